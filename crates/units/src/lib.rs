@@ -1,0 +1,27 @@
+//! Time, rates and byte counts as types.
+//!
+//! A bare number never crosses a function boundary in Ratewire: one of the papers found two unit
+//! bugs in a protocol specification, and a type finds them for nothing.
+//!
+//! | type | holds | unit |
+//! |---|---|---|
+//! | [`Time`] | an instant since the start of the run | picoseconds, `u64` (213 days) |
+//! | [`Duration`] | a length of time | picoseconds, `u64` |
+//! | [`Bytes`] | an amount of data | bytes, `u64` |
+//! | [`Rate`] | a capacity or a configured speed | bits per second, `u64` |
+//! | [`Throughput`] | a measured or allotted speed, may be fractional or negative | bytes per second, `f64` |
+//! | [`SerialTime`] | how long a link takes for a byte | picoseconds per byte, Q44.20 |
+//!
+//! The strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`) are read by [`quantity`].
+
+#![no_std]
+extern crate alloc;
+
+mod bytes;
+pub mod quantity;
+mod rate;
+mod time;
+
+pub use bytes::Bytes;
+pub use rate::{Rate, SerialTime, Throughput};
+pub use time::{Duration, Time};
