@@ -1,0 +1,114 @@
+//! No congestion control: a set rate, a set window, or both.
+//!
+//! The baseline that shows what a network does to traffic that does not listen, and the load
+//! generator for tests of links and queues.
+
+use ratewire_units::{Bytes, Rate, Throughput, Time};
+
+use crate::law::{
+    Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink, Sending,
+    Source,
+};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+
+/// A set rate, a set window, or both.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    rate: Option<Rate>,
+    window: Option<Size>,
+}
+
+/// Sends as told, whatever happens.
+#[derive(Clone, Debug)]
+pub struct FixedSource {
+    rate: Option<Throughput>,
+    window: Bytes,
+}
+
+impl Law for Fixed {
+    type Header = NoHeader;
+    type Source = FixedSource;
+    type Port = NoPort;
+    type Sink = NoSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "fixed",
+        title: "Fixed",
+        summary: "no congestion control: a set rate, a set window, or both",
+        explanation: "Fixed (no congestion control)\n\n\
+            Sends at a set network-layer rate, or keeps a set window outstanding, whatever the\n\
+            network says. Losses are still repaired. With neither set, the window is unlimited and\n\
+            the sender's own link is the only limit.\n",
+        options: &[
+            OptionSpec {
+                name: "rate",
+                kind: Kind::Rate(Some("none")),
+                default: "none",
+                doc: "Network-layer rate to send at.",
+            },
+            OptionSpec {
+                name: "window",
+                kind: Kind::Size(Some("none")),
+                default: "none",
+                doc: "Data that may be outstanding.",
+            },
+        ],
+    };
+
+    fn from_options(o: &Options) -> Result<Fixed, OptionError> {
+        if o.rate("rate") == Some(Rate::ZERO) {
+            return Err(OptionError::new("rate", "must be above 0: such a flow never sends"));
+        }
+        Ok(Fixed { rate: o.rate("rate"), window: o.size("window") })
+    }
+
+    fn source(&self, flow: &FlowContext) -> FixedSource {
+        FixedSource {
+            rate: self.rate.map(Rate::throughput),
+            window: self.window.map_or(Bytes::MAX, |size| size.bytes(flow.mss)).max(flow.mss),
+        }
+    }
+    fn port(&self, _: &LinkContext) -> Option<NoPort> {
+        None
+    }
+    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
+        None
+    }
+}
+
+impl Source for FixedSource {
+    type Header = NoHeader;
+    fn on_send(&mut self, _: &Sending) -> Option<NoHeader> {
+        None
+    }
+    fn on_ack(&mut self, _: &Acked, _: Option<&NoHeader>) {}
+    fn on_congestion(&mut self, _: &Congestion) {}
+    fn on_recovered(&mut self, _: Time) {}
+    fn window(&self) -> Bytes {
+        self.window
+    }
+    fn pacing(&self) -> Option<Throughput> {
+        self.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::AnyLaw;
+    use crate::law::FlowContext;
+    use ratewire_units::{Bytes, Rate};
+
+    #[test]
+    fn a_window_in_packets_is_in_packets_of_the_flow() {
+        let flow = FlowContext {
+            mss: Bytes::new(960),
+            packet: Bytes::new(1000),
+            line_rate: Rate::from_mbps(1),
+        };
+        let law = AnyLaw::new("fixed", &[("window", "10 packets")]).unwrap();
+        assert_eq!(law.source(&flow).window(), Bytes::new(9600));
+        let law = AnyLaw::new("fixed", &[("rate", "8 Mbit/s")]).unwrap();
+        assert_eq!(law.source(&flow).pacing().unwrap().get(), 1e6);
+        assert!(AnyLaw::new("fixed", &[("rate", "0 bit/s")]).is_err());
+    }
+}

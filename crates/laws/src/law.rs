@@ -1,0 +1,264 @@
+//! What every law implements, and what it is told.
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::options::{OptionError, OptionSpec, Options};
+
+/// A law: its parameters, and how its three parts are made from them.
+pub trait Law: Sized {
+    /// The congestion header its packets carry, [`NoHeader`] if they carry none.
+    type Header;
+    /// The sender's part.
+    type Source: Source<Header = Self::Header>;
+    /// The router's part, [`NoPort`] if routers do not take part.
+    type Port: Port<Header = Self::Header>;
+    /// The receiver's part, [`NoSink`] if it only acknowledges.
+    type Sink: Sink<Header = Self::Header>;
+
+    /// Name, explanation and parameters.
+    const INFO: LawInfo;
+
+    /// Makes the law from its options, each present and within its range.
+    ///
+    /// # Errors
+    /// When options contradict each other.
+    fn from_options(options: &Options) -> Result<Self, OptionError>;
+    /// The sender's part of a new flow.
+    fn source(&self, flow: &FlowContext) -> Self::Source;
+    /// The part at the output queue of a link; `None` if routers do not take part.
+    fn port(&self, link: &LinkContext) -> Option<Self::Port>;
+    /// The receiver's part of a new flow; `None` if it only acknowledges.
+    fn sink(&self, flow: &FlowContext) -> Option<Self::Sink>;
+    /// Bytes the congestion header adds to each packet.
+    fn header_len(&self) -> Bytes {
+        Bytes::ZERO
+    }
+    /// Passes a header through its bytes, so that quantisation is felt (`wire = "exact"`).
+    fn quantise(&self, header: Self::Header, _packet: Bytes) -> Self::Header {
+        header
+    }
+}
+
+/// What a law is called, says of itself, and can be told.
+#[derive(Debug)]
+pub struct LawInfo {
+    /// As written in scenarios and on the command line.
+    pub name: &'static str,
+    /// As written in prose: `XCP`, `NewReno`.
+    pub title: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The law in prose: idea, equations, sources, deliberate differences. Printed by
+    /// `ratewire explain`.
+    pub explanation: &'static str,
+    /// Its parameters, in the order they are documented.
+    pub options: &'static [OptionSpec],
+}
+
+/// What a source and sink may know about their flow when it starts.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowContext {
+    /// Payload of a full-size packet.
+    pub mss: Bytes,
+    /// Network-layer size of a full-size packet, all headers included.
+    pub packet: Bytes,
+    /// Rate of the sender's own link.
+    pub line_rate: Rate,
+}
+
+impl FlowContext {
+    /// Payload bytes of `n` full packets.
+    pub fn packets(&self, n: f64) -> Bytes {
+        Bytes::new((n * self.mss.as_f64()) as u64)
+    }
+}
+
+/// What a port may know about its link when it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkContext {
+    /// Capacity.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+}
+
+/// A packet is about to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// Now.
+    pub now: Time,
+    /// Network-layer size of the packet.
+    pub packet: Bytes,
+    /// Payload outstanding, this packet included.
+    pub in_flight: Bytes,
+    /// The receiver's window, in payload bytes.
+    pub receive_window: Bytes,
+    /// Smoothed RTT, zero while unknown.
+    pub srtt: Duration,
+    /// Whether, since the last packet, the application or the receiver's window (and not this law)
+    /// has kept the sender from sending.
+    pub limited: bool,
+}
+
+/// An acknowledgement has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Now.
+    pub now: Time,
+    /// Payload that this acknowledgement newly covers, cumulatively or selectively.
+    pub bytes: Bytes,
+    /// Payload still outstanding, after it.
+    pub in_flight: Bytes,
+    /// Payload that was outstanding, before it.
+    pub was_in_flight: Bytes,
+    /// RTT of the newest packet it covers; `None` where that was retransmitted (Karn).
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT, with this sample.
+    pub srtt: Duration,
+    /// Stream offset up to which all is acknowledged.
+    pub cumulative: u64,
+    /// Stream offset of the next byte never sent.
+    pub next: u64,
+    /// The receiver's window, in payload bytes.
+    pub receive_window: Bytes,
+    /// Whether the application or the receiver's window keeps the sender from using its window.
+    pub limited: bool,
+    /// Whether the sender is repairing a loss.
+    pub in_recovery: bool,
+}
+
+/// What tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Loss found by selective acknowledgements; recovery begins.
+    Loss,
+    /// A congestion mark (ECN), reported at most once a window.
+    Mark,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// Congestion has been noticed.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// Now.
+    pub now: Time,
+    /// How it was noticed.
+    pub signal: Signal,
+    /// Payload outstanding at that moment.
+    pub in_flight: Bytes,
+    /// Smoothed RTT, zero while unknown.
+    pub srtt: Duration,
+}
+
+/// The sender's part of a law.
+pub trait Source {
+    /// The congestion header this law's packets carry.
+    type Header;
+
+    /// A data packet leaves; returns its congestion header.
+    fn on_send(&mut self, sending: &Sending) -> Option<Self::Header>;
+    /// An acknowledgement arrived, with the header it carried, if any.
+    fn on_ack(&mut self, acked: &Acked, header: Option<&Self::Header>);
+    /// Congestion was noticed: at most once a window for each loss or mark.
+    fn on_congestion(&mut self, congestion: &Congestion);
+    /// All that was outstanding when the loss was noticed is repaired.
+    fn on_recovered(&mut self, now: Time);
+    /// Payload that may be outstanding.
+    fn window(&self) -> Bytes;
+    /// Network-layer speed at which to send; `None` to send as the window allows.
+    fn pacing(&self) -> Option<Throughput>;
+}
+
+/// Packets waiting at a port, without the one being sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortQueue {
+    /// Their network-layer bytes.
+    pub bytes: Bytes,
+    /// Their number.
+    pub packets: u32,
+}
+
+/// The router's part of a law, at one output queue.
+///
+/// Calls come in order of time. `header` is `None` for packets of other laws, which still count as
+/// traffic. After each call the caller asks [`Port::next_timer`] again.
+pub trait Port {
+    /// The congestion header it reads and writes.
+    type Header;
+
+    /// A packet has arrived for the queue (it may yet be dropped).
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut Self::Header>,
+        queue: PortQueue,
+    );
+    /// A packet leaves the queue; its transmission starts.
+    fn on_departure(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut Self::Header>,
+        queue: PortQueue,
+    );
+    /// When [`Port::on_timer`] wants to be called; [`Time::NEVER`] for not at all.
+    fn next_timer(&self) -> Time;
+    /// The timer is due.
+    fn on_timer(&mut self, now: Time, queue: PortQueue);
+    /// The link's rate has changed.
+    fn on_rate_change(&mut self, now: Time, rate: Rate);
+}
+
+/// The receiver's part of a law.
+pub trait Sink {
+    /// The congestion header it reads and writes.
+    type Header;
+
+    /// A data packet arrived with this header.
+    fn on_data(&mut self, now: Time, header: &Self::Header);
+    /// An acknowledgement leaves; returns its header.
+    fn on_ack(&mut self, now: Time) -> Option<Self::Header>;
+}
+
+/// For laws whose packets carry no congestion header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoHeader {}
+
+/// For laws in which routers take no part.
+#[derive(Clone, Debug)]
+pub enum NoPort {}
+
+impl Port for NoPort {
+    type Header = NoHeader;
+    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut NoHeader>, _: PortQueue) {
+        match *self {}
+    }
+    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut NoHeader>, _: PortQueue) {
+        match *self {}
+    }
+    fn next_timer(&self) -> Time {
+        match *self {}
+    }
+    fn on_timer(&mut self, _: Time, _: PortQueue) {
+        match *self {}
+    }
+    fn on_rate_change(&mut self, _: Time, _: Rate) {
+        match *self {}
+    }
+}
+
+/// For laws whose receivers only acknowledge.
+#[derive(Clone, Debug)]
+pub enum NoSink {}
+
+impl Sink for NoSink {
+    type Header = NoHeader;
+    fn on_data(&mut self, _: Time, _: &NoHeader) {
+        match *self {}
+    }
+    fn on_ack(&mut self, _: Time) -> Option<NoHeader> {
+        match *self {}
+    }
+}

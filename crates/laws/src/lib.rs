@@ -1,0 +1,29 @@
+//! Congestion-control laws, sans-IO.
+//!
+//! A law has up to three parts, each a plain state machine that is handed the time and what
+//! happened, and holds no clock, socket, thread or random source:
+//!
+//! - its [`Source`] sits at the sender: fills the congestion header, takes feedback, and answers
+//!   how much may be outstanding and at what pace;
+//! - its [`Port`] sits at a router's output queue: sees each arrival, each departure and its own
+//!   timers, and may rewrite the header;
+//! - its [`Sink`] sits at the receiver: echoes or accumulates what arrived.
+//!
+//! A new law is a folder here and one line in [`registry`].
+
+#![no_std]
+extern crate alloc;
+
+pub mod fixed;
+mod law;
+pub mod options;
+pub mod registry;
+pub mod tcp;
+pub mod xcp;
+
+pub use law::{
+    Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink, Port,
+    PortQueue, Sending, Signal, Sink, Source,
+};
+pub use options::{OptionError, OptionSpec, Options};
+pub use registry::{AnyLaw, AnyPort, AnySink, AnySource, Header, find, list};

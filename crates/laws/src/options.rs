@@ -1,0 +1,237 @@
+//! A law's parameters: described once, then read from scenarios, printed by `ratewire explain` and
+//! shown in the reference, all from the same table.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use ratewire_units::{Bytes, Duration, Rate, quantity};
+
+/// What a parameter may hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A number from the first to the second, both included.
+    Number(f64, f64),
+    /// A length of time, `"50 ms"`.
+    Time,
+    /// A rate, `"10 Mbit/s"`, or the word in brackets for "found out by itself".
+    Rate(Option<&'static str>),
+    /// An amount of data, `"64 KB"` or `"10 packets"`, or the word for "none set".
+    Size(Option<&'static str>),
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// One parameter of a law.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// Its key.
+    pub name: &'static str,
+    /// What it may hold.
+    pub kind: Kind,
+    /// What it holds when not given, as it would be written.
+    pub default: &'static str,
+    /// What it does, its unit and source, in one or two sentences.
+    pub doc: &'static str,
+}
+
+/// An amount of data as users write it: bytes, or packets of the flow's own size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// In bytes.
+    Bytes(Bytes),
+    /// In full-size packets.
+    Packets(f64),
+}
+
+impl Size {
+    /// In bytes, for packets of `packet` bytes.
+    pub fn bytes(self, packet: Bytes) -> Bytes {
+        match self {
+            Size::Bytes(b) => b,
+            Size::Packets(n) => Bytes::new((n * packet.as_f64() + 0.5) as u64),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    Switch(bool),
+    Number(f64),
+    Time(Duration),
+    Rate(Option<Rate>),
+    Size(Option<Size>),
+    Word(&'static str),
+}
+
+/// Why an option was refused; the text names the option and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError {
+    /// The option's key.
+    pub option: String,
+    /// What is wrong with it and what would be right.
+    pub message: String,
+}
+
+impl OptionError {
+    /// An error about `option`.
+    pub fn new(option: &str, message: impl Into<String>) -> OptionError {
+        OptionError { option: option.to_string(), message: message.into() }
+    }
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "option {:?}: {}", self.option, self.message)
+    }
+}
+impl core::error::Error for OptionError {}
+
+impl fmt::Display for Kind {
+    /// What is allowed, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Switch => f.write_str("true or false"),
+            Kind::Number(min, max) if *max == f64::INFINITY => write!(f, "a number, {min} or more"),
+            Kind::Number(min, max) => write!(f, "a number from {min} to {max}"),
+            Kind::Time => f.write_str("a time such as \"50 ms\""),
+            Kind::Rate(None) => f.write_str("a rate such as \"10 Mbit/s\""),
+            Kind::Rate(Some(word)) => write!(f, "a rate such as \"10 Mbit/s\", or \"{word}\""),
+            Kind::Size(None) => f.write_str("a size such as \"64 KB\" or \"10 packets\""),
+            Kind::Size(Some(word)) => {
+                write!(f, "a size such as \"64 KB\" or \"10 packets\", or \"{word}\"")
+            }
+            Kind::Word(words) => {
+                f.write_str("one of ")?;
+                for (i, word) in words.iter().enumerate() {
+                    write!(f, "{}\"{word}\"", if i == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Kind {
+    fn parse(self, text: &str) -> Result<Value, String> {
+        let allowed = || format!("found {text:?}; allowed is {self}");
+        match self {
+            Kind::Switch => text.parse().map(Value::Switch).map_err(|_| allowed()),
+            Kind::Number(min, max) => match text.parse::<f64>() {
+                Ok(n) if n >= min && n <= max => Ok(Value::Number(n)),
+                _ => Err(allowed()),
+            },
+            Kind::Time => text.parse().map(Value::Time).map_err(|e| e.to_string()),
+            Kind::Rate(Some(word)) if text == word => Ok(Value::Rate(None)),
+            Kind::Rate(_) => text.parse().map(|r| Value::Rate(Some(r))).map_err(|e| e.to_string()),
+            Kind::Size(Some(word)) if text == word => Ok(Value::Size(None)),
+            Kind::Size(_) => parse_size(text).map(|s| Value::Size(Some(s))),
+            Kind::Word(words) => {
+                words.iter().find(|w| **w == text).map(|w| Value::Word(w)).ok_or_else(allowed)
+            }
+        }
+    }
+}
+
+/// Reads `"64 KB"` or `"10 packets"`.
+///
+/// # Errors
+/// When it is neither; the text says what is allowed.
+pub fn parse_size(text: &str) -> Result<Size, String> {
+    match quantity::split(text) {
+        Ok((n, "packets" | "packet")) => Ok(Size::Packets(n)),
+        _ => text.parse().map(Size::Bytes).map_err(|e| format!("{e}, packets")),
+    }
+}
+
+/// The options of a law, each present and within its range.
+#[derive(Clone, Debug)]
+pub struct Options {
+    specs: &'static [OptionSpec],
+    values: Vec<Value>,
+}
+
+impl Options {
+    /// All at their defaults.
+    ///
+    /// # Panics
+    /// When a default in the table is not valid itself, which a test rules out.
+    pub fn defaults(specs: &'static [OptionSpec]) -> Options {
+        let parse = |s: &OptionSpec| match s.kind.parse(s.default) {
+            Ok(value) => value,
+            Err(e) => panic!("default of option {}: {e}", s.name),
+        };
+        Options { specs, values: specs.iter().map(parse).collect() }
+    }
+
+    /// Sets one, given as users write it.
+    ///
+    /// # Errors
+    /// When there is no such option or the value is not allowed.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
+        let Some(at) = self.specs.iter().position(|s| s.name == name) else {
+            let known: Vec<&str> = self.specs.iter().map(|s| s.name).collect();
+            let message = if known.is_empty() {
+                "this law has no options".to_string()
+            } else {
+                format!("no such option; known: {}", known.join(", "))
+            };
+            return Err(OptionError::new(name, message));
+        };
+        self.values[at] =
+            self.specs[at].kind.parse(text).map_err(|message| OptionError::new(name, message))?;
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> Value {
+        let at = self.specs.iter().position(|s| s.name == name);
+        self.values[at.unwrap_or_else(|| panic!("the law's table has no option {name}"))]
+    }
+
+    /// The switch `name`. Like all these readers it panics where the table holds no such option of
+    /// that kind: a mistake in the law, found by the first test that makes it.
+    pub fn switch(&self, name: &str) -> bool {
+        match self.value(name) {
+            Value::Switch(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The number `name`.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.value(name) {
+            Value::Number(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The time `name`.
+    pub fn time(&self, name: &str) -> Duration {
+        match self.value(name) {
+            Value::Time(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The rate `name`, `None` where its word stands.
+    pub fn rate(&self, name: &str) -> Option<Rate> {
+        match self.value(name) {
+            Value::Rate(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The size `name`, `None` where its word stands.
+    pub fn size(&self, name: &str) -> Option<Size> {
+        match self.value(name) {
+            Value::Size(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The word `name`.
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.value(name) {
+            Value::Word(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The list of laws, and the enums that dispatch to them.
+//!
+//! Dispatch is by enum, not through a pointer: ports and sources run once a packet.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use ratewire_units::{Bytes, Rate, Throughput, Time};
+
+use crate::law::{
+    Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, Port, PortQueue, Sending, Sink,
+    Source,
+};
+use crate::options::{OptionError, Options};
+
+macro_rules! registry {
+    ($($variant:ident => $law:ty,)*) => {
+        /// Any law, made from its options.
+        #[derive(Clone, Debug)]
+        pub enum AnyLaw { $(#[doc = stringify!($law)] $variant($law),)* }
+
+        /// The congestion header of any law.
+        #[derive(Clone, Copy, Debug, PartialEq, Default)]
+        pub enum Header {
+            /// The packet carries none.
+            #[default]
+            None,
+            $(#[doc = stringify!($law)] $variant(<$law as Law>::Header),)*
+        }
+
+        /// The source of any law.
+        #[derive(Clone, Debug)]
+        pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
+
+        /// The port of any law.
+        #[derive(Clone, Debug)]
+        pub enum AnyPort { $(#[doc = stringify!($law)] $variant(<$law as Law>::Port),)* }
+
+        /// The sink of any law.
+        #[derive(Clone, Debug)]
+        pub enum AnySink { $(#[doc = stringify!($law)] $variant(<$law as Law>::Sink),)* }
+
+        const INFOS: &[&LawInfo] = &[$(&<$law as Law>::INFO,)*];
+
+        // The header of a law without one is uninhabited, which makes its arms unreachable.
+        #[allow(unreachable_code)]
+        impl AnyLaw {
+            /// Makes the law called `name`, its options as users write them.
+            ///
+            /// # Errors
+            /// When there is no such law, no such option, or a value is not allowed.
+            pub fn new(name: &str, options: &[(&str, &str)]) -> Result<AnyLaw, OptionError> {
+                $(if <$law as Law>::INFO.name == name {
+                    let mut all = Options::defaults(<$law as Law>::INFO.options);
+                    for (key, value) in options {
+                        all.set(key, value)?;
+                    }
+                    return <$law as Law>::from_options(&all).map(AnyLaw::$variant);
+                })*
+                Err(OptionError::new("law", unknown(name)))
+            }
+            /// What the law says of itself.
+            pub fn info(&self) -> &'static LawInfo {
+                match self { $(AnyLaw::$variant(_) => &<$law as Law>::INFO,)* }
+            }
+            /// See [`Law::source`].
+            pub fn source(&self, flow: &FlowContext) -> AnySource {
+                match self { $(AnyLaw::$variant(law) => AnySource::$variant(law.source(flow)),)* }
+            }
+            /// See [`Law::port`].
+            pub fn port(&self, link: &LinkContext) -> Option<AnyPort> {
+                match self { $(AnyLaw::$variant(law) => law.port(link).map(AnyPort::$variant),)* }
+            }
+            /// See [`Law::sink`].
+            pub fn sink(&self, flow: &FlowContext) -> Option<AnySink> {
+                match self { $(AnyLaw::$variant(law) => law.sink(flow).map(AnySink::$variant),)* }
+            }
+            /// See [`Law::header_len`].
+            pub fn header_len(&self) -> Bytes {
+                match self { $(AnyLaw::$variant(law) => law.header_len(),)* }
+            }
+            /// See [`Law::quantise`]; a header of another law is left as it is.
+            pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        Header::$variant(law.quantise(h, packet))
+                    })*
+                    (_, other) => other,
+                }
+            }
+        }
+
+        impl AnySource {
+            /// See [`Source::on_send`].
+            #[inline]
+            pub fn on_send(&mut self, sending: &Sending) -> Header {
+                match self { $(AnySource::$variant(s) => {
+                    s.on_send(sending).map_or(Header::None, Header::$variant)
+                })* }
+            }
+            /// See [`Source::on_ack`].
+            #[inline]
+            pub fn on_ack(&mut self, acked: &Acked, header: &Header) {
+                match self { $(AnySource::$variant(s) => match header {
+                    Header::$variant(h) => s.on_ack(acked, Some(h)),
+                    _ => s.on_ack(acked, None),
+                })* }
+            }
+            /// See [`Source::on_congestion`].
+            pub fn on_congestion(&mut self, congestion: &Congestion) {
+                match self { $(AnySource::$variant(s) => s.on_congestion(congestion),)* }
+            }
+            /// See [`Source::on_recovered`].
+            pub fn on_recovered(&mut self, now: Time) {
+                match self { $(AnySource::$variant(s) => s.on_recovered(now),)* }
+            }
+            /// See [`Source::window`].
+            #[inline]
+            pub fn window(&self) -> Bytes {
+                match self { $(AnySource::$variant(s) => s.window(),)* }
+            }
+            /// See [`Source::pacing`].
+            #[inline]
+            pub fn pacing(&self) -> Option<Throughput> {
+                match self { $(AnySource::$variant(s) => s.pacing(),)* }
+            }
+        }
+
+        impl AnyPort {
+            /// See [`Port::on_arrival`].
+            #[inline]
+            pub fn on_arrival(&mut self, now: Time, size: Bytes, header: &mut Header, queue: PortQueue) {
+                match self { $(AnyPort::$variant(p) => match header {
+                    Header::$variant(h) => p.on_arrival(now, size, Some(h), queue),
+                    _ => p.on_arrival(now, size, None, queue),
+                })* }
+            }
+            /// See [`Port::on_departure`].
+            #[inline]
+            pub fn on_departure(&mut self, now: Time, size: Bytes, header: &mut Header, queue: PortQueue) {
+                match self { $(AnyPort::$variant(p) => match header {
+                    Header::$variant(h) => p.on_departure(now, size, Some(h), queue),
+                    _ => p.on_departure(now, size, None, queue),
+                })* }
+            }
+            /// See [`Port::next_timer`].
+            #[inline]
+            pub fn next_timer(&self) -> Time {
+                match self { $(AnyPort::$variant(p) => p.next_timer(),)* }
+            }
+            /// See [`Port::on_timer`].
+            pub fn on_timer(&mut self, now: Time, queue: PortQueue) {
+                match self { $(AnyPort::$variant(p) => p.on_timer(now, queue),)* }
+            }
+            /// See [`Port::on_rate_change`].
+            pub fn on_rate_change(&mut self, now: Time, rate: Rate) {
+                match self { $(AnyPort::$variant(p) => p.on_rate_change(now, rate),)* }
+            }
+        }
+
+        impl AnySink {
+            /// See [`Sink::on_data`].
+            #[inline]
+            pub fn on_data(&mut self, now: Time, header: &Header) {
+                match (self, header) {
+                    $((AnySink::$variant(s), Header::$variant(h)) => s.on_data(now, h),)*
+                    _ => {}
+                }
+            }
+            /// See [`Sink::on_ack`].
+            #[inline]
+            pub fn on_ack(&mut self, now: Time) -> Header {
+                match self { $(AnySink::$variant(s) => {
+                    s.on_ack(now).map_or(Header::None, Header::$variant)
+                })* }
+            }
+        }
+    };
+}
+
+registry! {
+    Xcp => crate::xcp::Xcp,
+    NewReno => crate::tcp::newreno::NewReno,
+    Cubic => crate::tcp::cubic::Cubic,
+    Fixed => crate::fixed::Fixed,
+}
+
+/// All laws, in the order of the registry.
+pub fn list() -> &'static [&'static LawInfo] {
+    INFOS
+}
+
+/// The law called `name`.
+pub fn find(name: &str) -> Option<&'static LawInfo> {
+    INFOS.iter().copied().find(|info| info.name == name)
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<&str> = INFOS.iter().map(|info| info.name).collect();
+    alloc::format!("no law is called {name:?}; known: {}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_law_can_be_made_with_its_defaults() {
+        for info in list() {
+            let law = AnyLaw::new(info.name, &[]).expect(info.name);
+            assert_eq!(law.info().name, info.name);
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_values_are_explained() {
+        let e = AnyLaw::new("xpc", &[]).unwrap_err();
+        assert!(e.message.contains("known: xcp, newreno"), "{e}");
+        let e = AnyLaw::new("xcp", &[("alfa", "1")]).unwrap_err();
+        assert!(e.message.contains("no such option; known: "), "{e}");
+        let e = AnyLaw::new("xcp", &[("alpha", "7")]).unwrap_err();
+        assert!(e.message.contains("allowed is a number from"), "{e}");
+    }
+}

@@ -1,0 +1,326 @@
+//! XCP, the eXplicit Control Protocol (Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec-03).
+//!
+//! Senders write their inter-packet time `X`, their RTT and a wish into each packet; routers turn
+//! the wish into what they allot; the receiver returns it. Units: bytes, seconds, bytes per second.
+//!
+//! # Sender (draft -03, section 4.1)
+//! - `X = SRTT / packets in a window`, 0 while the RTT is unknown: no positive feedback then.
+//! - wish per packet `Delta = (desired - throughput) / (throughput * RTT / packet)`.
+//! - feedback `f` on an acknowledgement: `cwnd = max(cwnd + f * RTT, packet)`.
+//! - aging (section 4.1.3.1), each RTT in which less was sent than allowed:
+//!   `allowed = (1 - p) * allowed + p * actual`.
+//!
+//! # Router (section 4.2), one port per output queue
+//! - arrival: `input += size`, `sum_x += X`, `sum_xrtt += X * min(RTT, max_interval)`.
+//! - each control interval:
+//!   `F = alpha * (C - input/T) - beta * queue / avg_rtt`,
+//!   `shuffled = max(0, gamma * input/T - |F|)`,
+//!   `Cp = (shuffled + max(F, 0)) / sum_x`, `Cn = (shuffled + max(-F, 0)) / input`.
+//! - departure: `feedback = Cp * X - Cn * size`; a packet leaves with the smaller of its wish and
+//!   this; what an upstream router already refused is taken back for the others.
+//! - the persistent queue is the minimum over its own, shorter timer.
+//!
+//! Stable for `0 < alpha < pi / (4 sqrt 2) = 0.555` with `beta = alpha^2 sqrt 2` (SIGCOMM, sec. 4).
+//!
+//! # Deliberate differences from draft -03
+//! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of data
+//!   or of receiver's window is what it measured over its last RTT (`throughput = "measured"`).
+//!   The draft leaves the choice open; both variants it names can be chosen.
+//! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x` (`rtt_zero = "separate"`):
+//!   the draft's text accepts them and its notes ignore them.
+//! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
+//! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
+//!   the sender then returns to XCP (`after_loss`); the draft names the choices and picks none.
+
+mod port;
+mod sink;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use port::XcpPort;
+pub use sink::XcpSink;
+pub use source::XcpSource;
+
+use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_wire::xcp::XcpHeader;
+
+use crate::law::{FlowContext, Law, LawInfo, LinkContext};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+
+/// How a sender says how fast it sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThroughputField {
+    /// The allowed rate while it fills its window, else what it sent in the last RTT.
+    Measured,
+    /// Packets outstanding over the RTT.
+    Outstanding,
+    /// `cwnd / RTT`: a permission, not a measurement.
+    Window,
+}
+
+/// What a sender does after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterLoss {
+    /// Halve, refuse increase until repaired, go on as XCP.
+    Return,
+    /// Halve, and be Reno for the rest of the connection.
+    StayReno,
+    /// Nothing: as if it had not happened.
+    Ignore,
+}
+
+/// What a port takes for its persistent queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueueMeasure {
+    /// The minimum over the queue interval.
+    Minimum,
+    /// The mean over the queue interval.
+    Mean,
+}
+
+/// What a port does with packets that do not know their RTT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RttZero {
+    /// Counts their `X`, leaves them out of the mean RTT.
+    Separate,
+    /// Counts both: they lower the mean RTT.
+    Count,
+    /// Leaves them out of both sums and gives them no feedback.
+    Ignore,
+}
+
+/// XCP with its parameters.
+#[derive(Clone, Debug)]
+pub struct Xcp {
+    pub(crate) throughput: ThroughputField,
+    pub(crate) aging: f64,
+    pub(crate) pacing: bool,
+    pub(crate) cap_to_receive_window: bool,
+    pub(crate) zero_wish_when_limited: bool,
+    pub(crate) initial_window: Size,
+    pub(crate) desired: Option<Rate>,
+    pub(crate) weight: f64,
+    pub(crate) after_loss: AfterLoss,
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+    pub(crate) gamma: f64,
+    pub(crate) capacity: Option<Rate>,
+    pub(crate) initial_interval: Duration,
+    pub(crate) min_interval: Duration,
+    pub(crate) max_interval: Duration,
+    pub(crate) allowed_queue: Duration,
+    pub(crate) queue_measure: QueueMeasure,
+    pub(crate) rtt_zero: RttZero,
+    pub(crate) draft: ratewire_wire::xcp::Draft,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "throughput",
+        kind: Kind::Word(&["measured", "outstanding", "cwnd"]),
+        default: "measured",
+        doc: "Sender: what X and the wish are computed from. \"measured\": the allowed rate while the \
+              window is full, else the bytes sent in the last RTT; \"outstanding\": packets in \
+              flight / SRTT; \"cwnd\": cwnd / SRTT, a permission (the thesis's naive choice). \
+              Draft -03, 4.1.1.",
+    },
+    OptionSpec {
+        name: "aging",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.5",
+        doc: "Sender: p of the aging of allowed throughput, per RTT in which less was sent than \
+              allowed; 0 turns it off. Draft -03, 4.1.3.1.",
+    },
+    OptionSpec {
+        name: "pacing",
+        kind: Kind::Switch,
+        default: "true",
+        doc: "Sender: spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
+    },
+    OptionSpec {
+        name: "cap_to_receive_window",
+        kind: Kind::Switch,
+        default: "true",
+        doc: "Sender: cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
+    },
+    OptionSpec {
+        name: "zero_wish_when_limited",
+        kind: Kind::Switch,
+        default: "true",
+        doc: "Sender: wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
+    },
+    OptionSpec {
+        name: "initial_window",
+        kind: Kind::Size(None),
+        default: "2 packets",
+        doc: "Sender: window until the first feedback.",
+    },
+    OptionSpec {
+        name: "desired",
+        kind: Kind::Rate(Some("line")),
+        default: "line",
+        doc: "Sender: desired throughput; \"line\" is the rate of the sender's own link.",
+    },
+    OptionSpec {
+        name: "weight",
+        kind: Kind::Number(1e-3, 1e3),
+        default: "1",
+        doc: "Sender: share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
+    },
+    OptionSpec {
+        name: "after_loss",
+        kind: Kind::Word(&["return", "stay-reno", "ignore"]),
+        default: "return",
+        doc: "Sender: after a loss or mark. \"return\": halve, take no increase until the loss is \
+              repaired, then XCP again; \"stay-reno\": halve and be Reno for the rest of the flow; \
+              \"ignore\": nothing (the thesis's implementation). Draft -03, 4.1.3.2.",
+    },
+    OptionSpec {
+        name: "alpha",
+        kind: Kind::Number(0.0, 2.0),
+        default: "0.4",
+        doc: "Port: share of the spare capacity given out per interval; stable below 0.555.",
+    },
+    OptionSpec {
+        name: "beta",
+        kind: Kind::Number(0.0, 2.0),
+        default: "0.226",
+        doc: "Port: share of the persistent queue drained per interval; alpha^2 sqrt 2.",
+    },
+    OptionSpec {
+        name: "gamma",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.1",
+        doc: "Port: share of the traffic shuffled between flows per interval.",
+    },
+    OptionSpec {
+        name: "capacity",
+        kind: Kind::Rate(Some("link")),
+        default: "link",
+        doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate, \
+              without regard to link-layer overhead, as the drafts have it.",
+    },
+    OptionSpec {
+        name: "initial_interval",
+        kind: Kind::Time,
+        default: "50 ms",
+        doc: "Port: control interval before any RTT is known (ns-2: 50 ms).",
+    },
+    OptionSpec {
+        name: "min_interval",
+        kind: Kind::Time,
+        default: "5 ms",
+        doc: "Port: shortest control interval, and floor of the mean RTT; the link's propagation \
+              delay where that is longer. Draft -03: 5 to 10 ms.",
+    },
+    OptionSpec {
+        name: "max_interval",
+        kind: Kind::Time,
+        default: "1 s",
+        doc: "Port: largest RTT a packet may claim; the link's propagation delay where that is \
+              longer. Draft -03: 0.5 to 1 s.",
+    },
+    OptionSpec {
+        name: "allowed_queue",
+        kind: Kind::Time,
+        default: "2 ms",
+        doc: "Port: shortest interval of the queue estimator (ALLOWED_QUEUE).",
+    },
+    OptionSpec {
+        name: "queue_measure",
+        kind: Kind::Word(&["min", "mean"]),
+        default: "min",
+        doc: "Port: persistent queue as the minimum over the queue interval, or as its mean over \
+              departures (thesis, 4.6).",
+    },
+    OptionSpec {
+        name: "rtt_zero",
+        kind: Kind::Word(&["separate", "count", "ignore"]),
+        default: "separate",
+        doc: "Port: packets that do not know their RTT. \"separate\": counted in the sum of X, not in \
+              the mean RTT; \"count\": in both (draft -03); \"ignore\": in neither, and given no \
+              feedback (ns-2).",
+    },
+    OptionSpec {
+        name: "draft",
+        kind: Kind::Word(&["03", "02", "00"]),
+        default: "03",
+        doc: "Header version used with wire = \"exact\" and in packet captures.",
+    },
+];
+
+impl Law for Xcp {
+    type Header = XcpHeader;
+    type Source = XcpSource;
+    type Port = XcpPort;
+    type Sink = XcpSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "xcp",
+        title: "XCP",
+        summary: "eXplicit Control Protocol: routers write into each packet by how much to speed up or slow down",
+        explanation: include_str!("explain.md"),
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Xcp, OptionError> {
+        if o.time("max_interval") < o.time("min_interval") {
+            return Err(OptionError::new("max_interval", "must not be below min_interval"));
+        }
+        Ok(Xcp {
+            throughput: match o.word("throughput") {
+                "measured" => ThroughputField::Measured,
+                "outstanding" => ThroughputField::Outstanding,
+                _ => ThroughputField::Window,
+            },
+            aging: o.number("aging"),
+            pacing: o.switch("pacing"),
+            cap_to_receive_window: o.switch("cap_to_receive_window"),
+            zero_wish_when_limited: o.switch("zero_wish_when_limited"),
+            initial_window: o.size("initial_window").unwrap_or(Size::Packets(2.0)),
+            desired: o.rate("desired"),
+            weight: o.number("weight"),
+            after_loss: match o.word("after_loss") {
+                "return" => AfterLoss::Return,
+                "stay-reno" => AfterLoss::StayReno,
+                _ => AfterLoss::Ignore,
+            },
+            alpha: o.number("alpha"),
+            beta: o.number("beta"),
+            gamma: o.number("gamma"),
+            capacity: o.rate("capacity"),
+            initial_interval: o.time("initial_interval"),
+            min_interval: o.time("min_interval"),
+            max_interval: o.time("max_interval"),
+            allowed_queue: o.time("allowed_queue"),
+            queue_measure: match o.word("queue_measure") {
+                "min" => QueueMeasure::Minimum,
+                _ => QueueMeasure::Mean,
+            },
+            rtt_zero: match o.word("rtt_zero") {
+                "separate" => RttZero::Separate,
+                "count" => RttZero::Count,
+                _ => RttZero::Ignore,
+            },
+            draft: match o.word("draft") {
+                "03" => ratewire_wire::xcp::Draft::V03,
+                "02" => ratewire_wire::xcp::Draft::V02,
+                _ => ratewire_wire::xcp::Draft::V00,
+            },
+        })
+    }
+
+    fn source(&self, flow: &FlowContext) -> XcpSource {
+        XcpSource::new(self, flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<XcpPort> {
+        Some(XcpPort::new(self, link))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<XcpSink> {
+        Some(XcpSink::default())
+    }
+    fn header_len(&self) -> Bytes {
+        Bytes::new(20)
+    }
+}

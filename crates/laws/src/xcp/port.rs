@@ -1,0 +1,255 @@
+//! The router's part: draft -03, section 4.2. Numbers in comments are the draft's line numbers.
+
+use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_wire::xcp::{Format, XcpHeader};
+
+use super::{QueueMeasure, RttZero, Xcp};
+use crate::law::{LinkContext, Port, PortQueue};
+
+/// XCP at one output queue.
+#[derive(Clone, Debug)]
+pub struct XcpPort {
+    sums: Sums,
+    allotment: Allotment,
+    estimator: QueueEstimator,
+    capacity: f64,
+    capacity_is_set: bool,
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    avg_rtt: f64,
+    interval: f64,
+    min_interval: f64,
+    max_interval: f64,
+    next_control: Time,
+    rtt_zero: RttZero,
+}
+
+/// What has arrived in this control interval.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    input: f64,
+    x: f64,
+    /// X of the packets that know their RTT: what `x_rtt` is divided by.
+    x_with_rtt: f64,
+    x_rtt: f64,
+}
+
+/// What may be given out and taken back in this control interval.
+#[derive(Clone, Debug, Default)]
+struct Allotment {
+    residue_pos: f64,
+    residue_neg: f64,
+    cp: f64,
+    cn: f64,
+}
+
+/// The persistent queue, on a timer of its own: the control interval would feed forward when the
+/// RTT grows (draft -03, 4.2.4).
+#[derive(Clone, Debug)]
+struct QueueEstimator {
+    measure: QueueMeasure,
+    /// The estimate, in bytes.
+    queue: f64,
+    min: f64,
+    sum: f64,
+    samples: f64,
+    allowed: f64,
+    next: Time,
+}
+
+impl XcpPort {
+    pub(super) fn new(law: &Xcp, link: &LinkContext) -> XcpPort {
+        let min_interval = law.min_interval.max(link.delay);
+        let first = law.initial_interval;
+        XcpPort {
+            sums: Sums::default(),
+            allotment: Allotment::default(),
+            estimator: QueueEstimator {
+                measure: law.queue_measure,
+                queue: 0.0,
+                min: 0.0,
+                sum: 0.0,
+                samples: 0.0,
+                allowed: law.allowed_queue.secs(),
+                next: Time::ZERO + first,
+            },
+            capacity: law.capacity.unwrap_or(link.rate).throughput().get(),
+            capacity_is_set: law.capacity.is_some(),
+            alpha: law.alpha,
+            beta: law.beta,
+            gamma: law.gamma,
+            avg_rtt: first.secs(),
+            interval: first.secs(),
+            min_interval: min_interval.secs(),
+            max_interval: law.max_interval.max(link.delay).secs(),
+            next_control: Time::ZERO + first,
+            rtt_zero: law.rtt_zero,
+        }
+    }
+
+    fn takes_part(&self, header: &XcpHeader) -> bool {
+        header.format == Format::Standard
+            && !(self.rtt_zero == RttZero::Ignore && header.rtt.is_zero())
+    }
+
+    /// Lines 7 to 18: the control interval is over.
+    fn control(&mut self, now: Time) {
+        let sums = core::mem::take(&mut self.sums);
+        if sums.x_with_rtt > 0.0 {
+            self.avg_rtt = (sums.x_rtt / sums.x_with_rtt).max(self.min_interval);
+        }
+        let input_bw = sums.input / self.interval;
+        let feedback = self.alpha * (self.capacity - input_bw)
+            - self.beta * self.estimator.queue / self.avg_rtt;
+        let shuffled = (self.gamma * input_bw - feedback.abs()).max(0.0);
+        let residue_pos = shuffled + feedback.max(0.0);
+        let residue_neg = shuffled + (-feedback).max(0.0);
+        self.allotment = Allotment {
+            residue_pos,
+            residue_neg,
+            cp: if sums.x > 0.0 { residue_pos / sums.x } else { 0.0 },
+            cn: if sums.input > 0.0 { residue_neg / sums.input } else { 0.0 },
+        };
+        self.interval = self.avg_rtt.max(self.min_interval);
+        self.next_control = now + Duration::from_secs_f64(self.interval);
+    }
+}
+
+impl Port for XcpPort {
+    type Header = XcpHeader;
+
+    /// Lines 1 to 6. Traffic of other kinds fills the link too, so its bytes count.
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _now: Time,
+        size: Bytes,
+        header: Option<&mut XcpHeader>,
+        _queue: PortQueue,
+    ) {
+        self.sums.input += size.as_f64();
+        let Some(header) = header.filter(|h| self.takes_part(h)) else { return };
+        let x = header.x.secs();
+        self.sums.x += x;
+        if !header.rtt.is_zero() || self.rtt_zero == RttZero::Count {
+            self.sums.x_with_rtt += x;
+            self.sums.x_rtt += x * header.rtt.secs().min(self.max_interval);
+        }
+    }
+
+    /// Lines 19 to 28, and the queue's minimum (line 29).
+    #[inline]
+    fn on_departure(
+        &mut self,
+        _now: Time,
+        size: Bytes,
+        header: Option<&mut XcpHeader>,
+        queue: PortQueue,
+    ) {
+        self.estimator.observe(queue.bytes.as_f64());
+        let Some(header) = header else { return };
+        if header.format != Format::Standard {
+            return;
+        }
+        if self.takes_part(header) {
+            let wish = header.delta_throughput.get();
+            let granted = self.allotment.grant(wish, header.x.secs(), size.as_f64());
+            header.delta_throughput = ratewire_units::Throughput::new(granted);
+        } else {
+            header.delta_throughput = header.delta_throughput.min(ratewire_units::Throughput::ZERO);
+        }
+    }
+
+    fn next_timer(&self) -> Time {
+        self.next_control.min(self.estimator.next)
+    }
+
+    fn on_timer(&mut self, now: Time, queue: PortQueue) {
+        if self.next_control <= now {
+            self.control(now);
+        }
+        if self.estimator.next <= now {
+            self.estimator.expire(now, queue.bytes.as_f64(), self.avg_rtt, self.capacity);
+        }
+    }
+
+    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
+        if !self.capacity_is_set {
+            self.capacity = rate.throughput().get();
+        }
+    }
+}
+
+impl Allotment {
+    /// What the packet is granted, in B/s: its wish where that is less than its allotment.
+    #[inline]
+    fn grant(&mut self, wish: f64, x: f64, size: f64) -> f64 {
+        let mut pos = self.cp * x;
+        let mut neg = self.cn * size;
+        let allotted = pos - neg;
+        let granted = if wish > allotted {
+            allotted
+        } else {
+            // An upstream router, or the sender itself, wanted less: keep the rest for the others.
+            neg = self.residue_neg.min(neg + (allotted - wish));
+            pos = wish + neg;
+            wish
+        };
+        self.residue_pos = (self.residue_pos - pos).max(0.0);
+        self.residue_neg = (self.residue_neg - neg).max(0.0);
+        if self.residue_pos <= 0.0 {
+            self.cp = 0.0;
+        }
+        if self.residue_neg <= 0.0 {
+            self.cn = 0.0;
+        }
+        granted
+    }
+}
+
+impl QueueEstimator {
+    #[inline]
+    fn observe(&mut self, bytes: f64) {
+        if bytes < self.min {
+            self.min = bytes;
+        }
+        self.sum += bytes;
+        self.samples += 1.0;
+    }
+
+    fn expire(&mut self, now: Time, bytes: f64, avg_rtt: f64, capacity: f64) {
+        self.queue = match self.measure {
+            QueueMeasure::Minimum => self.min,
+            QueueMeasure::Mean if self.samples > 0.0 => self.sum / self.samples,
+            QueueMeasure::Mean => bytes,
+        };
+        self.min = bytes;
+        self.sum = 0.0;
+        self.samples = 0.0;
+        let queueing = if capacity > 0.0 { bytes / capacity } else { 0.0 };
+        let next = ((avg_rtt - queueing) / 2.0).max(self.allowed);
+        self.next = now + Duration::from_secs_f64(next);
+    }
+}
+
+#[cfg(test)]
+impl XcpPort {
+    pub(super) fn set_interval(&mut self, secs: f64) {
+        self.interval = secs;
+        self.next_control = Time::ZERO + Duration::from_secs_f64(secs);
+        self.estimator.next = Time::NEVER;
+    }
+    pub(super) fn set_queue(&mut self, bytes: f64) {
+        self.estimator.queue = bytes;
+    }
+    pub(super) fn sum_x(&self) -> f64 {
+        self.sums.x
+    }
+    pub(super) fn coefficients(&self) -> (f64, f64) {
+        (self.allotment.cp, self.allotment.cn)
+    }
+    pub(super) fn residues(&self) -> (f64, f64) {
+        (self.allotment.residue_pos, self.allotment.residue_neg)
+    }
+}

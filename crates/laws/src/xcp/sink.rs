@@ -1,0 +1,37 @@
+//! The receiver's part: draft -03, section 4.1.2.
+
+use ratewire_units::{Duration, Throughput, Time};
+use ratewire_wire::xcp::{Format, XcpHeader};
+
+use crate::law::Sink;
+
+/// Returns the sum of the feedback received since the last acknowledgement, in the minimal format
+/// that routers leave alone.
+#[derive(Clone, Debug, Default)]
+pub struct XcpSink {
+    sum: Throughput,
+    protocol: u8,
+}
+
+impl Sink for XcpSink {
+    type Header = XcpHeader;
+
+    #[inline]
+    fn on_data(&mut self, _now: Time, header: &XcpHeader) {
+        self.sum += header.delta_throughput;
+        self.protocol = header.protocol;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, _now: Time) -> Option<XcpHeader> {
+        let reverse_feedback = core::mem::take(&mut self.sum);
+        Some(XcpHeader {
+            protocol: self.protocol,
+            format: Format::Minimal,
+            rtt: Duration::ZERO,
+            x: Duration::ZERO,
+            reverse_feedback,
+            delta_throughput: Throughput::ZERO,
+        })
+    }
+}

@@ -1,0 +1,243 @@
+//! The sender's part: draft -03, section 4.1.
+
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+use ratewire_wire::xcp::{Format, XcpHeader};
+
+use super::{AfterLoss, ThroughputField, Xcp};
+use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
+
+/// XCP at one sender.
+///
+/// The window is kept in network-layer bytes, as feedback is; [`Source::window`] answers in payload.
+#[derive(Clone, Debug)]
+pub struct XcpSource {
+    window: f64,
+    srtt: f64,
+    round: Round,
+    state: State,
+    desired: f64,
+    /// Wishes below 1 B/s, which the header cannot carry, are saved up.
+    wish_carry: f64,
+    packet: f64,
+    mss: f64,
+    aging: f64,
+    weight: f64,
+    throughput: ThroughputField,
+    after_loss: AfterLoss,
+    pacing: bool,
+    cap_to_receive_window: bool,
+    zero_wish_when_limited: bool,
+}
+
+/// What was sent in the current RTT, against what was allowed.
+#[derive(Clone, Debug)]
+struct Round {
+    start: Time,
+    sent: f64,
+    limited: bool,
+    last_limited: bool,
+    /// Measured over the round before this one, B/s.
+    measured: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Xcp,
+    /// A loss is being repaired: no increase.
+    Repairing,
+    /// A mark was seen: no increase until the time given.
+    Marked(Time),
+    /// Reno for the rest of the connection, with its slow-start threshold in network-layer bytes.
+    Reno(f64),
+}
+
+impl XcpSource {
+    pub(super) fn new(law: &Xcp, flow: &FlowContext) -> XcpSource {
+        XcpSource {
+            window: law.initial_window.bytes(flow.packet).max(flow.packet).as_f64(),
+            srtt: 0.0,
+            round: Round {
+                start: Time::ZERO,
+                sent: 0.0,
+                limited: false,
+                last_limited: false,
+                measured: 0.0,
+            },
+            state: State::Xcp,
+            desired: law.desired.unwrap_or(flow.line_rate).throughput().get(),
+            wish_carry: 0.0,
+            packet: flow.packet.as_f64(),
+            mss: flow.mss.as_f64(),
+            aging: law.aging,
+            weight: law.weight,
+            throughput: law.throughput,
+            after_loss: law.after_loss,
+            pacing: law.pacing,
+            cap_to_receive_window: law.cap_to_receive_window,
+            zero_wish_when_limited: law.zero_wish_when_limited,
+        }
+    }
+
+    fn is_limited(&self) -> bool {
+        self.round.limited || self.round.last_limited
+    }
+
+    /// The rate the header reports, B/s; the RTT is known.
+    fn reported(&self, in_flight: Bytes) -> f64 {
+        let allowed = self.window / self.srtt;
+        let reported = match self.throughput {
+            ThroughputField::Window => allowed,
+            ThroughputField::Outstanding => {
+                in_flight.as_f64() * self.packet / (self.mss * self.srtt)
+            }
+            ThroughputField::Measured if self.is_limited() => self.round.measured.min(allowed),
+            ThroughputField::Measured => allowed,
+        };
+        reported.max(self.packet / self.srtt)
+    }
+
+    /// The wish for this packet, B/s: the wish for the flow spread over the packets of one RTT.
+    fn wish(&mut self, throughput: f64) -> f64 {
+        if self.zero_wish_when_limited && self.is_limited() {
+            return 0.0;
+        }
+        let packets_per_rtt = (throughput * self.srtt / self.packet).max(1.0);
+        let wish = (self.desired - throughput) / packets_per_rtt;
+        if wish.abs() >= 1.0 {
+            return wish;
+        }
+        self.wish_carry += wish;
+        let whole = libm::trunc(self.wish_carry);
+        self.wish_carry -= whole;
+        whole
+    }
+
+    /// Ends the round once an RTT has passed, and ages what was allowed and not used (4.1.3.1).
+    #[inline]
+    fn advance_round(&mut self, now: Time, srtt: Duration) {
+        let elapsed = now.since(self.round.start);
+        if srtt.is_zero() || elapsed < srtt {
+            return;
+        }
+        let actual = self.round.sent / elapsed.secs();
+        if self.round.limited && self.aging > 0.0 {
+            let idle_rounds = (elapsed.ps() / srtt.ps()).min(64);
+            let used = actual * srtt.secs();
+            for _ in 0..idle_rounds {
+                if used < self.window {
+                    self.window = (1.0 - self.aging) * self.window + self.aging * used;
+                }
+            }
+            self.window = self.window.max(self.packet);
+        }
+        self.round = Round {
+            start: now,
+            sent: 0.0,
+            limited: false,
+            last_limited: self.round.limited,
+            measured: actual,
+        };
+    }
+
+    fn apply_feedback(&mut self, feedback: f64, now: Time) {
+        if let State::Marked(until) = self.state
+            && now >= until
+        {
+            self.state = State::Xcp;
+        }
+        let allowed = if self.state == State::Xcp { feedback } else { feedback.min(0.0) };
+        self.window = (self.window + allowed * self.srtt).max(self.packet);
+    }
+
+    /// RFC 5681, for senders that stay Reno after a loss.
+    fn grow_as_reno(&mut self, acked: &Acked, ssthresh: f64) {
+        if acked.in_recovery || acked.limited {
+            return;
+        }
+        let bytes = acked.bytes.as_f64() * self.packet / self.mss;
+        self.window += if self.window < ssthresh {
+            bytes.min(self.packet)
+        } else {
+            self.packet * bytes / self.window
+        };
+    }
+}
+
+impl Source for XcpSource {
+    type Header = XcpHeader;
+
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<XcpHeader> {
+        self.advance_round(sending.now, sending.srtt);
+        self.round.limited |= sending.limited;
+        self.round.sent += sending.packet.as_f64();
+        let mut header = XcpHeader {
+            protocol: 6,
+            format: Format::Standard,
+            rtt: sending.srtt,
+            x: Duration::ZERO,
+            reverse_feedback: Throughput::ZERO,
+            delta_throughput: Throughput::ZERO,
+        };
+        if sending.srtt.is_zero() {
+            // Granted only where no router is on the path (draft -03, 5.6): X is unknown.
+            header.delta_throughput = Throughput::new(self.desired * self.packet / self.window);
+        } else {
+            self.srtt = sending.srtt.secs();
+            let throughput = self.reported(sending.in_flight);
+            let x = self.weight * sending.packet.as_f64() / throughput;
+            header.x = Duration::from_secs_f64(x);
+            header.delta_throughput = Throughput::new(self.wish(throughput));
+        }
+        Some(header)
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&XcpHeader>) {
+        self.srtt = acked.srtt.secs();
+        self.advance_round(acked.now, acked.srtt);
+        self.round.limited |= acked.limited;
+        if let State::Reno(ssthresh) = self.state {
+            self.grow_as_reno(acked, ssthresh);
+        } else if let Some(header) = header {
+            self.apply_feedback(header.reverse_feedback.get(), acked.now);
+        }
+        if self.cap_to_receive_window {
+            let cap = acked.receive_window.as_f64() * self.packet / self.mss;
+            self.window = self.window.min(cap).max(self.packet);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        if self.after_loss == AfterLoss::Ignore {
+            return;
+        }
+        let flight = congestion.in_flight.as_f64() * self.packet / self.mss;
+        let half = (self.window.min(flight) / 2.0).max(self.packet);
+        self.window = if congestion.signal == Signal::Timeout { self.packet } else { half };
+        self.state = match (self.after_loss, congestion.signal) {
+            (AfterLoss::StayReno, _) => State::Reno(half.max(2.0 * self.packet)),
+            (_, Signal::Mark) => State::Marked(congestion.now + congestion.srtt),
+            _ => State::Repairing,
+        };
+    }
+
+    fn on_recovered(&mut self, _now: Time) {
+        if self.state == State::Repairing {
+            self.state = State::Xcp;
+        }
+    }
+
+    #[inline]
+    fn window(&self) -> Bytes {
+        // With pacing the pace limits and the window only bounds what is outstanding: one packet
+        // more, so that fractions of a packet are used too.
+        let network = if self.pacing { self.window + self.packet } else { self.window };
+        Bytes::new((network * self.mss / self.packet + 0.5) as u64)
+    }
+
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        (self.pacing && self.srtt > 0.0).then(|| Throughput::new(self.window / self.srtt))
+    }
+}
