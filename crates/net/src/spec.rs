@@ -1,0 +1,206 @@
+//! What a network is made of, before it runs.
+
+use std::sync::Arc;
+
+use ratewire_units::{Bytes, Duration, Rate};
+
+/// Index of a node in [`NetworkSpec::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// Index of a link in [`NetworkSpec::links`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// Index of a shared medium in [`NetworkSpec::mediums`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MediumId(pub u32);
+
+impl NodeId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+impl LinkId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+impl MediumId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Nodes and the one-way links between them.
+#[derive(Clone, Debug, Default)]
+pub struct NetworkSpec {
+    /// Hosts and routers.
+    pub nodes: Vec<NodeSpec>,
+    /// One-way links; a cable is two of them.
+    pub links: Vec<LinkSpec>,
+    /// Half-duplex media shared by links.
+    pub mediums: Vec<MediumSpec>,
+}
+
+/// A host or router.
+#[derive(Clone, Debug)]
+pub struct NodeSpec {
+    /// Unique name.
+    pub name: String,
+    /// Whether flows may start and end here.
+    pub is_host: bool,
+    /// Where to draw it, x to the right and y upwards, in any unit; `None` to lay it out.
+    pub position: Option<(f64, f64)>,
+}
+
+/// A one-way link with the queue in front of it.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Unique name.
+    pub name: String,
+    /// The node whose output queue this is.
+    pub from: NodeId,
+    /// The node it leads to.
+    pub to: NodeId,
+    /// How fast it sends.
+    pub service: Service,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Link-layer bytes added to each packet on this link (Ethernet: 38 with preamble and gap).
+    pub overhead: Bytes,
+    /// Room for waiting packets, the one being sent not counted.
+    pub limit: Limit,
+    /// Which packets are dropped or marked.
+    pub discipline: Discipline,
+    /// Packets lost on the way, after they were sent.
+    pub loss: Loss,
+    /// The law whose port stands here, by index into the run's laws; `None` for a router that takes
+    /// no part.
+    pub law: Option<usize>,
+    /// The half-duplex medium it shares.
+    pub medium: Option<MediumId>,
+}
+
+/// How fast a link sends.
+#[derive(Clone, Debug)]
+pub enum Service {
+    /// At a constant rate; at rate zero it sends nothing.
+    Rate(Rate),
+    /// At delivery opportunities, as Mahimahi's traces have them.
+    Opportunities(Arc<Opportunities>),
+}
+
+/// Delivery opportunities, repeated for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opportunities {
+    /// When in the period, in order, each below or at the period.
+    pub at: Vec<Duration>,
+    /// After which it starts again; above zero.
+    pub period: Duration,
+    /// Bytes that may pass at each.
+    pub bytes: Bytes,
+}
+
+/// Room in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// No limit.
+    Unlimited,
+    /// Network-layer bytes.
+    Bytes(Bytes),
+    /// Packets of any size.
+    Packets(u32),
+}
+
+/// Which packets a queue drops or marks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Discipline {
+    /// Those that find no room.
+    DropTail,
+    /// Random early detection.
+    Red(RedSpec),
+    /// Controlled delay.
+    CoDel(CoDelSpec),
+}
+
+/// Random early detection (Floyd and Jacobson 1993), gentle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RedSpec {
+    /// Below this average queue nothing is dropped.
+    pub min: Bytes,
+    /// At this average queue the drop probability is `max_probability`; at twice this it is 1.
+    pub max: Bytes,
+    /// Drop probability at `max`, above 0 up to 1.
+    pub max_probability: f64,
+    /// Gain of the average, above 0 up to 1 (1993 paper: 0.002).
+    pub weight: f64,
+    /// Mark packets that can be marked, below twice `max`, instead of dropping them.
+    pub ecn: bool,
+}
+
+/// Controlled delay (RFC 8289).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoDelSpec {
+    /// Acceptable standing queue delay (RFC: 5 ms).
+    pub target: Duration,
+    /// Window in which the minimum is taken (RFC: 100 ms).
+    pub interval: Duration,
+    /// Mark packets that can be marked instead of dropping them.
+    pub ecn: bool,
+}
+
+/// Packets lost on a link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each with this probability.
+    Random(f64),
+    /// In bursts (Gilbert-Elliott): per packet, the probability of turning bad, of turning good
+    /// again, and of loss in the bad and good states.
+    Burst {
+        /// Good to bad.
+        turn_bad: f64,
+        /// Bad to good.
+        turn_good: f64,
+        /// Loss while bad.
+        loss_bad: f64,
+        /// Loss while good.
+        loss_good: f64,
+    },
+}
+
+/// A half-duplex medium: its links send one at a time.
+#[derive(Clone, Debug)]
+pub struct MediumSpec {
+    /// Unique name.
+    pub name: String,
+    /// Who sends when several want to.
+    pub contention: Contention,
+}
+
+/// Who sends next on a half-duplex medium when several links want to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contention {
+    /// The one that has sent least recently.
+    Alternate,
+    /// Any, equally likely: an idealised contention.
+    Random,
+    /// Binary exponential backoff as in Ethernet (802.3), where the winner tends to win again.
+    Backoff,
+}
+
+/// Something about a link that changes at a time.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Its rate.
+    Rate(Rate),
+    /// Its propagation delay; packets never overtake each other.
+    Delay(Duration),
+    /// It goes down (waiting and arriving packets are dropped) or comes up.
+    Up(bool),
+}

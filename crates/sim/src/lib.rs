@@ -1,0 +1,5 @@
+//! Virtual time: the event engine, modelled hosts and traffic.
+
+pub mod outcome;
+pub mod record;
+pub mod setup;

@@ -1,0 +1,112 @@
+//! What a run comes to.
+
+use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_units::{Bytes, Duration, Time};
+
+use crate::record::FlowId;
+
+/// What a run comes to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Each flow, by id.
+    pub flows: Vec<FlowOutcome>,
+    /// Each link, by id.
+    pub links: Vec<LinkOutcome>,
+    /// Packets by what became of them.
+    pub packets: PacketCounts,
+    /// Events the engine handled.
+    pub events: u64,
+    /// Data packets delivered to a receiving host, second copies included.
+    pub data_packets_delivered: u64,
+    /// Where the run ended.
+    pub ended: Time,
+}
+
+/// What became of all packets, data and acknowledgements. `sent = delivered + dropped + in_flight`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCounts {
+    /// Put on the network by hosts.
+    pub sent: u64,
+    /// Arrived at the host they were for.
+    pub delivered: u64,
+    /// Dropped by a queue, lost on a link or met by a link that was down.
+    pub dropped: u64,
+    /// Still in a queue or on a link when the run ended.
+    pub in_flight: u64,
+}
+
+/// A flow at the end of a run.
+#[derive(Clone, Debug)]
+pub struct FlowOutcome {
+    /// Which.
+    pub flow: FlowId,
+    /// Its name.
+    pub name: String,
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Index into the run's laws.
+    pub law: usize,
+    /// Class of arriving traffic, by index.
+    pub traffic: Option<usize>,
+    /// When it started; `None` if the run ended first.
+    pub started: Option<Time>,
+    /// When its last byte arrived; `None` if it has no end or did not reach it.
+    pub completed: Option<Time>,
+    /// Payload delivered in order.
+    pub delivered: Bytes,
+    /// Payload sent for the second time.
+    pub retransmitted: Bytes,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Smallest RTT sample; `None` without any.
+    pub min_rtt: Option<Duration>,
+    /// Mean of the RTT samples; `None` without any.
+    pub mean_rtt: Option<Duration>,
+}
+
+/// A link at the end of a run.
+#[derive(Clone, Debug)]
+pub struct LinkOutcome {
+    /// Which.
+    pub link: LinkId,
+    /// Time spent sending.
+    pub busy: Duration,
+    /// Network-layer bytes sent.
+    pub sent: Bytes,
+    /// Packets sent.
+    pub packets: u64,
+    /// Packets waiting, mean over the run.
+    pub queue_packets_mean: f64,
+    /// Bytes waiting, mean over the run.
+    pub queue_bytes_mean: f64,
+    /// Most packets waiting.
+    pub queue_packets_max: u32,
+    /// Most bytes waiting.
+    pub queue_bytes_max: Bytes,
+    /// Packets dropped, by reason.
+    pub drops: Drops,
+    /// Packets marked.
+    pub marks: u64,
+}
+
+/// Packets dropped, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// The queue had no room.
+    pub full: u64,
+    /// The queue's discipline (RED, CoDel) chose so.
+    pub early: u64,
+    /// Lost on the link.
+    pub lost: u64,
+    /// The link was down.
+    pub down: u64,
+}
+
+impl Drops {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.full + self.early + self.lost + self.down
+    }
+}

@@ -1,0 +1,126 @@
+//! What a run tells while it runs.
+
+use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+/// Index of a flow, in the order of starting for arriving ones; listed flows come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// Takes what a run records, as it happens. Calls come in order of time.
+pub trait Recorder {
+    /// A flow has started.
+    fn flow_started(&mut self, started: &FlowStarted<'_>);
+    /// A flow over the last sampling interval; for flows that are active.
+    fn flow_sample(&mut self, sample: &FlowSample);
+    /// A link over the last sampling interval.
+    fn link_sample(&mut self, sample: &LinkSample);
+    /// A flow with an end has delivered everything.
+    fn flow_completed(&mut self, completed: &FlowCompleted);
+}
+
+/// A flow has started.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowStarted<'a> {
+    /// Which.
+    pub flow: FlowId,
+    /// Its name.
+    pub name: &'a str,
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Index into the run's laws.
+    pub law: usize,
+    /// When.
+    pub at: Time,
+    /// The class of arriving traffic it is of, by index; `None` for listed flows.
+    pub traffic: Option<usize>,
+}
+
+/// A flow over one sampling interval.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSample {
+    /// End of the interval.
+    pub at: Time,
+    /// Its length.
+    pub interval: Duration,
+    /// Which flow.
+    pub flow: FlowId,
+    /// Payload delivered in order to the receiver in the interval.
+    pub delivered: Bytes,
+    /// Payload sent for the second time in the interval.
+    pub retransmitted: Bytes,
+    /// The law's window at the end of the interval, payload.
+    pub window: Bytes,
+    /// Payload outstanding at the end of the interval.
+    pub in_flight: Bytes,
+    /// The receiver's window, as last advertised.
+    pub receive_window: Bytes,
+    /// Smoothed RTT; zero while unknown.
+    pub srtt: Duration,
+    /// Latest RTT sample; zero while unknown.
+    pub rtt: Duration,
+    /// Pace, if the law sets one.
+    pub pacing: Option<Throughput>,
+}
+
+/// A link over one sampling interval.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSample {
+    /// End of the interval.
+    pub at: Time,
+    /// Its length.
+    pub interval: Duration,
+    /// Which link.
+    pub link: LinkId,
+    /// Share of the interval in which it was sending, 0 to 1.
+    pub busy: f64,
+    /// Network-layer bytes sent in the interval.
+    pub sent: Bytes,
+    /// Packets waiting, mean over the interval, the one being sent not counted.
+    pub queue_packets_mean: f64,
+    /// Most packets waiting in the interval.
+    pub queue_packets_max: u32,
+    /// Bytes waiting, mean over the interval.
+    pub queue_bytes_mean: f64,
+    /// Packets waiting at the end of the interval.
+    pub queue_packets: u32,
+    /// Packets dropped in the interval, for whatever reason.
+    pub drops: u64,
+    /// Packets marked in the interval.
+    pub marks: u64,
+}
+
+/// A flow with an end has delivered everything.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowCompleted {
+    /// Which.
+    pub flow: FlowId,
+    /// Index into the run's laws.
+    pub law: usize,
+    /// Class of arriving traffic, by index; `None` for listed flows.
+    pub traffic: Option<usize>,
+    /// Payload.
+    pub size: Bytes,
+    /// When it started.
+    pub start: Time,
+    /// From the start to the last byte's arrival.
+    pub took: Duration,
+    /// What it would have taken alone: one propagation delay and the transmission of every packet
+    /// at the rate of the slowest link of its path.
+    pub ideal: Duration,
+    /// Payload sent for the second time.
+    pub retransmitted: Bytes,
+}
+
+/// Records nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, _: &LinkSample) {}
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+}

@@ -1,0 +1,123 @@
+//! What to simulate: everything a run needs, resolved to numbers and indices.
+
+use std::sync::Arc;
+
+use ratewire_inputs::cdf::SizeCdf;
+use ratewire_laws::AnyLaw;
+use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId};
+use ratewire_transport::{App, TransportConfig};
+use ratewire_units::{Bytes, Duration, Time};
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// How long to simulate.
+    pub duration: Duration,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// The laws that flows and ports refer to by index.
+    pub laws: Vec<AnyLaw>,
+    /// Nodes and links.
+    pub network: NetworkSpec,
+    /// Paths to take in place of the shortest: node names from source to destination.
+    pub paths: Vec<Vec<NodeId>>,
+    /// Flows that are listed one by one.
+    pub flows: Vec<FlowSpec>,
+    /// Flows that arrive.
+    pub traffic: Vec<TrafficSpec>,
+    /// What changes, in any order.
+    pub changes: Vec<(Time, LinkId, Change)>,
+    /// Whether congestion headers pass through their bytes at each hop.
+    pub exact_wire: bool,
+    /// How often flows and links are sampled; `None` records nothing.
+    pub sample_interval: Option<Duration>,
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Unique name.
+    pub name: String,
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver; may be the sender itself, the flow then crosses no link.
+    pub to: NodeId,
+    /// Index into [`Setup::laws`].
+    pub law: usize,
+    /// When it starts.
+    pub start: Time,
+    /// When its application stops writing; what is written is still delivered.
+    pub stop: Option<Time>,
+    /// What is sent and how it is read.
+    pub app: App,
+    /// How its ends behave.
+    pub transport: TransportConfig,
+}
+
+/// Flows that arrive by a random or listed process.
+#[derive(Clone, Debug)]
+pub struct TrafficSpec {
+    /// Unique name; its flows are called `name.1`, `name.2` ...
+    pub name: String,
+    /// Between whom, with relative weights above zero.
+    pub pairs: Vec<(NodeId, NodeId, f64)>,
+    /// When.
+    pub arrivals: Arrivals,
+    /// How large.
+    pub sizes: Sizes,
+    /// First possible arrival.
+    pub start: Time,
+    /// No arrivals from here on.
+    pub stop: Time,
+    /// Index into [`Setup::laws`].
+    pub law: usize,
+    /// How the flows' ends behave.
+    pub transport: TransportConfig,
+}
+
+/// When flows arrive.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// Poisson, this many a second on average.
+    Poisson(f64),
+    /// One every so often.
+    Periodic(Duration),
+    /// At given times between given nodes, with given sizes; pairs and sizes are not used.
+    Listed(Vec<ListedArrival>),
+}
+
+/// A flow from an arrivals file.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedArrival {
+    /// When it starts.
+    pub start: Time,
+    /// Sender.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Payload.
+    pub size: Bytes,
+}
+
+/// How large arriving flows are, in payload bytes, at least 1.
+#[derive(Clone, Debug)]
+pub enum Sizes {
+    /// All the same.
+    Fixed(Bytes),
+    /// Pareto with this shape (above 1) and mean.
+    Pareto {
+        /// Tail index.
+        shape: f64,
+        /// Mean in bytes.
+        mean: f64,
+    },
+    /// Log-normal with this mean and sigma of the logarithm.
+    LogNormal {
+        /// Mean in bytes.
+        mean: f64,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+    /// From a published distribution.
+    Empirical(Arc<SizeCdf>),
+}

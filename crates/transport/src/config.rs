@@ -1,0 +1,66 @@
+//! How a flow's two ends behave.
+
+use ratewire_units::{Bytes, Duration};
+
+/// Transport parameters of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransportConfig {
+    /// Network-layer size of a full data packet, all headers included (1 to 65,535).
+    pub packet: Bytes,
+    /// Network and transport headers of a data packet, without the congestion header.
+    pub headers: Bytes,
+    /// Network-layer size of an acknowledgement, without the congestion header.
+    pub ack: Bytes,
+    /// Acknowledge every second packet, others after this time; `None` to acknowledge each.
+    pub delayed_ack: Option<Duration>,
+    /// The receiver's window.
+    pub receive_window: ReceiveWindow,
+    /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
+    pub min_rto: Duration,
+    /// Whether a tail-loss probe is sent before the retransmission timer fires.
+    pub tail_loss_probe: bool,
+    /// Whether packets may be marked instead of dropped, and marks are echoed.
+    pub ecn: bool,
+}
+
+/// How much a receiver lets its sender have outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveWindow {
+    /// A buffer of this size; what the application has not read takes room.
+    Fixed(Bytes),
+    /// Starts at `initial` and opens by `growth` payload bytes with each packet received in order,
+    /// up to `max` (Linux 2.6: two segments a packet).
+    Auto {
+        /// First window.
+        initial: Bytes,
+        /// Largest window.
+        max: Bytes,
+        /// By how many full payloads it opens with each data packet.
+        packets_per_ack: u32,
+    },
+}
+
+impl ReceiveWindow {
+    /// The buffer behind the window: what it can never exceed.
+    pub fn buffer(self) -> Bytes {
+        match self {
+            ReceiveWindow::Fixed(size) => size,
+            ReceiveWindow::Auto { max, .. } => max,
+        }
+    }
+}
+
+impl Default for TransportConfig {
+    fn default() -> TransportConfig {
+        TransportConfig {
+            packet: Bytes::new(1500),
+            headers: Bytes::new(40),
+            ack: Bytes::new(40),
+            delayed_ack: None,
+            receive_window: ReceiveWindow::Fixed(Bytes::new(1 << 40)),
+            min_rto: Duration::from_millis(200),
+            tail_loss_probe: true,
+            ecn: false,
+        }
+    }
+}
