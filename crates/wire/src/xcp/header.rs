@@ -48,8 +48,8 @@ impl XcpHeader {
         }
     }
 
-    /// Reads the header at the start of `bytes`, which may go on after it. `packet_size` is the size
-    /// of the sender's packets, used for [`Draft::V00`] only.
+    /// Reads the header at the start of `bytes`, which may go on after it. `packet_size` is the
+    /// size of the sender's packets, used for [`Draft::V00`] only.
     ///
     /// # Errors
     /// When the bytes are too few or any field of the first word is not as the drafts have it.
@@ -59,8 +59,8 @@ impl XcpHeader {
     }
 
     /// Writes the header into `buf` in the layout of `draft`. `packet_size` is the size of the
-    /// sender's packets, used for [`Draft::V00`] only. Fields are written as they are in the minimal
-    /// format too.
+    /// sender's packets, used for [`Draft::V00`] only. Fields are written as they are in the
+    /// minimal format too.
     pub fn emit(&self, draft: Draft, packet_size: Bytes, buf: &mut [u8; HEADER_LEN]) {
         if draft == Draft::V00 {
             return self.emit_v00(packet_size, buf);

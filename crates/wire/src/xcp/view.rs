@@ -12,7 +12,7 @@ use super::{Draft, Format, HEADER_LEN, ParseError, Q4_28, XcpHeader, layout};
 /// use ratewire_units::Throughput;
 /// use ratewire_wire::xcp::{Format, XcpView};
 ///
-/// let mut packet = [6, 20, 0x31, 0, 0, 4, 0xea, 0x4b, 0, 0xa3, 0xd7, 0x0a, 0, 0, 0, 0, 0, 1, 0xe8, 0x48];
+/// let mut packet = *b"\x06\x14\x31\0\0\x04\xea\x4b\0\xa3\xd7\x0a\0\0\0\0\0\x01\xe8\x48";
 /// let mut header = XcpView::new_checked(&mut packet[..])?;
 /// if header.format() == Format::Standard {
 ///     let allotted = header.delta_throughput().min(Throughput::new(1000.0));
