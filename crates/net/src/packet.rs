@@ -1,0 +1,228 @@
+//! Packets, and the slab they live in.
+
+use ratewire_laws::Header;
+use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
+use ratewire_units::{Bytes, Time};
+
+/// Index of a packet in the [`Slab`].
+pub type PacketId = u32;
+
+/// No packet.
+pub(crate) const NIL: PacketId = u32::MAX;
+
+/// What a packet carries beside its congestion header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body {
+    /// Opens a flow.
+    Open,
+    /// Data.
+    Data {
+        /// Stream offset of the first byte.
+        offset: u64,
+        /// Payload bytes.
+        payload: u32,
+    },
+    /// An acknowledgement.
+    Ack {
+        /// Whether it answers [`Body::Open`].
+        opens: bool,
+        /// Whether what it answers was marked.
+        marked: bool,
+        /// Ranges beyond the cumulative acknowledgement.
+        sack: SackBlocks,
+        /// All below has arrived.
+        cumulative: u64,
+        /// Payload allowed beyond `cumulative`.
+        window: Bytes,
+    },
+}
+
+/// Explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not capable: dropped where others are marked.
+    NotCapable,
+    /// Capable, not marked.
+    Capable,
+    /// Congestion experienced.
+    Marked,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Congestion header; routers rewrite it.
+    pub header: Header,
+    /// What it carries.
+    pub body: Body,
+    /// While waiting: when it came into the queue. While on a link: when it arrives.
+    pub(crate) time: Time,
+    /// The flow it belongs to, in the caller's numbering.
+    pub flow: u32,
+    /// Tells apart flows that used the same `flow` number one after the other.
+    pub generation: u32,
+    /// Network-layer bytes.
+    pub size: u32,
+    /// Where in the route table the link after this one stands.
+    pub(crate) hop: u32,
+    /// Next packet in the same queue.
+    pub(crate) next: PacketId,
+    /// Congestion mark.
+    pub ecn: Ecn,
+    /// Lost on the link it is on; noticed where it would arrive.
+    pub(crate) lost: bool,
+}
+
+impl Packet {
+    /// A packet from a flow's sender.
+    pub fn data(flow: u32, generation: u32, size: u32, ecn: bool, segment: &Segment) -> Packet {
+        let body = match segment.kind {
+            SegmentKind::Open => Body::Open,
+            SegmentKind::Data { .. } => {
+                Body::Data { offset: segment.offset, payload: segment.payload.get() as u32 }
+            }
+        };
+        Packet {
+            header: segment.header,
+            body,
+            time: Time::ZERO,
+            flow,
+            generation,
+            size,
+            hop: 0,
+            next: NIL,
+            ecn: if ecn { Ecn::Capable } else { Ecn::NotCapable },
+            lost: false,
+        }
+    }
+
+    /// Turns a data packet that has arrived into the acknowledgement that answers it, in place.
+    #[inline]
+    pub fn answer(&mut self, ack: &Ack, size: u32) {
+        self.header = ack.header;
+        self.body = Body::Ack {
+            opens: ack.opens,
+            marked: ack.marked,
+            sack: ack.sack,
+            cumulative: ack.cumulative,
+            window: ack.window,
+        };
+        self.size = size;
+        self.ecn = Ecn::NotCapable;
+    }
+
+    /// The acknowledgement it carries, if it does.
+    #[inline]
+    pub fn ack(&self) -> Option<Ack> {
+        match self.body {
+            Body::Ack { opens, marked, sack, cumulative, window } => {
+                Some(Ack { opens, cumulative, window, sack, marked, header: self.header })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// All packets of a run: no allocation per packet, 32-bit ids.
+#[derive(Debug, Default)]
+pub struct Slab {
+    packets: Vec<Packet>,
+    free: PacketId,
+    in_use: u32,
+}
+
+impl Slab {
+    /// Empty.
+    pub fn new() -> Slab {
+        Slab { packets: Vec::new(), free: NIL, in_use: 0 }
+    }
+    /// Puts a packet in.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        self.in_use += 1;
+        if self.free == NIL {
+            self.packets.push(packet);
+            return (self.packets.len() - 1) as PacketId;
+        }
+        let id = self.free;
+        let slot = &mut self.packets[id as usize];
+        self.free = slot.next;
+        *slot = packet;
+        id
+    }
+    /// Takes a packet out of use.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        self.in_use -= 1;
+        self.packets[id as usize].next = self.free;
+        self.free = id;
+    }
+    /// Packets in use.
+    pub fn in_use(&self) -> u32 {
+        self.in_use
+    }
+}
+
+impl core::ops::Index<PacketId> for Slab {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.packets[id as usize]
+    }
+}
+impl core::ops::IndexMut<PacketId> for Slab {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id as usize]
+    }
+}
+
+/// A first-in-first-out list of packets, threaded through them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fifo {
+    head: PacketId,
+    tail: PacketId,
+}
+
+impl Fifo {
+    pub(crate) const EMPTY: Fifo = Fifo { head: NIL, tail: NIL };
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == NIL
+    }
+    #[inline]
+    pub(crate) fn head(&self) -> Option<PacketId> {
+        (self.head != NIL).then_some(self.head)
+    }
+    #[inline]
+    pub(crate) fn tail(&self) -> Option<PacketId> {
+        (self.head != NIL).then_some(self.tail)
+    }
+    #[inline]
+    pub(crate) fn push(&mut self, slab: &mut Slab, id: PacketId) {
+        slab[id].next = NIL;
+        if self.head == NIL {
+            self.head = id;
+        } else {
+            slab[self.tail].next = id;
+        }
+        self.tail = id;
+    }
+    #[inline]
+    pub(crate) fn pop(&mut self, slab: &Slab) -> Option<PacketId> {
+        let id = self.head()?;
+        self.head = slab[id].next;
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_fits_two_cache_lines() {
+        assert!(size_of::<Packet>() <= 128, "{}", size_of::<Packet>());
+    }
+}
