@@ -10,15 +10,28 @@
 //! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
 //! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::Arrival`] |
+//! | [`graphml`] | Topology Zoo GraphML | [`topology::Topology`] |
+//! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
+//! | [`topohub`] | networkx node-link JSON, as TopoHub publishes it | [`topology::Topology`] |
+//!
+//! [`topology::detect_and_parse`] picks among the last three.
 
 pub mod arrivals;
+mod build;
 pub mod cdf;
 pub mod cooked;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod graphml;
 mod load;
 pub mod mahimahi;
 mod place;
 mod rows;
+pub mod sndlib_xml;
+pub mod topohub;
+pub mod topology;
+mod xml;
 
 pub use error::InputError;
 pub use load::{decode, read};
