@@ -9,7 +9,7 @@
 //! `<unit>` may only be `MBITPERSEC`. The older files, germany50 among them, state no unit; their
 //! numbers are read as Mbit/s too, and their ratios are what to rely on.
 //!
-//! Source of the format: <http://sndlib.zib.de/docu.internal/xml-format>; Orlowski, Pióro,
+//! Source of the format: <http://sndlib.zib.de/html/docu/io-formats/index.html>; Orlowski, Pióro,
 //! Tomaszewski, Wessäly, "SNDlib 1.0: Survivable Network Design Library", Networks 55(3), 2010.
 
 use ratewire_units::Rate;
