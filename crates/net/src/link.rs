@@ -109,6 +109,10 @@ impl LossState {
 /// Counters of a link. Areas are sums of waiting times length of time, for exact means.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkStats {
+    /// Packets that came to the link.
+    pub arrived: u64,
+    /// Packets that reached its far end.
+    pub passed: u64,
     /// Time spent sending, by the end of the packet now being sent.
     pub busy: Duration,
     /// Network-layer bytes sent, the packet being sent included.

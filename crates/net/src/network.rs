@@ -83,7 +83,11 @@ impl Network {
     }
 
     /// Makes a route of these links.
+    ///
+    /// # Panics
+    /// When there are none: the packets of a route without links would arrive where they are.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
+        assert!(!links.is_empty(), "a route has at least one link");
         let at = self.routes.len() as u32;
         self.routes.extend(links.iter().map(|l| l.0));
         self.routes.push(END);
@@ -110,22 +114,20 @@ impl Network {
         u64::from(self.packets.in_use())
     }
 
-    /// A host sends a packet along `route`. Returns it if the route has no links, in which case it
-    /// has arrived.
+    /// A host sends a packet along `route`.
     #[inline]
     pub fn inject(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: Packet,
         route: RouteId,
         scheduler: &mut impl Scheduler,
-    ) -> Option<PacketId> {
-        packet.hop = route.0;
+    ) {
         let id = self.packets.insert(packet);
-        self.forward(now, id, scheduler)
+        self.resend(now, id, route, scheduler);
     }
 
-    /// A host sends back, along `route`, a packet that has arrived.
+    /// A host sends along `route` a packet that has arrived, made into another.
     #[inline]
     pub fn resend(
         &mut self,
@@ -133,9 +135,10 @@ impl Network {
         id: PacketId,
         route: RouteId,
         scheduler: &mut impl Scheduler,
-    ) -> Option<PacketId> {
+    ) {
         self.packets[id].hop = route.0;
-        self.forward(now, id, scheduler)
+        let arrived = self.forward(now, id, scheduler);
+        debug_assert!(arrived.is_none(), "a route has at least one link");
     }
 
     /// Puts a packet on the next link of its route, or returns it where the route ends.
@@ -184,6 +187,7 @@ impl Network {
     ) -> Option<PacketId> {
         let link = &mut self.links[id.index()];
         let packet = link.flying.pop(&self.packets)?;
+        link.stats.passed += 1;
         self.schedule_head(id, scheduler);
         self.forward(now, packet, scheduler)
     }
@@ -209,6 +213,7 @@ impl Network {
         }
         let size = self.packets[packet].size;
         let link = &mut self.links[at];
+        link.stats.arrived += 1;
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
@@ -544,9 +549,16 @@ impl Network {
         }
     }
 
-    /// Number of links.
-    pub fn link_count(&self) -> usize {
-        self.links.len()
+    /// Checks, for each link, that what came is accounted for: arrived = sent + dropped + waiting,
+    /// and sent = passed on + lost + on the way. Returns the first link for which it does not hold.
+    pub fn unbalanced_link(&self) -> Option<LinkId> {
+        let balanced = |link: &Link| {
+            let s = &link.stats;
+            let dropped = s.dropped_full + s.dropped_early + s.dropped_down;
+            s.arrived == s.sent_packets + dropped + u64::from(link.waiting_packets)
+                && s.sent_packets == s.passed + s.lost + link.flying.len(&self.packets)
+        };
+        self.links.iter().position(|l| !balanced(l)).map(|i| LinkId(i as u32))
     }
 }
 

@@ -199,6 +199,16 @@ impl Fifo {
     pub(crate) fn tail(&self) -> Option<PacketId> {
         (self.head != NIL).then_some(self.tail)
     }
+    /// Walks the list.
+    pub(crate) fn len(&self, slab: &Slab) -> u64 {
+        let mut count = 0;
+        let mut at = self.head;
+        while at != NIL {
+            count += 1;
+            at = slab[at].next;
+        }
+        count
+    }
     #[inline]
     pub(crate) fn push(&mut self, slab: &mut Slab, id: PacketId) {
         slab[id].next = NIL;

@@ -17,6 +17,8 @@ pub trait Recorder {
     fn link_sample(&mut self, sample: &LinkSample);
     /// A flow with an end has delivered everything.
     fn flow_completed(&mut self, completed: &FlowCompleted);
+    /// The run has come as far as `now`; called every few thousand events.
+    fn progress(&mut self, _now: Time) {}
 }
 
 /// A flow has started.
