@@ -158,7 +158,7 @@ impl XcpSource {
         self.window += if self.window < ssthresh {
             bytes.min(self.packet)
         } else {
-            self.packet * bytes / self.window
+            self.packet * bytes.min(self.window) / self.window
         };
     }
 }
