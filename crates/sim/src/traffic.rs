@@ -81,7 +81,8 @@ impl Traffic {
             self.next = list.get(at + 1).map_or(Time::NEVER, |a| a.start);
             return list.get(at).map(|a| Arrival { from: a.from, to: a.to, size: a.size });
         }
-        self.next += self.gap(spec);
+        let gap = self.gap(spec);
+        self.next += gap;
         let (from, to) = self.pair(spec)?;
         let size = draw_size(&spec.sizes, &mut self.sizes);
         Some(Arrival { from, to, size })
