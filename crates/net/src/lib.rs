@@ -15,4 +15,4 @@ pub mod spec;
 
 pub use link::LinkStats;
 pub use network::{Network, Observation, RouteId, Scheduler};
-pub use packet::{Body, Ecn, Packet, PacketId};
+pub use packet::{Body, Content, Ecn, Label, Packet, PacketId};

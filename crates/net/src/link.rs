@@ -20,29 +20,30 @@ use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
 /// No port stands here.
 pub(crate) const NO_PORT: u32 = u32::MAX;
 
-/// A link in operation. Ordered so that what every packet touches shares cache lines.
+/// A link in operation, laid out so that a packet touches as few cache lines as can be.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Link {
     /// When the packet being sent has left; in the past when idle.
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets that wait, not the one being sent.
-    pub(crate) waiting: Fifo,
     /// Packets being sent or on the wire.
     pub(crate) flying: Fifo,
-    pub(crate) waiting_bytes: u64,
-    pub(crate) limit_bytes: u64,
-    pub(crate) waiting_packets: u32,
-    pub(crate) limit_packets: u32,
+    /// Packets that wait, not the one being sent.
+    pub(crate) waiting: Fifo,
     /// When the next event of this link is due.
     pub(crate) next_event: Time,
-    /// Copy of the port's next timer.
-    pub(crate) port_timer: Time,
+    pub(crate) waiting_packets: u32,
     pub(crate) port: u32,
-    pub(crate) overhead: u32,
     /// What few links have.
     pub(crate) extra: Option<Box<Extra>>,
+    /// Copy of the port's next timer.
+    pub(crate) port_timer: Time,
+    pub(crate) overhead: u32,
+    pub(crate) limit_packets: u32,
+    pub(crate) limit_bytes: u64,
+    pub(crate) waiting_bytes: u64,
     pub(crate) stats: LinkStats,
 }
 
@@ -108,6 +109,7 @@ impl LossState {
 
 /// Counters of a link. Areas are sums of waiting times length of time, for exact means.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct LinkStats {
     /// Packets that came to the link.
     pub arrived: u64,

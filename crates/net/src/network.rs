@@ -1,12 +1,13 @@
 //! Links, ports and packets together.
 
 use ratewire_laws::{AnyLaw, AnyPort, LinkContext, PortQueue};
+use ratewire_transport::Ack;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::discipline::Verdict;
 use crate::link::{Active, Link, LinkStats, NO_PORT};
 use crate::medium::Medium;
-use crate::packet::{Ecn, Packet, PacketId, Slab};
+use crate::packet::{Content, Ecn, Label, Packet, PacketId, Slab};
 use crate::spec::{Change, LinkId, NetworkSpec, Service};
 
 /// Ends a route in the table.
@@ -94,15 +95,15 @@ impl Network {
         RouteId(at)
     }
 
-    /// A packet in the network.
+    /// Label of a packet in the network.
     #[inline]
-    pub fn packet(&self, id: PacketId) -> &Packet {
+    pub fn label(&self, id: PacketId) -> &Label {
         &self.packets[id]
     }
-    /// A packet in the network, to be changed by the host it has arrived at.
+    /// Content of a packet in the network.
     #[inline]
-    pub fn packet_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.packets[id]
+    pub fn content(&self, id: PacketId) -> &Content {
+        self.packets.content(id)
     }
     /// Takes a packet that has arrived out of the network.
     #[inline]
@@ -124,18 +125,26 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let id = self.packets.insert(packet);
-        self.resend(now, id, route, scheduler);
+        self.put(now, id, route, scheduler);
     }
 
-    /// A host sends along `route` a packet that has arrived, made into another.
+    /// A host answers a packet that has arrived with an acknowledgement of `size` along `route`.
     #[inline]
-    pub fn resend(
+    pub fn answer(
         &mut self,
         now: Time,
         id: PacketId,
+        ack: &Ack,
+        size: u32,
         route: RouteId,
         scheduler: &mut impl Scheduler,
     ) {
+        self.packets.answer(id, ack, size);
+        self.put(now, id, route, scheduler);
+    }
+
+    #[inline]
+    fn put(&mut self, now: Time, id: PacketId, route: RouteId, scheduler: &mut impl Scheduler) {
         self.packets[id].hop = route.0;
         let arrived = self.forward(now, id, scheduler);
         debug_assert!(arrived.is_none(), "a route has at least one link");
@@ -173,7 +182,7 @@ impl Network {
         if self.links[link.index()].extra.is_some() {
             return self.on_rare_event(now, link, scheduler);
         }
-        self.catch_up(now, link, scheduler);
+        self.catch_up_if_due(now, link, scheduler);
         self.deliver(now, link, scheduler)
     }
 
@@ -208,17 +217,15 @@ impl Network {
     #[inline]
     fn arrive(&mut self, now: Time, id: LinkId, packet: PacketId, scheduler: &mut impl Scheduler) {
         let at = id.index();
-        if self.links[at].waiting_packets > 0 || self.links[at].port_timer <= now {
-            self.catch_up(now, id, scheduler);
-        }
+        self.catch_up_if_due(now, id, scheduler);
         let size = self.packets[packet].size;
         let link = &mut self.links[at];
         link.stats.arrived += 1;
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
-            let p = &mut self.packets[packet];
-            port.on_arrival(now, Bytes::new(u64::from(size)), &mut p.header, queue);
+            let header = &mut self.packets.content_mut(packet).header;
+            port.on_arrival(now, Bytes::new(u64::from(size)), header, queue);
         }
         if link.extra.is_some() {
             return self.arrive_rare(now, id, packet, scheduler);
@@ -302,8 +309,15 @@ impl Network {
         link.stats.peak_bytes = link.stats.peak_bytes.max(link.waiting_bytes);
     }
 
-    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers.
     #[inline]
+    fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &self.links[id.index()];
+        if (link.waiting_packets > 0 && link.busy_until <= now) || link.port_timer <= now {
+            self.catch_up(now, id, scheduler);
+        }
+    }
+
+    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers.
     pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         loop {
             let link = &mut self.links[id.index()];
@@ -377,19 +391,19 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut self.links[id.index()];
-        let p = &mut self.packets[packet];
-        let size = p.size;
+        let size = self.packets[packet].size;
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
-            port.on_departure(now, Bytes::new(u64::from(size)), &mut p.header, queue);
+            let header = &mut self.packets.content_mut(packet).header;
+            port.on_departure(now, Bytes::new(u64::from(size)), header, queue);
             if let Some(laws) = &self.exact {
                 let law = &laws[self.port_laws[link.port as usize]];
-                p.header = law.quantise(p.header, Bytes::new(u64::from(size)));
+                *header = law.quantise(*header, Bytes::new(u64::from(size)));
             }
         }
         if let Some(extra) = link.extra.as_deref_mut() {
-            p.lost = extra.loss.draw(&mut extra.random);
+            self.packets[packet].lost = extra.loss.draw(&mut extra.random);
             if let (Active::CoDel(codel), 0) = (&mut extra.discipline, link.waiting_packets) {
                 // A packet that never waited tells CoDel that the queue is below target.
                 codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);

@@ -48,33 +48,48 @@ pub enum Ecn {
     Marked,
 }
 
-/// A packet on its way.
+/// A packet as a host hands it to the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// Congestion header; routers rewrite it.
-    pub header: Header,
-    /// What it carries.
-    pub body: Body,
+    /// What every hop needs.
+    pub label: Label,
+    /// What ports and hosts need.
+    pub content: Content,
+}
+
+/// The part of a packet that every hop touches: half a cache line.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
     /// While waiting: when it came into the queue. While on a link: when it arrives.
     pub(crate) time: Time,
+    /// Next packet in the same queue.
+    pub(crate) next: PacketId,
+    /// Where in the route table the link after this one stands.
+    pub(crate) hop: u32,
+    /// Network-layer bytes.
+    pub size: u32,
     /// The flow it belongs to, in the caller's numbering.
     pub flow: u32,
     /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
-    /// Network-layer bytes.
-    pub size: u32,
-    /// Where in the route table the link after this one stands.
-    pub(crate) hop: u32,
-    /// Next packet in the same queue.
-    pub(crate) next: PacketId,
     /// Congestion mark.
     pub ecn: Ecn,
     /// Lost on the link it is on; noticed where it would arrive.
     pub(crate) lost: bool,
 }
 
+/// The part of a packet that only ports and hosts touch.
+#[derive(Clone, Copy, Debug)]
+pub struct Content {
+    /// Congestion header; routers rewrite it.
+    pub header: Header,
+    /// What it carries.
+    pub body: Body,
+}
+
 impl Packet {
     /// A packet from a flow's sender.
+    #[inline]
     pub fn data(flow: u32, generation: u32, size: u32, ecn: bool, segment: &Segment) -> Packet {
         let body = match segment.kind {
             SegmentKind::Open => Body::Open,
@@ -82,33 +97,39 @@ impl Packet {
                 Body::Data { offset: segment.offset, payload: segment.payload.get() as u32 }
             }
         };
+        let ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
         Packet {
-            header: segment.header,
-            body,
-            time: Time::ZERO,
-            flow,
-            generation,
-            size,
-            hop: 0,
-            next: NIL,
-            ecn: if ecn { Ecn::Capable } else { Ecn::NotCapable },
-            lost: false,
+            label: Label::new(flow, generation, size, ecn),
+            content: Content { header: segment.header, body },
         }
     }
 
-    /// Turns a data packet that has arrived into the acknowledgement that answers it, in place.
+    /// A packet from a flow's receiver.
+    pub fn acknowledgement(flow: u32, generation: u32, size: u32, ack: &Ack) -> Packet {
+        Packet {
+            label: Label::new(flow, generation, size, Ecn::NotCapable),
+            content: Content::acknowledgement(ack),
+        }
+    }
+}
+
+impl Label {
+    fn new(flow: u32, generation: u32, size: u32, ecn: Ecn) -> Label {
+        Label { time: Time::ZERO, next: NIL, hop: 0, size, flow, generation, ecn, lost: false }
+    }
+}
+
+impl Content {
     #[inline]
-    pub fn answer(&mut self, ack: &Ack, size: u32) {
-        self.header = ack.header;
-        self.body = Body::Ack {
+    fn acknowledgement(ack: &Ack) -> Content {
+        let body = Body::Ack {
             opens: ack.opens,
             marked: ack.marked,
             sack: ack.sack,
             cumulative: ack.cumulative,
             window: ack.window,
         };
-        self.size = size;
-        self.ecn = Ecn::NotCapable;
+        Content { header: ack.header, body }
     }
 
     /// The acknowledgement it carries, if it does.
@@ -124,56 +145,71 @@ impl Packet {
 }
 
 /// All packets of a run: no allocation per packet, 32-bit ids.
-#[derive(Debug, Default)]
-pub struct Slab {
-    packets: Vec<Packet>,
+#[derive(Debug)]
+pub(crate) struct Slab {
+    labels: Vec<Label>,
+    contents: Vec<Content>,
     free: PacketId,
     in_use: u32,
 }
 
 impl Slab {
-    /// Empty.
-    pub fn new() -> Slab {
-        Slab { packets: Vec::new(), free: NIL, in_use: 0 }
+    pub(crate) fn new() -> Slab {
+        Slab { labels: Vec::new(), contents: Vec::new(), free: NIL, in_use: 0 }
     }
-    /// Puts a packet in.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> PacketId {
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
         self.in_use += 1;
         if self.free == NIL {
-            self.packets.push(packet);
-            return (self.packets.len() - 1) as PacketId;
+            self.labels.push(packet.label);
+            self.contents.push(packet.content);
+            return (self.labels.len() - 1) as PacketId;
         }
         let id = self.free;
-        let slot = &mut self.packets[id as usize];
+        let slot = &mut self.labels[id as usize];
         self.free = slot.next;
-        *slot = packet;
+        *slot = packet.label;
+        self.contents[id as usize] = packet.content;
         id
     }
-    /// Takes a packet out of use.
     #[inline]
-    pub fn remove(&mut self, id: PacketId) {
+    pub(crate) fn remove(&mut self, id: PacketId) {
         self.in_use -= 1;
-        self.packets[id as usize].next = self.free;
+        self.labels[id as usize].next = self.free;
         self.free = id;
     }
-    /// Packets in use.
-    pub fn in_use(&self) -> u32 {
+    pub(crate) fn in_use(&self) -> u32 {
         self.in_use
+    }
+    #[inline]
+    pub(crate) fn content(&self, id: PacketId) -> &Content {
+        &self.contents[id as usize]
+    }
+    #[inline]
+    pub(crate) fn content_mut(&mut self, id: PacketId) -> &mut Content {
+        &mut self.contents[id as usize]
+    }
+    /// Turns a data packet that has arrived into the acknowledgement that answers it, in place.
+    #[inline]
+    pub(crate) fn answer(&mut self, id: PacketId, ack: &Ack, size: u32) {
+        let label = &mut self.labels[id as usize];
+        label.size = size;
+        label.ecn = Ecn::NotCapable;
+        self.contents[id as usize] = Content::acknowledgement(ack);
     }
 }
 
 impl core::ops::Index<PacketId> for Slab {
-    type Output = Packet;
+    type Output = Label;
     #[inline]
-    fn index(&self, id: PacketId) -> &Packet {
-        &self.packets[id as usize]
+    fn index(&self, id: PacketId) -> &Label {
+        &self.labels[id as usize]
     }
 }
 impl core::ops::IndexMut<PacketId> for Slab {
     #[inline]
-    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.packets[id as usize]
+    fn index_mut(&mut self, id: PacketId) -> &mut Label {
+        &mut self.labels[id as usize]
     }
 }
 
@@ -232,7 +268,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_fits_two_cache_lines() {
-        assert!(size_of::<Packet>() <= 128, "{}", size_of::<Packet>());
+    fn two_labels_fit_a_cache_line() {
+        assert_eq!(size_of::<Label>(), 32);
+        assert!(size_of::<Content>() <= 112, "{}", size_of::<Content>());
     }
 }

@@ -120,7 +120,7 @@ fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration,
             limit,
             discipline: Discipline::DropTail,
             loss: Loss::None,
-            law: Some(0),
+            law: (!network.nodes[from as usize].is_host).then_some(0),
             medium: None,
         });
     }

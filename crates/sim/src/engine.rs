@@ -218,16 +218,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn deliver(&mut self, id: PacketId) {
         let now = self.now;
         self.packets.delivered += 1;
-        let packet = self.network.packet(id);
-        let slot = packet.flow;
-        let Some(flow) = self.flows.get(slot, packet.generation) else {
-            self.data_packets += u64::from(matches!(packet.body, Body::Data { .. }));
+        let label = *self.network.label(id);
+        let slot = label.flow;
+        let Some(flow) = self.flows.get(slot, label.generation) else {
+            let is_data = matches!(self.network.content(id).body, Body::Data { .. });
+            self.data_packets += u64::from(is_data);
             self.network.remove(id);
             return;
         };
-        match packet.body {
+        let content = self.network.content(id);
+        match content.body {
             Body::Ack { .. } => {
-                if let Some(ack) = packet.ack() {
+                if let Some(ack) = content.ack() {
                     flow.sender.on_ack(now, &ack);
                 }
                 self.network.remove(id);
@@ -235,9 +237,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             Body::Data { offset, payload } => {
                 self.data_packets += 1;
-                let marked = packet.ecn == Ecn::Marked;
+                let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));
-                let reply = flow.receiver.on_data(now, offset, payload, &packet.header, marked);
+                let reply = flow.receiver.on_data(now, offset, payload, &content.header, marked);
                 if flow.receiver.delivered().get() >= flow.end && !flow.completed {
                     self.complete(slot);
                 }
@@ -252,9 +254,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             Body::Open => {
                 let ack = flow.receiver.open(now);
                 let (size, route) = (flow.open_size, flow.reverse);
-                self.network.packet_mut(id).answer(&ack, size);
                 self.packets.sent += 1;
-                self.network.resend(now, id, route, &mut self.wheel);
+                self.network.answer(now, id, &ack, size, route, &mut self.wheel);
             }
         }
     }
@@ -270,9 +271,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let law = &self.setup.laws[flow.law as usize];
             ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
         }
-        self.network.packet_mut(id).answer(&ack, size);
         self.packets.sent += 1;
-        self.network.resend(self.now, id, route, &mut self.wheel);
+        self.network.answer(self.now, id, &ack, size, route, &mut self.wheel);
         if waits {
             self.arm(slot);
         }
@@ -316,14 +316,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         flow.timer_at = Time::NEVER;
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
             let ack = flow.receiver.acknowledge(now);
-            let segment = Segment {
-                kind: SegmentKind::Open,
-                offset: 0,
-                payload: Bytes::ZERO,
-                header: ack.header,
-            };
-            let mut packet = Packet::data(slot, flow.id.0, flow.ack_size, false, &segment);
-            packet.answer(&ack, flow.ack_size);
+            let packet = Packet::acknowledgement(slot, flow.id.0, flow.ack_size, &ack);
             self.packets.sent += 1;
             self.network.inject(now, packet, flow.reverse, &mut self.wheel);
         }
@@ -592,7 +585,7 @@ fn data_packet(flow: &Flow, slot: u32, segment: &Segment, setup: &Setup) -> Pack
     let mut packet = Packet::data(slot, flow.id.0, size, flow.ecn, segment);
     if setup.exact_wire {
         let law = &setup.laws[flow.law as usize];
-        packet.header = law.quantise(packet.header, Bytes::new(u64::from(size)));
+        packet.content.header = law.quantise(packet.content.header, Bytes::new(u64::from(size)));
     }
     packet
 }

@@ -30,14 +30,14 @@ struct Node {
 /// One level: a ring of lists, and which of them are not empty.
 #[derive(Debug)]
 struct Level {
-    heads: Vec<u32>,
-    bits: [u64; WORDS],
+    heads: Box<[u32; SLOTS as usize]>,
+    bits: Box<[u64; WORDS]>,
     summary: u64,
 }
 
 impl Level {
     fn new() -> Level {
-        Level { heads: vec![NIL; SLOTS as usize], bits: [0; WORDS], summary: 0 }
+        Level { heads: Box::new([NIL; SLOTS as usize]), bits: Box::new([0; WORDS]), summary: 0 }
     }
 
     #[inline]
@@ -93,6 +93,8 @@ pub struct Wheel {
     open: Vec<(u64, u64, u32)>,
     near: Level,
     far: Level,
+    /// No bucket below this has events in `far` or `beyond`.
+    boundary: u64,
     beyond: BinaryHeap<Reverse<(u64, u64, u32)>>,
     order: u64,
     opened_buckets: u32,
@@ -111,6 +113,7 @@ impl Default for Wheel {
             open: Vec::new(),
             near: Level::new(),
             far: Level::new(),
+            boundary: u64::MAX,
             beyond: BinaryHeap::new(),
             order: 0,
             opened_buckets: 0,
@@ -152,7 +155,9 @@ impl Wheel {
             self.far_events += 1;
             let id = self.node(time, order, what);
             self.far.push(bucket >> SLOTS_LOG2, id, &mut self.nodes);
+            self.boundary = self.boundary.min(bucket >> SLOTS_LOG2 << SLOTS_LOG2);
         } else {
+            self.boundary = self.boundary.min(bucket);
             self.beyond.push(Reverse((time, order, what)));
         }
     }
@@ -178,21 +183,34 @@ impl Wheel {
                 self.pending -= 1;
                 return Some((Time::from_ps(time), what));
             }
-            if !self.open_next() {
-                return None;
+            match self.near.next_after(self.now) {
+                Some(bucket) if bucket < self.boundary => {
+                    self.now = bucket;
+                    let first = self.near.take(bucket);
+                    self.open(first);
+                }
+                None if self.boundary == u64::MAX => return None,
+                _ => self.bring_near(),
             }
         }
     }
 
-    /// Opens the next bucket that may hold something; false if nothing is pending.
-    fn open_next(&mut self) -> bool {
-        let near = self.near.next_after(self.now);
-        let block = self.now >> SLOTS_LOG2;
-        let far = self.far.next_after(block).map(|b| b << SLOTS_LOG2);
-        let beyond = self.beyond.peek().map(|Reverse((time, ..))| time >> self.shift);
-        let Some(next) = [near, far, beyond].into_iter().flatten().min() else { return false };
-        if beyond == Some(next) {
-            self.now = self.now.max(next - 1);
+    /// Moves the events that come first in `far` or `beyond` to the near level.
+    #[cold]
+    fn bring_near(&mut self) {
+        let block = self.far.next_after(self.now >> SLOTS_LOG2);
+        let far = block.map_or(u64::MAX, |b| b << SLOTS_LOG2);
+        let beyond = self.first_beyond();
+        // One before the first bucket to open, so that a whole block fits the near level.
+        self.now = self.now.max(self.boundary - 1);
+        if far <= beyond {
+            let mut id = self.far.take(far >> SLOTS_LOG2);
+            while id != NIL {
+                let node = self.nodes[id as usize];
+                self.near.push(node.time >> self.shift, id, &mut self.nodes);
+                id = node.next;
+            }
+        } else {
             while let Some(Reverse((time, order, what))) = self.beyond.peek().copied() {
                 if (time >> self.shift) - self.now > SLOTS {
                     break;
@@ -200,25 +218,19 @@ impl Wheel {
                 self.beyond.pop();
                 self.place(time, order, what);
             }
-        } else if far == Some(next) {
-            // One before the block's first bucket, so that the whole block fits the near level.
-            self.now = next - 1;
-            let mut id = self.far.take(next >> SLOTS_LOG2);
-            while id != NIL {
-                let node = self.nodes[id as usize];
-                self.near.push(node.time >> self.shift, id, &mut self.nodes);
-                id = node.next;
-            }
-        } else {
-            self.now = next;
-            let id = self.near.take(next);
-            self.drain(id);
         }
-        true
+        let block = self.far.next_after(self.now >> SLOTS_LOG2);
+        self.boundary = block.map_or(u64::MAX, |b| b << SLOTS_LOG2).min(self.first_beyond());
     }
 
+    fn first_beyond(&self) -> u64 {
+        self.beyond.peek().map_or(u64::MAX, |Reverse((time, ..))| time >> self.shift)
+    }
+
+    /// Makes the list that starts with `first` the open bucket.
     #[inline]
-    fn drain(&mut self, mut id: u32) {
+    fn open(&mut self, first: u32) {
+        let mut id = first;
         while id != NIL {
             let node = self.nodes[id as usize];
             self.nodes[id as usize].next = self.free;
@@ -226,8 +238,14 @@ impl Wheel {
             self.open.push((node.time, node.order, node.what));
             id = node.next;
         }
-        if self.open.len() > 1 {
-            self.open.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+        match &mut self.open[..] {
+            [_] => {}
+            [a, b] => {
+                if (a.0, a.1) < (b.0, b.1) {
+                    core::mem::swap(a, b);
+                }
+            }
+            all => all.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1))),
         }
         self.opened_buckets += 1;
         self.opened_events += self.open.len() as u32;
@@ -255,7 +273,7 @@ impl Wheel {
         let mut all: Vec<(u64, u64, u32)> = core::mem::take(&mut self.open);
         let current = self.now << self.shift;
         for level in [&mut self.near, &mut self.far] {
-            for head in &mut level.heads {
+            for head in level.heads.iter_mut() {
                 let mut id = core::mem::replace(head, NIL);
                 while id != NIL {
                     let node = self.nodes[id as usize];
@@ -263,7 +281,7 @@ impl Wheel {
                     id = node.next;
                 }
             }
-            level.bits = [0; WORDS];
+            level.bits.fill(0);
             level.summary = 0;
         }
         all.extend(self.beyond.drain().map(|Reverse(e)| e));
@@ -271,6 +289,7 @@ impl Wheel {
         self.free = NIL;
         self.shift = shift;
         self.now = current >> shift;
+        self.boundary = u64::MAX;
         for (time, order, what) in all {
             self.place(time, order, what);
         }
