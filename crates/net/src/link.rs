@@ -7,12 +7,14 @@
 //!
 //! [`Network::catch_up`]: crate::Network
 
+use std::collections::VecDeque;
+
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::discipline::{CoDel, Red};
-use crate::packet::Fifo;
+use crate::packet::{Fate, Label};
 use crate::random::{stream, unit};
 use crate::service::TraceCursor;
 use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
@@ -28,22 +30,24 @@ pub(crate) struct Link {
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets being sent or on the wire.
-    pub(crate) flying: Fifo,
-    /// Packets that wait, not the one being sent.
-    pub(crate) waiting: Fifo,
+    /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
+    /// their order, so sending one is moving the boundary.
+    pub(crate) row: VecDeque<Label>,
+    /// Packets at the front of `row` that are on the wire or being sent.
+    pub(crate) started: u32,
+    pub(crate) port: u32,
     /// When the next event of this link is due.
     pub(crate) next_event: Time,
-    pub(crate) waiting_packets: u32,
-    pub(crate) port: u32,
-    /// What few links have.
-    pub(crate) extra: Option<Box<Extra>>,
     /// Copy of the port's next timer.
     pub(crate) port_timer: Time,
+    /// What few links have.
+    pub(crate) extra: Option<Box<Extra>>,
     pub(crate) overhead: u32,
     pub(crate) limit_packets: u32,
     pub(crate) limit_bytes: u64,
     pub(crate) waiting_bytes: u64,
+    /// When the packet sent last arrives.
+    pub(crate) last_arrival: Time,
     pub(crate) stats: LinkStats,
 }
 
@@ -173,14 +177,14 @@ impl Link {
             busy_until: Time::ZERO,
             per_byte: rate.serial_time(),
             delay: spec.delay,
-            waiting: Fifo::EMPTY,
-            flying: Fifo::EMPTY,
+            row: VecDeque::new(),
+            started: 0,
             waiting_bytes: 0,
+            last_arrival: Time::ZERO,
             limit_bytes: match spec.limit {
                 Limit::Bytes(bytes) => bytes.get(),
                 Limit::Unlimited | Limit::Packets(_) => u64::MAX,
             },
-            waiting_packets: 0,
             limit_packets: match spec.limit {
                 Limit::Packets(n) => n,
                 Limit::Unlimited | Limit::Bytes(_) => u32::MAX,
@@ -199,20 +203,48 @@ impl Link {
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
     }
 
+    /// Packets waiting.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u32 {
+        self.row.len() as u32 - self.started
+    }
+
+    /// Packets on the wire or being sent, tombstones left out.
+    pub(crate) fn flying(&self) -> u64 {
+        let on_the_way = self.row.iter().take(self.started as usize);
+        on_the_way.filter(|l| l.fate != Fate::Gone).count() as u64
+    }
+
     /// Brings the areas up to date before the number waiting changes.
     #[inline]
     pub(crate) fn sum_areas(&mut self, now: Time) {
-        if self.waiting_packets > 0 {
+        let waiting = self.waiting();
+        if waiting > 0 {
             let span = u128::from(now.since(self.stats.area_until).ps());
-            self.stats.area_packets += u128::from(self.waiting_packets) * span;
+            self.stats.area_packets += u128::from(waiting) * span;
             self.stats.area_bytes += u128::from(self.waiting_bytes) * span;
         }
         self.stats.area_until = now;
     }
 
+    /// Puts a packet at the end of the row. `idle`: it is sent at once and never waits.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, now: Time, mut label: Label, idle: bool) {
+        label.time = now;
+        if idle {
+            self.row.push_back(label);
+            return;
+        }
+        self.sum_areas(now);
+        self.row.push_back(label);
+        self.waiting_bytes += u64::from(label.size);
+        self.stats.peak_packets = self.stats.peak_packets.max(self.waiting());
+        self.stats.peak_bytes = self.stats.peak_bytes.max(self.waiting_bytes);
+    }
+
     #[inline]
     pub(crate) fn has_room_for(&self, size: u32) -> bool {
-        self.waiting_packets < self.limit_packets
+        self.waiting() < self.limit_packets
             && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
@@ -234,6 +266,16 @@ impl Link {
             None => self.per_byte.is_some(),
             Some(e) => (self.per_byte.is_some() || e.trace.is_some()) && e.stalled.is_none(),
         }
+    }
+
+    /// Whether the packet that starts now is lost on the way; tells CoDel when none waits behind it.
+    pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
+        let waiting = self.waiting();
+        let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
+        if let (Active::CoDel(codel), 0) = (&mut extra.discipline, waiting) {
+            codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);
+        }
+        if extra.loss.draw(&mut extra.random) { Fate::Lost } else { Fate::Arrives }
     }
 
     pub(crate) fn medium(&self) -> Option<MediumId> {

@@ -46,7 +46,7 @@ impl Network {
         let mut ready = medium.links.clone();
         ready.retain(|l| {
             let link = &self.links[l.index()];
-            link.waiting_packets > 0 && link.can_send()
+            link.waiting() > 0 && link.can_send()
         });
         if ready.is_empty() {
             return;
@@ -55,8 +55,10 @@ impl Network {
         let start = now + collided;
         // The port's timers up to now come before the departure.
         self.catch_up(now, winner, scheduler);
-        let Some(packet) = self.dequeue(start, winner) else { return };
-        self.start(start, winner, packet, scheduler);
+        if !self.dequeue(start, winner) {
+            return;
+        }
+        self.start(start, winner, scheduler);
         let link = &mut self.links[winner.index()];
         let free = link.busy_until;
         // Whoever waits is served when the medium is free: an event of the winner's at that time.

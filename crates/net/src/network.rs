@@ -1,13 +1,13 @@
 //! Links, ports and packets together.
 
 use ratewire_laws::{AnyLaw, AnyPort, LinkContext, PortQueue};
-use ratewire_transport::Ack;
+use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::discipline::Verdict;
 use crate::link::{Active, Link, LinkStats, NO_PORT};
 use crate::medium::Medium;
-use crate::packet::{Content, Ecn, Label, Packet, PacketId, Slab};
+use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
 use crate::spec::{Change, LinkId, NetworkSpec, Service};
 
 /// Ends a route in the table.
@@ -24,6 +24,21 @@ pub trait Scheduler {
 /// A route that packets can be sent along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
+
+/// Where a packet goes and what it is marked with on the outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    /// The way it takes.
+    pub route: RouteId,
+    /// Its network-layer bytes.
+    pub size: u32,
+    /// The flow it belongs to, in the caller's numbering.
+    pub flow: u32,
+    /// Tells apart flows that used the same `flow` number one after the other.
+    pub generation: u32,
+    /// Whether it may be marked instead of dropped.
+    pub ecn: bool,
+}
 
 /// A network in operation, sans-IO: it is told the time and what happens, and says when it wants to
 /// be called.
@@ -47,7 +62,7 @@ impl Network {
     pub fn new(spec: &NetworkSpec, laws: &[AnyLaw], exact_wire: bool, seed: u64) -> Network {
         let mut network = Network {
             links: Vec::with_capacity(spec.links.len()),
-            packets: Slab::new(),
+            packets: Slab::default(),
             mediums: spec
                 .mediums
                 .iter()
@@ -95,58 +110,84 @@ impl Network {
         RouteId(at)
     }
 
-    /// Label of a packet in the network.
+    /// What a packet that has arrived carries.
     #[inline]
-    pub fn label(&self, id: PacketId) -> &Label {
-        &self.packets[id]
+    pub fn content(&self, arrived: &Label) -> &Content {
+        self.packets.content(arrived.content)
     }
-    /// Content of a packet in the network.
+    /// The acknowledgement a packet that has arrived carries, if it does.
     #[inline]
-    pub fn content(&self, id: PacketId) -> &Content {
-        self.packets.content(id)
+    pub fn ack(&self, arrived: &Label) -> Option<Ack> {
+        self.packets.ack(arrived.content)
     }
     /// Takes a packet that has arrived out of the network.
     #[inline]
-    pub fn remove(&mut self, id: PacketId) {
-        self.packets.remove(id);
+    pub fn remove(&mut self, arrived: &Label) {
+        self.packets.remove(arrived.content);
     }
     /// Packets in queues and on links.
     pub fn in_flight(&self) -> u64 {
-        u64::from(self.packets.in_use())
+        self.packets.in_use()
     }
 
-    /// A host sends a packet along `route`.
+    /// A host sends a packet.
     #[inline]
-    pub fn inject(
+    pub fn send(
         &mut self,
         now: Time,
-        packet: Packet,
-        route: RouteId,
+        address: &Address,
+        segment: &Segment,
         scheduler: &mut impl Scheduler,
     ) {
-        let id = self.packets.insert(packet);
-        self.put(now, id, route, scheduler);
+        let content = self.packets.insert(segment);
+        self.put(now, address, content, scheduler);
     }
 
-    /// A host answers a packet that has arrived with an acknowledgement of `size` along `route`.
+    /// A host sends an acknowledgement.
+    pub fn acknowledge(
+        &mut self,
+        now: Time,
+        address: &Address,
+        ack: &Ack,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert_ack(ack);
+        self.put(now, address, content, scheduler);
+    }
+
+    /// A host answers a packet that has arrived with an acknowledgement.
     #[inline]
     pub fn answer(
         &mut self,
         now: Time,
-        id: PacketId,
+        arrived: &Label,
+        address: &Address,
         ack: &Ack,
-        size: u32,
-        route: RouteId,
         scheduler: &mut impl Scheduler,
     ) {
-        self.packets.answer(id, ack, size);
-        self.put(now, id, route, scheduler);
+        self.packets.answer(arrived.content, ack);
+        self.put(now, address, arrived.content, scheduler);
     }
 
     #[inline]
-    fn put(&mut self, now: Time, id: PacketId, route: RouteId, scheduler: &mut impl Scheduler) {
-        self.packets[id].hop = route.0;
-        let arrived = self.forward(now, id, scheduler);
+    fn put(
+        &mut self,
+        now: Time,
+        address: &Address,
+        content: ContentId,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let label = Label {
+            time: now,
+            content,
+            hop: address.route.0,
+            size: address.size,
+            flow: address.flow,
+            generation: address.generation,
+            ecn: if address.ecn { Ecn::Capable } else { Ecn::NotCapable },
+            fate: Fate::Arrives,
+        };
+        let arrived = self.forward(now, label, scheduler);
         debug_assert!(arrived.is_none(), "a route has at least one link");
     }
 
@@ -155,16 +196,15 @@ impl Network {
     fn forward(
         &mut self,
         now: Time,
-        id: PacketId,
+        mut label: Label,
         scheduler: &mut impl Scheduler,
-    ) -> Option<PacketId> {
-        let packet = &mut self.packets[id];
-        let link = self.routes[packet.hop as usize];
+    ) -> Option<Label> {
+        let link = self.routes[label.hop as usize];
         if link == END {
-            return Some(id);
+            return Some(label);
         }
-        packet.hop += 1;
-        self.arrive(now, LinkId(link), id, scheduler);
+        label.hop += 1;
+        self.arrive(now, LinkId(link), label, scheduler);
         None
     }
 
@@ -173,40 +213,41 @@ impl Network {
     pub fn on_event(
         &mut self,
         now: Time,
-        link: LinkId,
+        id: LinkId,
         scheduler: &mut impl Scheduler,
-    ) -> Option<PacketId> {
-        if self.links[link.index()].next_event != now {
+    ) -> Option<Label> {
+        let link = &self.links[id.index()];
+        if link.next_event != now {
             return None;
         }
-        if self.links[link.index()].extra.is_some() {
-            return self.on_rare_event(now, link, scheduler);
+        if link.extra.is_some() {
+            return self.on_rare_event(now, id, scheduler);
         }
-        self.catch_up_if_due(now, link, scheduler);
-        self.deliver(now, link, scheduler)
+        self.catch_up_if_due(now, id, scheduler);
+        self.deliver(now, id, scheduler)
     }
 
     /// Takes the packet at the head off the link and passes it on.
     #[inline]
-    fn deliver(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<PacketId> {
+    fn deliver(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> Option<Label> {
         let link = &mut self.links[id.index()];
-        let packet = link.flying.pop(&self.packets)?;
+        let label = link.row.pop_front()?;
+        link.started -= 1;
         link.stats.passed += 1;
-        self.schedule_head(id, scheduler);
-        self.forward(now, packet, scheduler)
+        Self::schedule_head(link, id, scheduler);
+        self.forward(now, label, scheduler)
     }
 
     /// Notes the arrival of the packet at the head as the link's next event.
     #[inline]
-    fn schedule_head(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
-        let link = &mut self.links[id.index()];
-        let head = link.flying.head().map_or(Time::NEVER, |head| self.packets[head].time);
-        let due = head.min(link.extra.as_ref().map_or(Time::NEVER, |e| e.medium_free));
+    fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
+        let mut due = match link.row.front() {
+            Some(head) if link.started > 0 => head.time,
+            _ => Time::NEVER,
+        };
+        if let Some(extra) = &link.extra {
+            due = due.min(extra.medium_free);
+        }
         link.next_event = due;
         if due != Time::NEVER {
             scheduler.schedule(due, id);
@@ -215,25 +256,27 @@ impl Network {
 
     /// A packet comes to a link.
     #[inline]
-    fn arrive(&mut self, now: Time, id: LinkId, packet: PacketId, scheduler: &mut impl Scheduler) {
-        let at = id.index();
+    fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
         self.catch_up_if_due(now, id, scheduler);
-        let size = self.packets[packet].size;
-        let link = &mut self.links[at];
+        let link = &mut self.links[id.index()];
         link.stats.arrived += 1;
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
-            let header = &mut self.packets.content_mut(packet).header;
-            port.on_arrival(now, Bytes::new(u64::from(size)), header, queue);
+            let header = self.packets.header_mut(label.content);
+            port.on_arrival(now, Bytes::new(u64::from(label.size)), header, queue);
         }
         if link.extra.is_some() {
-            return self.arrive_rare(now, id, packet, scheduler);
+            return self.arrive_rare(now, id, label, scheduler);
         }
-        if link.busy_until <= now && link.waiting_packets == 0 && link.per_byte.is_some() {
-            self.start(now, id, packet, scheduler);
+        let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
+        if idle {
+            link.enqueue(now, label, true);
+            self.start(now, id, scheduler);
+        } else if link.has_room_for(label.size) {
+            link.enqueue(now, label, false);
         } else {
-            self.enqueue(now, id, packet);
+            self.drop_full(id, &label);
         }
     }
 
@@ -243,100 +286,69 @@ impl Network {
         &mut self,
         now: Time,
         id: LinkId,
-        packet: PacketId,
+        mut label: Label,
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut self.links[id.index()];
-        let size = Bytes::new(u64::from(self.packets[packet].size));
+        let size = Bytes::new(u64::from(label.size));
+        let waiting = Bytes::new(link.waiting_bytes);
         let Some(extra) = link.extra.as_deref_mut() else { return };
         if extra.down {
             link.stats.dropped_down += 1;
-            self.packets.remove(packet);
+            self.packets.remove(label.content);
             return;
         }
         if let Active::Red(red) = &mut extra.discipline {
-            let waiting = Bytes::new(link.waiting_bytes);
             let verdict = red.on_arrival(now, waiting, size, link.per_byte, &mut extra.random);
-            if !self.pass(id, packet, verdict) {
+            if !pass(&mut link.stats, &mut label, verdict) {
+                self.packets.remove(label.content);
                 return;
             }
         }
-        let link = &self.links[id.index()];
-        if let Some(medium) = link.medium() {
-            self.enqueue(now, id, packet);
+        let medium = link.medium();
+        let idle =
+            medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
+        if !idle && !link.has_room_for(label.size) {
+            return self.drop_full(id, &label);
+        }
+        link.enqueue(now, label, idle);
+        if let Some(medium) = medium {
             self.contend(now, medium, scheduler);
-        } else if link.busy_until <= now && link.waiting_packets == 0 && link.can_send() {
-            self.start(now, id, packet, scheduler);
-        } else {
-            self.enqueue(now, id, packet);
+        } else if idle {
+            self.start(now, id, scheduler);
         }
     }
 
-    /// Carries out a discipline's verdict; returns whether the packet goes on.
-    fn pass(&mut self, id: LinkId, packet: PacketId, verdict: Verdict) -> bool {
-        let stats = &mut self.links[id.index()].stats;
-        let p = &mut self.packets[packet];
-        match verdict {
-            Verdict::Pass => true,
-            Verdict::MarkOrDrop if p.ecn != Ecn::NotCapable => {
-                stats.marked += u64::from(p.ecn == Ecn::Capable);
-                p.ecn = Ecn::Marked;
-                true
-            }
-            Verdict::MarkOrDrop | Verdict::Drop => {
-                stats.dropped_early += 1;
-                self.packets.remove(packet);
-                false
-            }
-        }
-    }
-
-    #[inline]
-    fn enqueue(&mut self, now: Time, id: LinkId, packet: PacketId) {
-        let link = &mut self.links[id.index()];
-        let size = self.packets[packet].size;
-        if !link.has_room_for(size) {
-            link.stats.dropped_full += 1;
-            self.packets.remove(packet);
-            return;
-        }
-        link.sum_areas(now);
-        self.packets[packet].time = now;
-        link.waiting.push(&mut self.packets, packet);
-        link.waiting_packets += 1;
-        link.waiting_bytes += u64::from(size);
-        link.stats.peak_packets = link.stats.peak_packets.max(link.waiting_packets);
-        link.stats.peak_bytes = link.stats.peak_bytes.max(link.waiting_bytes);
+    #[cold]
+    fn drop_full(&mut self, id: LinkId, label: &Label) {
+        self.links[id.index()].stats.dropped_full += 1;
+        self.packets.remove(label.content);
     }
 
     #[inline]
     fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &self.links[id.index()];
-        if (link.waiting_packets > 0 && link.busy_until <= now) || link.port_timer <= now {
+        if (link.waiting() > 0 && link.busy_until <= now) || link.port_timer <= now {
             self.catch_up(now, id, scheduler);
         }
     }
 
-    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers.
+    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
+    /// the order of their times.
     pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         loop {
             let link = &mut self.links[id.index()];
-            let departure = if link.waiting_packets > 0 { link.busy_until } else { Time::NEVER };
-            if departure <= link.port_timer {
-                if departure > now || !link.can_send() || link.medium().is_some() {
-                    if link.port_timer <= now {
-                        self.port_timer(id);
-                        continue;
-                    }
-                    return;
-                }
-                if let Some(packet) = self.dequeue(departure, id) {
-                    self.start(departure, id, packet, scheduler);
-                }
-            } else if link.port_timer <= now {
-                self.port_timer(id);
-            } else {
+            let departs = link.waiting() > 0 && link.can_send() && link.medium().is_none();
+            let departure = if departs { link.busy_until } else { Time::NEVER };
+            if departure.min(link.port_timer) > now {
                 return;
+            }
+            if departure <= link.port_timer {
+                if self.dequeue(departure, id) {
+                    self.start(departure, id, scheduler);
+                }
+            } else {
+                self.port_timer(id);
             }
         }
     }
@@ -349,94 +361,103 @@ impl Network {
         link.port_timer = port.next_timer();
     }
 
-    /// Takes the next packet out of the queue; `None` if the discipline dropped all there were.
+    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.
     #[inline]
-    pub(crate) fn dequeue(&mut self, now: Time, id: LinkId) -> Option<PacketId> {
+    pub(crate) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
+        let link = &mut self.links[id.index()];
+        link.sum_areas(now);
+        let Some(next) = link.row.get(link.started as usize) else { return false };
+        link.waiting_bytes -= u64::from(next.size);
+        if link.extra.is_none() {
+            return true;
+        }
+        self.dequeue_rare(now, id)
+    }
+
+    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops it.
+    #[cold]
+    fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         loop {
             let link = &mut self.links[id.index()];
-            link.sum_areas(now);
-            let packet = link.waiting.pop(&self.packets)?;
-            link.waiting_packets -= 1;
-            link.waiting_bytes -= u64::from(self.packets[packet].size);
-            let Some(extra) = link.extra.as_deref_mut() else { return Some(packet) };
-            let p = &self.packets[packet];
+            let left = link.waiting() - 1;
+            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started as usize);
+            let Some(extra) = link.extra.as_deref_mut() else { return true };
+            let Some(label) = link.row.get_mut(at) else { return false };
+            let size = Bytes::new(u64::from(label.size));
             let verdict = match &mut extra.discipline {
-                Active::CoDel(codel) => codel.on_departure(
-                    now,
-                    now.since(p.time),
-                    Bytes::new(link.waiting_bytes),
-                    Bytes::new(u64::from(p.size)),
-                ),
+                Active::CoDel(c) => c.on_departure(now, now.since(label.time), waiting_bytes, size),
                 Active::Red(red) => {
-                    if link.waiting_packets == 0 {
+                    if left == 0 {
                         red.emptied(now);
                     }
                     Verdict::Pass
                 }
                 Active::DropTail => Verdict::Pass,
             };
-            if self.pass(id, packet, verdict) {
-                return Some(packet);
+            if pass(&mut link.stats, label, verdict) {
+                return true;
+            }
+            self.packets.remove(label.content);
+            if at == 0 {
+                link.row.pop_front();
+            } else {
+                // Its place stays in the row until it reaches the head.
+                label.fate = Fate::Gone;
+                label.time = link.last_arrival;
+                link.started += 1;
+            }
+            if left == 0 {
+                return false;
+            }
+            if let Some(next) = link.row.get(link.started as usize) {
+                link.waiting_bytes -= u64::from(next.size);
             }
         }
     }
 
-    /// A packet's transmission starts.
+    /// The first waiting packet's transmission starts.
     #[inline]
-    pub(crate) fn start(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        packet: PacketId,
-        scheduler: &mut impl Scheduler,
-    ) {
+    pub(crate) fn start(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        let size = self.packets[packet].size;
+        let at = link.started as usize;
+        link.started += 1;
+        let Some(label) = link.row.get(at).copied() else { return };
+        let size = Bytes::new(u64::from(label.size));
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
-            let header = &mut self.packets.content_mut(packet).header;
-            port.on_departure(now, Bytes::new(u64::from(size)), header, queue);
+            let header = self.packets.header_mut(label.content);
+            port.on_departure(now, size, header, queue);
             if let Some(laws) = &self.exact {
                 let law = &laws[self.port_laws[link.port as usize]];
-                *header = law.quantise(*header, Bytes::new(u64::from(size)));
+                *header = law.quantise(*header, size);
             }
         }
-        if let Some(extra) = link.extra.as_deref_mut() {
-            self.packets[packet].lost = extra.loss.draw(&mut extra.random);
-            if let (Active::CoDel(codel), 0) = (&mut extra.discipline, link.waiting_packets) {
-                // A packet that never waited tells CoDel that the queue is below target.
-                codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);
-            }
-        }
-        let Some((left, busy)) = link.transmit(now, size) else { return };
+        let fate = if link.extra.is_some() { link.draw_fate(now) } else { Fate::Arrives };
+        let Some((left, busy)) = link.transmit(now, label.size) else { return };
         link.busy_until = left;
         link.stats.busy += busy;
-        link.stats.sent_bytes += u64::from(size);
+        link.stats.sent_bytes += size.get();
         link.stats.sent_packets += 1;
         // A delay that has shortened does not let packets overtake each other.
-        let earliest = match link.flying.tail() {
-            Some(tail) => self.packets[tail].time,
-            None => Time::ZERO,
-        };
-        let arrives = (left + link.delay).max(earliest);
-        self.packets[packet].time = arrives;
-        let was_empty = link.flying.is_empty();
-        link.flying.push(&mut self.packets, packet);
-        if was_empty {
+        let arrives = (left + link.delay).max(link.last_arrival);
+        link.last_arrival = arrives;
+        link.row[at].time = arrives;
+        link.row[at].fate = fate;
+        if at == 0 {
             link.next_event = arrives;
             scheduler.schedule(arrives, id);
         }
     }
 
-    /// The event of a link that has loss, a trace, a medium or a stalled packet.
+    /// The event of a link that has loss, a discipline, a trace, a medium or a stalled packet.
     #[cold]
     fn on_rare_event(
         &mut self,
         now: Time,
         id: LinkId,
         scheduler: &mut impl Scheduler,
-    ) -> Option<PacketId> {
+    ) -> Option<Label> {
         if let Some(medium) = self.links[id.index()].medium() {
             if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
                 && extra.medium_free <= now
@@ -447,19 +468,22 @@ impl Network {
         }
         self.catch_up(now, id, scheduler);
         let link = &mut self.links[id.index()];
-        let head = link.flying.head().filter(|head| self.packets[*head].time <= now);
-        let Some(head) = head else {
-            self.schedule_head(id, scheduler);
+        let head = link.row.front().copied();
+        let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
+            Self::schedule_head(link, id, scheduler);
             return None;
         };
-        if self.packets[head].lost {
-            link.flying.pop(&self.packets);
-            link.stats.lost += 1;
-            self.packets.remove(head);
-            self.schedule_head(id, scheduler);
-            return None;
+        if head.fate == Fate::Arrives {
+            return self.deliver(now, id, scheduler);
         }
-        self.deliver(now, id, scheduler)
+        link.row.pop_front();
+        link.started -= 1;
+        if head.fate == Fate::Lost {
+            link.stats.lost += 1;
+            self.packets.remove(head.content);
+        }
+        Self::schedule_head(link, id, scheduler);
+        None
     }
 
     /// Something about a link changes.
@@ -476,8 +500,8 @@ impl Network {
             Change::Up(up) => self.set_up(now, id, up),
             Change::Rate(rate) => {
                 self.set_rate(now, id, rate);
-                self.schedule_head(id, scheduler);
                 let link = &mut self.links[id.index()];
+                Self::schedule_head(link, id, scheduler);
                 if link.port != NO_PORT {
                     let port = &mut self.ports[link.port as usize];
                     port.on_rate_change(now, rate);
@@ -499,11 +523,10 @@ impl Network {
         }
         let link = &mut self.links[id.index()];
         link.sum_areas(now);
-        while let Some(packet) = link.waiting.pop(&self.packets) {
+        for label in link.row.drain(link.started as usize..) {
             link.stats.dropped_down += 1;
-            self.packets.remove(packet);
+            self.packets.remove(label.content);
         }
-        link.waiting_packets = 0;
         link.waiting_bytes = 0;
     }
 
@@ -535,8 +558,10 @@ impl Network {
                 None
             }
         };
-        if let Some(tail) = link.flying.tail() {
-            self.packets[tail].time = rest.map_or(Time::NEVER, |rest| now + rest + link.delay);
+        if let Some(last) = link.started.checked_sub(1) {
+            let arrives = rest.map_or(Time::NEVER, |rest| now + rest + link.delay);
+            link.row[last as usize].time = arrives;
+            link.last_arrival = if rest.is_some() { arrives } else { Time::ZERO };
         }
     }
 
@@ -554,11 +579,11 @@ impl Network {
         let mut stats = link.stats;
         stats.peak_packets_run = stats.peak_packets_run.max(stats.peak_packets);
         link.stats.peak_packets_run = stats.peak_packets_run;
-        link.stats.peak_packets = link.waiting_packets;
+        link.stats.peak_packets = link.waiting();
         stats.busy = stats.busy.saturating_sub(unfinished.min(stats.busy));
         Observation {
             stats,
-            waiting_packets: link.waiting_packets,
+            waiting_packets: link.waiting(),
             waiting_bytes: Bytes::new(link.waiting_bytes),
         }
     }
@@ -569,8 +594,8 @@ impl Network {
         let balanced = |link: &Link| {
             let s = &link.stats;
             let dropped = s.dropped_full + s.dropped_early + s.dropped_down;
-            s.arrived == s.sent_packets + dropped + u64::from(link.waiting_packets)
-                && s.sent_packets == s.passed + s.lost + link.flying.len(&self.packets)
+            s.arrived == s.sent_packets + dropped + u64::from(link.waiting())
+                && s.sent_packets == s.passed + s.lost + link.flying()
         };
         self.links.iter().position(|l| !balanced(l)).map(|i| LinkId(i as u32))
     }
@@ -587,9 +612,25 @@ pub struct Observation {
     pub waiting_bytes: Bytes,
 }
 
+/// Carries out a discipline's verdict; returns whether the packet goes on.
+fn pass(stats: &mut LinkStats, label: &mut Label, verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Pass => true,
+        Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
+            stats.marked += u64::from(label.ecn == Ecn::Capable);
+            label.ecn = Ecn::Marked;
+            true
+        }
+        Verdict::MarkOrDrop | Verdict::Drop => {
+            stats.dropped_early += 1;
+            false
+        }
+    }
+}
+
 #[inline]
 fn port_queue(link: &Link) -> PortQueue {
-    PortQueue { bytes: Bytes::new(link.waiting_bytes), packets: link.waiting_packets }
+    PortQueue { bytes: Bytes::new(link.waiting_bytes), packets: link.waiting() }
 }
 
 fn mean_rate(bytes: Bytes, period: Duration) -> Rate {

@@ -1,14 +1,55 @@
-//! Packets, and the slab they live in.
+//! Packets: labels that move from link to link, and contents that stay in a slab.
 
 use ratewire_laws::Header;
 use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
-/// Index of a packet in the [`Slab`].
-pub type PacketId = u32;
+/// Index of a packet's content in the [`Slab`].
+pub(crate) type ContentId = u32;
 
-/// No packet.
-pub(crate) const NIL: PacketId = u32::MAX;
+/// None.
+const NIL: u32 = u32::MAX;
+
+/// Explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not capable: dropped where others are marked.
+    NotCapable,
+    /// Capable, not marked.
+    Capable,
+    /// Congestion experienced.
+    Marked,
+}
+
+/// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
+/// reads and writes memory in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// While waiting: when it came into the queue. While on a link: when it arrives.
+    pub(crate) time: Time,
+    pub(crate) content: ContentId,
+    /// Where in the route table the link after this one stands.
+    pub(crate) hop: u32,
+    /// Network-layer bytes.
+    pub size: u32,
+    /// The flow it belongs to, in the caller's numbering.
+    pub flow: u32,
+    /// Tells apart flows that used the same `flow` number one after the other.
+    pub generation: u32,
+    /// Congestion mark.
+    pub ecn: Ecn,
+    pub(crate) fate: Fate,
+}
+
+/// What becomes of a packet on the link it is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Arrives,
+    /// Noticed where it would arrive.
+    Lost,
+    /// Dropped from the middle of the queue: nothing is left but its place.
+    Gone,
+}
 
 /// What a packet carries beside its congestion header.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,14 +63,14 @@ pub enum Body {
         /// Payload bytes.
         payload: u32,
     },
-    /// An acknowledgement.
+    /// An acknowledgement, see [`Ack`].
     Ack {
         /// Whether it answers [`Body::Open`].
         opens: bool,
         /// Whether what it answers was marked.
         marked: bool,
-        /// Ranges beyond the cumulative acknowledgement.
-        sack: SackBlocks,
+        /// Where its selective acknowledgement is kept.
+        sack: u32,
         /// All below has arrived.
         cumulative: u64,
         /// Payload allowed beyond `cumulative`.
@@ -37,48 +78,7 @@ pub enum Body {
     },
 }
 
-/// Explicit congestion notification (RFC 3168).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not capable: dropped where others are marked.
-    NotCapable,
-    /// Capable, not marked.
-    Capable,
-    /// Congestion experienced.
-    Marked,
-}
-
-/// A packet as a host hands it to the network.
-#[derive(Clone, Copy, Debug)]
-pub struct Packet {
-    /// What every hop needs.
-    pub label: Label,
-    /// What ports and hosts need.
-    pub content: Content,
-}
-
-/// The part of a packet that every hop touches: half a cache line.
-#[derive(Clone, Copy, Debug)]
-pub struct Label {
-    /// While waiting: when it came into the queue. While on a link: when it arrives.
-    pub(crate) time: Time,
-    /// Next packet in the same queue.
-    pub(crate) next: PacketId,
-    /// Where in the route table the link after this one stands.
-    pub(crate) hop: u32,
-    /// Network-layer bytes.
-    pub size: u32,
-    /// The flow it belongs to, in the caller's numbering.
-    pub flow: u32,
-    /// Tells apart flows that used the same `flow` number one after the other.
-    pub generation: u32,
-    /// Congestion mark.
-    pub ecn: Ecn,
-    /// Lost on the link it is on; noticed where it would arrive.
-    pub(crate) lost: bool,
-}
-
-/// The part of a packet that only ports and hosts touch.
+/// The part of a packet that only ports and hosts need: one cache line.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
     /// Congestion header; routers rewrite it.
@@ -87,179 +87,121 @@ pub struct Content {
     pub body: Body,
 }
 
-impl Packet {
-    /// A packet from a flow's sender.
+/// Contents of all packets of a run: no allocation per packet, 32-bit ids.
+#[derive(Debug, Default)]
+pub(crate) struct Slab {
+    contents: Pool<Content>,
+    /// Few acknowledgements are selective: these are kept apart.
+    sacks: Pool<SackBlocks>,
+}
+
+#[derive(Debug)]
+struct Pool<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Pool<T> {
     #[inline]
-    pub fn data(flow: u32, generation: u32, size: u32, ecn: bool, segment: &Segment) -> Packet {
+    fn insert(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.items[id as usize] = item;
+                id
+            }
+            None => {
+                self.items.push(item);
+                (self.items.len() - 1) as u32
+            }
+        }
+    }
+    #[inline]
+    fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+}
+
+impl Slab {
+    /// Packets in use.
+    pub(crate) fn in_use(&self) -> u64 {
+        (self.contents.items.len() - self.contents.free.len()) as u64
+    }
+
+    /// Puts a packet from a flow's sender in.
+    #[inline]
+    pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {
         let body = match segment.kind {
             SegmentKind::Open => Body::Open,
             SegmentKind::Data { .. } => {
                 Body::Data { offset: segment.offset, payload: segment.payload.get() as u32 }
             }
         };
-        let ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
-        Packet {
-            label: Label::new(flow, generation, size, ecn),
-            content: Content { header: segment.header, body },
-        }
+        self.contents.insert(Content { header: segment.header, body })
     }
 
-    /// A packet from a flow's receiver.
-    pub fn acknowledgement(flow: u32, generation: u32, size: u32, ack: &Ack) -> Packet {
-        Packet {
-            label: Label::new(flow, generation, size, Ecn::NotCapable),
-            content: Content::acknowledgement(ack),
-        }
+    /// Puts a packet from a flow's receiver in.
+    pub(crate) fn insert_ack(&mut self, ack: &Ack) -> ContentId {
+        let content = self.acknowledgement(ack);
+        self.contents.insert(content)
     }
-}
 
-impl Label {
-    fn new(flow: u32, generation: u32, size: u32, ecn: Ecn) -> Label {
-        Label { time: Time::ZERO, next: NIL, hop: 0, size, flow, generation, ecn, lost: false }
-    }
-}
-
-impl Content {
+    /// Turns a packet that has arrived into the acknowledgement that answers it, in place.
     #[inline]
-    fn acknowledgement(ack: &Ack) -> Content {
-        let body = Body::Ack {
-            opens: ack.opens,
-            marked: ack.marked,
-            sack: ack.sack,
-            cumulative: ack.cumulative,
-            window: ack.window,
+    pub(crate) fn answer(&mut self, id: ContentId, ack: &Ack) {
+        self.contents.items[id as usize] = self.acknowledgement(ack);
+    }
+
+    #[inline]
+    fn acknowledgement(&mut self, ack: &Ack) -> Content {
+        let sack = if ack.sack.is_empty() { NIL } else { self.sacks.insert(ack.sack) };
+        Content {
+            header: ack.header,
+            body: Body::Ack {
+                opens: ack.opens,
+                marked: ack.marked,
+                sack,
+                cumulative: ack.cumulative,
+                window: ack.window,
+            },
+        }
+    }
+
+    /// The acknowledgement a packet carries, if it does.
+    #[inline]
+    pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
+        let content = &self.contents.items[id as usize];
+        let Body::Ack { opens, marked, sack, cumulative, window } = content.body else {
+            return None;
         };
-        Content { header: ack.header, body }
+        let sack =
+            if sack == NIL { SackBlocks::default() } else { self.sacks.items[sack as usize] };
+        Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
     }
 
-    /// The acknowledgement it carries, if it does.
+    /// Takes a packet out of use.
     #[inline]
-    pub fn ack(&self) -> Option<Ack> {
-        match self.body {
-            Body::Ack { opens, marked, sack, cumulative, window } => {
-                Some(Ack { opens, cumulative, window, sack, marked, header: self.header })
-            }
-            _ => None,
+    pub(crate) fn remove(&mut self, id: ContentId) {
+        if let Body::Ack { sack, .. } = self.contents.items[id as usize].body
+            && sack != NIL
+        {
+            self.sacks.remove(sack);
         }
+        self.contents.remove(id);
     }
-}
-
-/// All packets of a run: no allocation per packet, 32-bit ids.
-#[derive(Debug)]
-pub(crate) struct Slab {
-    labels: Vec<Label>,
-    contents: Vec<Content>,
-    free: PacketId,
-    in_use: u32,
-}
-
-impl Slab {
-    pub(crate) fn new() -> Slab {
-        Slab { labels: Vec::new(), contents: Vec::new(), free: NIL, in_use: 0 }
-    }
-    #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        self.in_use += 1;
-        if self.free == NIL {
-            self.labels.push(packet.label);
-            self.contents.push(packet.content);
-            return (self.labels.len() - 1) as PacketId;
-        }
-        let id = self.free;
-        let slot = &mut self.labels[id as usize];
-        self.free = slot.next;
-        *slot = packet.label;
-        self.contents[id as usize] = packet.content;
-        id
-    }
-    #[inline]
-    pub(crate) fn remove(&mut self, id: PacketId) {
-        self.in_use -= 1;
-        self.labels[id as usize].next = self.free;
-        self.free = id;
-    }
-    pub(crate) fn in_use(&self) -> u32 {
-        self.in_use
-    }
-    #[inline]
-    pub(crate) fn content(&self, id: PacketId) -> &Content {
-        &self.contents[id as usize]
-    }
-    #[inline]
-    pub(crate) fn content_mut(&mut self, id: PacketId) -> &mut Content {
-        &mut self.contents[id as usize]
-    }
-    /// Turns a data packet that has arrived into the acknowledgement that answers it, in place.
-    #[inline]
-    pub(crate) fn answer(&mut self, id: PacketId, ack: &Ack, size: u32) {
-        let label = &mut self.labels[id as usize];
-        label.size = size;
-        label.ecn = Ecn::NotCapable;
-        self.contents[id as usize] = Content::acknowledgement(ack);
-    }
-}
-
-impl core::ops::Index<PacketId> for Slab {
-    type Output = Label;
-    #[inline]
-    fn index(&self, id: PacketId) -> &Label {
-        &self.labels[id as usize]
-    }
-}
-impl core::ops::IndexMut<PacketId> for Slab {
-    #[inline]
-    fn index_mut(&mut self, id: PacketId) -> &mut Label {
-        &mut self.labels[id as usize]
-    }
-}
-
-/// A first-in-first-out list of packets, threaded through them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fifo {
-    head: PacketId,
-    tail: PacketId,
-}
-
-impl Fifo {
-    pub(crate) const EMPTY: Fifo = Fifo { head: NIL, tail: NIL };
 
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.head == NIL
+    pub(crate) fn content(&self, id: ContentId) -> &Content {
+        &self.contents.items[id as usize]
     }
     #[inline]
-    pub(crate) fn head(&self) -> Option<PacketId> {
-        (self.head != NIL).then_some(self.head)
-    }
-    #[inline]
-    pub(crate) fn tail(&self) -> Option<PacketId> {
-        (self.head != NIL).then_some(self.tail)
-    }
-    /// Walks the list.
-    pub(crate) fn len(&self, slab: &Slab) -> u64 {
-        let mut count = 0;
-        let mut at = self.head;
-        while at != NIL {
-            count += 1;
-            at = slab[at].next;
-        }
-        count
-    }
-    #[inline]
-    pub(crate) fn push(&mut self, slab: &mut Slab, id: PacketId) {
-        slab[id].next = NIL;
-        if self.head == NIL {
-            self.head = id;
-        } else {
-            slab[self.tail].next = id;
-        }
-        self.tail = id;
-    }
-    #[inline]
-    pub(crate) fn pop(&mut self, slab: &Slab) -> Option<PacketId> {
-        let id = self.head()?;
-        self.head = slab[id].next;
-        Some(id)
+    pub(crate) fn header_mut(&mut self, id: ContentId) -> &mut Header {
+        &mut self.contents.items[id as usize].header
     }
 }
 
@@ -268,8 +210,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_labels_fit_a_cache_line() {
+    fn labels_and_contents_fit_their_cache_lines() {
         assert_eq!(size_of::<Label>(), 32);
-        assert!(size_of::<Content>() <= 112, "{}", size_of::<Content>());
+        assert!(size_of::<Content>() <= 72, "{}", size_of::<Content>());
     }
 }

@@ -1,8 +1,8 @@
 //! The event loop.
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Body, Ecn, Network, Packet, PacketId, Scheduler};
-use ratewire_transport::{App, Reply, Segment, SegmentKind};
+use ratewire_net::{Body, Ecn, Label, Network, Scheduler};
+use ratewire_transport::{App, Reply};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::SetupError;
@@ -199,7 +199,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 LINK => {
                     if let Some(packet) = self.network.on_event(at, LinkId(index), &mut self.wheel)
                     {
-                        self.deliver(packet);
+                        self.deliver(&packet);
                     }
                 }
                 FLOW_TIMER => self.flow_timer(index),
@@ -215,24 +215,23 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// A packet has arrived at the host it was for.
     #[inline]
-    fn deliver(&mut self, id: PacketId) {
+    fn deliver(&mut self, label: &Label) {
         let now = self.now;
         self.packets.delivered += 1;
-        let label = *self.network.label(id);
         let slot = label.flow;
         let Some(flow) = self.flows.get(slot, label.generation) else {
-            let is_data = matches!(self.network.content(id).body, Body::Data { .. });
+            let is_data = matches!(self.network.content(label).body, Body::Data { .. });
             self.data_packets += u64::from(is_data);
-            self.network.remove(id);
+            self.network.remove(label);
             return;
         };
-        let content = self.network.content(id);
+        let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                if let Some(ack) = content.ack() {
+                if let Some(ack) = self.network.ack(label) {
                     flow.sender.on_ack(now, &ack);
                 }
-                self.network.remove(id);
+                self.network.remove(label);
                 self.pump(slot);
             }
             Body::Data { offset, payload } => {
@@ -244,35 +243,35 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     self.complete(slot);
                 }
                 match reply {
-                    Reply::Now => self.acknowledge(slot, id),
+                    Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
-                        self.network.remove(id);
+                        self.network.remove(label);
                         self.arm(slot);
                     }
                 }
             }
             Body::Open => {
                 let ack = flow.receiver.open(now);
-                let (size, route) = (flow.open_size, flow.reverse);
+                let address = flow.back(slot, flow.open_size);
                 self.packets.sent += 1;
-                self.network.answer(now, id, &ack, size, route, &mut self.wheel);
+                self.network.answer(now, label, &address, &ack, &mut self.wheel);
             }
         }
     }
 
     /// Sends the packet that has arrived back as its acknowledgement.
     #[inline]
-    fn acknowledge(&mut self, slot: u32, id: PacketId) {
+    fn acknowledge(&mut self, slot: u32, label: &Label) {
         let Some(flow) = self.flows.at(slot) else { return };
         let mut ack = flow.receiver.acknowledge(self.now);
-        let (size, route) = (flow.ack_size, flow.reverse);
+        let address = flow.back(slot, flow.ack_size);
         let waits = flow.receiver.deadline() != Time::NEVER;
         if self.setup.exact_wire {
             let law = &self.setup.laws[flow.law as usize];
-            ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
+            ack.header = law.quantise(ack.header, Bytes::new(u64::from(address.size)));
         }
         self.packets.sent += 1;
-        self.network.answer(self.now, id, &ack, size, route, &mut self.wheel);
+        self.network.answer(self.now, label, &address, &ack, &mut self.wheel);
         if waits {
             self.arm(slot);
         }
@@ -282,10 +281,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     #[inline]
     fn pump(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        while let Some(segment) = flow.sender.poll_transmit(self.now) {
+        while let Some(mut segment) = flow.sender.poll_transmit(self.now) {
             self.packets.sent += 1;
-            let packet = data_packet(flow, slot, &segment, self.setup);
-            self.network.inject(self.now, packet, flow.forward, &mut self.wheel);
+            let address = flow.out(slot, &mut segment, self.setup);
+            self.network.send(self.now, &address, &segment, &mut self.wheel);
         }
         if flow.end == u64::MAX {
             flow.end = flow.sender.stream_end().unwrap_or(u64::MAX);
@@ -316,14 +315,14 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         flow.timer_at = Time::NEVER;
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
             let ack = flow.receiver.acknowledge(now);
-            let packet = Packet::acknowledgement(slot, flow.id.0, flow.ack_size, &ack);
+            let address = flow.back(slot, flow.ack_size);
             self.packets.sent += 1;
-            self.network.inject(now, packet, flow.reverse, &mut self.wheel);
+            self.network.acknowledge(now, &address, &ack, &mut self.wheel);
         }
-        if let Some(segment) = flow.sender.on_timer(now) {
+        if let Some(mut segment) = flow.sender.on_timer(now) {
             self.packets.sent += 1;
-            let packet = data_packet(flow, slot, &segment, self.setup);
-            self.network.inject(now, packet, flow.forward, &mut self.wheel);
+            let address = flow.out(slot, &mut segment, self.setup);
+            self.network.send(now, &address, &segment, &mut self.wheel);
         }
         self.pump(slot);
     }
@@ -574,20 +573,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
 fn flow_retransmitted(flows: &mut FlowTable, slot: u32) -> Bytes {
     flows.at(slot).map_or(Bytes::ZERO, |f| f.sender.stats().retransmitted)
-}
-
-#[inline]
-fn data_packet(flow: &Flow, slot: u32, segment: &Segment, setup: &Setup) -> Packet {
-    let size = match segment.kind {
-        SegmentKind::Open => flow.open_size,
-        SegmentKind::Data { .. } => segment.payload.get() as u32 + flow.headers,
-    };
-    let mut packet = Packet::data(slot, flow.id.0, size, flow.ecn, segment);
-    if setup.exact_wire {
-        let law = &setup.laws[flow.law as usize];
-        packet.content.header = law.quantise(packet.content.header, Bytes::new(u64::from(size)));
-    }
-    packet
 }
 
 fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {

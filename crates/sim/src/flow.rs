@@ -1,11 +1,12 @@
 //! A flow's two ends on their hosts.
 
 use ratewire_laws::{AnyLaw, FlowContext};
-use ratewire_net::RouteId;
-use ratewire_transport::{App, Receiver, Sender, TransportConfig};
+use ratewire_net::{Address, RouteId};
+use ratewire_transport::{App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::record::{FlowId, FlowSample};
+use crate::setup::Setup;
 
 /// A flow in operation.
 #[derive(Debug)]
@@ -73,6 +74,26 @@ impl Flow {
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
+    }
+
+    /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.
+    #[inline]
+    pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
+        let size = match segment.kind {
+            SegmentKind::Open => self.open_size,
+            SegmentKind::Data { .. } => segment.payload.get() as u32 + self.headers,
+        };
+        if setup.exact_wire {
+            let law = &setup.laws[self.law as usize];
+            segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
+        }
+        Address { route: self.forward, size, flow: slot, generation: self.id.0, ecn: self.ecn }
+    }
+
+    /// Where a packet of the receiver's goes.
+    #[inline]
+    pub(crate) fn back(&self, slot: u32, size: u32) -> Address {
+        Address { route: self.reverse, size, flow: slot, generation: self.id.0, ecn: false }
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
