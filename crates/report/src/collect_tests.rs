@@ -40,7 +40,7 @@ fn flows_sampled_in_turn_add_up() {
     for tick in 1..=100 {
         for flow in 0..2 {
             let mut sample = flow_sample(tick, flow, 3.0);
-            sample.at = sample.at + MS(5 * u64::from(flow));
+            sample.at += MS(5 * u64::from(flow));
             collector.flow(&sample);
         }
     }

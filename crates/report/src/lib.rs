@@ -6,13 +6,14 @@
 //! the three together, a [`Page`] is one or several runs of the same scenario:
 //!
 //! ```
-//! use ratewire_report::{Collector, Run, RunInfo, Summary, table};
+//! use ratewire_report::{Collector, Page, Run, RunInfo, Summary, html, table};
 //!
 //! let info = RunInfo { scenario: "Nothing at all".into(), law: "xcp".into(), ..RunInfo::default() };
 //! let collected = Collector::new(&info).finish();
 //! let summary = Summary::of(&info);
-//! let runs = [Run { info, summary, collected }];
-//! print!("{}", table::render(&runs, &table::Options::default()));
+//! let page = Page::new(vec![Run { info, summary, collected }]);
+//! assert!(html::render(&page).starts_with("<!doctype html>"));
+//! print!("{}", table::render(&page.runs, &table::Options::default()));
 //! ```
 //!
 //! Everything here is a function of its arguments: the same samples give the same bytes.
@@ -21,6 +22,7 @@ mod collect;
 mod figure;
 mod headline;
 mod histogram;
+pub mod html;
 mod model;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -31,6 +33,7 @@ pub mod table;
 pub use collect::{Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS};
 pub use headline::Headline;
 pub use histogram::Histogram;
+pub use html::Page;
 pub use model::{
     Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run, RunInfo,
     Topology,

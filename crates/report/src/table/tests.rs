@@ -28,7 +28,7 @@ fn run(law: &str, flows: u32) -> Run {
         rate_bps: 100_000_000,
         bottleneck: true,
         utilisation: 0.981,
-        queue_packets_mean: 3.14,
+        queue_packets_mean: 3.25,
         queue_packets_p99: 12.0,
         queue_packets_max: 1040,
         drops: BTreeMap::from([("queue full".into(), 1234)]),
@@ -55,7 +55,7 @@ f0    s1 → d1  xcp  24.13 Mbit/s  25.0 %             –           0         �
 
 link              rate  utilisation  queue mean   p99    max  max bytes  drops  marks
 ─────────────────────────────────────────────────────────────────────────────────────
-bottleneck  100 Mbit/s       98.1 %        3.14  12.0  1,040        0 B  1,234      0
+bottleneck  100 Mbit/s       98.1 %        3.25  12.0  1,040        0 B  1,234      0
 packets: 0 sent = 0 delivered + 0 dropped + 0 in flight
 ";
     assert_eq!(text, expected, "\n{text}");
