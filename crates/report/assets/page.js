@@ -9,8 +9,8 @@
 
   // ---- colours -------------------------------------------------------------------------------
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // The style writes every colour with six digits.
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  const luminance = (hex) => rgb(hex).reduce((sum, c, i) => sum + c * [0.3, 0.59, 0.11][i], 0);
   // t from -1 (towards the text's colour) to 1 (towards the background's).
   const tint = (hex, t) => {
     const to = rgb(style(t > 0 ? "--panel" : "--ink"));
@@ -32,7 +32,7 @@
     }
     const n = members[flow.g];
     const colour = groupColour(flow.g);
-    // Dark text on light or the other way round: stay clear of the background either way.
+    // Not all the way to either end: the lightest must show, the darkest must still have a hue.
     const t = n < 2 ? 0 : -0.42 + (0.84 * flow.nth) / (n - 1);
     return { stroke: tint(colour, t), dash: groupDash(flow.g) };
   }
@@ -208,8 +208,10 @@
       width, height, series, bands, legend: { show: false }, padding: [8, 20, 0, 0],
       focus: { alpha: 1 },
       cursor: {
+        // Its own double-click would zoom to the first and last point, not to the whole run.
+        bind: { dblclick: () => () => (resetZoom(), null) },
         sync: { key: "time", scales: ["x", null], setSeries: false },
-        drag: { x: true, y: false }, points: { size: 6, show: lines.length <= 24 },
+        drag: { x: true, y: false }, y: false, points: lines.length > 24 ? { show: false } : { size: 6 },
       },
       scales: {
         x: { time: false, range: (u, low, high) => (high > low ? [low, high] : [0, end]) },
@@ -222,7 +224,7 @@
           values: (u, splits) => splits.map(number),
           size: (u, values) => (values ? Math.max(44, 14 + 7.2 * widest(values)) : 44) },
       ],
-      hooks: { setScale: [zoomed], dblclick: [resetZoom] },
+      hooks: { setScale: [zoomed] },
       plugins: [tooltip(lines, quantity.unit)],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
@@ -257,15 +259,17 @@
         span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
         continue;
       }
-      const width = state.printing ? 330 : Math.max(240, box.clientWidth);
+      const width = state.printing ? 312 : Math.max(240, box.clientWidth);
       const laws = [...new Set(lines.map((l) => l.g))];
       if (state.side && laws.length > 1) {
         // The same scale in every panel, or they could not be compared.
         const values = lines.flatMap((l) => l.v.slice(1));
         const top = quantity.top || values.reduce((m, v) => (v > m ? v : m), 0) * 1.06 || 1;
         for (const g of laws) {
-          const title = span(data.groups[g].name, box, "h4");
+          const title = span("", box, "h4");
           title.className = "hue" + data.groups[g].hue;
+          span("", title, "i").className = "chip";
+          title.append(data.groups[g].name);
           plot(box, quantity, lines.filter((l) => l.g === g), width, 132, top);
         }
       } else {
@@ -349,8 +353,14 @@
   });
   $("reset").addEventListener("click", resetZoom);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
-  addEventListener("beforeprint", () => { state.printing = true; build(); });
-  addEventListener("afterprint", () => { state.printing = false; build(); });
+  // Paper is white and narrow: the light colours, two plots beside each other.
+  const print = (now) => {
+    state.printing = now;
+    document.documentElement.classList.toggle("printing", now);
+    build();
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
   let width = innerWidth;
   let timer = 0;
   addEventListener("resize", () => {

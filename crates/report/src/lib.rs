@@ -2,8 +2,9 @@
 //!
 //! The crate knows nothing of the simulator. A world streams samples into a [`Collector`] (bounded
 //! memory, whatever the length of the run) and, if the `parquet` feature is on, into
-//! `parquet::SampleWriter`; at the end it hands over a [`Summary`] of exact counters. A [`Run`] is
-//! the three together, a [`Page`] is one or several runs of the same scenario:
+//! `parquet::FlowWriter` and `parquet::LinkWriter`; at the end it hands over a [`Summary`] of exact
+//! counters. A [`Run`] is what ran, its counters and what was collected; a [`Page`] is one or
+//! several runs of the same scenario:
 //!
 //! ```
 //! use ratewire_report::{Collector, Page, Run, RunInfo, Summary, html, table};

@@ -137,13 +137,17 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
         comma(&mut out);
         let name = link_name(runs, link);
         out.push_str(&format!("{{\"name\":{},\"id\":{link},\"runs\":[", json_string(&name)));
+        let under = || runs.iter().flat_map(|r| &r.collected.links).filter(|l| l.link == link);
+        let some = |s: &Series| s.peak().is_some_and(|peak| peak > 0.0);
+        let happened =
+            (under().any(|l| some(&l.drops_per_s)), under().any(|l| some(&l.marks_per_s)));
         for (index, run) in runs.iter().enumerate() {
             let Some(series) = run.collected.links.iter().find(|l| l.link == link) else {
                 continue;
             };
             comma(&mut out);
             let group = groups.of_run(index).map_or(-1, |g| g as i64);
-            writer.link(&mut out, series, group);
+            writer.link(&mut out, series, group, happened);
         }
         out.push_str("]}");
     }
@@ -187,18 +191,18 @@ impl Writer {
         out.push(']');
     }
 
-    fn link(&self, out: &mut String, link: &LinkSeries, group: i64) {
+    /// `happened` is whether any law (dropped, marked) a packet on this link.
+    fn link(&self, out: &mut String, link: &LinkSeries, group: i64, happened: (bool, bool)) {
         out.push_str(&format!("{{\"g\":{group}"));
         self.dt(out, &[&link.utilisation, &link.queue_packets_mean]);
         self.series(out, "util", &link.utilisation, 0.01);
         self.series(out, "qmean", &link.queue_packets_mean, 1.0);
         self.series(out, "qmax", &link.queue_packets_max, 1.0);
-        let happened = |s: &Series| s.peak().is_some_and(|peak| peak > 0.0);
-        // All zeros is the usual case: the script says so in words.
-        if happened(&link.drops_per_s) {
+        // All zeros under every law is the usual case: the script says so in words.
+        if happened.0 {
             self.series(out, "drops", &link.drops_per_s, 1.0);
         }
-        if happened(&link.marks_per_s) {
+        if happened.1 {
             self.series(out, "marks", &link.marks_per_s, 1.0);
         }
         out.push('}');

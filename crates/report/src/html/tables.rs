@@ -17,7 +17,10 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
     );
     out.push_str(&laws(runs));
     for (run, label) in runs.iter().zip(crate::headline::labels(runs)) {
-        let open = if runs.len() <= 3 { " open" } else { "" };
+        // A few rows are there to be read; many are there to be found.
+        let open = |rows: usize| if runs.len() <= 4 && rows <= 24 { " open" } else { "" };
+        let (flows_open, links_open) =
+            (open(run.summary.flows.len()), open(run.summary.links.len()));
         let chip = match groups.mode {
             Mode::Runs => {
                 let hue = groups.list.iter().find(|g| g.name == label).map_or(0, |g| g.hue);
@@ -26,10 +29,10 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
             _ => String::new(),
         };
         let label = name(&label);
-        out.push_str(&format!("<details{open}><summary>{chip}{label}: flows</summary>\n"));
+        out.push_str(&format!("<details{flows_open}><summary>{chip}{label}: flows</summary>\n"));
         out.push_str(&flows(&run.summary.flows, limit));
         out.push_str(&format!(
-            "</details>\n<details{open}><summary>{chip}{label}: links</summary>\n"
+            "</details>\n<details{links_open}><summary>{chip}{label}: links</summary>\n"
         ));
         out.push_str(&links(&run.summary.links, limit));
         out.push_str("</details>\n");

@@ -100,7 +100,8 @@ impl Labels {
                 "end" => x - w,
                 _ => x - w / 2.0,
             };
-            let area = Box { x0, y0: y - LINE / 2.0, x1: x0 + w, y1: y + LINE / 2.0 };
+            let area =
+                Box { x0: x0 - 2.0, y0: y - LINE / 2.0, x1: x0 + w + 2.0, y1: y + LINE / 2.0 };
             let outside = f64::max(0.0, -area.x0)
                 + f64::max(0.0, area.x1 - self.size.0)
                 + f64::max(0.0, -area.y0)

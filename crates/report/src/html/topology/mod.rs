@@ -81,8 +81,18 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
         escape(&format!("Network of {what}"))
     );
     let ends: Vec<[(f64, f64); 2]> = graph.edges.iter().map(|e| ends(e, &placed)).collect();
-    let rates = Widths::of(&runs[0].info.topology.links);
-    for (edge, ends) in graph.edges.iter().zip(&ends) {
+    let mut rates = Widths::of(&runs[0].info.topology.links);
+    if graph.edges.len() > 100 {
+        rates.scale = 0.6;
+    }
+    // Busy links on top, where lines cross.
+    let busy = |e: &Edge| {
+        let links: Vec<u32> = e.forth.iter().chain(&e.back).copied().collect();
+        runs.iter().map(|r| busiest(r, &links)).fold(0.0, f64::max)
+    };
+    let mut drawn: Vec<(&Edge, &[(f64, f64); 2])> = graph.edges.iter().zip(&ends).collect();
+    drawn.sort_by(|a, b| busy(a.0).total_cmp(&busy(b.0)));
+    for (edge, ends) in drawn {
         out.push_str(&draw_edge(runs, edge, *ends, &rates));
     }
     let mut labels = Labels::new((placed.width, placed.height), &placed.at, ends.clone());
@@ -246,20 +256,26 @@ fn link_labels(
 struct Widths {
     low: f64,
     high: f64,
+    /// Below one where there are many lines.
+    scale: f64,
 }
 
 impl Widths {
     fn of(links: &[LinkInfo]) -> Widths {
         let logs = || links.iter().map(|l| libm::log10(l.rate.bps().max(1) as f64));
-        Widths { low: logs().fold(f64::INFINITY, f64::min), high: logs().fold(0.0, f64::max) }
+        Widths {
+            low: logs().fold(f64::INFINITY, f64::min),
+            high: logs().fold(0.0, f64::max),
+            scale: 1.0,
+        }
     }
     fn width(&self, link: &LinkInfo) -> f64 {
         let span = self.high - self.low;
         if span < 0.01 {
-            return 3.5;
+            return 3.5 * self.scale;
         }
         let part = (libm::log10(link.rate.bps().max(1) as f64) - self.low) / span;
-        3.0 + part * f64::min(span * 2.5, 4.5)
+        (3.0 + part * f64::min(span * 2.5, 4.5)) * self.scale
     }
 }
 
