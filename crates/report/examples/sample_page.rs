@@ -10,8 +10,8 @@ mod nets;
 use std::collections::BTreeMap;
 
 use ratewire_report::{
-    Collector, Completion, CompletionSummary, Conservation, EngineFigures, Expectation, FlowInfo,
-    FlowSample, LinkSample, Page, Run, RunInfo, Summary, html, jain_index, table,
+    Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowSample,
+    LinkSample, Page, Run, RunInfo, Summary, html, jain_index, table,
 };
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -187,14 +187,10 @@ fn run(law: &str, count: u32, variant: &str) -> Run {
     complete(&mut collector, law, &mut noise);
     let collected = collector.finish();
     Run {
-        summary: Summary { completions: exact(&collected.completion_summary), ..summary },
+        summary: Summary { completions: collected.completion_summary.clone(), ..summary },
         info,
         collected,
     }
-}
-
-fn exact(summary: &Option<CompletionSummary>) -> Option<CompletionSummary> {
-    summary.clone()
 }
 
 fn sample(

@@ -99,6 +99,8 @@ pub struct Collector {
     chosen: Option<Vec<u32>>,
     links: BTreeMap<u32, LinkSeries>,
     link_points: usize,
+    /// The interval of the first sample, which all series start from; zero before it.
+    base: Duration,
     total: Series,
     tick: Tick,
     completions: Vec<Completion>,
@@ -142,7 +144,8 @@ impl Collector {
             chosen,
             links: BTreeMap::new(),
             link_points,
-            total: Series::new(Kind::Rate, limits.points),
+            base: info.sampling,
+            total: Series::new(Kind::Rate, limits.points).starting_from(info.sampling),
             tick: Tick::default(),
             completions: Vec::new(),
             completions_total: 0,
@@ -167,7 +170,9 @@ impl Collector {
             return;
         }
         let points = self.limits.points;
-        let series = self.flows.entry(s.flow).or_insert_with(|| FlowSeries::new(s.flow, points));
+        let base = self.base(s.interval);
+        let series =
+            self.flows.entry(s.flow).or_insert_with(|| FlowSeries::new(s.flow, points, base));
         let limit = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
         let srtt = if s.srtt.is_zero() { f64::NAN } else { s.srtt.secs() };
         let (at, dt) = (s.at, s.interval);
@@ -189,7 +194,9 @@ impl Collector {
             return;
         }
         let points = self.link_points;
-        let series = self.links.entry(s.link).or_insert_with(|| LinkSeries::new(s.link, points));
+        let base = self.base(s.interval);
+        let series =
+            self.links.entry(s.link).or_insert_with(|| LinkSeries::new(s.link, points, base));
         let (at, dt) = (s.at, s.interval);
         series.utilisation.push(at, dt, s.utilisation);
         series.queue_packets_mean.push(at, dt, s.queue_packets_mean);
@@ -248,6 +255,14 @@ impl Collector {
         }
     }
 
+    /// What series start from: the interval that samples are said to have, else that of the first.
+    fn base(&mut self, interval: Duration) -> Duration {
+        if self.base.is_zero() {
+            self.base = interval;
+        }
+        self.base
+    }
+
     /// Ends the current instant of the total.
     fn flush(&mut self) {
         let Tick { at, before, interval, bits } = self.tick;
@@ -270,8 +285,8 @@ fn on_one_grid<'a>(all: impl Iterator<Item = &'a mut Series>) {
 }
 
 impl FlowSeries {
-    fn new(flow: u32, points: usize) -> FlowSeries {
-        let mean = || Series::new(Kind::Mean, points);
+    fn new(flow: u32, points: usize, base: Duration) -> FlowSeries {
+        let mean = || Series::new(Kind::Mean, points).starting_from(base);
         FlowSeries {
             flow,
             goodput_bps: mean(),
@@ -296,14 +311,15 @@ impl FlowSeries {
 }
 
 impl LinkSeries {
-    fn new(link: u32, points: usize) -> LinkSeries {
+    fn new(link: u32, points: usize, base: Duration) -> LinkSeries {
+        let series = |kind| Series::new(kind, points).starting_from(base);
         LinkSeries {
             link,
-            utilisation: Series::new(Kind::Mean, points),
-            queue_packets_mean: Series::new(Kind::Mean, points),
-            queue_packets_max: Series::new(Kind::Max, points),
-            drops_per_s: Series::new(Kind::Rate, points),
-            marks_per_s: Series::new(Kind::Rate, points),
+            utilisation: series(Kind::Mean),
+            queue_packets_mean: series(Kind::Mean),
+            queue_packets_max: series(Kind::Max),
+            drops_per_s: series(Kind::Rate),
+            marks_per_s: series(Kind::Rate),
         }
     }
 

@@ -63,6 +63,22 @@ fn series_of_a_run_end_on_one_grid() {
 }
 
 #[test]
+fn a_flow_that_starts_between_two_samples_keeps_its_series_together() {
+    let info = RunInfo { sampling: MS(10), ..RunInfo::default() };
+    let mut collector = Collector::new(&info);
+    let first = FlowSample { at: Time::ZERO + MS(10), interval: MS(3), ..FlowSample::default() };
+    collector.flow(&first);
+    for tick in 2..=50 {
+        collector.flow(&FlowSample { srtt: MS(20), ..flow_sample(tick, 0, 1.0) });
+    }
+    let kept = collector.finish();
+    // The round-trip time has one sample less, but the same grid.
+    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(10));
+    assert_eq!(kept.flows[0].srtt_s.interval(), MS(10));
+    assert_eq!(kept.flows[0].srtt_s.len(), 50);
+}
+
+#[test]
 fn bottlenecks_are_kept_when_there_are_too_many_links() {
     let mut links = vec![LinkInfo::default(); 20];
     links[17].bottleneck = true;

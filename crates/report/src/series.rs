@@ -32,13 +32,21 @@ pub struct Series {
     capacity: usize,
     /// Picoseconds a bucket; zero until the first sample.
     width: u64,
+    /// What `width` is to start from; zero for the first sample's interval.
+    first: u64,
     buckets: Vec<Bucket>,
 }
 
 impl Series {
     /// An empty series of at most `capacity` points (at least 2).
     pub fn new(kind: Kind, capacity: usize) -> Series {
-        Series { kind, capacity: capacity.max(2), width: 0, buckets: Vec::new() }
+        Series { kind, capacity: capacity.max(2), width: 0, first: 0, buckets: Vec::new() }
+    }
+
+    /// The same, with buckets that are `width` wide to start with. Series that start from the same
+    /// width can always be put on one grid.
+    pub fn starting_from(self, width: Duration) -> Series {
+        Series { first: width.ps(), ..self }
     }
 
     /// Adds what was seen in the `interval` that ended `at`. A value that is not finite leaves a
@@ -50,7 +58,11 @@ impl Series {
         // An instant has no length, but must still count for something against its neighbours.
         let covered = interval.ps().max(1);
         if self.width == 0 {
-            self.width = covered;
+            self.width = if self.first == 0 { covered } else { self.first };
+        }
+        // Samples further apart than buckets are wide would leave holes between them.
+        while self.width < covered {
+            self.halve();
         }
         // The middle decides: a sample that ends on a bucket's edge belongs to the bucket before.
         let middle = at.ps().saturating_sub(covered.div_ceil(2));
@@ -192,6 +204,27 @@ mod tests {
         let values: Vec<f64> = series.values().collect();
         assert!(values[1].is_nan() && values[2] == 3.0);
         assert_eq!(series.peak(), Some(3.0));
+    }
+
+    #[test]
+    fn a_short_first_interval_leaves_no_holes() {
+        let mut series = Series::new(Kind::Mean, 100);
+        series.push(Time::ZERO + MS(3), MS(3), 1.0);
+        for i in 0..20 {
+            series.push(Time::ZERO + MS(13 + 10 * i), MS(10), 1.0);
+        }
+        assert_eq!(series.interval(), MS(12));
+        assert!(series.values().all(|v| v == 1.0));
+    }
+
+    #[test]
+    fn series_that_start_from_one_width_meet() {
+        let mut early = Series::new(Kind::Mean, 4).starting_from(MS(10));
+        let mut late = early.clone();
+        early.push(Time::ZERO + MS(3), MS(3), 1.0);
+        late.push(Time::ZERO + MS(90), MS(10), 1.0);
+        early.widen_to(late.interval());
+        assert_eq!((early.interval(), late.interval()), (MS(40), MS(40)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Skipped, with a word, where there is no Chromium; set `RATEWIRE_REQUIRE_TOOLS=1` to fail instead,
 //! `RATEWIRE_CHROMIUM` to choose the program.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
 use ratewire_report::{
@@ -63,7 +63,7 @@ fn chromium() -> Option<String> {
 }
 
 /// How many plots the page's script drew; `None` when it did not run to its end.
-fn plots(chromium: &str, folder: &PathBuf, page: &Page) -> Option<u32> {
+fn plots(chromium: &str, folder: &Path, page: &Page) -> Option<u32> {
     let file = folder.join("page.html");
     std::fs::write(&file, html::render(page)).unwrap();
     let out = Command::new(chromium)

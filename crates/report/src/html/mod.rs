@@ -24,6 +24,8 @@ use text::{escape, name};
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
 const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
+/// Every page is a copy of uPlot, so every page carries its licence.
+const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
 const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
 
 /// Bytes a page stays below, whatever ran.
@@ -96,7 +98,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str("</main>\n<script type=\"application/json\" id=\"data\">");
     out.push_str(&data::json(runs, groups, choice, halvings));
     out.push_str(&format!(
-        "</script>\n<script>{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+        "</script>\n<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
     ));
     out
 }

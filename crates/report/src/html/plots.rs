@@ -38,7 +38,12 @@ pub(super) fn plots(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u3
     if !choice.links.is_empty() {
         let said = links_said(runs);
         out.push_str("<div>\n");
-        out.push_str(&figure("link-queue", "Queue", &[("queue", "mean and maximum")], &said));
+        out.push_str(&figure(
+            "link-queue",
+            "Queue",
+            &[("queue", "mean, shaded up to the maximum")],
+            &said,
+        ));
         out.push_str(&figure("link-util", "Utilisation", &[("util", "")], &said));
         let quantities = [("drops", "dropped"), ("marks", "marked")];
         let marked = runs.iter().flat_map(|r| &r.summary.links).any(|l| l.marks > 0);
