@@ -227,14 +227,10 @@ impl Link {
         self.stats.area_until = now;
     }
 
-    /// Puts a packet at the end of the row. `idle`: it is sent at once and never waits.
+    /// A packet waits.
     #[inline]
-    pub(crate) fn enqueue(&mut self, now: Time, mut label: Label, idle: bool) {
+    pub(crate) fn enqueue(&mut self, now: Time, mut label: Label) {
         label.time = now;
-        if idle {
-            self.row.push_back(label);
-            return;
-        }
         self.sum_areas(now);
         self.row.push_back(label);
         self.waiting_bytes += u64::from(label.size);
@@ -248,16 +244,17 @@ impl Link {
             && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
-    /// When a packet that starts now will have left, and the time it adds to the time spent sending;
-    /// `None` while the rate is zero.
-    #[inline]
-    pub(crate) fn transmit(&mut self, now: Time, size: u32) -> Option<(Time, Duration)> {
+    /// When a packet that starts now will have left, and the time it adds to the time spent sending.
+    /// At rate zero nothing starts: never.
+    pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
         let on_wire = Bytes::new(u64::from(size) + u64::from(self.overhead));
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
-            return Some((trace.finish(now, on_wire), trace.mean_time(on_wire)));
+            return (trace.finish(now, on_wire), trace.mean_time(on_wire));
         }
-        let time = self.per_byte?.of(on_wire);
-        Some((now + time, time))
+        match self.per_byte {
+            Some(per_byte) => (now + per_byte.of(on_wire), per_byte.of(on_wire)),
+            None => (Time::NEVER, Duration::ZERO),
+        }
     }
 
     /// Whether it can send at all now.

@@ -58,7 +58,7 @@ impl Network {
         if !self.dequeue(start, winner) {
             return;
         }
-        self.start(start, winner, scheduler);
+        self.start_waiting(start, winner, scheduler);
         let link = &mut self.links[winner.index()];
         let free = link.busy_until;
         // Whoever waits is served when the medium is free: an event of the winner's at that time.

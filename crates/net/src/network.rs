@@ -271,10 +271,9 @@ impl Network {
         }
         let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
         if idle {
-            link.enqueue(now, label, true);
-            self.start(now, id, scheduler);
+            self.start(now, id, label, scheduler);
         } else if link.has_room_for(label.size) {
-            link.enqueue(now, label, false);
+            link.enqueue(now, label);
         } else {
             self.drop_full(id, &label);
         }
@@ -308,14 +307,15 @@ impl Network {
         let medium = link.medium();
         let idle =
             medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
-        if !idle && !link.has_room_for(label.size) {
+        if idle {
+            return self.start(now, id, label, scheduler);
+        }
+        if !link.has_room_for(label.size) {
             return self.drop_full(id, &label);
         }
-        link.enqueue(now, label, idle);
+        link.enqueue(now, label);
         if let Some(medium) = medium {
             self.contend(now, medium, scheduler);
-        } else if idle {
-            self.start(now, id, scheduler);
         }
     }
 
@@ -345,7 +345,7 @@ impl Network {
             }
             if departure <= link.port_timer {
                 if self.dequeue(departure, id) {
-                    self.start(departure, id, scheduler);
+                    self.start_waiting(departure, id, scheduler);
                 }
             } else {
                 self.port_timer(id);
@@ -417,11 +417,37 @@ impl Network {
 
     /// The first waiting packet's transmission starts.
     #[inline]
-    pub(crate) fn start(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+    pub(crate) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
         let at = link.started as usize;
+        let Some(mut label) = link.row.get(at).copied() else { return };
         link.started += 1;
-        let Some(label) = link.row.get(at).copied() else { return };
+        self.launch(now, id, &mut label);
+        let link = &mut self.links[id.index()];
+        link.row[at] = label;
+        if at == 0 {
+            link.next_event = label.time;
+            scheduler.schedule(label.time, id);
+        }
+    }
+
+    /// The transmission of a packet that did not have to wait starts.
+    #[inline]
+    fn start(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
+        self.launch(now, id, &mut label);
+        let link = &mut self.links[id.index()];
+        link.row.push_back(label);
+        link.started += 1;
+        if link.started == 1 {
+            link.next_event = label.time;
+            scheduler.schedule(label.time, id);
+        }
+    }
+
+    /// The port sees a packet off, and it is worked out when it arrives.
+    #[inline]
+    fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) {
+        let link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
         if link.port != NO_PORT {
             let queue = port_queue(link);
@@ -433,21 +459,23 @@ impl Network {
                 *header = law.quantise(*header, size);
             }
         }
-        let fate = if link.extra.is_some() { link.draw_fate(now) } else { Fate::Arrives };
-        let Some((left, busy)) = link.transmit(now, label.size) else { return };
+        let (left, busy) = match (&link.extra, link.per_byte) {
+            (None, Some(per_byte)) => {
+                let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
+                (now + time, time)
+            }
+            _ => {
+                label.fate = link.draw_fate(now);
+                link.transmit(now, label.size)
+            }
+        };
         link.busy_until = left;
         link.stats.busy += busy;
         link.stats.sent_bytes += size.get();
         link.stats.sent_packets += 1;
         // A delay that has shortened does not let packets overtake each other.
-        let arrives = (left + link.delay).max(link.last_arrival);
-        link.last_arrival = arrives;
-        link.row[at].time = arrives;
-        link.row[at].fate = fate;
-        if at == 0 {
-            link.next_event = arrives;
-            scheduler.schedule(arrives, id);
-        }
+        label.time = (left + link.delay).max(link.last_arrival);
+        link.last_arrival = label.time;
     }
 
     /// The event of a link that has loss, a discipline, a trace, a medium or a stalled packet.

@@ -187,6 +187,15 @@ impl Wheel {
                 Some(bucket) if bucket < self.boundary => {
                     self.now = bucket;
                     let first = self.near.take(bucket);
+                    let node = self.nodes[first as usize];
+                    self.opened_buckets += 1;
+                    if node.next == NIL && self.opened_buckets < REVIEW_EVERY {
+                        self.nodes[first as usize].next = self.free;
+                        self.free = first;
+                        self.opened_events += 1;
+                        self.pending -= 1;
+                        return Some((Time::from_ps(node.time), node.what));
+                    }
                     self.open(first);
                 }
                 None if self.boundary == u64::MAX => return None,
@@ -228,7 +237,6 @@ impl Wheel {
     }
 
     /// Makes the list that starts with `first` the open bucket.
-    #[inline]
     fn open(&mut self, first: u32) {
         let mut id = first;
         while id != NIL {
@@ -247,7 +255,6 @@ impl Wheel {
             }
             all => all.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1))),
         }
-        self.opened_buckets += 1;
         self.opened_events += self.open.len() as u32;
         if self.opened_buckets >= REVIEW_EVERY {
             self.review_width();

@@ -63,7 +63,7 @@ impl SerialTime {
     #[inline]
     pub fn of(self, size: Bytes) -> Duration {
         let ps = (u128::from(self.0.get()) * u128::from(size.get())) >> 20;
-        Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+        Duration::from_ps(if ps >> 64 == 0 { ps as u64 } else { u64::MAX })
     }
 }
 
