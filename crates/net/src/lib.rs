@@ -14,5 +14,5 @@ mod service;
 pub mod spec;
 
 pub use link::LinkStats;
-pub use network::{Address, Network, Observation, RouteId, Scheduler};
+pub use network::{Address, Captured, Network, Observation, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};

@@ -59,6 +59,8 @@ pub(crate) struct Extra {
     pub(crate) trace: Option<TraceCursor>,
     pub(crate) medium: Option<MediumId>,
     pub(crate) down: bool,
+    /// Packets that reach the far end are noted.
+    pub(crate) captured: bool,
     /// Bytes of the packet being sent that were left when the rate fell to zero.
     pub(crate) stalled: Option<f64>,
     pub(crate) random: Xoshiro256PlusPlus,
@@ -288,6 +290,7 @@ impl Extra {
             trace: None,
             medium: None,
             down: false,
+            captured: false,
             stalled: None,
             random: stream(seed, "link", index),
             last_turn: Time::ZERO,

@@ -54,7 +54,23 @@ pub struct Network {
     routes: Vec<u32>,
     /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
     exact: Option<Vec<AnyLaw>>,
+    captured: Vec<Captured>,
     seed: u64,
+}
+
+/// A packet seen at the far end of a link, as it went by.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured {
+    /// When it reached the far end.
+    pub at: Time,
+    /// Which link.
+    pub link: LinkId,
+    /// Its label.
+    pub label: Label,
+    /// Its header, as the last router left it, and body.
+    pub content: Content,
+    /// The acknowledgement it carries, if it does.
+    pub ack: Option<Ack>,
 }
 
 impl Network {
@@ -73,6 +89,7 @@ impl Network {
             port_laws: Vec::new(),
             routes: Vec::new(),
             exact: exact_wire.then(|| laws.to_vec()),
+            captured: Vec::new(),
             seed,
         };
         for (i, link) in spec.links.iter().enumerate() {
@@ -96,6 +113,17 @@ impl Network {
             network.links.push(new);
         }
         network
+    }
+
+    /// From now on, notes the packets that reach the far end of a link.
+    pub fn capture(&mut self, id: LinkId) {
+        let seed = self.seed;
+        self.links[id.index()].extra_mut(u64::from(id.0), seed).captured = true;
+    }
+    /// The packets noted since this was last asked.
+    #[inline]
+    pub fn take_captured(&mut self) -> Option<Vec<Captured>> {
+        (!self.captured.is_empty()).then(|| core::mem::take(&mut self.captured))
     }
 
     /// Makes a route of these links.
@@ -502,6 +530,11 @@ impl Network {
             return None;
         };
         if head.fate == Fate::Arrives {
+            if link.extra.as_ref().is_some_and(|e| e.captured) {
+                let (label, content) = (head, *self.packets.content(head.content));
+                let ack = self.packets.ack(head.content);
+                self.captured.push(Captured { at: now, link: id, label, content, ack });
+            }
             return self.deliver(now, id, scheduler);
         }
         link.row.pop_front();

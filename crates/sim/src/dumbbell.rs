@@ -95,6 +95,7 @@ impl Dumbbell {
             sample_interval: None,
             sampled_flows: u32::MAX,
             sampled_links: None,
+            captured_links: Vec::new(),
         }
     }
 }

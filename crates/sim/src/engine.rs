@@ -1,14 +1,14 @@
 //! The event loop.
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Body, Ecn, Label, Network, Scheduler};
+use ratewire_net::{Body, Captured, Ecn, Label, Network, Scheduler};
 use ratewire_transport::{App, Reply};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::SetupError;
 use crate::flow::{Flow, FlowTable, Start};
 use crate::outcome::{Drops, FlowOutcome, LinkOutcome, Outcome, PacketCounts};
-use crate::record::{FlowCompleted, FlowId, FlowStarted, LinkSample, Recorder};
+use crate::record::{FlowCompleted, FlowId, FlowStarted, LinkSample, PacketSeen, Recorder};
 use crate::routes::{RouteInfo, RouteTable};
 use crate::setup::{FlowSpec, Setup};
 use crate::traffic::Traffic;
@@ -119,8 +119,9 @@ struct LinkBefore {
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(setup: &'a Setup, recorder: &'a mut R) -> Result<Simulation<'a, R>, SetupError> {
-        let network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
+        let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
+        setup.captured_links.iter().for_each(|link| network.capture(*link));
         let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
         let mut simulation = Simulation {
             setup,
@@ -201,6 +202,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     {
                         self.deliver(&packet);
                     }
+                    if let Some(captured) = self.network.take_captured() {
+                        self.tell_captured(&captured);
+                    }
                 }
                 FLOW_TIMER => self.flow_timer(index),
                 _ => self.rare_event(self.rare[index as usize])?,
@@ -211,6 +215,14 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         self.now = self.end;
         Ok(())
+    }
+
+    #[cold]
+    fn tell_captured(&mut self, captured: &[Captured]) {
+        for packet in captured {
+            let flow = FlowId(packet.label.generation);
+            self.recorder.packet(&PacketSeen { flow, packet: *packet });
+        }
     }
 
     /// A packet has arrived at the host it was for.

@@ -35,6 +35,8 @@ pub struct Setup {
     pub sampled_flows: u32,
     /// The links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,
+    /// Links whose packets are told to the recorder one by one.
+    pub captured_links: Vec<LinkId>,
 }
 
 /// One flow.
