@@ -30,11 +30,14 @@ impl RouteInfo {
     }
 }
 
+/// The links of a route, and what they make of it.
+type Known = (Vec<LinkId>, RouteInfo);
+
 /// Routes by their ends; more than one where paths of equal cost exist.
 #[derive(Debug)]
 pub(crate) struct RouteTable {
     routing: Routing,
-    known: BTreeMap<(NodeId, NodeId), Vec<(Vec<LinkId>, RouteInfo)>>,
+    known: BTreeMap<(NodeId, NodeId), Vec<Known>>,
     rates: Vec<(Rate, Duration)>,
 }
 

@@ -253,7 +253,7 @@ impl Wheel {
                     core::mem::swap(a, b);
                 }
             }
-            all => all.sort_unstable_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1))),
+            all => all.sort_unstable_by_key(|e| Reverse((e.0, e.1))),
         }
         self.opened_events += self.open.len() as u32;
         if self.opened_buckets >= REVIEW_EVERY {
