@@ -516,6 +516,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             queue_packets_max: s.peak_packets,
             queue_bytes_mean: (s.area_bytes - before.area_bytes) as f64 / ps,
             queue_packets: seen.waiting_packets,
+            queue_bytes: seen.waiting_bytes,
             drops: drops - before.drops,
             marks: s.marked - before.marks,
         });

@@ -100,6 +100,8 @@ pub struct LinkSample {
     pub queue_bytes_mean: f64,
     /// Packets waiting at the end of the interval.
     pub queue_packets: u32,
+    /// Bytes waiting at the end of the interval.
+    pub queue_bytes: Bytes,
     /// Packets dropped in the interval, for whatever reason.
     pub drops: u64,
     /// Packets marked in the interval.
