@@ -220,7 +220,7 @@ impl Network {
     }
 
     /// Puts a packet on the next link of its route, or returns it where the route ends.
-    #[inline]
+    #[inline(always)]
     fn forward(
         &mut self,
         now: Time,
@@ -256,7 +256,7 @@ impl Network {
     }
 
     /// Takes the packet at the head off the link and passes it on.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> Option<Label> {
         let link = &mut self.links[id.index()];
         let label = link.row.pop_front()?;
@@ -283,7 +283,7 @@ impl Network {
     }
 
     /// A packet comes to a link.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
         self.catch_up_if_due(now, id, scheduler);
         let link = &mut self.links[id.index()];
@@ -353,7 +353,7 @@ impl Network {
         self.packets.remove(label.content);
     }
 
-    #[inline]
+    #[inline(always)]
     fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &self.links[id.index()];
         if (link.waiting() > 0 && link.busy_until <= now) || link.port_timer <= now {
@@ -460,7 +460,7 @@ impl Network {
     }
 
     /// The transmission of a packet that did not have to wait starts.
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
         self.launch(now, id, &mut label);
         let link = &mut self.links[id.index()];
@@ -473,7 +473,7 @@ impl Network {
     }
 
     /// The port sees a packet off, and it is worked out when it arrives.
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
