@@ -1,17 +1,37 @@
-//! stub
-#[allow(missing_docs)]
-pub mod cdf {
-    use ratewire_units::Bytes;
-    #[derive(Clone, Debug)]
-    pub struct SizeCdf {
-        pub points: Vec<(f64, f64)>,
-    }
-    impl SizeCdf {
-        pub fn quantile(&self, _p: f64) -> Bytes {
-            Bytes::new(1)
-        }
-        pub fn mean(&self) -> f64 {
-            1.0
-        }
-    }
-}
+//! Readers of the field's file formats.
+//!
+//! Every reader is a pure function from a file's display name and its text to a plain struct. None
+//! touches the file system; [`read`] is the one helper that does. Every error is an [`InputError`]:
+//! it names file and line, what was found there, what is allowed and what to do about it.
+//!
+//! | module | format | gives |
+//! |---|---|---|
+//! | [`mahimahi`] | Mahimahi packet-delivery traces | [`mahimahi::LinkTrace`] |
+//! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
+//! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
+//! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::Arrival`] |
+//! | [`graphml`] | Topology Zoo GraphML | [`topology::Topology`] |
+//! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
+//! | [`topohub`] | networkx node-link JSON, as TopoHub publishes it | [`topology::Topology`] |
+//!
+//! [`topology::detect_and_parse`] picks among the last three.
+
+pub mod arrivals;
+mod build;
+pub mod cdf;
+pub mod cooked;
+mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod graphml;
+mod load;
+pub mod mahimahi;
+mod place;
+mod rows;
+pub mod sndlib_xml;
+pub mod topohub;
+pub mod topology;
+mod xml;
+
+pub use error::InputError;
+pub use load::{decode, read};

@@ -1,0 +1,88 @@
+//! From bytes on disk to text: the only place that opens a file.
+
+use std::path::Path;
+
+use crate::InputError;
+use crate::place::Place;
+
+/// Reads a file into text for the parsers, with [`decode`]. The display name to hand on is
+/// `path.display()`.
+///
+/// # Errors
+/// When the file cannot be opened or read, or is not text.
+pub fn read(path: &Path) -> Result<String, InputError> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| {
+        let at = Place::whole(&name);
+        at.error(
+            format!("a path that cannot be read ({error})"),
+            "a file that exists and may be read",
+            "check the path; relative ones start at the folder the command runs in",
+        )
+    })?;
+    decode(&name, bytes)
+}
+
+/// Turns a file's bytes into text.
+///
+/// UTF-8, with or without a byte order mark. SNDlib declares its XML as ISO-8859-1, so that
+/// encoding is taken too where an XML declaration names it.
+///
+/// # Errors
+/// When the bytes are neither.
+pub fn decode(file: &str, bytes: Vec<u8>) -> Result<String, InputError> {
+    if declares_latin1(&bytes) {
+        // Every byte of ISO-8859-1 is the Unicode scalar of the same number.
+        return Ok(bytes.into_iter().map(char::from).collect());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => match text.strip_prefix('\u{feff}') {
+            Some(rest) => Ok(rest.to_string()),
+            None => Ok(text),
+        },
+        Err(error) => {
+            let valid = error.utf8_error().valid_up_to();
+            let lines = error.as_bytes()[..valid].iter().filter(|b| **b == b'\n').count();
+            Err(Place::line(file, lines + 1).error(
+                format!("the byte {:#04x}, which is not UTF-8", error.as_bytes()[valid]),
+                "UTF-8 text",
+                "convert the file (iconv -t UTF-8), or unpack it if it is compressed",
+            ))
+        }
+    }
+}
+
+/// Whether the bytes start with `<?xml ... encoding="ISO-8859-1" ... ?>`.
+fn declares_latin1(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(200)];
+    let Some(end) = head.windows(2).position(|pair| pair == b"?>") else { return false };
+    let declaration = head[..end].to_ascii_lowercase();
+    declaration.starts_with(b"<?xml") && declaration.windows(10).any(|part| part == b"iso-8859-1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_utf8_byte_order_marks_and_declared_latin1() {
+        assert_eq!(decode("f", "Tromsø".into()).unwrap(), "Tromsø");
+        assert_eq!(decode("f", "\u{feff}1\n".into()).unwrap(), "1\n");
+        let mut bytes = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>".to_vec();
+        bytes.push(0xf8);
+        assert!(decode("f", bytes).unwrap().ends_with("<a>ø"));
+    }
+
+    #[test]
+    fn names_the_line_of_a_wrong_byte() {
+        let error = decode("f.txt", b"1\n2\n\xff".to_vec()).unwrap_err();
+        assert_eq!(error.line, Some(3));
+        assert!(error.to_string().contains("0xff"));
+    }
+
+    #[test]
+    fn names_a_missing_file() {
+        let error = read(Path::new("no/such/file")).unwrap_err();
+        assert_eq!((error.file.as_str(), error.line), ("no/such/file", None));
+    }
+}

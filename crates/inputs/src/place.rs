@@ -1,0 +1,102 @@
+//! Where in a file something is, for errors.
+
+use crate::InputError;
+
+/// A place in a file. Copied freely; the line of an offset is only counted once an error needs it,
+/// which keeps reading linear in the size of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    file: &'a str,
+    spot: Spot<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Spot<'a> {
+    Whole,
+    Line(usize),
+    Offset(&'a str, usize),
+}
+
+impl<'a> Place<'a> {
+    /// The file as a whole.
+    pub(crate) fn whole(file: &'a str) -> Place<'a> {
+        Place { file, spot: Spot::Whole }
+    }
+    /// A line, from 1.
+    pub(crate) fn line(file: &'a str, line: usize) -> Place<'a> {
+        Place { file, spot: Spot::Line(line) }
+    }
+    /// A byte offset into the file's text.
+    pub(crate) fn offset(file: &'a str, text: &'a str, offset: usize) -> Place<'a> {
+        Place { file, spot: Spot::Offset(text, offset) }
+    }
+    /// The place `lines` below this one.
+    pub(crate) fn below(self, lines: usize) -> Place<'a> {
+        match self.line_number() {
+            Some(line) => Place::line(self.file, line + lines),
+            None => self,
+        }
+    }
+
+    fn line_number(self) -> Option<usize> {
+        match self.spot {
+            Spot::Whole => None,
+            Spot::Line(line) => Some(line),
+            Spot::Offset(text, offset) => {
+                let before = text.as_bytes().iter().take(offset);
+                Some(1 + before.filter(|b| **b == b'\n').count())
+            }
+        }
+    }
+
+    /// An error here.
+    pub(crate) fn error(
+        self,
+        found: impl Into<String>,
+        allowed: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> InputError {
+        InputError {
+            file: self.file.to_string(),
+            line: self.line_number(),
+            found: found.into(),
+            allowed: allowed.into(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+/// `text` in quotes, cut to a length that fits a terminal.
+pub(crate) fn quoted(text: &str) -> String {
+    const KEPT: usize = 60;
+    match text.char_indices().nth(KEPT) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// A finite number; Rust's parser would also take `inf` and `nan`.
+pub(crate) fn finite(text: &str) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_lines_from_one() {
+        let text = "a\nbc\nd";
+        assert_eq!(Place::offset("f", text, 0).line_number(), Some(1));
+        assert_eq!(Place::offset("f", text, 2).line_number(), Some(2));
+        assert_eq!(Place::offset("f", text, 5).line_number(), Some(3));
+        assert_eq!(Place::offset("f", text, 2).below(1).line_number(), Some(3));
+        assert_eq!(Place::whole("f").below(1).line_number(), None);
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        assert_eq!(quoted("ab"), "\"ab\"");
+        assert_eq!(quoted(&"é".repeat(100)).chars().count(), 60 + 2 + 3);
+    }
+}

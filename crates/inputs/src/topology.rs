@@ -1,0 +1,227 @@
+//! Topologies, whatever the file they came from.
+//!
+//! Three readers give one [`Topology`]: [`crate::graphml`], [`crate::sndlib_xml`] and
+//! [`crate::topohub`]. What they have in common:
+//!
+//! * Edges are full-duplex links. Directed graphs are refused. Parallel edges are kept; an edge
+//!   from a node to itself carries nothing between nodes and is left out.
+//! * Names are unique. Blanks in a label are brought to single ones; a node without a label takes
+//!   its id; the second node called `Vienna` becomes `Vienna#2`, the next `Vienna#3`, in the file's
+//!   order, skipping what another node is already called.
+//! * An edge whose file gives no length gets the great-circle distance when both ends have
+//!   coordinates, and no length otherwise.
+//! * Demands of nothing, and of a node to itself, are left out.
+
+use ratewire_units::{Duration, Rate};
+
+use crate::place::{Place, quoted};
+use crate::{InputError, graphml, sndlib_xml, topohub, xml};
+
+/// The mean radius of the earth in km (IUGG).
+const EARTH_KM: f64 = 6371.0088;
+
+/// Nodes and the links between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    /// What the file calls itself, or its name without folder and extension.
+    pub name: String,
+    /// The nodes, in the file's order; at least one.
+    pub nodes: Vec<Node>,
+    /// The links, in the file's order.
+    pub edges: Vec<Edge>,
+    /// Offered traffic between nodes, where the file has it.
+    pub demands: Vec<Demand>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Unique within the topology.
+    pub name: String,
+    /// Degrees east, -180 ..= 180; given exactly when the latitude is.
+    pub longitude: Option<f64>,
+    /// Degrees north, -90 ..= 90.
+    pub latitude: Option<f64>,
+    /// Whether the node is the network's own. The Topology Zoo also draws neighbours (`Internal`
+    /// 0); the other formats have only nodes of their own.
+    pub internal: bool,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// One end, an index into [`Topology::nodes`].
+    pub a: usize,
+    /// The other end; never the same.
+    pub b: usize,
+    /// The capacity each way, where the file says; never zero.
+    pub rate: Option<Rate>,
+    /// Kilometres, 0 or more: as the file says, else by great circle, else unknown.
+    pub length_km: Option<f64>,
+    /// What the file calls the link (`OC-192c`), where it does.
+    pub label: Option<String>,
+}
+
+/// Traffic offered from one node to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// The node that sends, an index into [`Topology::nodes`].
+    pub from: usize,
+    /// The node that receives; never the same.
+    pub to: usize,
+    /// How much; never zero.
+    pub rate: Rate,
+}
+
+impl Topology {
+    /// The connected parts: indices of nodes, ascending, in the order of their first node. One part
+    /// means that every node reaches every other.
+    pub fn components(&self) -> Vec<Vec<usize>> {
+        let mut neighbours = vec![Vec::new(); self.nodes.len()];
+        for edge in &self.edges {
+            neighbours[edge.a].push(edge.b);
+            neighbours[edge.b].push(edge.a);
+        }
+        let mut seen = vec![false; self.nodes.len()];
+        let mut parts = Vec::new();
+        for start in 0..self.nodes.len() {
+            if seen[start] {
+                continue;
+            }
+            seen[start] = true;
+            let mut part = vec![start];
+            let mut next = 0;
+            while next < part.len() {
+                for &other in &neighbours[part[next]] {
+                    if !seen[other] {
+                        seen[other] = true;
+                        part.push(other);
+                    }
+                }
+                next += 1;
+            }
+            part.sort_unstable();
+            parts.push(part);
+        }
+        parts
+    }
+
+    /// The index of the node called `name`.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+}
+
+/// How long light takes for `length_km` kilometres of fibre: 5 us per km, two thirds of its speed
+/// in vacuum. Negative lengths and NaN count as 0.
+pub fn propagation_delay(length_km: f64) -> Duration {
+    Duration::from_secs_f64(length_km * 5e-6)
+}
+
+/// The great-circle distance in km (haversine formula on a sphere of mean radius); `None` when one
+/// of the two has no coordinates.
+pub fn great_circle_km(a: &Node, b: &Node) -> Option<f64> {
+    let (lat_a, lat_b) = (a.latitude?.to_radians(), b.latitude?.to_radians());
+    let d_lon = (b.longitude? - a.longitude?).to_radians();
+    let half_lat = libm::sin((lat_b - lat_a) / 2.0);
+    let half_lon = libm::sin(d_lon / 2.0);
+    let h = half_lat * half_lat + libm::cos(lat_a) * libm::cos(lat_b) * half_lon * half_lon;
+    // Rounding can bring antipodes a hair above 1, where the arc sine is not defined.
+    Some(2.0 * EARTH_KM * libm::asin(h.sqrt().min(1.0)))
+}
+
+/// Reads a topology in any of the three formats.
+///
+/// The extension decides where it is `.graphml` or `.json`; the content does otherwise: text that
+/// starts with `{` is node-link JSON, and an XML root called `graphml` or `network` is GraphML or
+/// SNDlib XML.
+///
+/// # Errors
+/// When the format is none of these, or its reader refuses the text.
+pub fn detect_and_parse(file: &str, text: &str) -> Result<Topology, InputError> {
+    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+    if extension.eq_ignore_ascii_case("graphml") {
+        return graphml::parse(file, text);
+    }
+    if extension.eq_ignore_ascii_case("json") || text.trim_start().starts_with('{') {
+        return topohub::parse(file, text);
+    }
+    if text.trim_start().starts_with('<') {
+        let document = xml::open(file, text)?;
+        let root = document.root();
+        return match root.tag() {
+            "graphml" => graphml::from_xml(root),
+            "network" => sndlib_xml::from_xml(root),
+            tag => Err(root.at().error(
+                format!("the root element {}", quoted(tag)),
+                "graphml (GraphML) or network (SNDlib XML)",
+                "export the topology as GraphML",
+            )),
+        };
+    }
+    let start = text.lines().next().unwrap_or("");
+    Err(Place::line(file, 1).error(
+        format!("{} at the start", quoted(start)),
+        "GraphML, SNDlib XML, or networkx node-link JSON",
+        "of a GML file, use the JSON or GraphML form of the same graph",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(longitude: f64, latitude: f64) -> Node {
+        Node {
+            name: String::new(),
+            longitude: Some(longitude),
+            latitude: Some(latitude),
+            internal: true,
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_the_globe() {
+        let quarter = core::f64::consts::FRAC_PI_2 * EARTH_KM;
+        let km = |a: Node, b: Node| great_circle_km(&a, &b).unwrap();
+        assert!((km(node(0.0, 0.0), node(90.0, 0.0)) - quarter).abs() < 1e-6);
+        assert!((km(node(0.0, 0.0), node(0.0, 90.0)) - quarter).abs() < 1e-6);
+        assert!((km(node(-90.0, 10.0), node(90.0, -10.0)) - 2.0 * quarter).abs() < 1e-3);
+        // Across the date line, one degree apart.
+        assert!((km(node(179.5, 0.0), node(-179.5, 0.0)) - quarter / 90.0).abs() < 1e-6);
+        let unknown = Node { longitude: None, latitude: None, ..node(0.0, 0.0) };
+        assert_eq!(great_circle_km(&unknown, &node(0.0, 0.0)), None);
+    }
+
+    #[test]
+    fn a_thousand_kilometres_take_five_milliseconds() {
+        assert_eq!(propagation_delay(1000.0), Duration::from_millis(5));
+        assert_eq!(propagation_delay(-1.0), Duration::ZERO);
+        assert_eq!(propagation_delay(f64::NAN), Duration::ZERO);
+    }
+
+    #[test]
+    fn parts_of_an_unconnected_graph() {
+        let edge = |a, b| Edge { a, b, rate: None, length_km: None, label: None };
+        let topology = Topology {
+            name: String::new(),
+            nodes: vec![node(0.0, 0.0); 5],
+            edges: vec![edge(4, 0), edge(1, 3), edge(1, 3)],
+            demands: Vec::new(),
+        };
+        assert_eq!(topology.components(), [vec![0, 4], vec![1, 3], vec![2]]);
+    }
+
+    #[test]
+    fn picks_the_reader() {
+        let text = |file: &str, text: &str| detect_and_parse(file, text).unwrap_err().to_string();
+        let graphml = "<graphml><graph><node id=\"a\"/></graph></graphml>";
+        assert_eq!(detect_and_parse("x", graphml).unwrap().nodes.len(), 1);
+        assert_eq!(detect_and_parse("x.xml", graphml).unwrap().nodes.len(), 1);
+        let json = "{\"nodes\": [{\"id\": 0}], \"edges\": []}";
+        assert_eq!(detect_and_parse("x", json).unwrap().nodes.len(), 1);
+        assert!(text("x.xml", "<svg/>").starts_with("x.xml:1: found the root element \"svg\""));
+        assert!(text("x.gml", "graph [\n]").contains("of a GML file"));
+        assert!(text("x", "").contains("\"\" at the start"));
+    }
+}

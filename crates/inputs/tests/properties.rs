@@ -1,0 +1,94 @@
+//! What holds for any input.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use ratewire_inputs::mahimahi::LinkTrace;
+use ratewire_inputs::{cdf, fuzzing, mahimahi, read};
+
+/// Text that looks enough like a table to get past the first checks.
+fn table() -> impl Strategy<Value = String> {
+    let field = prop_oneof![
+        4 => "[0-9]{1,4}",
+        2 => "[0-9]{1,3}\\.[0-9]{1,3}",
+        1 => Just("100".to_string()),
+        1 => Just("1".to_string()),
+        1 => "[-+e.#,\"nainf0-9]{1,6}",
+        1 => "\\PC{0,4}",
+    ];
+    let line = vec(field, 0..5).prop_map(|fields| fields.join(" "));
+    vec(line, 0..12).prop_map(|lines| lines.join("\n"))
+}
+
+/// A topology file with a piece of it cut out and another put in.
+fn damaged() -> impl Strategy<Value = Vec<u8>> {
+    let load = |name: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        read(&folder.join("../../fuzz/corpus/topologies").join(name)).unwrap().into_bytes()
+    };
+    let files = vec![load("small.graphml"), load("triangle.xml"), load("small.json")];
+    let piece = prop_oneof!["\\PC{0,8}", Just("</node>".into()), Just("{\"id\": 0}".into())];
+    (proptest::sample::select(files), any::<prop::sample::Index>(), 0..40_usize, piece).prop_map(
+        |(mut file, start, length, piece)| {
+            let start = start.index(file.len());
+            let end = (start + length).min(file.len());
+            file.splice(start..end, piece.into_bytes());
+            file
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_reader_panics_on_text(text in "\\PC{0,200}") {
+        fuzzing::traces(text.as_bytes());
+        fuzzing::topologies(text.as_bytes());
+    }
+
+    #[test]
+    fn no_reader_panics_on_bytes(bytes in vec(any::<u8>(), 0..200)) {
+        fuzzing::traces(&bytes);
+        fuzzing::topologies(&bytes);
+    }
+
+    #[test]
+    fn no_reader_panics_on_tables(text in table()) {
+        fuzzing::traces(text.as_bytes());
+    }
+
+    #[test]
+    fn no_reader_panics_on_damaged_topologies(bytes in damaged()) {
+        fuzzing::topologies(&bytes);
+    }
+
+    #[test]
+    fn quantiles_are_monotone_and_within_the_sizes(
+        mut sizes in vec(0.0..1e9_f64, 2..12),
+        mut shares in vec(0.0..1.0_f64, 12),
+        p in 0.0..1.0_f64,
+        q in 0.0..1.0_f64,
+    ) {
+        sizes.sort_by(f64::total_cmp);
+        shares.truncate(sizes.len() - 1);
+        shares.sort_by(f64::total_cmp);
+        shares.push(1.0);
+        let rows = sizes.iter().zip(&shares).map(|(size, share)| format!("{size} {share}\n"));
+        let cdf = cdf::parse("p", &rows.collect::<String>()).unwrap();
+        let (low, high) = (cdf.quantile(p.min(q)), cdf.quantile(p.max(q)));
+        prop_assert!(low <= high);
+        prop_assert!(low.as_f64() >= sizes[0] - 0.5);
+        prop_assert!(high.as_f64() <= (sizes[sizes.len() - 1] + 0.5).max(1.0));
+        prop_assert!(cdf.mean() >= sizes[0] * 0.999_999);
+        prop_assert!(cdf.mean() <= sizes[sizes.len() - 1] * 1.000_001);
+    }
+
+    #[test]
+    fn link_traces_survive_writing_and_reading(
+        mut stamps in vec(0..100_000_u64, 0..50),
+        last in 100_000..10_000_000_000_u64,
+    ) {
+        stamps.push(last);
+        stamps.sort_unstable();
+        let trace = LinkTrace::new("p", stamps).unwrap();
+        prop_assert_eq!(mahimahi::parse("p", &trace.to_text()), Ok(trace));
+    }
+}
