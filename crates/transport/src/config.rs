@@ -11,6 +11,8 @@ pub struct TransportConfig {
     pub headers: Bytes,
     /// Network-layer size of an acknowledgement, without the congestion header.
     pub ack: Bytes,
+    /// Whether a flow starts with an exchange of two empty packets, as TCP does.
+    pub handshake: bool,
     /// Acknowledge every second packet, others after this time; `None` to acknowledge each.
     pub delayed_ack: Option<Duration>,
     /// The receiver's window.
@@ -41,6 +43,13 @@ pub enum ReceiveWindow {
 }
 
 impl ReceiveWindow {
+    /// The first window.
+    pub fn initial(self) -> Bytes {
+        match self {
+            ReceiveWindow::Fixed(size) => size,
+            ReceiveWindow::Auto { initial, .. } => initial,
+        }
+    }
     /// The buffer behind the window: what it can never exceed.
     pub fn buffer(self) -> Bytes {
         match self {
@@ -56,6 +65,7 @@ impl Default for TransportConfig {
             packet: Bytes::new(1500),
             headers: Bytes::new(40),
             ack: Bytes::new(40),
+            handshake: true,
             delayed_ack: None,
             receive_window: ReceiveWindow::Fixed(Bytes::new(1 << 40)),
             min_rto: Duration::from_millis(200),

@@ -1,7 +1,34 @@
 //! A reliable, framed transport with selective acknowledgement, sans-IO.
+//!
+//! A flow has a [`Sender`] and a [`Receiver`]. Neither knows a clock or a network: both are handed
+//! the time and what arrived, and are asked what to send and when to be called next.
+//!
+//! After any call to a [`Sender`], ask [`Sender::poll_transmit`] until it returns `None`, then
+//! [`Sender::deadline`]. Calling either, or [`Sender::on_timer`], too often is harmless.
+//!
+//! What it does: SACK (RFC 2018) with loss recovery by RFC 6675, retransmission timeout by RFC 6298,
+//! a tail-loss probe (RFC 8985, section 7), delayed acknowledgements, a receive window of fixed size
+//! or opening by itself, pacing, ECN echo. Window and pace come from the flow's law.
+//!
+//! Deliberate differences:
+//! - sequence numbers are 64-bit stream offsets and never wrap;
+//! - a retransmission that is lost again is found when a packet sent a quarter RTT after it has
+//!   arrived, as in RACK (RFC 8985), where RFC 6675 would wait for the timer;
+//! - marks are echoed once per marked packet, and the sender reacts once a window;
+//! - a flow ends without an exchange of FINs.
 
 mod app;
 mod config;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+mod writing;
 
 pub use app::{App, PauseAfter, Reader, Writer};
 pub use config::{ReceiveWindow, TransportConfig};
+pub use receiver::{Receiver, Reply};
+pub use rtt::RttEstimator;
+pub use segment::{Ack, SackBlocks, Segment, SegmentKind};
+pub use sender::{Sender, SenderStats};

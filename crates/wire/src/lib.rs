@@ -1,39 +1,17 @@
-//! stub
+//! Congestion headers of explicit-rate protocols: bytes to structs and back.
+//!
+//! Sans-IO, `no_std`, no allocation. Every integer on the wire is big-endian. Two ways in:
+//!
+//! - a **view** ([`xcp::XcpView`]) checks a header where it lies in a packet and reads or rewrites
+//!   single fields: what a router does;
+//! - a **struct** ([`xcp::XcpHeader`]) holds the fields in the types of `ratewire-units`: what a
+//!   host and the simulator use.
+//!
+//! Nothing here panics on what it reads: a malformed header is an error that names the field, what
+//! was found and what is allowed.
+
 #![no_std]
-pub mod xcp {
-    //! stub
-    use ratewire_units::*;
-    /// stub
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    #[allow(missing_docs)]
-    pub enum Draft {
-        V00,
-        V02,
-        V03,
-    }
-    /// stub
-    #[derive(Clone, Copy, Debug, PartialEq, Default)]
-    pub enum Format {
-        /// s
-        #[default]
-        Standard,
-        /// m
-        Minimal,
-    }
-    /// stub
-    #[derive(Clone, Copy, Debug, PartialEq, Default)]
-    pub struct XcpHeader {
-        /// p
-        pub protocol: u8,
-        /// f
-        pub format: Format,
-        /// r
-        pub rtt: Duration,
-        /// x
-        pub x: Duration,
-        /// r
-        pub reverse_feedback: Throughput,
-        /// d
-        pub delta_throughput: Throughput,
-    }
-}
+
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod xcp;

@@ -1,0 +1,248 @@
+//! The receiving end of a flow.
+
+use std::collections::VecDeque;
+
+use ratewire_laws::{AnySink, Header};
+use ratewire_units::{Bytes, Duration, Time};
+
+use crate::app::{App, Reader};
+use crate::config::{ReceiveWindow, TransportConfig};
+use crate::segment::{Ack, SackBlocks};
+
+/// What to do about a data packet that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Acknowledge at once.
+    Now,
+    /// Wait: [`Receiver::deadline`] says how long.
+    Later,
+}
+
+/// The receiving end of a flow.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// All below has arrived.
+    next: u64,
+    /// Ranges beyond `next`, in order.
+    beyond: Vec<(u64, u64)>,
+    /// An offset in each of the ranges that changed last, newest first (RFC 2018).
+    recent: VecDeque<u64>,
+    window: ReceiveWindow,
+    /// Current size of the window if it opens by itself.
+    opened: u64,
+    mss: u64,
+    delayed_ack: Option<Duration>,
+    ack_due: Time,
+    marked: bool,
+    reading: Reading,
+    sink: Option<AnySink>,
+}
+
+/// The reading application at work.
+#[derive(Clone, Debug)]
+struct Reading {
+    reader: Reader,
+    frame: u64,
+    /// All below was read.
+    read: u64,
+    /// When the frame being read is done; [`Time::NEVER`] while idle.
+    busy_until: Time,
+    /// The window last advertised had no room for a packet.
+    closed: bool,
+}
+
+impl Receiver {
+    /// The receiving end of a flow; `mss` is the payload of a full packet.
+    pub fn new(sink: Option<AnySink>, config: &TransportConfig, mss: Bytes, app: &App) -> Receiver {
+        Receiver {
+            next: 0,
+            beyond: Vec::new(),
+            recent: VecDeque::new(),
+            window: config.receive_window,
+            opened: config.receive_window.initial().get(),
+            mss: mss.get(),
+            delayed_ack: config.delayed_ack,
+            ack_due: Time::NEVER,
+            marked: false,
+            reading: Reading {
+                reader: app.reader,
+                frame: app.frame.map_or(mss.get(), Bytes::get).max(1),
+                read: 0,
+                busy_until: Time::NEVER,
+                closed: false,
+            },
+            sink,
+        }
+    }
+
+    /// Payload that has arrived in order.
+    pub fn delivered(&self) -> Bytes {
+        Bytes::new(self.next)
+    }
+
+    /// When [`Receiver::on_timer`] wants to be called.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        let reopening = if self.reading.closed { self.reading.busy_until } else { Time::NEVER };
+        self.ack_due.min(reopening)
+    }
+
+    /// A data packet has arrived.
+    #[inline]
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        offset: u64,
+        payload: Bytes,
+        header: &Header,
+        marked: bool,
+    ) -> Reply {
+        if let Some(sink) = &mut self.sink {
+            sink.on_data(now, header);
+        }
+        self.marked |= marked;
+        let end = offset + payload.get();
+        let in_order = offset == self.next && self.beyond.is_empty();
+        if end > self.right_edge(now) {
+            // No room: the sender is answered and will ask again.
+            return self.answer_now();
+        }
+        if in_order {
+            self.next = end;
+        } else {
+            self.store(offset, end);
+        }
+        if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window {
+            self.opened = (self.opened + u64::from(packets_per_ack) * self.mss).min(max.get());
+        }
+        self.reading.advance(now, self.next);
+        match self.delayed_ack {
+            // Out of order, or filling a hole: at once (RFC 5681, 4.2).
+            Some(delay) if in_order && !marked && self.ack_due == Time::NEVER => {
+                self.ack_due = now + delay;
+                Reply::Later
+            }
+            _ => self.answer_now(),
+        }
+    }
+
+    fn answer_now(&mut self) -> Reply {
+        self.ack_due = Time::NEVER;
+        Reply::Now
+    }
+
+    fn store(&mut self, offset: u64, end: u64) {
+        if end <= self.next {
+            return;
+        }
+        let (mut start, mut stop) = (offset.max(self.next), end);
+        let from = self.beyond.partition_point(|r| r.1 < start);
+        let to = self.beyond.partition_point(|r| r.0 <= stop);
+        if from < to {
+            start = start.min(self.beyond[from].0);
+            stop = stop.max(self.beyond[to - 1].1);
+        }
+        self.beyond.splice(from..to, [(start, stop)]);
+        if self.beyond[0].0 <= self.next {
+            self.next = self.beyond.remove(0).1;
+        } else {
+            self.recent.retain(|o| *o < start || *o >= stop);
+            self.recent.push_front(offset);
+            self.recent.truncate(2 * SackBlocks::MAX);
+        }
+    }
+
+    /// Stream offset up to which there is room.
+    #[inline]
+    fn right_edge(&mut self, now: Time) -> u64 {
+        self.reading.advance(now, self.next);
+        let room = match self.window {
+            ReceiveWindow::Fixed(size) => size.get(),
+            ReceiveWindow::Auto { .. } => self.opened,
+        };
+        self.reading.read.saturating_add(room)
+    }
+
+    /// The acknowledgement to send now.
+    #[inline]
+    pub fn acknowledge(&mut self, now: Time) -> Ack {
+        self.ack_due = Time::NEVER;
+        let window = self.right_edge(now).saturating_sub(self.next);
+        self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
+        let mut sack = SackBlocks::default();
+        if !self.beyond.is_empty() {
+            self.recent.retain(|o| *o >= self.next);
+            for offset in &self.recent {
+                let at = self.beyond.partition_point(|r| r.1 <= *offset);
+                if let Some(&(start, end)) = self.beyond.get(at) {
+                    sack.push(self.next, start, end);
+                }
+            }
+        } else if !self.recent.is_empty() {
+            self.recent.clear();
+        }
+        Ack {
+            opens: false,
+            cumulative: self.next,
+            window: Bytes::new(window),
+            sack,
+            marked: core::mem::take(&mut self.marked),
+            header: self.sink.as_mut().map_or(Header::None, |sink| sink.on_ack(now)),
+        }
+    }
+
+    /// The answer to a packet that opens the flow.
+    pub fn open(&mut self, now: Time) -> Ack {
+        let window = Bytes::new(self.right_edge(now).saturating_sub(self.next));
+        Ack {
+            opens: true,
+            cumulative: self.next,
+            window,
+            sack: SackBlocks::default(),
+            marked: false,
+            header: Header::None,
+        }
+    }
+
+    /// Called at [`Receiver::deadline`]; returns whether to acknowledge now.
+    pub fn on_timer(&mut self, now: Time) -> bool {
+        if self.ack_due <= now {
+            return true;
+        }
+        if self.reading.closed && self.reading.busy_until <= now {
+            let room = self.right_edge(now).saturating_sub(self.next);
+            if room >= self.mss {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Reading {
+    /// Reads what is whole and due by `now`. Called before and after each arrival, so that a reader
+    /// that was idle starts when the frame is whole.
+    #[inline]
+    fn advance(&mut self, now: Time, arrived: u64) {
+        let Reader::Slow(per_frame) = self.reader else {
+            self.read = arrived;
+            return;
+        };
+        loop {
+            let whole = self.read + self.frame <= arrived;
+            if self.busy_until == Time::NEVER {
+                if !whole {
+                    return;
+                }
+                self.busy_until = now + per_frame;
+            } else if self.busy_until > now {
+                return;
+            } else {
+                self.read += self.frame;
+                let another = self.read + self.frame <= arrived;
+                self.busy_until =
+                    if another { self.busy_until + per_frame } else { Time::NEVER };
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Round-trip time estimation and the retransmission timeout (RFC 6298).
+
+use ratewire_units::Duration;
+
+/// Before any sample (RFC 6298, 2.1).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// Upper bound (RFC 6298, 2.5: at least 60 s; Linux: 120 s).
+const MAX_RTO: Duration = Duration::from_secs(120);
+
+/// Smoothed RTT, its variation, and the timeout that follows.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    srtt: Duration,
+    variation: Duration,
+    latest: Duration,
+    min: Duration,
+    min_rto: Duration,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    /// Without samples yet.
+    pub fn new(min_rto: Duration) -> RttEstimator {
+        RttEstimator {
+            srtt: Duration::ZERO,
+            variation: Duration::ZERO,
+            latest: Duration::ZERO,
+            min: Duration::MAX,
+            min_rto,
+            backoff: 0,
+        }
+    }
+
+    /// A sample, of a packet that was sent once only (Karn). A sample of zero counts as one
+    /// picosecond, because zero means "unknown".
+    #[inline]
+    pub fn sample(&mut self, rtt: Duration) {
+        let rtt = rtt.max(Duration::from_ps(1));
+        if self.srtt.is_zero() {
+            self.srtt = rtt;
+            self.variation = rtt / 2;
+        } else {
+            let (s, r, v) = (self.srtt.ps(), rtt.ps(), self.variation.ps());
+            self.variation = Duration::from_ps(v - v / 4 + s.abs_diff(r) / 4);
+            self.srtt = Duration::from_ps(s - s / 8 + r / 8);
+        }
+        self.latest = rtt;
+        self.min = self.min.min(rtt);
+        self.backoff = 0;
+    }
+
+    /// Smoothed RTT; zero while unknown.
+    pub fn srtt(&self) -> Duration {
+        self.srtt
+    }
+    /// Latest sample; zero while unknown.
+    pub fn latest(&self) -> Duration {
+        self.latest
+    }
+    /// Smallest sample.
+    pub fn min(&self) -> Option<Duration> {
+        (self.min != Duration::MAX).then_some(self.min)
+    }
+    /// How long to wait for an acknowledgement.
+    #[inline]
+    pub fn rto(&self) -> Duration {
+        let base = if self.srtt.is_zero() {
+            INITIAL_RTO
+        } else {
+            (self.srtt + self.variation * 4).max(self.min_rto)
+        };
+        if self.backoff == 0 { base } else { (base * (1 << self.backoff)).min(MAX_RTO).max(base) }
+    }
+    /// The timer has expired: wait twice as long next time (RFC 6298, 5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(16);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_rfc_6298() {
+        let ms = Duration::from_millis;
+        let mut e = RttEstimator::new(ms(200));
+        assert_eq!(e.rto(), ms(1000));
+        e.sample(ms(100));
+        assert_eq!((e.srtt(), e.rto()), (ms(100), ms(300)));
+        e.sample(ms(180));
+        // RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5; SRTT = 7/8 * 100 + 1/8 * 180 = 110
+        assert_eq!((e.srtt(), e.rto()), (ms(110), ms(340)));
+        e.back_off();
+        e.back_off();
+        assert_eq!(e.rto(), ms(1360));
+        e.sample(ms(110));
+        assert!(e.rto() < ms(340), "a sample ends the backing off");
+        assert_eq!(e.min(), Some(ms(100)));
+    }
+
+    #[test]
+    fn the_timeout_stays_within_its_bounds() {
+        let mut e = RttEstimator::new(Duration::from_millis(200));
+        e.sample(Duration::from_micros(10));
+        for _ in 0..100 {
+            e.sample(Duration::from_micros(10));
+        }
+        assert_eq!(e.rto(), Duration::from_millis(200));
+        for _ in 0..40 {
+            e.back_off();
+        }
+        assert_eq!(e.rto(), MAX_RTO);
+        let mut far = RttEstimator::new(Duration::ZERO);
+        far.sample(Duration::from_secs(100));
+        far.back_off();
+        assert_eq!(far.rto(), Duration::from_secs(300), "never below one RTT, even past the bound");
+    }
+}

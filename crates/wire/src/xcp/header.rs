@@ -1,0 +1,96 @@
+use ratewire_units::{Bytes, Duration, Throughput};
+
+use super::rate::{delta_from_wire, delta_to_wire};
+use super::{Draft, Format, HEADER_LEN, ParseError, Q4_28, XcpView};
+
+/// An XCP header in the units the laws compute with, whatever the layout on the wire.
+///
+/// The values may be finer or larger than a header can carry: [`XcpHeader::emit`] rounds and
+/// saturates as the [module](super) says, and [`XcpHeader::quantise`] shows what remains.
+///
+/// # Packet size
+/// Draft -00 carries a throughput where this struct has [`x`](Self::x), the time between packets.
+/// One follows from the other and the size of the sender's packets, so the functions here take that
+/// size; only -00 uses it. Zero means that it is not known: then X and Throughput are neither.
+/// Turned into X and back, a throughput of T B/ms is the same while T^2 is below 10^9 times the
+/// packet size in bytes (9.8 Gbit/s for 1500 bytes); above, X would need a finer grain than
+/// picoseconds. [`XcpHeaderV00`](super::XcpHeaderV00) is exact everywhere.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct XcpHeader {
+    /// IANA number of the next header (6 for TCP).
+    pub protocol: u8,
+    /// Standard or minimal.
+    pub format: Format,
+    /// The sender's smoothed round-trip time; zero = unknown, or below the grain of its timer.
+    /// Below 16 s on the wire of -02 and -03.
+    pub rtt: Duration,
+    /// The time between the sender's packets; zero = unknown. Below 16 s on the wire.
+    pub x: Duration,
+    /// The receiver's copy of the Delta_Throughput that arrived there. Within 2^31 B/s
+    /// (17.18 Gbit/s) either way on the wire.
+    pub reverse_feedback: Throughput,
+    /// The change of throughput: the sender's wish, then what the routers on the way left of it.
+    /// Same range.
+    pub delta_throughput: Throughput,
+}
+
+impl XcpHeader {
+    /// A header in the minimal format, for a pure acknowledgement: feedback, and everything else
+    /// zero as -03, section 3.1, asks.
+    pub const fn minimal(protocol: u8, reverse_feedback: Throughput) -> XcpHeader {
+        XcpHeader {
+            protocol,
+            format: Format::Minimal,
+            rtt: Duration::ZERO,
+            x: Duration::ZERO,
+            reverse_feedback,
+            delta_throughput: Throughput::ZERO,
+        }
+    }
+
+    /// Reads the header at the start of `bytes`, which may go on after it. `packet_size` is the
+    /// size of the sender's packets, used for [`Draft::V00`] only.
+    ///
+    /// # Errors
+    /// When the bytes are too few or any field of the first word is not as the drafts have it.
+    pub fn parse(bytes: &[u8], packet_size: Bytes) -> Result<(Draft, XcpHeader), ParseError> {
+        let view = XcpView::new_checked(bytes)?;
+        Ok((view.draft(), view.header(packet_size)))
+    }
+
+    /// Writes the header into `buf` in the layout of `draft`. `packet_size` is the size of the
+    /// sender's packets, used for [`Draft::V00`] only. Fields are written as they are in the
+    /// minimal format too.
+    pub fn emit(&self, draft: Draft, packet_size: Bytes, buf: &mut [u8; HEADER_LEN]) {
+        if draft == Draft::V00 {
+            return self.emit_v00(packet_size, buf);
+        }
+        let at = draft.layout();
+        let reverse = delta_to_wire(self.reverse_feedback);
+        let delta = delta_to_wire(self.delta_throughput);
+        buf[..4].copy_from_slice(&draft.word0(self.format, self.protocol));
+        buf[at.rtt..][..4].copy_from_slice(&time_to_wire(self.rtt));
+        buf[at.pace..][..4].copy_from_slice(&time_to_wire(self.x));
+        buf[at.reverse_feedback..][..4].copy_from_slice(&reverse.to_be_bytes());
+        buf[at.delta_throughput..][..4].copy_from_slice(&delta.to_be_bytes());
+    }
+
+    /// The header as it arrives at the other end: what `parse` makes of what `emit` writes, without
+    /// the bytes. A simulated packet that carries it carries no more than a real one.
+    pub fn quantise(&self, draft: Draft, packet_size: Bytes) -> XcpHeader {
+        if draft == Draft::V00 {
+            return self.quantise_v00(packet_size);
+        }
+        XcpHeader {
+            rtt: Q4_28::from_duration(self.rtt).duration(),
+            x: Q4_28::from_duration(self.x).duration(),
+            reverse_feedback: delta_from_wire(delta_to_wire(self.reverse_feedback)),
+            delta_throughput: delta_from_wire(delta_to_wire(self.delta_throughput)),
+            ..*self
+        }
+    }
+}
+
+fn time_to_wire(d: Duration) -> [u8; 4] {
+    Q4_28::from_duration(d).bits().to_be_bytes()
+}
