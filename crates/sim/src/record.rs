@@ -98,6 +98,8 @@ pub struct LinkSample {
     pub queue_packets_max: u32,
     /// Bytes waiting, mean over the interval.
     pub queue_bytes_mean: f64,
+    /// Most bytes waiting in the interval.
+    pub queue_bytes_max: Bytes,
     /// Packets waiting at the end of the interval.
     pub queue_packets: u32,
     /// Bytes waiting at the end of the interval.
