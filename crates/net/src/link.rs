@@ -131,8 +131,10 @@ pub struct LinkStats {
     pub peak_packets: u32,
     /// Most packets waiting so far, as of the last sample.
     pub peak_packets_run: u32,
-    /// Most bytes waiting so far.
+    /// Most bytes waiting since the last sample.
     pub peak_bytes: u64,
+    /// Most bytes waiting so far, as of the last sample.
+    pub peak_bytes_run: u64,
     /// Packets waiting, summed over picoseconds.
     pub area_packets: u128,
     /// Bytes waiting, summed over picoseconds.

@@ -639,7 +639,10 @@ impl Network {
         let unfinished = link.busy_until.since(now);
         let mut stats = link.stats;
         stats.peak_packets_run = stats.peak_packets_run.max(stats.peak_packets);
+        stats.peak_bytes_run = stats.peak_bytes_run.max(stats.peak_bytes);
         link.stats.peak_packets_run = stats.peak_packets_run;
+        link.stats.peak_bytes_run = stats.peak_bytes_run;
+        link.stats.peak_bytes = link.waiting_bytes;
         link.stats.peak_packets = link.waiting();
         stats.busy = stats.busy.saturating_sub(unfinished.min(stats.busy));
         Observation {

@@ -517,6 +517,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             queue_bytes_mean: (s.area_bytes - before.area_bytes) as f64 / ps,
             queue_packets: seen.waiting_packets,
             queue_bytes: seen.waiting_bytes,
+            queue_bytes_max: Bytes::new(s.peak_bytes),
             drops: drops - before.drops,
             marks: s.marked - before.marks,
         });
@@ -572,7 +573,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             queue_packets_mean: s.area_packets as f64 / ps,
             queue_bytes_mean: s.area_bytes as f64 / ps,
             queue_packets_max: s.peak_packets_run,
-            queue_bytes_max: Bytes::new(s.peak_bytes),
+            queue_bytes_max: Bytes::new(s.peak_bytes_run),
             drops: Drops {
                 full: s.dropped_full,
                 early: s.dropped_early,
