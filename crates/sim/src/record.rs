@@ -61,7 +61,8 @@ pub struct FlowSample {
     pub interval: Duration,
     /// Which flow.
     pub flow: FlowId,
-    /// Payload delivered in order to the receiver in the interval.
+    /// Payload that arrived in the interval, in order or not, each byte counted once: what is held
+    /// back behind a hole counts when it arrives, not all at once when the hole is filled.
     pub delivered: Bytes,
     /// Payload sent for the second time in the interval.
     pub retransmitted: Bytes,
