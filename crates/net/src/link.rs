@@ -83,6 +83,7 @@ pub(crate) enum Active {
 pub(crate) enum LossState {
     None,
     Random(f64),
+    Every { period: u64, left: u64 },
     Burst { turn_bad: f64, turn_good: f64, loss_bad: f64, loss_good: f64, bad: bool },
 }
 
@@ -91,6 +92,8 @@ impl LossState {
         match *loss {
             Loss::None => LossState::None,
             Loss::Random(p) => LossState::Random(p),
+            Loss::Every(0) => LossState::None,
+            Loss::Every(period) => LossState::Every { period, left: period },
             Loss::Burst { turn_bad, turn_good, loss_bad, loss_good } => {
                 LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad: false }
             }
@@ -102,6 +105,14 @@ impl LossState {
         match self {
             LossState::None => false,
             LossState::Random(p) => unit(random.next_u64()) < *p,
+            LossState::Every { period, left } => {
+                *left -= 1;
+                let lost = *left == 0;
+                if lost {
+                    *left = *period;
+                }
+                lost
+            }
             LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad } => {
                 let turn = if *bad { *turn_good } else { *turn_bad };
                 if unit(random.next_u64()) < turn {

@@ -181,6 +181,8 @@ pub enum Loss {
     None,
     /// Each with this probability.
     Random(f64),
+    /// Every so many-th, as closed forms of TCP assume; zero for none.
+    Every(u64),
     /// In bursts (Gilbert-Elliott): per packet, the probability of turning bad, of turning good
     /// again, and of loss in the bad and good states.
     Burst {
