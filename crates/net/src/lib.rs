@@ -3,6 +3,7 @@
 //! A [`Network`] is told the time and what happens and says when it wants to be called; the
 //! simulator drives it with virtual time. [`spec`] describes what it is made of.
 
+mod change;
 mod discipline;
 mod link;
 mod medium;

@@ -50,7 +50,8 @@ pub(crate) struct Link {
     pub(crate) passed: u64,
     /// Network-layer bytes sent, the packet being sent included.
     pub(crate) sent_bytes: u64,
-    /// Time spent sending, by the end of the packet being sent.
+    /// Time spent sending, by the end of the packet being sent. A link with a trace counts each
+    /// packet as what it takes at the trace's mean rate.
     pub(crate) busy: Duration,
     /// Copy of the port's next timer; only links with a port look at it.
     pub(crate) port_timer: Time,
@@ -72,9 +73,9 @@ pub(crate) struct Extra {
     /// Bytes of the packet being sent that were left when the rate fell to zero.
     pub(crate) stalled: Option<f64>,
     pub(crate) random: Xoshiro256PlusPlus,
-    /// When the link last sent on its medium, for taking turns.
-    pub(crate) last_turn: Time,
-    /// When the medium is free again, while this link is the one sending on it.
+    /// Which turn on its medium was this link's last, counted from one, for taking turns.
+    pub(crate) last_turn: u64,
+    /// When the medium is free again, while this link sends or is the next to send on it.
     pub(crate) medium_free: Time,
     /// Collisions in a row, for backoff.
     pub(crate) collisions: u32,
@@ -91,6 +92,7 @@ pub(crate) enum Active {
 pub(crate) enum LossState {
     None,
     Random(f64),
+    Every { period: u64, left: u64 },
     Burst { turn_bad: f64, turn_good: f64, loss_bad: f64, loss_good: f64, bad: bool },
 }
 
@@ -99,6 +101,8 @@ impl LossState {
         match *loss {
             Loss::None => LossState::None,
             Loss::Random(p) => LossState::Random(p),
+            Loss::Every(0) => LossState::None,
+            Loss::Every(period) => LossState::Every { period, left: period },
             Loss::Burst { turn_bad, turn_good, loss_bad, loss_good } => {
                 LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad: false }
             }
@@ -110,6 +114,14 @@ impl LossState {
         match self {
             LossState::None => false,
             LossState::Random(p) => unit(random.next_u64()) < *p,
+            LossState::Every { period, left } => {
+                *left -= 1;
+                let lost = *left == 0;
+                if lost {
+                    *left = *period;
+                }
+                lost
+            }
             LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad } => {
                 let turn = if *bad { *turn_good } else { *turn_bad };
                 if unit(random.next_u64()) < turn {
@@ -148,6 +160,7 @@ impl Link {
     pub(crate) fn new(spec: &LinkSpec, index: u64, seed: u64) -> Link {
         let (rate, trace) = match &spec.service {
             Service::Rate(rate) => (*rate, None),
+            Service::Opportunities(o) if o.is_empty() => (Rate::ZERO, None),
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
         let discipline = match &spec.discipline {
@@ -231,7 +244,7 @@ impl Link {
         t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
         let t = &self.tally;
-        let unfinished = self.busy_until.since(now).min(self.busy);
+        let unfinished = self.unfinished(now).min(self.busy);
         Observation {
             busy: self.busy.saturating_sub(unfinished),
             sent_bytes: Bytes::new(self.sent_bytes),
@@ -294,6 +307,28 @@ impl Link {
         }
     }
 
+    /// How long a packet of this size takes on average, where that is known.
+    pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
+        let on_wire = Bytes::new(u64::from(size) + u64::from(self.overhead));
+        match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
+            Some(trace) => Some(trace.mean_time(on_wire)),
+            None => self.per_byte.map(|per_byte| per_byte.of(on_wire)),
+        }
+    }
+
+    /// What of the time counted as spent sending is still to come.
+    pub(crate) fn unfinished(&self, now: Time) -> Duration {
+        let ahead = self.busy_until.since(now);
+        match &self.extra {
+            Some(extra) if extra.stalled.is_some() || ahead.is_zero() => Duration::ZERO,
+            Some(extra) if extra.trace.is_some() => {
+                let sending = self.started.checked_sub(1).and_then(|at| self.row.get(at as usize));
+                sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
+            }
+            _ => ahead,
+        }
+    }
+
     /// Whether it can send at all now.
     pub(crate) fn can_send(&self) -> bool {
         match &self.extra {
@@ -328,7 +363,7 @@ impl Extra {
             captured: false,
             stalled: None,
             random: stream(seed, "link", index),
-            last_turn: Time::ZERO,
+            last_turn: 0,
             medium_free: Time::NEVER,
             collisions: 0,
         }

@@ -89,7 +89,8 @@ pub struct LinkSample {
     pub interval: Duration,
     /// Which link.
     pub link: LinkId,
-    /// Share of the interval in which it was sending, 0 to 1.
+    /// Share of the interval in which it was sending, 0 to 1. A link with a trace counts what each
+    /// packet takes at the mean rate, which may be more than 1 where the trace is faster.
     pub busy: f64,
     /// Network-layer bytes sent in the interval.
     pub sent: Bytes,
