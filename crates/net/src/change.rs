@@ -35,7 +35,7 @@ impl Network {
         }
         link.sum_areas(now);
         for label in link.row.drain(link.started as usize..) {
-            link.stats.dropped_down += 1;
+            link.tally.dropped_down += 1;
             self.packets.remove(label.content);
         }
         link.waiting_bytes = 0;
@@ -95,7 +95,7 @@ impl Network {
                 Duration::ZERO
             }
         };
-        link.stats.busy = link.stats.busy.saturating_sub(counted) + rest;
+        link.busy = link.busy.saturating_sub(counted) + rest;
         let free = link.busy_until;
         if let Some(at) = link.started.checked_sub(1).map(|at| at as usize) {
             // A delay that has shortened does not let it overtake the packet before it.

@@ -14,6 +14,6 @@ pub mod routing;
 mod service;
 pub mod spec;
 
-pub use link::LinkStats;
-pub use network::{Address, Captured, Network, Observation, RouteId, Scheduler};
+pub use link::Observation;
+pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};

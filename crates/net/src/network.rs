@@ -5,7 +5,7 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Time};
 
 use crate::discipline::Verdict;
-use crate::link::{Active, Link, LinkStats, NO_PORT};
+use crate::link::{Active, Link, NO_PORT, Observation, Tally};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
 use crate::spec::{LinkId, NetworkSpec};
@@ -257,7 +257,7 @@ impl Network {
         let link = &mut self.links[id.index()];
         let label = link.row.pop_front()?;
         link.started -= 1;
-        link.stats.passed += 1;
+        link.passed += 1;
         Self::schedule_head(link, id, scheduler);
         self.forward(now, label, scheduler)
     }
@@ -283,7 +283,7 @@ impl Network {
     fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
         self.catch_up_if_due(now, id, scheduler);
         let link = &mut self.links[id.index()];
-        link.stats.arrived += 1;
+        link.arrived += 1;
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
@@ -317,13 +317,13 @@ impl Network {
         let packet_time = link.packet_time(label.size);
         let Some(extra) = link.extra.as_deref_mut() else { return };
         if extra.down {
-            link.stats.dropped_down += 1;
+            link.tally.dropped_down += 1;
             self.packets.remove(label.content);
             return;
         }
         if let Active::Red(red) = &mut extra.discipline {
             let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
-            if !pass(&mut link.stats, &mut label, verdict) {
+            if !pass(&mut link.tally, &mut label, verdict) {
                 self.packets.remove(label.content);
                 return;
             }
@@ -354,14 +354,16 @@ impl Network {
 
     #[cold]
     fn drop_full(&mut self, id: LinkId, label: &Label) {
-        self.links[id.index()].stats.dropped_full += 1;
+        self.links[id.index()].tally.dropped_full += 1;
         self.packets.remove(label.content);
     }
 
     #[inline(always)]
     fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &self.links[id.index()];
-        if (link.waiting() > 0 && link.busy_until <= now) || link.port_timer <= now {
+        if (link.waiting() > 0 && link.busy_until <= now)
+            || (link.port != NO_PORT && link.port_timer <= now)
+        {
             self.catch_up(now, id, scheduler);
         }
     }
@@ -427,7 +429,7 @@ impl Network {
                 }
                 Active::DropTail => Verdict::Pass,
             };
-            if pass(&mut link.stats, label, verdict) {
+            if pass(&mut link.tally, label, verdict) {
                 return true;
             }
             self.packets.remove(label.content);
@@ -438,6 +440,7 @@ impl Network {
                 label.fate = Fate::Gone;
                 label.time = link.last_arrival;
                 link.started += 1;
+                link.tally.gone += 1;
             }
             if left == 0 {
                 return false;
@@ -503,9 +506,8 @@ impl Network {
             }
         };
         link.busy_until = left;
-        link.stats.busy += busy;
-        link.stats.sent_bytes += size.get();
-        link.stats.sent_packets += 1;
+        link.busy += busy;
+        link.sent_bytes += size.get();
         // A delay that has shortened does not let packets overtake each other.
         label.time = (left + link.delay).max(link.last_arrival);
         link.last_arrival = label.time;
@@ -545,8 +547,10 @@ impl Network {
         link.row.pop_front();
         link.started -= 1;
         if head.fate == Fate::Lost {
-            link.stats.lost += 1;
+            link.tally.lost += 1;
             self.packets.remove(head.content);
+        } else {
+            link.tally.gone -= 1;
         }
         Self::schedule_head(link, id, scheduler);
         None
@@ -560,56 +564,27 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> Observation {
         self.catch_up(now, id, scheduler);
-        let link = &mut self.links[id.index()];
-        link.sum_areas(now);
-        let unfinished = link.unfinished(now);
-        let mut stats = link.stats;
-        stats.peak_packets_run = stats.peak_packets_run.max(stats.peak_packets);
-        link.stats.peak_packets_run = stats.peak_packets_run;
-        link.stats.peak_packets = link.waiting();
-        stats.busy = stats.busy.saturating_sub(unfinished.min(stats.busy));
-        Observation {
-            stats,
-            waiting_packets: link.waiting(),
-            waiting_bytes: Bytes::new(link.waiting_bytes),
-        }
+        self.links[id.index()].observe(now)
     }
 
-    /// Checks, for each link, that what came is accounted for: arrived = sent + dropped + waiting,
-    /// and sent = passed on + lost + on the way. Returns the first link for which it does not hold.
+    /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost +
+    /// waiting + on the way. Returns the first link for which it does not hold.
     pub fn unbalanced_link(&self) -> Option<LinkId> {
-        let balanced = |link: &Link| {
-            let s = &link.stats;
-            let dropped = s.dropped_full + s.dropped_early + s.dropped_down;
-            s.arrived == s.sent_packets + dropped + u64::from(link.waiting())
-                && s.sent_packets == s.passed + s.lost + link.flying()
-        };
-        self.links.iter().position(|l| !balanced(l)).map(|i| LinkId(i as u32))
+        self.links.iter().position(|l| !l.is_balanced()).map(|i| LinkId(i as u32))
     }
-}
-
-/// A link as it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Observation {
-    /// Counters since the start.
-    pub stats: LinkStats,
-    /// Packets waiting.
-    pub waiting_packets: u32,
-    /// Bytes waiting.
-    pub waiting_bytes: Bytes,
 }
 
 /// Carries out a discipline's verdict; returns whether the packet goes on.
-fn pass(stats: &mut LinkStats, label: &mut Label, verdict: Verdict) -> bool {
+fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
     match verdict {
         Verdict::Pass => true,
         Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
-            stats.marked += u64::from(label.ecn == Ecn::Capable);
+            tally.marked += u64::from(label.ecn == Ecn::Capable);
             label.ecn = Ecn::Marked;
             true
         }
         Verdict::MarkOrDrop | Verdict::Drop => {
-            stats.dropped_early += 1;
+            tally.dropped_early += 1;
             false
         }
     }

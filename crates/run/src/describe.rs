@@ -12,8 +12,18 @@ pub struct Labels {
     pub scenario: String,
     /// The law the run is made for, as the user wrote it.
     pub law: String,
+    /// The names of the setup's laws, by index; a law without one goes by its own.
+    pub laws: Vec<String>,
     /// Links whose queue is expected to fill.
     pub bottlenecks: Vec<LinkId>,
+}
+
+impl Labels {
+    /// How a law of the setup is called.
+    pub(crate) fn law_name(&self, setup: &Setup, law: usize) -> String {
+        let own = || setup.laws[law].info().name.to_string();
+        self.laws.get(law).cloned().unwrap_or_else(own)
+    }
 }
 
 pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
@@ -34,7 +44,7 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         name: f.name.clone(),
         from: f.from.0,
         to: f.to.0,
-        law: setup.laws[f.law].info().name.to_string(),
+        law: labels.law_name(setup, f.law),
     });
     RunInfo {
         scenario: labels.scenario.clone(),

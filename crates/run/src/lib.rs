@@ -29,7 +29,7 @@ pub fn run(
     also: &mut dyn Recorder,
 ) -> Result<(Run, Outcome), Failure> {
     let info = describe::describe(setup, labels);
-    let mut observer = Observer::new(setup, &info, files, also);
+    let mut observer = Observer::new(setup, labels, &info, files, also);
     let outcome = ratewire_sim::run(setup, &mut observer).map_err(Failure::Run)?;
     let seen = observer.finish()?;
     let summary = summarise::summarise(setup, &info, &outcome, &seen);

@@ -15,6 +15,8 @@ use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
+use crate::Labels;
+
 /// Why a run failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -85,6 +87,7 @@ pub(crate) struct Seen {
 /// The engine's recorder.
 pub(crate) struct Observer<'a> {
     setup: &'a Setup,
+    labels: &'a Labels,
     info: &'a RunInfo,
     collector: Collector,
     files: Option<Files>,
@@ -100,6 +103,7 @@ pub(crate) struct Observer<'a> {
 impl<'a> Observer<'a> {
     pub(crate) fn new(
         setup: &'a Setup,
+        labels: &'a Labels,
         info: &'a RunInfo,
         files: Option<Files>,
         also: &'a mut dyn Recorder,
@@ -112,6 +116,7 @@ impl<'a> Observer<'a> {
         let starts = setup.flows.iter().filter(|f| is_long(f)).map(|f| f.start);
         Observer {
             setup,
+            labels,
             info,
             collector: Collector::new(info),
             files,
@@ -210,7 +215,7 @@ impl Recorder for Observer<'_> {
         self.also.flow_completed(completed);
         self.collector.completion(Completion {
             flow: u64::from(completed.flow.0),
-            law: self.setup.laws[completed.law].info().name.to_string(),
+            law: self.labels.law_name(self.setup, completed.law),
             size: completed.size,
             start: completed.start,
             took: completed.took,

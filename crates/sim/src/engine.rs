@@ -112,7 +112,7 @@ struct Simulation<'a, R> {
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkBefore {
     busy: Duration,
-    sent: u64,
+    sent: Bytes,
     drops: u64,
     marks: u64,
     area_packets: u128,
@@ -547,30 +547,29 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn sample_link(&mut self, link: LinkId, interval: Duration) {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
         let before = &mut self.link_before[link.index()];
-        let s = &seen.stats;
-        let drops = s.dropped_full + s.dropped_early + s.dropped_down + s.lost;
         let ps = interval.ps() as f64;
         self.recorder.link_sample(&LinkSample {
             at: self.now,
             interval,
             link,
-            busy: s.busy.saturating_sub(before.busy).ps() as f64 / ps,
-            sent: Bytes::new(s.sent_bytes - before.sent),
-            queue_packets_mean: (s.area_packets - before.area_packets) as f64 / ps,
-            queue_packets_max: s.peak_packets,
-            queue_bytes_mean: (s.area_bytes - before.area_bytes) as f64 / ps,
+            busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
+            sent: seen.sent_bytes - before.sent,
+            queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
+            queue_packets_max: seen.peak_packets,
+            queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,
+            queue_bytes_max: seen.peak_bytes,
             queue_packets: seen.waiting_packets,
             queue_bytes: seen.waiting_bytes,
-            drops: drops - before.drops,
-            marks: s.marked - before.marks,
+            drops: seen.drops() - before.drops,
+            marks: seen.marked - before.marks,
         });
         *before = LinkBefore {
-            busy: s.busy,
-            sent: s.sent_bytes,
-            drops,
-            marks: s.marked,
-            area_packets: s.area_packets,
-            area_bytes: s.area_bytes,
+            busy: seen.busy,
+            sent: seen.sent_bytes,
+            drops: seen.drops(),
+            marks: seen.marked,
+            area_packets: seen.area_packets,
+            area_bytes: seen.area_bytes,
         };
     }
 
@@ -606,24 +605,23 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     fn settle_link(&mut self, link: LinkId) -> LinkOutcome {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
-        let s = &seen.stats;
         let ps = self.now.ps().max(1) as f64;
         LinkOutcome {
             link,
-            busy: s.busy,
-            sent: Bytes::new(s.sent_bytes),
-            packets: s.sent_packets,
-            queue_packets_mean: s.area_packets as f64 / ps,
-            queue_bytes_mean: s.area_bytes as f64 / ps,
-            queue_packets_max: s.peak_packets_run,
-            queue_bytes_max: Bytes::new(s.peak_bytes),
+            busy: seen.busy,
+            sent: seen.sent_bytes,
+            packets: seen.sent_packets,
+            queue_packets_mean: seen.area_packets as f64 / ps,
+            queue_bytes_mean: seen.area_bytes as f64 / ps,
+            queue_packets_max: seen.peak_packets_run,
+            queue_bytes_max: seen.peak_bytes_run,
             drops: Drops {
-                full: s.dropped_full,
-                early: s.dropped_early,
-                lost: s.lost,
-                down: s.dropped_down,
+                full: seen.dropped_full,
+                early: seen.dropped_early,
+                lost: seen.lost,
+                down: seen.dropped_down,
             },
-            marks: s.marked,
+            marks: seen.marked,
         }
     }
 }

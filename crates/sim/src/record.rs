@@ -61,7 +61,8 @@ pub struct FlowSample {
     pub interval: Duration,
     /// Which flow.
     pub flow: FlowId,
-    /// Payload delivered in order to the receiver in the interval.
+    /// Payload that arrived in the interval, in order or not, each byte counted once: what is held
+    /// back behind a hole counts when it arrives, not all at once when the hole is filled.
     pub delivered: Bytes,
     /// Payload sent for the second time in the interval.
     pub retransmitted: Bytes,
@@ -99,6 +100,8 @@ pub struct LinkSample {
     pub queue_packets_max: u32,
     /// Bytes waiting, mean over the interval.
     pub queue_bytes_mean: f64,
+    /// Most bytes waiting in the interval.
+    pub queue_bytes_max: Bytes,
     /// Packets waiting at the end of the interval.
     pub queue_packets: u32,
     /// Bytes waiting at the end of the interval.

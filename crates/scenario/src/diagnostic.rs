@@ -1,0 +1,226 @@
+//! What is wrong with a scenario, told so that the user can mend it.
+
+use std::fmt;
+use std::ops::Range;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The scenario cannot run.
+    Error,
+    /// It can, but probably does not do what was meant.
+    Warning,
+}
+
+/// Something wrong with a scenario: where, what, and what is allowed.
+///
+/// Displayed as a block of lines without colour:
+///
+/// ```text
+/// error: unknown key `bandwith` in [topology.bottleneck]
+///  --> lan.toml:7:16
+///   |
+/// 7 | bottleneck = { bandwith = "1 Gbit/s" }
+///   |                ^^^^^^^^
+///   = help: did you mean `rate`?
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// Display name of the file; `--set` for a value given on the command line.
+    pub file: String,
+    /// Line, from 1; 0 when the whole file, or no file, is meant.
+    pub line: usize,
+    /// Column in characters, from 1; 0 as for the line.
+    pub column: usize,
+    /// The offending bytes of the file.
+    pub span: Range<usize>,
+    /// The line they start on; empty when no line is meant.
+    pub source_line: String,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What is allowed, or what to do.
+    pub help: Option<String>,
+    /// The valid word nearest to the one found.
+    pub nearest: Option<String>,
+}
+
+impl Diagnostic {
+    /// Whether it keeps the scenario from running.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// An error about no place in particular.
+    pub(crate) fn general(file: &str, message: String) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            file: file.to_string(),
+            line: 0,
+            column: 0,
+            span: 0..0,
+            source_line: String::new(),
+            message,
+            help: None,
+            nearest: None,
+        }
+    }
+}
+
+/// The longest piece of a source line that is shown.
+const SHOWN: usize = 120;
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.is_error() { "error" } else { "warning" };
+        writeln!(f, "{word}: {}", self.message)?;
+        if self.line == 0 {
+            write!(f, " --> {}", self.file)?;
+            return self.write_help(f, " ");
+        }
+        let number = self.line.to_string();
+        let margin = " ".repeat(number.len());
+        writeln!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
+        // Tabs would shift the carets, control characters could do anything.
+        let line: Vec<char> =
+            self.source_line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let start = (self.column - 1).min(line.len());
+        let first = if start + 20 > SHOWN { start - 20 } else { 0 };
+        let last = line.len().min(first + SHOWN);
+        let shown: String = line[first..last].iter().collect();
+        let carets = self.width().min(last.saturating_sub(start)).max(1);
+        writeln!(f, "{margin} |")?;
+        writeln!(f, "{number} | {}", shown.trim_end())?;
+        write!(f, "{margin} | {}{}", " ".repeat(start - first), "^".repeat(carets))?;
+        self.write_help(f, &margin)
+    }
+}
+
+impl Diagnostic {
+    /// The number of characters to underline on the first line.
+    fn width(&self) -> usize {
+        let before: usize =
+            self.source_line.chars().take(self.column - 1).map(char::len_utf8).sum();
+        let rest = self.source_line.get(before..).unwrap_or("");
+        let wanted = self.span.end.saturating_sub(self.span.start);
+        rest.char_indices().take_while(|(at, _)| *at < wanted).count()
+    }
+
+    fn write_help(&self, f: &mut fmt::Formatter<'_>, margin: &str) -> fmt::Result {
+        if let Some(nearest) = &self.nearest {
+            write!(f, "\n{margin} = help: did you mean `{nearest}`?")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n{margin} = help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// A stretch of one of the texts that a scenario is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Span {
+    /// Which text: 0 is the scenario's file, the others are values given on the command line.
+    pub source: usize,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A text that spans point into.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    /// A diagnostic about `span` of this text.
+    pub fn diagnostic(&self, severity: Severity, span: Span, message: String) -> Diagnostic {
+        let floor = |at: usize| {
+            let mut at = at.min(self.text.len());
+            while !self.text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let (start, end) = (floor(span.start), floor(span.end.max(span.start)));
+        let line_start = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = self.text[start..].find('\n').map_or(self.text.len(), |at| start + at);
+        Diagnostic {
+            severity,
+            file: self.name.clone(),
+            line: self.text[..start].matches('\n').count() + 1,
+            column: self.text[line_start..start].chars().count() + 1,
+            span: start..end,
+            source_line: self.text[line_start..line_end].trim_end_matches('\r').to_string(),
+            message,
+            help: None,
+            nearest: None,
+        }
+    }
+}
+
+/// The candidate nearest to `found`, if one is near enough to be what was meant.
+pub(crate) fn nearest<'a>(
+    found: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    // Far longer words are no typing mistakes, and the distance costs the product of the lengths.
+    if found.len() > 64 {
+        return None;
+    }
+    let lower = found.to_lowercase().replace('-', "_");
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let other = candidate.to_lowercase().replace('-', "_");
+        let distance = strsim::damerau_levenshtein(&lower, &other);
+        let allowed = (found.chars().count().max(3) / 3).min(3);
+        if distance <= allowed && best.is_none_or(|(d, _)| distance < d) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, start: usize, end: usize) -> String {
+        let source = Source { name: "a.toml".into(), text: text.into() };
+        source
+            .diagnostic(Severity::Error, Span { source: 0, start, end }, "wrong".into())
+            .to_string()
+    }
+
+    #[test]
+    fn carets_stand_under_the_text() {
+        assert_eq!(
+            at("x = 1\n\tyé = 22\r\n", 7, 10),
+            "error: wrong\n --> a.toml:2:2\n  |\n2 |  yé = 22\n  |  ^^"
+        );
+        assert!(at("x", 1, 1).ends_with("1 | x\n  |  ^"));
+        assert!(at("a\nb", 0, 3).ends_with("1 | a\n  | ^"));
+        assert!(at("", 0, 9).ends_with("1 | \n  | ^"));
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let text = format!("{}HERE{}", "a".repeat(500), "b".repeat(500));
+        let shown = at(&text, 500, 504);
+        assert!(shown.contains("HERE") && shown.lines().all(|line| line.len() < 140), "{shown}");
+        assert!(shown.lines().last().unwrap().ends_with("    ^^^^"));
+    }
+
+    #[test]
+    fn near_is_a_typing_mistake_away() {
+        let known = ["rate", "delay", "queue", "receive_window"];
+        assert_eq!(nearest("rat", known).as_deref(), Some("rate"));
+        assert_eq!(nearest("receive-windw", known).as_deref(), Some("receive_window"));
+        assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest(&"x".repeat(10_000), known), None);
+    }
+}

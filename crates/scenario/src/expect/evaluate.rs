@@ -1,0 +1,188 @@
+//! Holding a run against its expectations, as it goes.
+
+use std::fmt;
+
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::{FlowCompleted, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Duration, Time};
+
+use super::flows::FlowSums;
+use super::links::LinkSums;
+use super::{Expectation, Subject, metrics};
+
+/// Gathers what expectations need while a run goes on; a [`Recorder`].
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    law: String,
+    checks: Vec<Check>,
+}
+
+#[derive(Clone, Debug)]
+struct Check {
+    expectation: Expectation,
+    sums: Sums,
+}
+
+#[derive(Clone, Debug)]
+enum Sums {
+    Link(LinkSums),
+    Flows(Box<FlowSums>),
+}
+
+/// What came of an expectation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// What was expected, in words: `utilisation of bottleneck, 5 s .. 30 s`.
+    pub claim: String,
+    /// The metric's name.
+    pub metric: &'static str,
+    /// Of what.
+    pub target: String,
+    /// When, in words.
+    pub window: String,
+    /// What was measured; `None` where nothing could be.
+    pub measured: Option<f64>,
+    /// The same as a reader likes it.
+    pub measured_text: String,
+    /// What passes: `>= 0.98`.
+    pub bound: String,
+    /// Whether it passes.
+    pub pass: bool,
+    /// Why nothing could be measured, which is a failure.
+    pub reason: Option<String>,
+    /// Where the expectation comes from.
+    pub source: Option<String>,
+    /// What else there is to say.
+    pub note: Option<String>,
+    /// The law of the run.
+    pub law: String,
+    /// The line of the scenario, from 1.
+    pub line: usize,
+}
+
+impl Evaluator {
+    /// For a run of `setup` under `law`; expectations of other laws are left out.
+    pub fn new(expectations: &[Expectation], setup: &Setup, law: &str) -> Evaluator {
+        let mine = |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|name| name == law);
+        let checks = expectations.iter().filter(mine).map(|expectation| {
+            let info = metrics().iter().find(|info| info.name == expectation.metric);
+            let of_link =
+                info.is_some_and(|info| matches!(info.subject, Subject::Link | Subject::LinkOrAll));
+            let sums = if of_link {
+                Sums::Link(LinkSums::default())
+            } else {
+                Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
+            };
+            Check { expectation: expectation.clone(), sums }
+        });
+        Evaluator { law: law.to_string(), checks: checks.collect() }
+    }
+
+    /// Whether there is anything to hold the run against.
+    pub fn is_empty(&self) -> bool {
+        self.checks.is_empty()
+    }
+
+    /// The verdicts, in the order of the scenario.
+    pub fn finish(&self, outcome: &Outcome) -> Vec<Verdict> {
+        self.checks.iter().map(|check| check.verdict(outcome, &self.law)).collect()
+    }
+}
+
+impl Expectation {
+    /// Whether a sample that ends at `at` counts.
+    fn covers(&self, at: Time) -> bool {
+        self.during.is_none_or(|(from, to)| at > from && at <= to)
+    }
+}
+
+impl Check {
+    fn verdict(&self, outcome: &Outcome, law: &str) -> Verdict {
+        let expectation = &self.expectation;
+        let measured = match &self.sums {
+            Sums::Link(sums) => sums.value(expectation, outcome),
+            Sums::Flows(sums) => sums.value(expectation, outcome),
+        };
+        // A number that is none measures nothing.
+        let measured = match measured {
+            Ok(value) if !value.is_finite() => Err("there is nothing to measure".to_string()),
+            other => other,
+        };
+        let window = window(expectation.during);
+        let unit = expectation.bound.unit;
+        Verdict {
+            claim: expectation.claim(),
+            metric: expectation.metric,
+            target: expectation.target.clone(),
+            window,
+            measured: measured.as_ref().ok().copied(),
+            measured_text: measured.as_ref().map_or("-".to_string(), |value| unit.show(*value)),
+            bound: expectation.bound.to_string(),
+            pass: measured.as_ref().is_ok_and(|value| expectation.bound.holds(*value)),
+            reason: measured.err(),
+            source: expectation.source.clone(),
+            note: expectation.note.clone(),
+            law: law.to_string(),
+            line: expectation.line,
+        }
+    }
+}
+
+impl Expectation {
+    /// What is expected, in words.
+    pub fn claim(&self) -> String {
+        format!("{} of {}, {}", self.metric, self.target, window(self.during))
+    }
+}
+
+fn window(during: Option<(Time, Time)>) -> String {
+    // An instant of 0 is "0 s" as a length of time.
+    let text = |time: Time| Duration::from_ps(time.ps()).to_string();
+    during.map_or("whole run".to_string(), |(from, to)| format!("{} .. {}", text(from), text(to)))
+}
+
+impl Recorder for Evaluator {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+
+    fn flow_sample(&mut self, sample: &FlowSample) {
+        for check in &mut self.checks {
+            if let Sums::Flows(sums) = &mut check.sums
+                && check.expectation.covers(sample.at)
+            {
+                sums.add(sample, &check.expectation);
+            }
+        }
+    }
+
+    fn link_sample(&mut self, sample: &LinkSample) {
+        for check in &mut self.checks {
+            if let Sums::Link(sums) = &mut check.sums
+                && check.expectation.covers(sample.at)
+                && check.expectation.measure.link.is_none_or(|link| link == sample.link.index())
+            {
+                sums.add(sample, &check.expectation);
+            }
+        }
+    }
+
+    fn flow_completed(&mut self, completed: &FlowCompleted) {
+        for check in &mut self.checks {
+            if let Sums::Flows(sums) = &mut check.sums {
+                sums.complete(completed, &check.expectation);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// One line: `pass  utilisation of bottleneck, 5 s .. 30 s: 0.9982 (>= 0.98)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.pass { "pass" } else { "FAIL" };
+        write!(f, "{word}  {}: {} ({})", self.claim, self.measured_text, self.bound)?;
+        match &self.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
+}

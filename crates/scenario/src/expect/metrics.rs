@@ -1,0 +1,190 @@
+//! The metrics an expectation can name, and their units.
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, quantity};
+
+use crate::document::Value;
+
+/// What a value is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A share: `0.98` or `"98 %"`.
+    Share,
+    /// Bits per second.
+    BitsPerSecond,
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Seconds.
+    Seconds,
+    /// A number of things.
+    Count,
+    /// A number without a unit.
+    Number,
+}
+
+/// What a metric is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// One link.
+    Link,
+    /// One link or all.
+    LinkOrAll,
+    /// Listed flows.
+    Flows,
+    /// Listed flows or a class of traffic.
+    FlowsOrTraffic,
+}
+
+/// A metric.
+#[derive(Debug)]
+pub struct MetricInfo {
+    /// As written.
+    pub name: &'static str,
+    /// What it is of.
+    pub subject: Subject,
+    /// Units of its bound; the first is that of a bare number.
+    pub units: &'static [Unit],
+    /// What it is.
+    pub doc: &'static str,
+}
+
+const fn metric(
+    name: &'static str,
+    subject: Subject,
+    units: &'static [Unit],
+    doc: &'static str,
+) -> MetricInfo {
+    MetricInfo { name, subject, units, doc }
+}
+
+const QUEUE: &[Unit] = &[Unit::Packets, Unit::Bytes, Unit::Seconds];
+
+/// All metrics.
+pub fn metrics() -> &'static [MetricInfo] {
+    METRICS
+}
+
+#[rustfmt::skip]
+const METRICS: &[MetricInfo] = &[
+    metric("utilisation", Subject::Link, &[Unit::Share], "Share of the time in which the link was sending."),
+    metric("throughput", Subject::Link, &[Unit::BitsPerSecond], "Network-layer bits the link sent, per second."),
+    metric("queue_mean", Subject::Link, QUEUE, "Mean of what was waiting, the packet being sent not counted. A time is what was waiting over the link's rate."),
+    metric("queue_max", Subject::Link, QUEUE, "The most that was waiting."),
+    metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the sampling intervals' means of what was waiting."),
+    metric("drops", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, for whatever reason."),
+    metric("marks", Subject::LinkOrAll, &[Unit::Count], "Packets marked."),
+    metric("goodput", Subject::Flows, &[Unit::BitsPerSecond], "Payload delivered in order, per second of `during`; the sum over the flows."),
+    metric("share", Subject::Flows, &[Unit::Share], "Payload delivered to `flow` as a share of that to `of`."),
+    metric("ratio", Subject::Flows, &[Unit::Number], "Payload delivered to `flow` over that to `of`."),
+    metric("jain", Subject::Flows, &[Unit::Number], "Jain's index of the flows' goodputs: 1 when all are equal, 1/n when one has all."),
+    metric("retransmitted", Subject::Flows, &[Unit::Bytes], "Payload sent for the second time; the sum over the flows."),
+    metric("window_mean", Subject::Flows, &[Unit::Packets, Unit::Bytes], "Mean over samples and flows of the law's window, in packets of payload."),
+    metric("window_max", Subject::Flows, &[Unit::Packets, Unit::Bytes], "The largest sample of the law's window."),
+    metric("rtt_mean", Subject::Flows, &[Unit::Seconds], "Mean round trip, over samples and flows."),
+    metric("rtt_min", Subject::Flows, &[Unit::Seconds], "The shortest round trip."),
+    metric("rtt_max", Subject::Flows, &[Unit::Seconds], "The longest round trip among the samples."),
+    metric("completion_time", Subject::FlowsOrTraffic, &[Unit::Seconds], "Time from a flow's start to the arrival of its last byte; of several flows, their `statistic`. A listed flow that does not complete fails; of a class of traffic those count that complete."),
+    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` an equal share of their sum, and stays there until the end of `during`."),
+    metric("reference_error", Subject::Flows, &[Unit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`; the `statistic` over all flows and times."),
+];
+
+impl Unit {
+    /// Reads a bound in one of `units`.
+    pub(super) fn read(value: &Value, units: &[Unit]) -> Option<(f64, Unit)> {
+        let bare = units[0];
+        match value {
+            Value::Integer(n) if bare.takes_bare() => Some((*n as f64, bare)),
+            Value::Float(n) if bare.takes_bare() => Some((*n, bare)),
+            Value::Text(text) => units.iter().find_map(|unit| Some((unit.parse(text)?, *unit))),
+            _ => None,
+        }
+    }
+
+    fn takes_bare(self) -> bool {
+        matches!(self, Unit::Share | Unit::Count | Unit::Number)
+    }
+
+    fn parse(self, text: &str) -> Option<f64> {
+        let number = |wanted: &[&str]| {
+            let (number, unit) = quantity::split(text).ok()?;
+            wanted.contains(&unit).then_some(number)
+        };
+        match self {
+            Unit::Share => number(&["%"]).map(|percent| percent / 100.0),
+            Unit::BitsPerSecond => text.parse().ok().map(|rate: Rate| rate.bps() as f64),
+            Unit::Packets => number(&["packets", "packet"]),
+            Unit::Bytes => text.parse().ok().map(Bytes::as_f64),
+            Unit::Seconds => text.parse().ok().map(Duration::secs),
+            Unit::Count => number(&["", "packets", "packet"]),
+            Unit::Number => None,
+        }
+    }
+
+    /// What may be written, for example.
+    pub fn example(self) -> &'static str {
+        match self {
+            Unit::Share => "0.98 or \"98 %\"",
+            Unit::BitsPerSecond => "\"33.3 Mbit/s\"",
+            Unit::Packets => "\"20 packets\"",
+            Unit::Bytes => "\"30 KB\"",
+            Unit::Seconds => "\"1.5 s\"",
+            Unit::Count => "0",
+            Unit::Number => "0.999",
+        }
+    }
+
+    /// `value` as a reader likes it.
+    pub fn show(self, value: f64) -> String {
+        let trimmed = |decimals: usize| {
+            let text = format!("{value:.decimals$}");
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_string()
+            } else {
+                text
+            }
+        };
+        match self {
+            Unit::Share => trimmed(4),
+            Unit::BitsPerSecond => Throughput::new(value / 8.0).to_string(),
+            Unit::Packets => format!("{} packets", trimmed(3)),
+            Unit::Bytes => Bytes::new((value + 0.5) as u64).to_string(),
+            Unit::Seconds => Duration::from_secs_f64(value).to_string(),
+            Unit::Count => trimmed(0),
+            Unit::Number => trimmed(5),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::METRIC_NAMES;
+
+    #[test]
+    fn the_key_and_the_table_know_the_same_metrics() {
+        let names: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        assert_eq!(names, METRIC_NAMES);
+    }
+
+    #[test]
+    fn bounds_say_their_unit() {
+        let text = |text: &str| Value::Text(text.into());
+        assert_eq!(Unit::read(&text("5 ms"), QUEUE), Some((0.005, Unit::Seconds)));
+        assert_eq!(Unit::read(&text("5 packets"), QUEUE), Some((5.0, Unit::Packets)));
+        assert_eq!(Unit::read(&text("5 KB"), QUEUE), Some((5000.0, Unit::Bytes)));
+        assert_eq!(Unit::read(&text("5"), QUEUE), None);
+        assert_eq!(Unit::read(&Value::Integer(5), QUEUE), None);
+        assert_eq!(Unit::read(&Value::Float(0.98), &[Unit::Share]), Some((0.98, Unit::Share)));
+        assert_eq!(Unit::read(&text("98 %"), &[Unit::Share]), Some((0.98, Unit::Share)));
+    }
+
+    #[test]
+    fn values_are_short() {
+        assert_eq!(Unit::Share.show(0.99821), "0.9982");
+        assert_eq!(Unit::Share.show(1.0), "1");
+        assert_eq!(Unit::Count.show(120.0), "120");
+        assert_eq!(Unit::BitsPerSecond.show(3.33e6), "3.33 Mbit/s");
+        assert_eq!(Unit::Packets.show(0.465), "0.465 packets");
+    }
+}

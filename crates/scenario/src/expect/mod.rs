@@ -1,0 +1,112 @@
+//! What must come out: expectations, how they are read, and how a run is held against them.
+
+mod evaluate;
+mod flows;
+mod links;
+mod metrics;
+mod read;
+mod reference;
+mod statistics;
+
+use std::sync::Arc;
+
+use ratewire_units::{Duration, Rate, Time};
+
+pub use evaluate::{Evaluator, Verdict};
+pub use metrics::{MetricInfo, Subject, Unit, metrics};
+pub(crate) use read::{Edges, Named, edges, read};
+pub(crate) use reference::Series;
+
+/// Something that must come out.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// Of what, as written.
+    pub target: String,
+    /// When; `None` for the whole run.
+    pub during: Option<(Time, Time)>,
+    /// What passes.
+    pub bound: Bound,
+    /// The laws it is expected of; all if empty.
+    pub laws: Vec<String>,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// What else there is to say.
+    pub note: Option<String>,
+    /// The line of the scenario on which it stands, from 1.
+    pub line: usize,
+    pub(crate) measure: Measure,
+}
+
+/// What passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The least.
+    pub min: Option<f64>,
+    /// The most.
+    pub max: Option<f64>,
+    /// What both are in.
+    pub unit: Unit,
+    /// The value and tolerance they were written as, if they were.
+    pub equals: Option<(f64, f64)>,
+}
+
+/// What is measured, resolved to indices.
+#[derive(Clone, Debug)]
+pub(crate) struct Measure {
+    /// The link; `None` for all.
+    pub link: Option<usize>,
+    /// Its rate, or mean rate, for queues in time.
+    pub rate: Rate,
+    /// Listed flows.
+    pub flows: Vec<usize>,
+    /// Listed flows that those are compared with.
+    pub of: Vec<usize>,
+    /// A class of traffic.
+    pub traffic: Option<usize>,
+    pub statistic: Statistic,
+    pub within: f64,
+    pub average: Duration,
+    pub reference: Option<Reference>,
+}
+
+/// What a series is held against.
+#[derive(Clone, Debug)]
+pub(crate) struct Reference {
+    pub series: Arc<Series>,
+    pub capacity: Rate,
+    pub skip: Duration,
+    pub headers: bool,
+}
+
+/// One of several values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statistic {
+    Mean,
+    Percentile(u32),
+    Max,
+}
+
+impl Bound {
+    /// Whether `value` passes.
+    pub fn holds(&self, value: f64) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    }
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let show = |value: f64| self.unit.show(value);
+        match (self.equals, self.min, self.max) {
+            (Some((value, 0.0)), ..) => f.write_str(&show(value)),
+            (Some((value, tolerance)), ..) => {
+                write!(f, "{} +- {}", show(value), show(tolerance))
+            }
+            (None, Some(min), Some(max)) => write!(f, "{} .. {}", show(min), show(max)),
+            (None, Some(min), None) => write!(f, ">= {}", show(min)),
+            (None, None, Some(max)) => write!(f, "<= {}", show(max)),
+            (None, None, None) => Ok(()),
+        }
+    }
+}

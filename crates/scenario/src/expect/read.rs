@@ -1,0 +1,388 @@
+//! Reading `[[expect]]`.
+
+use std::sync::Arc;
+
+use ratewire_sim::setup::{FlowSpec, TrafficSpec};
+use ratewire_units::{Duration, Rate, Time, quantity};
+
+use super::{Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
+use super::{metrics, reference};
+use crate::document::{Item, Value};
+use crate::laws::LawBook;
+use crate::network::{Net, matches};
+use crate::section::{At, Section};
+
+/// What expectations can name.
+pub(crate) struct Named<'a> {
+    pub net: &'a Net,
+    pub flows: &'a [FlowSpec],
+    pub traffic: &'a [TrafficSpec],
+    pub laws: &'a LawBook,
+    pub duration: Duration,
+}
+
+/// Times that must be multiples of the sampling interval: each, and what it is.
+pub(crate) type Edges = Vec<(At<Duration>, &'static str)>;
+
+/// Reads all `[[expect]]` tables.
+pub(crate) fn read(root: &Section<'_>, named: &Named<'_>) -> (Vec<Expectation>, Edges) {
+    let mut list = Vec::new();
+    let mut edges = Edges::new();
+    for section in root.sections("expect", &["expect"]) {
+        list.extend(one(&section, named, &mut edges));
+        // Without a metric nothing can be said about the other keys.
+        if section.has("metric") {
+            section.finish();
+        }
+    }
+    (list, edges)
+}
+
+fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Expectation> {
+    let context = section.context;
+    let metric = section.word("metric");
+    let laws: Vec<String> = section
+        .texts("laws")
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|name| named.laws.check(context, name))
+        .collect();
+    let source = section.text("source").map(|at| at.value.to_string());
+    let note = section.text("note").map(|at| at.value.to_string());
+    let Some(info) = metric.and_then(|m| metrics().iter().find(|info| info.name == m.value)) else {
+        for key in ["min", "max", "equals", "tolerance"] {
+            let _ = section.get(key);
+        }
+        return None;
+    };
+    section.set_variety(info.name);
+    let bound = bound(section, info);
+    let during = if info.name == "completion_time" { None } else { during(section, named, edges) };
+    let mut measure = Measure {
+        link: None,
+        rate: Rate::ZERO,
+        flows: Vec::new(),
+        of: Vec::new(),
+        traffic: None,
+        statistic: Statistic::Max,
+        within: 0.1,
+        average: Duration::ZERO,
+        reference: None,
+    };
+    let target = match info.subject {
+        Subject::Link | Subject::LinkOrAll => link(section, named, info, &mut measure),
+        Subject::Flows | Subject::FlowsOrTraffic => flows(section, named, info, &mut measure),
+    };
+    details(section, info, &mut measure, edges);
+    Some(Expectation {
+        metric: info.name,
+        target: target?,
+        during,
+        bound: bound?,
+        laws,
+        source,
+        note,
+        line: context.line(section.span),
+        measure,
+    })
+}
+
+fn during(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<(Time, Time)> {
+    let context = section.context;
+    let text = section.text("during")?;
+    let times = text
+        .value
+        .split_once("..")
+        .map(|(from, to)| (from.parse::<Duration>(), to.parse::<Duration>()));
+    let (from, to) = match times {
+        Some((Ok(from), Ok(to))) => (from, to),
+        Some((Err(e), _) | (_, Err(e))) => {
+            context.error(text.span, format!("`during`: {e}")).help("for example \"5 s .. 30 s\"");
+            return None;
+        }
+        None => {
+            context
+                .error(text.span, format!("`during` cannot be {:?}", text.value))
+                .help("allowed: two times such as \"5 s .. 30 s\"");
+            return None;
+        }
+    };
+    if from >= to {
+        context
+            .error(text.span, "`during` ends before it begins")
+            .help("for example \"5 s .. 30 s\"");
+        return None;
+    }
+    if to > named.duration {
+        context
+            .error(text.span, format!("at {to} the run has ended"))
+            .help(format!("its duration is {}", named.duration));
+        return None;
+    }
+    edges.push((text.map(|_| from), "`during`"));
+    edges.push((text.map(|_| to), "`during`"));
+    Some((Time::ZERO + from, Time::ZERO + to))
+}
+
+fn link(
+    section: &Section<'_>,
+    named: &Named<'_>,
+    info: &MetricInfo,
+    measure: &mut Measure,
+) -> Option<String> {
+    let Some(name) = section.text("link") else {
+        if info.subject == Subject::Link && !section.has("link") {
+            section.missing("link");
+            return None;
+        }
+        return (!section.has("link")).then(|| "all links".to_string());
+    };
+    let found = named.net.expect_links(section.context, name);
+    let [id] = found.as_slice() else {
+        if found.len() > 1 {
+            section
+                .context
+                .error(name.span, format!("{:?} matches {} links", name.value, found.len()))
+                .help("name one link");
+        }
+        return None;
+    };
+    let link = &named.net.links[*id];
+    measure.link = Some(*id);
+    measure.rate = link.properties.mean_rate().unwrap_or(Rate::ZERO);
+    Some(link.name.clone())
+}
+
+fn flows(
+    section: &Section<'_>,
+    named: &Named<'_>,
+    info: &MetricInfo,
+    measure: &mut Measure,
+) -> Option<String> {
+    let context = section.context;
+    if info.subject == Subject::FlowsOrTraffic
+        && let Some(name) = section.text("traffic")
+    {
+        let id = named.traffic.iter().position(|class| class.name == name.value);
+        if id.is_none() {
+            let message = format!("no class of traffic is called {:?}", name.value);
+            let known = named.traffic.iter().map(|class| class.name.as_str());
+            context.unknown(name.span, message, name.value, known);
+        }
+        if let Some(entry) = section.get("flow") {
+            context.error(entry.key_span, "`flow` and `traffic` exclude each other");
+        }
+        measure.traffic = id;
+        return id.map(|_| name.value.to_string());
+    }
+    let (chosen, mut target) = choose(section, "flow", named)?;
+    measure.flows = chosen;
+    if matches!(info.name, "share" | "ratio") {
+        let (of, text) = choose(section, "of", named)?;
+        measure.of = of;
+        if section.has("of") {
+            target = format!("{target} to {text}");
+        }
+    }
+    Some(target)
+}
+
+/// The listed flows that a key chooses, and how to call them.
+fn choose(
+    section: &Section<'_>,
+    key: &'static str,
+    named: &Named<'_>,
+) -> Option<(Vec<usize>, String)> {
+    let context = section.context;
+    let Some(names) = section.texts(key) else {
+        let all: Vec<usize> = (0..named.flows.len()).collect();
+        if all.is_empty() {
+            context
+                .error(section.span, format!("{} is of flows, and none is listed", section.title))
+                .help("list one with [[flow]]");
+            return None;
+        }
+        return Some((all, "all flows".to_string()));
+    };
+    let mut chosen = Vec::new();
+    for name in &names {
+        let found: Vec<usize> = (0..named.flows.len())
+            .filter(|id| matches(name.value, &named.flows[*id].name).is_some())
+            .collect();
+        if found.is_empty() {
+            let message = format!("no listed flow is called {:?}", name.value);
+            let known = named.flows.iter().map(|flow| flow.name.as_str());
+            context.unknown(name.span, message, name.value, known);
+        }
+        for id in found {
+            if !chosen.contains(&id) {
+                chosen.push(id);
+            }
+        }
+    }
+    let text: Vec<&str> = names.iter().map(|name| name.value).collect();
+    (!chosen.is_empty()).then(|| (chosen, text.join(", ")))
+}
+
+/// Keys of single metrics.
+fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edges: &mut Edges) {
+    let context = section.context;
+    if matches!(info.name, "completion_time" | "reference_error") {
+        measure.statistic = match section.word_or("statistic") {
+            "mean" => Statistic::Mean,
+            "p50" => Statistic::Percentile(50),
+            "p95" => Statistic::Percentile(95),
+            "p99" => Statistic::Percentile(99),
+            _ => Statistic::Max,
+        };
+    }
+    if matches!(info.name, "convergence_time" | "reference_error") {
+        if let Some(average) = section.time("average") {
+            if average.value.is_zero() {
+                context.error(average.span, "`average` must be above 0");
+            }
+            measure.average = average.value;
+            edges.push((average, "`average`"));
+        } else if info.name == "reference_error" {
+            measure.average = Duration::from_secs(1);
+            edges.push((At { value: measure.average, span: section.span }, "`average` (1 s)"));
+        }
+    }
+    if info.name == "convergence_time"
+        && let Some(entry) = section.get("within")
+    {
+        match Unit::read(&entry.item.value, &[Unit::Share]) {
+            Some((share, _)) if share >= 0.0 => measure.within = share,
+            _ => section.refuse("within", &entry.item),
+        }
+    }
+    if info.name == "reference_error" {
+        let file = section.text("file");
+        let capacity = section.rate("capacity");
+        let skip = section.time_or("skip");
+        let headers = section.switch_or("headers");
+        let (Some(file), Some(capacity)) = (file, capacity) else { return };
+        if capacity.value == Rate::ZERO {
+            context.error(capacity.span, "`capacity` must be above 0");
+        }
+        let columns = measure.flows.len();
+        let parse = |name: &str, text: &str| reference::parse(name, text, columns);
+        let series = context.read(file.value, file.span, parse);
+        measure.reference = series.map(|series| Reference {
+            series: Arc::new(series),
+            capacity: capacity.value,
+            skip,
+            headers,
+        });
+    }
+}
+
+fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
+    let context = section.context;
+    let before = context.errors();
+    let min = quantity_of(section, "min", info);
+    let max = quantity_of(section, "max", info);
+    let equals = quantity_of(section, "equals", info);
+    let tolerance = section.get("tolerance").map(|entry| &entry.item);
+    if let (Some(tolerance), None) = (tolerance, equals) {
+        if context.errors() == before {
+            context.error(tolerance.span, "`tolerance` needs `equals`");
+        }
+        return None;
+    }
+    if let Some(equals) = equals {
+        if min.is_some() || max.is_some() {
+            context
+                .error(equals.span, "`equals` excludes `min` and `max`")
+                .help("use `min` and `max` for a range, `equals` and `tolerance` for a value");
+            return None;
+        }
+        let (value, unit) = equals.value;
+        let tolerance = match tolerance {
+            Some(item) => tolerance_of(section, item, value, unit)?,
+            None => 0.0,
+        };
+        return Some(Bound {
+            min: Some(value - tolerance),
+            max: Some(value + tolerance),
+            unit,
+            equals: Some((value, tolerance)),
+        });
+    }
+    let Some(unit) = min.or(max).map(|at| at.value.1) else {
+        if context.errors() == before {
+            context
+                .error(section.span, format!("{} has no bound", section.title))
+                .help(format!("give it `min`, `max` or `equals`: {}", examples(info)));
+        }
+        return None;
+    };
+    if let (Some(min), Some(max)) = (min, max) {
+        if min.value.1 != max.value.1 {
+            context.error(max.span, "`min` and `max` differ in their unit");
+            return None;
+        }
+        if min.value.0 > max.value.0 {
+            context.error(min.span, "`min` is above `max`: nothing can pass");
+            return None;
+        }
+    }
+    let number = |at: Option<At<(f64, Unit)>>| at.map(|at| at.value.0);
+    Some(Bound { min: number(min), max: number(max), unit, equals: None })
+}
+
+fn quantity_of(
+    section: &Section<'_>,
+    key: &'static str,
+    info: &MetricInfo,
+) -> Option<At<(f64, Unit)>> {
+    let item = &section.get(key)?.item;
+    match Unit::read(&item.value, info.units) {
+        Some(value) => Some(At { value, span: item.span }),
+        None => {
+            let found = item.value.describe();
+            section
+                .context
+                .error(item.span, format!("`{key}` of {} cannot be {found}", info.name))
+                .help(format!("allowed: {}", examples(info)));
+            None
+        }
+    }
+}
+
+fn examples(info: &MetricInfo) -> String {
+    let examples: Vec<&str> = info.units.iter().map(|unit| unit.example()).collect();
+    format!("a quantity such as {}", examples.join(", "))
+}
+
+fn tolerance_of(section: &Section<'_>, item: &Item, value: f64, unit: Unit) -> Option<f64> {
+    if let Value::Text(text) = &item.value
+        && let Ok((percent, "%")) = quantity::split(text)
+    {
+        return Some(value.abs() * percent / 100.0);
+    }
+    match Unit::read(&item.value, &[unit]) {
+        Some((tolerance, _)) if tolerance >= 0.0 => Some(tolerance),
+        _ => {
+            section.refuse("tolerance", item);
+            None
+        }
+    }
+}
+
+/// Checks that all `edges` are multiples of the interval.
+pub(crate) fn edges(section: &Section<'_>, edges: &Edges, interval: Duration) {
+    let mut told = Vec::new();
+    for (edge, what) in edges {
+        if edge.value.ps() % interval.ps().max(1) != 0 && !told.contains(&edge.span) {
+            told.push(edge.span);
+            section
+                .context
+                .error(edge.span, format!("{what} is no multiple of the sampling interval"))
+                .help(format!(
+                    "{} is not {interval} times a whole number; see [record]",
+                    edge.value
+                ));
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The one table of keys. It drives the reference and the detection of unknown keys, so that
+//! neither can drift from the other; a test holds it against what is read.
+
+mod checks;
+mod network;
+mod traffic;
+
+use std::fmt;
+
+#[cfg(test)]
+pub(crate) use checks::METRIC_NAMES;
+
+/// What a key may hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// `true` or `false`.
+    Switch,
+    /// A whole number from the first to the second, both included.
+    Count(u64, u64),
+    /// A number from the first to the second, both included.
+    Number(f64, f64),
+    /// A length of time.
+    Time,
+    /// A rate.
+    Rate,
+    /// An amount of data in bytes.
+    Bytes,
+    /// An amount of data in bytes or packets.
+    Size,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A table with the keys of this table of the reference.
+    Table(&'static str),
+    /// A list of tables with the keys of this table of the reference.
+    Tables(&'static str),
+    /// What these words say.
+    Other(&'static str),
+}
+
+impl fmt::Display for Kind {
+    /// What is allowed, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Text => f.write_str("text"),
+            Kind::Switch => f.write_str("true or false"),
+            Kind::Count(min, u64::MAX) => write!(f, "a whole number, {min} or more"),
+            Kind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
+            Kind::Number(min, max) if *max == f64::INFINITY => write!(f, "a number, {min} or more"),
+            Kind::Number(min, max) => write!(f, "a number from {min} to {max}"),
+            Kind::Time => f.write_str("a time such as \"50 ms\""),
+            Kind::Rate => f.write_str("a rate such as \"10 Mbit/s\""),
+            Kind::Bytes => f.write_str("a size such as \"64 KB\""),
+            Kind::Size => f.write_str("a size such as \"64 KB\" or \"10 packets\""),
+            Kind::Word(words) => {
+                f.write_str("one of ")?;
+                for (i, word) in words.iter().enumerate() {
+                    write!(f, "{}\"{word}\"", if i == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+            Kind::Table(_) => f.write_str("a table"),
+            Kind::Tables(_) => f.write_str("a list of tables"),
+            Kind::Other(words) => f.write_str(words),
+        }
+    }
+}
+
+/// A key of the language.
+#[derive(Debug)]
+pub struct Key {
+    /// The table it stands in, see [`tables`].
+    pub table: &'static str,
+    /// As written.
+    pub name: &'static str,
+    /// What it may hold.
+    pub kind: Kind,
+    /// What it holds when not given, as written; [`REQUIRED`] where it must be given, and words in
+    /// brackets where the default depends on other keys.
+    pub default: &'static str,
+    /// The kinds of topology, or the metrics, that read it; empty for all.
+    pub applies: &'static [&'static str],
+    /// What it does, in one or two sentences.
+    pub doc: &'static str,
+    /// An example of a value, as written.
+    pub example: &'static str,
+}
+
+/// The default of a key that must be given.
+pub const REQUIRED: &str = "(required)";
+
+/// A table of the language.
+#[derive(Debug)]
+pub struct TableInfo {
+    /// Its name in [`Key::table`]; empty for the top of the file.
+    pub name: &'static str,
+    /// How it is written.
+    pub heading: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// An example.
+    pub example: &'static str,
+}
+
+const PARTS: &[&[Key]] = &[network::KEYS, traffic::KEYS, checks::KEYS];
+
+/// All keys, table by table.
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    PARTS.iter().flat_map(|part| part.iter())
+}
+
+/// All tables, in the order of the reference.
+pub fn tables() -> &'static [TableInfo] {
+    TABLES
+}
+
+/// The key `name` of `table`.
+pub(crate) fn find(table: &str, name: &str) -> Option<&'static Key> {
+    keys().find(|key| key.table == table && key.name == name)
+}
+
+const fn table(
+    name: &'static str,
+    heading: &'static str,
+    doc: &'static str,
+    example: &'static str,
+) -> TableInfo {
+    TableInfo { name, heading, doc, example }
+}
+
+const TABLES: &[TableInfo] = &[
+    table(
+        "",
+        "Top of the file",
+        "What the run is, and the tables below.",
+        "name     = \"Three flows join\"\nduration = \"30 s\"\nlaw      = \"xcp\"",
+    ),
+    table(
+        "topology",
+        "[topology]",
+        "Nodes and links. Which of the keys are read depends on `kind`.",
+        "[topology]\nkind       = \"dumbbell\"\npairs      = 3\n\
+         bottleneck = { rate = \"1 Gbit/s\", delay = \"23 ms\", queue = \"1 bdp\" }\n\
+         access     = { rate = \"10 Gbit/s\", delay = \"1 ms\" }",
+    ),
+    table(
+        "properties",
+        "Link properties",
+        "What a link is like. They stand in the link tables of `[topology]`, in `[[link]]`, and in \
+         `reverse`. A cable is two one-way links with the same properties, each with its own queue.",
+        "bottleneck = { rate = \"20 Mbit/s\", delay = \"10 ms\", loss = { random = 0.001 },\n\
+         \x20              reverse = { rate = \"2 Mbit/s\" } }",
+    ),
+    table(
+        "red",
+        "discipline = { red = { ... } }",
+        "Random early detection (Floyd and Jacobson 1993), gentle.",
+        "discipline = { red = { min = \"5 packets\", max = \"15 packets\", ecn = true } }",
+    ),
+    table(
+        "codel",
+        "discipline = { codel = { ... } }",
+        "Controlled delay (RFC 8289).",
+        "discipline = { codel = { target = \"5 ms\" } }",
+    ),
+    table(
+        "burst",
+        "loss = { burst = { ... } }",
+        "Losses in bursts: a Gilbert-Elliott channel, which may turn after each packet.",
+        "loss = { burst = { turn_bad = 0.001, turn_good = 0.1 } }",
+    ),
+    table(
+        "node",
+        "[[node]]",
+        "A node beside those of the topology; all nodes of a custom topology.",
+        "[[node]]\nname = \"a\"\nposition = [0, 1]",
+    ),
+    table(
+        "link",
+        "[[link]]",
+        "With `between`, or with `from` and `to`: a further link. With `name` alone: changes links of \
+         the topology. It takes all link properties too.",
+        "[[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\n\
+         [[link]]\nname = \"s1->r1\"\ndelay = \"40 ms\"",
+    ),
+    table(
+        "path",
+        "[[path]]",
+        "The path that packets between two nodes take, in place of the one with the shortest delay.",
+        "[[path]]\nnodes = [\"s1\", \"r1\", \"r3\", \"r2\", \"d1\"]",
+    ),
+    table(
+        "change",
+        "[[change]]",
+        "Something about a link that changes at a time.",
+        "[[change]]\nat = \"10 s\"\nlink = \"bottleneck\"\nrate = \"5 Mbit/s\"",
+    ),
+    table(
+        "options",
+        "[options.LAW]",
+        "Options of a law, for all its flows and routers; `ratewire explain LAW` lists them.",
+        "[options.xcp]\nalpha = 0.4\npacing = false",
+    ),
+    table(
+        "variant",
+        "[variant.NAME]",
+        "A further name for a law with options of its own, which may stand wherever a law's name may: \
+         in `law`, in `laws`, and after `--law`. Beside `law` it holds that law's options; they come \
+         after those of `[options.LAW]`.",
+        "[variant.naive-xcp]\nlaw = \"xcp\"\nthroughput = \"cwnd\"",
+    ),
+    table(
+        "transport",
+        "[transport]",
+        "How the ends of all flows behave. A flow or a class of traffic may have a `transport` table of \
+         its own, which comes after this one.",
+        "[transport]\npacket = \"1000 B\"\ndelayed_ack = \"40 ms\"",
+    ),
+    table(
+        "receive_window",
+        "receive_window = { ... }",
+        "A receive window that opens by itself.",
+        "receive_window = { initial = \"4 packets\", max = \"4 MB\" }",
+    ),
+    table(
+        "flow",
+        "[[flow]]",
+        "A flow, or many alike. Names may hold one `*` each: `from = \"s*\", to = \"d*\"` makes a flow \
+         from s1 to d1, from s2 to d2 and so on; `from = \"s*\", to = \"d1\"` makes one from every s.",
+        "[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nstagger = \"10 s\"",
+    ),
+    table(
+        "on_off",
+        "app = { on_off = { ... } }",
+        "Bursts with pauses between them.",
+        "app = { on_off = { burst = \"1 MB\", pause = \"2 s\" } }",
+    ),
+    table(
+        "constant",
+        "app = { constant = { ... } }",
+        "A frame at a constant interval.",
+        "app = { constant = { rate = \"2 Mbit/s\" } }",
+    ),
+    table(
+        "traffic",
+        "[[traffic]]",
+        "Flows that arrive, each with an amount of data to send.",
+        "[[traffic]]\nload  = { link = \"bottleneck\", fraction = 0.6 }\n\
+         sizes = { cdf = \"websearch.txt\" }",
+    ),
+    table(
+        "arrivals",
+        "arrivals = { ... }",
+        "When flows arrive: one of these keys.",
+        "arrivals = { poisson = \"5 /s\" }",
+    ),
+    table(
+        "load",
+        "load = { ... }",
+        "Poisson arrivals, as many as make the load. A flow loads a link with its mean size and the \
+         headers of its packets, the congestion header left out so that every law meets the same flows.",
+        "load = { link = \"bottleneck\", fraction = 0.6 }",
+    ),
+    table(
+        "sizes",
+        "sizes = { ... }",
+        "How large arriving flows are, in payload: one of these keys.",
+        "sizes = { fixed = \"100 KB\" }",
+    ),
+    table(
+        "pareto",
+        "sizes = { pareto = { ... } }",
+        "Pareto.",
+        "sizes = { pareto = { shape = 1.4, mean = \"100 packets\" } }",
+    ),
+    table(
+        "lognormal",
+        "sizes = { lognormal = { ... } }",
+        "Log-normal.",
+        "sizes = { lognormal = { mean = \"50 KB\", sigma = 1.5 } }",
+    ),
+    table("record", "[record]", "What is recorded.", "[record]\ninterval = \"10 ms\""),
+    table(
+        "expect",
+        "[[expect]]",
+        "What must come out: a metric, of what, when, and its bound (`min`, `max`, or both; or `equals` \
+         with `tolerance`). `ratewire check` holds the run against it. What has no samples fails.",
+        "[[expect]]\nmetric = \"utilisation\"\nlink   = \"bottleneck\"\nduring = \"5 s .. 30 s\"\nmin    = 0.98\nsource = \"thesis, figure 7\"",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_stands_in_a_table_once_and_is_documented() {
+        for key in keys() {
+            let place = format!("{}.{}", key.table, key.name);
+            assert!(tables().iter().any(|table| table.name == key.table), "{place}");
+            let same = keys().filter(|other| other.table == key.table && other.name == key.name);
+            assert_eq!(same.count(), 1, "{place}");
+            assert!(key.doc.ends_with('.') && !key.example.is_empty(), "{place}");
+            if let Kind::Table(name) | Kind::Tables(name) = key.kind {
+                assert!(tables().iter().any(|table| table.name == name), "{place}");
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Names of laws and variants, their options, and which of them a scenario uses where.
+
+use std::collections::BTreeMap;
+
+use ratewire_laws::{AnyLaw, LawInfo, OptionError};
+
+use crate::context::Context;
+use crate::diagnostic::nearest;
+use crate::document::{Entry, Value};
+use crate::section::{At, Section};
+
+/// Options as users write them.
+pub(crate) type OptionList = Vec<(String, String)>;
+
+/// The laws that a scenario may name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LawBook {
+    /// `[options.LAW]`.
+    options: BTreeMap<String, OptionList>,
+    /// `[variant.NAME]`: the law it is of, and its options.
+    variants: BTreeMap<String, (String, OptionList)>,
+}
+
+/// A law as it is used somewhere in a scenario.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LawUse {
+    /// Its name; `None` for the law of the run.
+    pub name: Option<String>,
+    /// Options given at that place.
+    pub options: OptionList,
+}
+
+impl LawBook {
+    /// Reads `[options]` and `[variant]`.
+    pub fn read(root: &Section<'_>) -> LawBook {
+        let mut book = LawBook::default();
+        if let Some(section) = root.section("options") {
+            for entry in section.entries() {
+                let Some(info) = ratewire_laws::find(&entry.key) else {
+                    let message = format!("[options.{}]: no law is called so", entry.key);
+                    let known = ratewire_laws::list().iter().map(|info| info.name);
+                    root.context.unknown(entry.key_span, message, &entry.key, known);
+                    continue;
+                };
+                let Value::Table(table) = &entry.item.value else {
+                    section.refuse_entry(entry, "a table of options");
+                    continue;
+                };
+                let entries: Vec<&Entry> = table.entries.iter().collect();
+                let list = read_options(root.context, info, &entries);
+                book.options.insert(entry.key.clone(), list);
+            }
+        }
+        if let Some(section) = root.section("variant") {
+            for entry in section.entries() {
+                book.read_variant(&section, entry);
+            }
+        }
+        book
+    }
+
+    fn read_variant(&mut self, section: &Section<'_>, entry: &Entry) {
+        let context = section.context;
+        let Value::Table(table) = &entry.item.value else {
+            section.refuse_entry(entry, "a table with a `law` and its options");
+            return;
+        };
+        if ratewire_laws::find(&entry.key).is_some() || entry.key == "none" {
+            context
+                .error(entry.key_span, format!("a variant cannot be called {:?}", entry.key))
+                .help("that name is taken by a law; to change the law itself, use [options.LAW]");
+        }
+        let title = format!("[variant.{}]", entry.key);
+        let one = Section::new(context, &["variant"], title, entry.key_span, table);
+        let Some(law) = one.text("law") else { return };
+        let Some(info) = ratewire_laws::find(law.value) else {
+            let known = ratewire_laws::list().iter().map(|info| info.name);
+            let message = format!("no law is called {:?}", law.value);
+            context.unknown(law.span, message, law.value, known);
+            return;
+        };
+        let entries: Vec<&Entry> = table.entries.iter().filter(|e| e.key != "law").collect();
+        let list = read_options(context, info, &entries);
+        self.variants.insert(entry.key.clone(), (law.value.to_string(), list));
+    }
+
+    /// All names, laws first.
+    pub fn names(&self) -> Vec<&str> {
+        let laws = ratewire_laws::list().iter().map(|info| info.name);
+        laws.chain(self.variants.keys().map(String::as_str)).collect()
+    }
+
+    /// What the law called `name`, or of which it is a variant, says of itself.
+    pub fn info(&self, name: &str) -> Option<&'static LawInfo> {
+        let base = self.variants.get(name).map_or(name, |(law, _)| law);
+        ratewire_laws::find(base)
+    }
+
+    /// Notes an error unless `name` is a law or variant.
+    pub fn check(&self, context: &Context<'_>, name: At<&str>) -> Option<String> {
+        if self.info(name.value).is_some() {
+            return Some(name.value.to_string());
+        }
+        let message = format!("no law or variant is called {:?}", name.value);
+        context.unknown(name.span, message, name.value, self.names());
+        None
+    }
+
+    /// Makes the law called `name`, with options given where it is used.
+    pub fn make(&self, name: &str, extra: &[(String, String)]) -> Result<AnyLaw, OptionError> {
+        let none = Vec::new();
+        let (base, own) = self.variants.get(name).map_or((name, &none), |(law, o)| (law, o));
+        let general = self.options.get(base).unwrap_or(&none);
+        let all = general.iter().chain(own).chain(extra);
+        let all: Vec<(&str, &str)> = all.map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        AnyLaw::new(base, &all)
+    }
+
+    /// Reads the keys `law` and `options` of a flow or a class of traffic.
+    pub fn read_use(&self, section: &Section<'_>, defaults: &[String]) -> LawUse {
+        let context = section.context;
+        let given = section.text("law");
+        let name = given.and_then(|name| self.check(context, name));
+        let Some((table, _)) = section.table("options") else {
+            return LawUse { name, options: Vec::new() };
+        };
+        let names: Vec<&String> = match (&name, given) {
+            (Some(name), _) => vec![name],
+            (None, Some(_)) => return LawUse::default(),
+            (None, None) => defaults.iter().collect(),
+        };
+        let infos: Vec<&LawInfo> = names.iter().filter_map(|name| self.info(name)).collect();
+        let mut options = OptionList::new();
+        for entry in &table.value.entries {
+            let has = |info: &&&LawInfo| info.options.iter().any(|o| o.name == entry.key);
+            match infos.iter().find(has) {
+                Some(info) => options.extend(read_options(context, info, &[entry])),
+                // Some other law may have it: `--law` brings in those.
+                None if given.is_none() && ratewire_laws::list().iter().any(|i| has(&i)) => {
+                    if let Some(text) = option_text(&entry.item.value) {
+                        options.push((entry.key.clone(), text));
+                    }
+                }
+                None => {
+                    let known = infos.iter().flat_map(|info| info.options.iter().map(|o| o.name));
+                    let law = names.first().map_or("", |name| name.as_str());
+                    let message = format!("{law} has no option `{}`", entry.key);
+                    context.unknown(entry.key_span, message, &entry.key, known);
+                }
+            }
+        }
+        if let (Some(name), true) = (names.first(), context.errors() == 0)
+            && name_is_complete(self.info(name), &options)
+            && let Err(e) = self.make(name, &options)
+        {
+            context.error(table.span, format!("options of {name}: {e}"));
+        }
+        LawUse { name, options }
+    }
+}
+
+fn name_is_complete(info: Option<&LawInfo>, options: &OptionList) -> bool {
+    info.is_some_and(|info| options.iter().all(|(k, _)| info.options.iter().any(|o| o.name == k)))
+}
+
+/// An option's value as the law's own parser takes it.
+fn option_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Integer(n) => Some(n.to_string()),
+        Value::Float(n) => Some(n.to_string()),
+        Value::Switch(v) => Some(v.to_string()),
+        _ => None,
+    }
+}
+
+/// Reads options, each checked by itself, then all together.
+fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> OptionList {
+    let mut list = OptionList::new();
+    let before = context.errors();
+    for entry in entries {
+        let Some(spec) = info.options.iter().find(|spec| spec.name == entry.key) else {
+            let message = format!("{} has no option `{}`", info.name, entry.key);
+            let known = info.options.iter().map(|spec| spec.name);
+            context.unknown(entry.key_span, message, &entry.key, known);
+            continue;
+        };
+        let Some(text) = option_text(&entry.item.value) else {
+            let found = entry.item.value.describe();
+            context
+                .error(entry.item.span, format!("option `{}` cannot be {found}", entry.key))
+                .help(format!("allowed: {}", spec.kind));
+            continue;
+        };
+        match AnyLaw::new(info.name, &[(&entry.key, &text)]) {
+            Err(e) if e.option == entry.key => {
+                let words = match spec.kind {
+                    ratewire_laws::options::Kind::Word(words) => words,
+                    _ => &[],
+                };
+                let near = nearest(&text, words.iter().copied());
+                context
+                    .error(
+                        entry.item.span,
+                        format!("option `{}` of {}: {}", e.option, info.name, e.message),
+                    )
+                    .help(spec.doc)
+                    .nearest(near);
+            }
+            // An error about another option: the two contradict each other unless both are set.
+            _ => list.push((entry.key.clone(), text)),
+        }
+    }
+    let all: Vec<(&str, &str)> = list.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    if context.errors() == before
+        && let Err(e) = AnyLaw::new(info.name, &all)
+        && let Some(entry) = entries.iter().find(|entry| entry.key == e.option).or(entries.first())
+    {
+        context.error(entry.key_span, format!("options of {}: {e}", info.name));
+    }
+    list
+}

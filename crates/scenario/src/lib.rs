@@ -1,0 +1,55 @@
+//! The scenario language: TOML in, a run or a list of what is wrong with it out.
+//!
+//! ```
+//! use ratewire_scenario::Scenario;
+//!
+//! let text = r#"
+//!     duration = "10 s"
+//!     law      = "xcp"
+//!
+//!     [topology]
+//!     kind       = "dumbbell"
+//!     bottleneck = { rate = "10 Mbit/s", delay = "20 ms" }
+//!
+//!     [[flow]]
+//!     from = "s1"
+//!     to   = "d1"
+//! "#;
+//! let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+//! let scenario = Scenario::parse("hello.toml", text, &no_files).unwrap();
+//! let setup = scenario.setup(None, None).unwrap();
+//! assert_eq!(setup.flows[0].name, "s1->d1");
+//! ```
+//!
+//! One table of keys ([`keys`]) drives the checking of files and [`reference()`], the text that
+//! `ratewire scenario --reference` prints. A wrong file gives all its [`Diagnostic`]s at once, each
+//! with its place, what is allowed, and the nearest valid word.
+
+mod context;
+mod diagnostic;
+mod document;
+pub mod expect;
+#[doc(hidden)]
+pub mod fuzzing;
+pub mod keys;
+mod laws;
+mod lower;
+mod network;
+mod overrides;
+mod paths;
+mod record;
+mod reference;
+mod scenario;
+mod section;
+#[cfg(test)]
+mod tests;
+mod topology;
+mod traffic;
+mod transport;
+mod uses;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use expect::{Evaluator, Expectation, Verdict};
+pub use reference::reference;
+pub use scenario::{Plan, Scenario};
+pub use topology::{TopologyInfo, topologies};

@@ -1,0 +1,197 @@
+//! From the document to everything a run needs, part by part.
+
+use std::collections::BTreeMap;
+
+use ratewire_net::spec::LinkId;
+use ratewire_sim::setup::{FlowSpec, Setup, TrafficSpec};
+use ratewire_transport::TransportConfig;
+use ratewire_units::Duration;
+
+use crate::context::Context;
+use crate::document::{Item, Value};
+use crate::expect::{self, Named};
+use crate::laws::LawBook;
+use crate::network::properties::Reading;
+use crate::network::routes::Routes;
+use crate::network::{self, Net, RoundTrips, changes};
+use crate::scenario::Parts;
+use crate::section::Section;
+use crate::traffic::{Senders, arriving, flows};
+use crate::uses::Uses;
+use crate::{paths, record, topology, transport};
+
+/// Reads the whole document; `None` when it was too wrong to go on.
+pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
+    let Value::Table(table) = &root.value else { return None };
+    let section = Section::new(context, &[""], "the scenario", root.span, table);
+    let parts = read(&section);
+    if parts.is_none() {
+        // What was not reached is not thereby unknown.
+        for key in crate::keys::keys().filter(|key| key.table.is_empty()) {
+            let _ = section.get(key.name);
+        }
+    }
+    section.finish();
+    parts
+}
+
+fn read(root: &Section<'_>) -> Option<Parts> {
+    let context = root.context;
+    let name = root.text("name").map(|at| at.value.to_string());
+    let description = root.text("description").map(|at| at.value.to_string());
+    let duration = duration(root);
+    let seed = root.count_or("seed");
+    let exact_wire = root.word_or("wire") == "exact";
+    let book = LawBook::read(root);
+    let laws = laws(root, &book);
+    let transport = root.section("transport").map_or_else(TransportConfig::default, |section| {
+        transport::read(&section, &TransportConfig::default())
+    });
+    let mut net = Net::default();
+    let reading = Reading { laws: &book, packet: transport.packet };
+    if let Some(section) = root.section("topology") {
+        topology::build(&mut net, &section, &reading);
+    }
+    network::further(&mut net, root, &reading);
+    if net.nodes.is_empty() {
+        if context.errors() == 0 {
+            context
+                .error(root.span, "the network has no nodes")
+                .help("a custom topology is what [[node]] and [[link]] describe");
+        }
+        return None;
+    }
+    net.complete(context);
+    let mut senders = Senders {
+        net: &net,
+        routes: Routes::new(&net),
+        laws: &book,
+        defaults: &laws,
+        uses: Uses::default(),
+        transport: &transport,
+        duration,
+        names: BTreeMap::new(),
+        arrows: BTreeMap::new(),
+    };
+    let flows = flows::read(root, &mut senders);
+    let traffic = arriving::read(root, &mut senders);
+    let Senders { mut routes, mut uses, .. } = senders;
+    let spread = paths::spread(&net, &pairs(&flows, &traffic));
+    let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
+    warn_of_short_run(root, &trips, duration);
+    let finished = network::finish(context, &net, &trips, &mut uses, transport.packet, duration);
+    let mut all_changes = finished.changes;
+    all_changes.extend(changes::read(root, &net, duration));
+    let named = Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration };
+    let (expectations, edges) = expect::read(root, &named);
+    let interval = record::interval(root, duration, &edges);
+    if context.errors() == 0 {
+        check_laws(root, &uses, &book, &laws);
+    }
+    let bottlenecks = bottlenecks(&net, &mut routes, &pairs(&flows, &traffic));
+    // Arriving flows may be millions: they are told by their completions.
+    let sampled_flows = flows.len() as u32;
+    let template = Setup {
+        duration,
+        seed,
+        laws: Vec::new(),
+        network: finished.network,
+        paths: paths::given(&net, spread),
+        flows,
+        traffic,
+        changes: all_changes,
+        exact_wire,
+        sample_interval: Some(interval),
+        sampled_flows,
+        sampled_links: None,
+        captured_links: Vec::new(),
+    };
+    Some(Parts {
+        name: name.unwrap_or_else(|| context.stem()),
+        description,
+        duration,
+        seed,
+        expectations,
+        bottlenecks,
+        laws,
+        book,
+        uses,
+        template,
+    })
+}
+
+fn duration(root: &Section<'_>) -> Duration {
+    // Half of what an instant can hold: timers reach beyond the end.
+    const LONGEST: Duration = Duration::from_ps(u64::MAX / 2);
+    match root.time("duration") {
+        Some(at) if at.value.is_zero() || at.value > LONGEST => {
+            root.context
+                .error(at.span, format!("a run cannot take {}", at.value))
+                .help("allowed: above 0, up to 2500 h");
+            Duration::from_secs(1)
+        }
+        Some(at) => at.value,
+        None => Duration::from_secs(1),
+    }
+}
+
+fn laws(root: &Section<'_>, book: &LawBook) -> Vec<String> {
+    let names = root.texts("law").unwrap_or_default();
+    if let (Some(entry), []) = (root.get("law"), names.as_slice()) {
+        root.context.error(entry.item.span, "`law` names no law").help("for example \"xcp\"");
+    }
+    names.into_iter().filter_map(|name| book.check(root.context, name)).collect()
+}
+
+/// Errors where a law cannot be made with the options given for it.
+fn check_laws(root: &Section<'_>, uses: &Uses, book: &LawBook, laws: &[String]) {
+    for law in laws {
+        if let Err(e) = uses.make(book, law) {
+            root.context.error(root.span, format!("options of {law}: {e}"));
+        }
+    }
+}
+
+fn warn_of_short_run(root: &Section<'_>, trips: &RoundTrips, duration: Duration) {
+    if let (Some(longest), Some(entry)) = (trips.longest, root.get("duration"))
+        && duration < longest
+    {
+        root.context
+            .warning(entry.item.span, format!("the run is shorter than a round trip of {longest}"))
+            .help("some flows will not see a single acknowledgement");
+    }
+}
+
+/// The pairs of nodes that talk.
+fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
+    use ratewire_sim::setup::Arrivals;
+    let listed = flows.iter().map(|flow| (flow.from.index(), flow.to.index()));
+    let drawn = traffic.iter().flat_map(|class| class.pairs.iter());
+    let drawn = drawn.map(|(a, b, _)| (a.index(), b.index()));
+    let filed = traffic.iter().flat_map(|class| match &class.arrivals {
+        Arrivals::Listed(list) => list.as_slice(),
+        _ => &[],
+    });
+    let filed = filed.map(|arrival| (arrival.from.index(), arrival.to.index()));
+    let mut pairs: Vec<(usize, usize)> = listed.chain(drawn).chain(filed).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The link called `bottleneck`, else the slowest links that the pairs cross.
+fn bottlenecks(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
+    if let Some(id) = net.links.iter().position(|link| link.name == "bottleneck") {
+        return vec![LinkId(id as u32)];
+    }
+    let mut crossed: Vec<usize> = Vec::new();
+    for (a, b) in pairs {
+        crossed.extend(routes.links(*a, *b).unwrap_or_default());
+        crossed.sort_unstable();
+        crossed.dedup();
+    }
+    let rate = |id: &usize| net.links[*id].properties.mean_rate();
+    let slowest = crossed.iter().filter_map(rate).min();
+    let slow = crossed.into_iter().filter(|id| rate(id) == slowest);
+    slow.map(|id| LinkId(id as u32)).collect()
+}

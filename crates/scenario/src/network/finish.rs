@@ -1,0 +1,251 @@
+//! From links as described to links as simulated: defaults, queues in bytes, media, traces.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ratewire_net::spec::{
+    Change, Contention, Discipline, Limit, LinkId, LinkSpec, Loss, MediumId, MediumSpec,
+    NetworkSpec, NodeId, Service,
+};
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::context::Context;
+use crate::laws::LawUse;
+use crate::network::properties::{Queue, Trace};
+use crate::network::routes::Routes;
+use crate::network::{Link, Net};
+use crate::section::At;
+use crate::uses::Uses;
+
+/// More changes than this from one rate trace are refused.
+const MOST_STEPS: u64 = 1_000_000;
+
+impl Net {
+    /// Fills in what properties leave open; errors where nothing can be assumed.
+    pub fn complete(&mut self, context: &Context<'_>) {
+        let known = self.links.iter().filter(|link| !link.access);
+        let fastest = known.filter_map(|link| link.properties.mean_rate()).max();
+        let access = Rate::from_bps(fastest.map_or(10_000_000_000, |r| r.bps().saturating_mul(10)));
+        let mut told = BTreeSet::new();
+        for link in &mut self.links {
+            let span = link.span;
+            let properties = &mut link.properties;
+            if link.access {
+                if properties.mean_rate().is_none() {
+                    properties.rate = Some(At { value: access, span });
+                }
+                properties.delay.get_or_insert(At { value: Duration::ZERO, span });
+                properties.queue.get_or_insert(At { value: Queue::Unlimited, span });
+            }
+            let mut missing = |what: &'static str, example: &str| {
+                if told.insert((span.source, span.start, what)) {
+                    context
+                        .error(span, format!("the link {:?} has no {what}", link.name))
+                        .help(format!("give it one, for example {what} = {example}"));
+                }
+            };
+            if properties.mean_rate().is_none() {
+                missing("rate", "\"10 Mbit/s\"");
+            }
+            if properties.delay.is_none() {
+                missing("delay", "\"20 ms\"");
+            }
+        }
+    }
+}
+
+/// The longest propagation round trips of the pairs of nodes that talk.
+#[derive(Debug, Default)]
+pub(crate) struct RoundTrips {
+    /// By link, whichever way the pair crosses it.
+    over: Vec<Option<Duration>>,
+    /// Of all.
+    pub longest: Option<Duration>,
+}
+
+impl RoundTrips {
+    /// Those of `pairs`; pairs without a way are left out.
+    pub fn new(
+        net: &Net,
+        routes: &mut Routes<'_>,
+        pairs: impl IntoIterator<Item = (usize, usize)>,
+    ) -> RoundTrips {
+        let mut trips = RoundTrips { over: vec![None; net.links.len()], longest: None };
+        let mut seen = BTreeSet::new();
+        for (a, b) in pairs {
+            if a == b || !seen.insert((a, b)) {
+                continue;
+            }
+            let (Some(there), Some(back)) = (routes.links(a, b), routes.links(b, a)) else {
+                continue;
+            };
+            let all = || there.iter().chain(&back);
+            let delay =
+                |id: &usize| net.links[*id].properties.delay.map_or(Duration::ZERO, |at| at.value);
+            let rtt = all().fold(Duration::ZERO, |sum, id| sum + delay(id));
+            for id in all() {
+                trips.over[*id] = trips.over[*id].max(Some(rtt));
+            }
+            trips.longest = trips.longest.max(Some(rtt));
+        }
+        trips
+    }
+}
+
+/// The network as simulated, and what traces change in it.
+pub(crate) struct Finished {
+    pub network: NetworkSpec,
+    pub changes: Vec<(Time, LinkId, Change)>,
+}
+
+/// Makes the network as simulated.
+pub(crate) fn finish(
+    context: &Context<'_>,
+    net: &Net,
+    trips: &RoundTrips,
+    uses: &mut Uses,
+    packet: Bytes,
+    duration: Duration,
+) -> Finished {
+    let mut network = NetworkSpec { nodes: net.nodes.clone(), ..NetworkSpec::default() };
+    let mut changes = Vec::new();
+    let mut media = Media::default();
+    for (id, link) in net.links.iter().enumerate() {
+        let properties = &link.properties;
+        let service = match &properties.trace {
+            Some(At { value: Trace::Opportunities(trace, _), .. }) => {
+                Service::Opportunities(trace.clone())
+            }
+            Some(At { value: Trace::Rates(trace), span }) => {
+                let count = duration.ps() / trace.period.ps().max(1) + 1;
+                if count.saturating_mul(trace.steps.len() as u64) > MOST_STEPS {
+                    context
+                        .error(*span, "this trace changes the rate more than a million times")
+                        .help("shorten the run, or use a trace with longer steps");
+                } else {
+                    let link = LinkId(id as u32);
+                    changes.extend(steps(trace, link, duration));
+                }
+                Service::Rate(trace.steps[0].1)
+            }
+            None => Service::Rate(properties.rate.map_or(Rate::ZERO, |rate| rate.value)),
+        };
+        let law = match &properties.law {
+            Some(None) => None,
+            Some(Some(name)) => {
+                Some(uses.index(LawUse { name: Some(name.clone()), options: Vec::new() }))
+            }
+            None => Some(uses.index(LawUse::default())),
+        };
+        network.links.push(LinkSpec {
+            name: link.name.clone(),
+            from: NodeId(link.from as u32),
+            to: NodeId(link.to as u32),
+            service,
+            delay: properties.delay.map_or(Duration::ZERO, |delay| delay.value),
+            overhead: properties.overhead.unwrap_or(Bytes::ZERO),
+            limit: limit(context, link, trips, id, packet),
+            discipline: properties.discipline.clone().unwrap_or(Discipline::DropTail),
+            loss: properties.loss.clone().unwrap_or(Loss::None),
+            law,
+            medium: media.of(context, net, id),
+        });
+    }
+    network.mediums = media.list;
+    Finished { network, changes }
+}
+
+fn steps(
+    trace: &ratewire_inputs::cooked::RateTrace,
+    link: LinkId,
+    duration: Duration,
+) -> Vec<(Time, LinkId, Change)> {
+    let mut changes = Vec::new();
+    let mut from = Duration::ZERO;
+    let mut rate = trace.steps[0].1;
+    while from < duration {
+        for (start, next) in &trace.steps {
+            let at = from + *start;
+            if at < duration && *next != rate {
+                rate = *next;
+                changes.push((Time::ZERO + at, link, Change::Rate(rate)));
+            }
+        }
+        from += trace.period;
+    }
+    changes
+}
+
+fn limit(
+    context: &Context<'_>,
+    link: &Link,
+    trips: &RoundTrips,
+    id: usize,
+    packet: Bytes,
+) -> Limit {
+    let properties = &link.properties;
+    let queue = properties.queue.unwrap_or(At { value: Queue::Bdp(1.0), span: link.span });
+    let rate = properties.mean_rate().unwrap_or(Rate::ZERO);
+    let room = match queue.value {
+        Queue::Unlimited => return Limit::Unlimited,
+        Queue::Bytes(bytes) => return Limit::Bytes(bytes),
+        Queue::Packets(packets) => return Limit::Packets(packets),
+        Queue::Time(time) => rate.bytes_in(time),
+        Queue::Bdp(times) => {
+            let delay = properties.delay.map_or(Duration::ZERO, |delay| delay.value);
+            let crossing = trips.over.get(id).copied().flatten().or(trips.longest);
+            let rtt = properties.queue_rtt.or(crossing).unwrap_or(delay * 2);
+            Bytes::new((rate.bytes_in(rtt).as_f64() * times + 0.5) as u64)
+        }
+    };
+    if room >= packet {
+        return Limit::Bytes(room);
+    }
+    // Only what the user asked for is worth a warning; a link of rate 0 has no product at all.
+    if properties.queue.is_some() && rate != Rate::ZERO {
+        context
+            .warning(
+                queue.span,
+                format!("the queue of {:?} comes to {room}, less than a packet", link.name),
+            )
+            .help(format!(
+                "it is given room for one packet ({packet}); say \"10 packets\" for more"
+            ));
+    }
+    Limit::Bytes(packet)
+}
+
+/// Half-duplex media, as links ask for them.
+#[derive(Default)]
+struct Media {
+    list: Vec<MediumSpec>,
+    by_name: BTreeMap<String, MediumId>,
+    stated: BTreeSet<MediumId>,
+}
+
+impl Media {
+    fn of(&mut self, context: &Context<'_>, net: &Net, id: usize) -> Option<MediumId> {
+        let link = &net.links[id];
+        let properties = &link.properties;
+        let name = match (&properties.medium, properties.half_duplex) {
+            (Some(name), _) => name.clone(),
+            (None, Some(true)) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
+            (None, _) => return None,
+        };
+        let contention = properties.contention;
+        let medium = *self.by_name.entry(name.clone()).or_insert_with(|| {
+            self.list.push(MediumSpec { name, contention: Contention::Alternate });
+            MediumId(self.list.len() as u32 - 1)
+        });
+        if let Some(contention) = contention {
+            let spec = &mut self.list[medium.index()];
+            if !self.stated.insert(medium) && spec.contention != contention {
+                context.error(
+                    link.span,
+                    format!("the links of the medium {:?} differ in `contention`", spec.name),
+                );
+            }
+            spec.contention = contention;
+        }
+        Some(medium)
+    }
+}

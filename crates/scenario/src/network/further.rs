@@ -1,0 +1,196 @@
+//! `[[node]]`, `[[link]]` and `[[path]]`: what a scenario adds to its topology, or changes of it.
+
+use crate::context::Context;
+use crate::diagnostic::Span;
+use crate::document::{Item, Value};
+use crate::network::Net;
+use crate::network::properties::{Cable, Reading, name_of};
+use crate::section::{At, Section};
+
+/// Reads the three kinds of tables.
+pub(crate) fn further(net: &mut Net, root: &Section<'_>, reading: &Reading<'_>) {
+    for section in root.sections("node", &["node"]) {
+        node(net, &section);
+        section.finish();
+    }
+    for section in root.sections("link", &["link", "properties"]) {
+        link(net, &section, reading);
+        section.finish();
+    }
+    for section in root.sections("path", &["path"]) {
+        path(net, &section);
+        section.finish();
+    }
+}
+
+fn node(net: &mut Net, section: &Section<'_>) {
+    let name = section.text("name");
+    let position = section.get("position").and_then(|entry| {
+        let numbers = match &entry.item.value {
+            Value::List(items) => items.iter().filter_map(number).collect(),
+            _ => Vec::new(),
+        };
+        match numbers.as_slice() {
+            [x, y] => Some((*x, *y)),
+            _ => {
+                section.refuse("position", &entry.item);
+                None
+            }
+        }
+    });
+    let host = section.switch_or("host");
+    if let Some(name) = name {
+        net.node(section.context, name.value.to_string(), host, position, name.span);
+    }
+}
+
+fn number(item: &Item) -> Option<f64> {
+    match item.value {
+        Value::Integer(n) => Some(n as f64),
+        Value::Float(n) => Some(n),
+        _ => None,
+    }
+}
+
+fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
+    let context = section.context;
+    let name = section.text("name");
+    let (properties, reverse) = reading.both(section);
+    if section.has("between") {
+        let ends = section.list("between");
+        if section.has("from") || section.has("to") {
+            context
+                .error(
+                    section.span,
+                    format!("{}: `between` and `from`, `to` exclude each other", section.title),
+                )
+                .help("`between` makes a link each way, `from` and `to` one link");
+            let _ = (section.get("from"), section.get("to"));
+            return;
+        }
+        let Some(ends) = ends else { return };
+        let nodes = nodes(net, section, "between", ends.value);
+        let Some(nodes) = nodes else { return };
+        let [a, b] = nodes.as_slice() else {
+            context
+                .error(ends.span, "`between` needs two nodes")
+                .help("for example [\"a\", \"b\"]");
+            return;
+        };
+        if ends_differ(context, *a, *b, ends.span) {
+            let cable = Cable { backward: reverse.over(&properties), forward: properties };
+            let span = name.map_or(section.span, |name| name.span);
+            net.cable(context, name.map(|n| n.value), (*a, *b), &cable, false, span);
+        }
+        return;
+    }
+    if section.has("from") || section.has("to") {
+        if !section.has("from") || !section.has("to") {
+            section.missing(if section.has("from") { "to" } else { "from" });
+        }
+        let from = section.text("from").and_then(|n| net.expect_node(context, n));
+        let to = section.text("to").and_then(|n| net.expect_node(context, n));
+        if let Some(entry) = section.get("reverse") {
+            context
+                .error(entry.key_span, "a link with `from` and `to` has no other direction")
+                .help("use `between` for a link each way");
+        }
+        let (Some(from), Some(to)) = (from, to) else { return };
+        if ends_differ(context, from, to, section.span) {
+            let plain = format!("{}->{}", net.nodes[from].name, net.nodes[to].name);
+            let link = super::Link {
+                name: name.map_or(plain, |name| name.value.to_string()),
+                from,
+                to,
+                properties,
+                access: false,
+                peer: None,
+                span: name.map_or(section.span, |name| name.span),
+            };
+            net.link(context, link);
+        }
+        return;
+    }
+    let Some(name) = name else {
+        context
+            .error(section.span, format!("{} names no link", section.title))
+            .help("`between` or `from` and `to` make a new link, `name` changes one that is there");
+        return;
+    };
+    for id in net.expect_links(context, name) {
+        let link = &mut net.links[id];
+        link.properties = properties.clone().over(&link.properties);
+        if let Some(peer) = link.peer {
+            let other = &mut net.links[peer];
+            other.properties = reverse.clone().over(&other.properties);
+            // One half-duplex direction makes both so.
+            if properties.half_duplex.is_some() {
+                other.properties.half_duplex = properties.half_duplex;
+            }
+        }
+    }
+}
+
+fn ends_differ(context: &Context<'_>, a: usize, b: usize, span: Span) -> bool {
+    if a == b {
+        context.error(span, "a link from a node to itself").help("name two different nodes");
+    }
+    a != b
+}
+
+/// The nodes that a list names, or an error.
+fn nodes(
+    net: &Net,
+    section: &Section<'_>,
+    key: &'static str,
+    items: &[Item],
+) -> Option<Vec<usize>> {
+    let found: Vec<Option<usize>> = items
+        .iter()
+        .map(|item| {
+            let name = name_of(section, key, item)?;
+            net.expect_node(section.context, At { value: name, span: item.span })
+        })
+        .collect();
+    found.into_iter().collect()
+}
+
+fn path(net: &mut Net, section: &Section<'_>) {
+    let context = section.context;
+    let both = section.switch_or("both");
+    let Some(list) = section.list("nodes") else { return };
+    let Some(path) = nodes(net, section, "nodes", list.value) else { return };
+    if path.len() < 2 {
+        context.error(list.span, "a path needs two nodes or more");
+        return;
+    }
+    let mut sorted = path.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() < path.len() {
+        context.error(list.span, "a path passes each node once");
+        return;
+    }
+    let mut ways = vec![path.clone()];
+    if both {
+        ways.push(path.into_iter().rev().collect());
+    }
+    for way in ways {
+        for hop in way.windows(2) {
+            if !net.links.iter().any(|link| link.from == hop[0] && link.to == hop[1]) {
+                let (a, b) = (&net.nodes[hop[0]].name, &net.nodes[hop[1]].name);
+                context
+                    .error(list.span, format!("no link leads from {a:?} to {b:?}"))
+                    .help("name every node on the way; `both = false` leaves out the way back");
+                return;
+            }
+        }
+        let ends = (way[0], way[way.len() - 1]);
+        if net.paths.insert(ends, way).is_some() {
+            let (a, b) = (&net.nodes[ends.0].name, &net.nodes[ends.1].name);
+            context.error(list.span, format!("a second path from {a:?} to {b:?}")).help(
+                "each pair of nodes has one path each way; `both = false` leaves out the way back",
+            );
+        }
+    }
+}

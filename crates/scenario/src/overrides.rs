@@ -1,0 +1,210 @@
+//! `--set path=value`: values from the command line, put into the document before it is checked.
+
+use crate::diagnostic::{Diagnostic, Severity, Source, Span};
+use crate::document::{Entry, Item, Table, Value, parse_value};
+use crate::keys::{self, Kind};
+
+/// Puts `value` at `path`. Its text becomes a source of its own, so that diagnostics can show it.
+///
+/// # Errors
+/// When the path leads nowhere. Keys that do not exist are found later, like those of a file.
+pub(crate) fn apply(
+    root: &mut Item,
+    sources: &mut Vec<Source>,
+    path: &str,
+    value: &str,
+) -> Result<(), Box<Diagnostic>> {
+    let index = sources.len();
+    let text = format!("{path}={value}");
+    let key_span = Span { source: index, start: 0, end: path.len() };
+    sources.push(Source { name: "--set".to_string(), text });
+    let source = &sources[index];
+    let refuse = |message: String, help: &str| {
+        let mut diagnostic = source.diagnostic(Severity::Error, key_span, message);
+        diagnostic.help = Some(help.to_string());
+        Box::new(diagnostic)
+    };
+    let mut segments = split(path);
+    if segments.is_empty() || segments.iter().any(String::is_empty) {
+        let help = "for example topology.bottleneck.rate, or flow.2.start for the second flow";
+        return Err(refuse(format!("{path:?} is not a path"), help));
+    }
+    // `bottleneck.rate` is short for `topology.bottleneck.rate`.
+    if keys::find("", &segments[0]).is_none() && keys::find("topology", &segments[0]).is_some() {
+        segments.insert(0, "topology".to_string());
+    }
+    let item = item(source, index, path.len() + 1, kind(&segments));
+    let Value::Table(table) = &mut root.value else { return Ok(()) };
+    put(table, &segments, &item, key_span).map_err(|why| {
+        refuse(why, "entries of a list are chosen by number from 1, by `name`, or all by `*`")
+    })
+}
+
+/// Splits at dots; text in double quotes stays whole.
+fn split(path: &str) -> Vec<String> {
+    let mut segments = vec![String::new()];
+    let mut quoted = false;
+    for c in path.trim().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => segments.push(String::new()),
+            _ => segments.iter_mut().last().into_iter().for_each(|segment| segment.push(c)),
+        }
+    }
+    segments
+}
+
+/// What the key at the end of the path may hold, as far as the table of keys tells.
+fn kind(segments: &[String]) -> Option<Kind> {
+    let mut table = "";
+    let mut found = None;
+    for segment in segments {
+        let key = keys::find(table, segment)
+            .or_else(|| if table == "link" { keys::find("properties", segment) } else { None });
+        // The number or name of an entry of a list.
+        let Some(key) = key else { continue };
+        found = Some(key.kind);
+        if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
+            table = inner;
+        }
+    }
+    found
+}
+
+/// The value, as TOML where it is that, else as text.
+fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item {
+    let text = source.text[from..].trim();
+    let span = Span { source: index, start: from, end: source.text.len() };
+    let plain = |text: String| Item { value: Value::Text(text), span };
+    if kind == Some(Kind::Text) && !text.starts_with(['"', '\'']) {
+        return plain(text.to_string());
+    }
+    // Sweeps are easier to type with `10M` than with "10 Mbit/s".
+    let last = text.chars().next_back();
+    if kind == Some(Kind::Rate)
+        && let Some(letter @ ('k' | 'M' | 'G' | 'T')) = last
+        && text[..text.len() - 1].trim().parse::<f64>().is_ok()
+    {
+        return plain(format!("{} {letter}bit/s", &text[..text.len() - 1]));
+    }
+    match parse_value(source, index, from) {
+        Some(Item { value: Value::Date(_), .. }) | None => plain(text.to_string()),
+        Some(item) => item,
+    }
+}
+
+fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Result<(), String> {
+    let (segment, rest) = (&segments[0], &segments[1..]);
+    if rest.is_empty() {
+        match table.get_mut(segment) {
+            Some(entry) => {
+                *entry = Entry { key: segment.clone(), key_span: span, item: item.clone() }
+            }
+            None => table.entries.push(Entry {
+                key: segment.clone(),
+                key_span: span,
+                item: item.clone(),
+            }),
+        }
+        return Ok(());
+    }
+    if table.get(segment).is_none() {
+        let empty = Item { value: Value::Table(Table::default()), span };
+        table.entries.push(Entry { key: segment.clone(), key_span: span, item: empty });
+    }
+    let Some(entry) = table.get_mut(segment) else { return Ok(()) };
+    match &mut entry.item.value {
+        Value::Table(inner) => put(inner, rest, item, span),
+        Value::List(items) => {
+            let wanted = &rest[0];
+            let count = items.len();
+            let mut found = false;
+            for (i, one) in items.iter_mut().enumerate() {
+                let Value::Table(inner) = &mut one.value else { continue };
+                let named = |text: &str| text == wanted;
+                let name = inner.get("name").map(|entry| &entry.item.value);
+                let is = wanted == "*"
+                    || wanted.parse() == Ok(i + 1)
+                    || matches!(name, Some(Value::Text(text)) if named(text));
+                if !is {
+                    continue;
+                }
+                found = true;
+                if rest.len() == 1 {
+                    *one = item.clone();
+                } else {
+                    put(inner, &rest[1..], item, span)?;
+                }
+            }
+            if found {
+                Ok(())
+            } else {
+                Err(format!("`{segment}` has {count} entries, and none is {wanted:?}"))
+            }
+        }
+        other => Err(format!("`{segment}` is {}, not a table", other.describe())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document;
+
+    fn set(text: &str, path: &str, value: &str) -> Result<String, String> {
+        let mut sources = vec![Source { name: "a".into(), text: text.into() }];
+        let mut root = document::parse(&sources[0]).unwrap();
+        apply(&mut root, &mut sources, path, value).map_err(|d| d.message)?;
+        fn show(value: &Value) -> String {
+            match value {
+                Value::Table(table) => {
+                    let all = table.entries.iter();
+                    let all: Vec<String> =
+                        all.map(|e| format!("{}={}", e.key, show(&e.item.value))).collect();
+                    format!("{{{}}}", all.join(" "))
+                }
+                Value::List(items) => {
+                    let all: Vec<String> = items.iter().map(|item| show(&item.value)).collect();
+                    format!("[{}]", all.join(" "))
+                }
+                Value::Text(text) => text.clone(),
+                other => other.describe(),
+            }
+        }
+        Ok(show(&root.value))
+    }
+
+    #[test]
+    fn paths_reach_everything() {
+        assert_eq!(
+            set("", "bottleneck.rate", "10M").unwrap(),
+            "{topology={bottleneck={rate=10 Mbit/s}}}"
+        );
+        assert_eq!(set("law = \"a\"", "law", "xcp").unwrap(), "{law=xcp}");
+        assert_eq!(set("", "law", "[\"a\", \"b\"]").unwrap(), "{law=[a b]}");
+        assert_eq!(
+            set("", "options.xcp.alpha", "0.3").unwrap(),
+            "{options={xcp={alpha=the number 0.3}}}"
+        );
+        let flows = "[[flow]]\nname = \"a\"\n[[flow]]\nsize = 1";
+        assert_eq!(set(flows, "flow.2.size", "10 KB").unwrap(), "{flow=[{name=a} {size=10 KB}]}");
+        assert_eq!(
+            set(flows, "flow.a.size", "5 KB").unwrap(),
+            "{flow=[{name=a size=5 KB} {size=the number 1}]}"
+        );
+        assert_eq!(
+            set(flows, "flow.*.count", "2").unwrap(),
+            "{flow=[{name=a count=the number 2} {size=the number 1 count=the number 2}]}"
+        );
+        assert_eq!(set("", "name", "5").unwrap(), "{name=5}");
+        assert_eq!(set("", "link.\"a.b\".delay", "5 ms").unwrap(), "{link={a.b={delay=5 ms}}}");
+    }
+
+    #[test]
+    fn paths_that_lead_nowhere_are_errors() {
+        assert!(set("flow = []", "flow.3.size", "1").unwrap_err().contains("none is \"3\""));
+        assert!(set("law = \"x\"", "law.alpha", "1").unwrap_err().contains("not a table"));
+        assert!(set("", "a..b", "1").unwrap_err().contains("not a path"));
+        assert!(set("", "", "1").unwrap_err().contains("not a path"));
+    }
+}

@@ -1,0 +1,82 @@
+//! `[record]`: how often flows and links are sampled.
+
+use ratewire_units::Duration;
+
+use crate::expect::{self, Edges};
+use crate::section::Section;
+
+const MILLISECOND: u64 = 1_000_000_000;
+
+/// More samples than this are refused.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+/// Reads the table and checks `edges`, the times that must be multiples of the interval.
+pub(crate) fn interval(root: &Section<'_>, duration: Duration, edges: &Edges) -> Duration {
+    let context = root.context;
+    let given = root.section("record").and_then(|section| {
+        let interval = section.time("interval");
+        section.finish();
+        let interval = interval?;
+        if interval.value.is_zero() || duration.ps() / interval.value.ps() > MOST_SAMPLES {
+            context
+                .error(interval.span, format!("an interval of {} is too short", interval.value))
+                .help(format!(
+                    "at most {MOST_SAMPLES} samples fit a run; this one takes {duration}"
+                ));
+            return None;
+        }
+        if interval.value > duration {
+            context
+                .error(
+                    interval.span,
+                    format!("an interval of {} is longer than the run", interval.value),
+                )
+                .help(format!("its duration is {duration}"));
+            return None;
+        }
+        Some(interval.value)
+    });
+    let interval = given.unwrap_or_else(|| suitable(duration, edges));
+    expect::edges(root, edges, interval);
+    interval
+}
+
+/// A thousandth of the duration, rounded up to 1, 2 or 5 times a power of ten, at least 1 ms; less,
+/// but not below 1 ms, if only then all edges are multiples of it.
+fn suitable(duration: Duration, edges: &Edges) -> Duration {
+    let wanted = (duration.ps() / 1000).max(1);
+    let mut nice = Vec::new();
+    let mut power = MILLISECOND;
+    'all: loop {
+        for step in [1, 2, 5] {
+            nice.push(power.saturating_mul(step));
+            if power.saturating_mul(step) >= wanted {
+                break 'all;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+    let fits = |interval: &&u64| edges.iter().all(|(edge, _)| edge.value.ps() % **interval == 0);
+    let best = nice.iter().rev().find(fits).or(nice.last()).copied().unwrap_or(MILLISECOND);
+    // A run shorter than a millisecond is sampled a thousand times all the same.
+    Duration::from_ps(if duration.ps() < MILLISECOND { wanted } else { best })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Span;
+    use crate::section::At;
+
+    #[test]
+    fn intervals_are_round_and_fit() {
+        let ms = Duration::from_millis;
+        assert_eq!(suitable(ms(30_000), &Vec::new()), ms(50));
+        assert_eq!(suitable(ms(10_000), &Vec::new()), ms(10));
+        assert_eq!(suitable(ms(200_000), &Vec::new()), ms(200));
+        assert_eq!(suitable(ms(10), &Vec::new()), ms(1));
+        assert_eq!(suitable(Duration::from_micros(10), &Vec::new()), Duration::from_nanos(10));
+        let edge = At { value: ms(5_030), span: Span::default() };
+        assert_eq!(suitable(ms(30_000), &vec![(edge, "x")]), ms(10));
+    }
+}

@@ -1,0 +1,99 @@
+//! The reference of the language, made from the tables that the language is read by.
+
+use std::fmt::Write;
+
+use crate::expect::{Subject, Unit, metrics};
+use crate::keys::{self, Key};
+use crate::topology::topologies;
+
+/// The reference as Markdown: every table and key with what it may hold, its default and an example;
+/// every topology; every metric.
+pub fn reference() -> String {
+    let mut text = String::from(INTRODUCTION);
+    for table in keys::tables() {
+        let all: Vec<&Key> = keys::keys().filter(|key| key.table == table.name).collect();
+        let heading = if table.heading.contains('[') || table.heading.contains('{') {
+            format!("`{}`", table.heading)
+        } else {
+            table.heading.to_string()
+        };
+        // Writing to a string cannot fail, here and below.
+        let _ =
+            write!(text, "\n## {heading}\n\n{}\n\n```toml\n{}\n```\n", table.doc, table.example);
+        if !all.is_empty() {
+            text.push_str("\n| key | holds | default | what it does |\n|---|---|---|---|\n");
+        }
+        for key in all {
+            let only = match key.applies {
+                [] => String::new(),
+                applies => format!(" Only for {}.", applies.join(", ")),
+            };
+            let _ = writeln!(
+                text,
+                "| `{}` | {} | {} | {}{only} Example: `{}` |",
+                key.name,
+                cell(&key.kind.to_string()),
+                cell(key.default),
+                cell(key.doc),
+                cell(key.example),
+            );
+        }
+    }
+    text.push_str("\n## Topologies\n");
+    for info in topologies() {
+        let parameters: Vec<String> =
+            info.parameters().map(|key| format!("`{}`", key.name)).collect();
+        let _ = write!(text, "\n### `{}`\n\n{}\n\n", info.kind, info.summary);
+        let _ = writeln!(text, "- nodes: {}", info.nodes);
+        let _ = writeln!(text, "- links: {}", info.links);
+        let _ = writeln!(text, "- pairs: {}", info.pairs);
+        if !parameters.is_empty() {
+            let _ = writeln!(text, "- keys: {}", parameters.join(", "));
+        }
+        let _ = write!(text, "\n```toml\n[topology]\n{}\n```\n", info.example);
+    }
+    text.push_str(
+        "\n## Metrics\n\n| metric | of | bound, for example | what it is |\n|---|---|---|---|\n",
+    );
+    for info in metrics() {
+        let of = match info.subject {
+            Subject::Link => "a link",
+            Subject::LinkOrAll => "a link, or all",
+            Subject::Flows => "listed flows",
+            Subject::FlowsOrTraffic => "listed flows, or a class of traffic",
+        };
+        let units: Vec<String> =
+            info.units.iter().map(|unit: &Unit| format!("`{}`", unit.example())).collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {of} | {} | {} |",
+            info.name,
+            units.join(", "),
+            cell(info.doc)
+        );
+    }
+    text
+}
+
+/// Text that may stand in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+const INTRODUCTION: &str = "\
+# Scenario reference
+
+A scenario is a TOML file. Quantities are texts with a unit; a bare number is only what has no unit.
+
+| quantity | units | examples |
+|---|---|---|
+| time | ps, ns, us, ms, s, min, h | `\"50 ms\"`, `\"1.5 s\"` |
+| rate | bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (also b/s, bps), B/s, KB/s, MB/s, GB/s, B/ms | `\"10 Mbit/s\"` |
+| size | B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, and packets | `\"64 KB\"`, `\"100 packets\"` |
+
+A size in packets is that many full packets where it is room in a queue, and that many full payloads
+(without congestion header) where it is payload. A key that is unknown, or that nothing reads, is an
+error. File names are relative to the scenario's folder. `--set PATH=VALUE` puts a value in before the
+file is checked: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`;
+`--set flow.2.start=5s` for the second flow, by its `name`, or `*` for all.
+";

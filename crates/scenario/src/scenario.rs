@@ -1,0 +1,257 @@
+//! A scenario, and how it becomes a run.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ratewire_net::spec::LinkId;
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Bytes, Duration};
+
+use crate::context::Context;
+use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
+use crate::expect::{Evaluator, Expectation};
+use crate::laws::LawBook;
+use crate::uses::Uses;
+use crate::{document, lower, overrides};
+
+/// A scenario that was read and checked.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What it is called.
+    pub name: String,
+    /// What it shows.
+    pub description: Option<String>,
+    /// How long it simulates.
+    pub duration: Duration,
+    /// Seed of its random streams.
+    pub seed: u64,
+    /// What must come out.
+    pub expectations: Vec<Expectation>,
+    /// The text it was read from.
+    pub source_text: String,
+    /// The display name of its file.
+    pub file: String,
+    /// What is probably not meant.
+    pub warnings: Vec<Diagnostic>,
+    /// Links worth showing first: the one called `bottleneck`, else the slowest that traffic crosses.
+    pub bottlenecks: Vec<LinkId>,
+    pub(crate) laws: Vec<String>,
+    pub(crate) book: LawBook,
+    pub(crate) uses: Uses,
+    /// The run, all but its laws.
+    pub(crate) template: Setup,
+    files: BTreeMap<String, Arc<str>>,
+    folder: Option<PathBuf>,
+    overrides: Vec<(String, String)>,
+}
+
+/// A run, and how its laws are called.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The run.
+    pub setup: Setup,
+    /// By index into [`Setup::laws`]: the name of the law or variant.
+    pub law_names: Vec<String>,
+    /// The law of the run.
+    pub law: String,
+    /// What is probably not meant.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What reading gives beside the scenario's own fields.
+pub(crate) struct Parts {
+    pub name: String,
+    pub description: Option<String>,
+    pub duration: Duration,
+    pub seed: u64,
+    pub expectations: Vec<Expectation>,
+    pub bottlenecks: Vec<LinkId>,
+    pub laws: Vec<String>,
+    pub book: LawBook,
+    pub uses: Uses,
+    pub template: Setup,
+}
+
+impl Scenario {
+    /// Reads the scenario in the file `path`; the files it names are relative to its folder.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order of the file.
+    pub fn load(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
+        Scenario::load_with(path, &[])
+    }
+
+    /// Reads the scenario in the file `path`, with values from the command line put in.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn load_with(
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        let file = path.display().to_string();
+        let text = ratewire_inputs::read(path).map_err(|e| {
+            let mut diagnostic = Diagnostic::general(&file, format!("cannot read it: {}", e.found));
+            diagnostic.help = Some(e.remedy);
+            vec![diagnostic]
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let loader = |name: &str| read_file(&folder, name);
+        let mut scenario = read(&file, &text, overrides, &loader, BTreeMap::new())?;
+        scenario.folder = Some(folder.clone());
+        Ok(scenario)
+    }
+
+    /// Reads a scenario from `text`, called `name` in diagnostics; `loader` reads the files it names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order of the text.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        loader: &dyn Fn(&str) -> io::Result<String>,
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        read(name, text, &[], loader, BTreeMap::new())
+    }
+
+    /// The same scenario with values put in: pairs of a path such as `bottleneck.rate` or
+    /// `flow.2.start` and a value. A value is TOML where it can be, else text: `xcp` needs no quotes.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`], with the values shown where they are wrong.
+    pub fn with_overrides(
+        &self,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        let all: Vec<(String, String)> = self.overrides.iter().chain(overrides).cloned().collect();
+        let loader = |name: &str| match &self.folder {
+            Some(folder) => read_file(folder, name),
+            None => Err(io::Error::new(io::ErrorKind::NotFound, "the scenario has no folder")),
+        };
+        let mut scenario = read(&self.file, &self.source_text, &all, &loader, self.files.clone())?;
+        scenario.folder.clone_from(&self.folder);
+        Ok(scenario)
+    }
+
+    /// The laws it is to run under, one after the other.
+    pub fn laws(&self) -> Vec<String> {
+        self.laws.clone()
+    }
+
+    /// What to simulate, under `law` in place of the scenario's own, from `seed` in place of its own.
+    ///
+    /// # Errors
+    /// When there is no such law or variant, or its options do not fit it.
+    pub fn setup(&self, law: Option<&str>, seed: Option<u64>) -> Result<Setup, Vec<Diagnostic>> {
+        self.plan(law, seed).map(|plan| plan.setup)
+    }
+
+    /// As [`Scenario::setup`], with the names of the laws and what is probably not meant.
+    ///
+    /// # Errors
+    /// As [`Scenario::setup`].
+    pub fn plan(&self, law: Option<&str>, seed: Option<u64>) -> Result<Plan, Vec<Diagnostic>> {
+        let law = law.unwrap_or(&self.laws[0]);
+        let refuse = |message: String, help: Option<String>, nearest: Option<String>| {
+            let general = Diagnostic::general(&self.file, message);
+            vec![Diagnostic { help, nearest, ..general }]
+        };
+        if self.book.info(law).is_none() {
+            let names = self.book.names();
+            return Err(refuse(
+                format!("no law or variant is called {law:?}"),
+                Some(format!("known: {}", names.join(", "))),
+                nearest(law, names.iter().copied()),
+            ));
+        }
+        let made = self
+            .uses
+            .make(&self.book, law)
+            .map_err(|e| refuse(format!("options of {law}: {e}"), None, None))?;
+        let mut setup = self.template.clone();
+        setup.seed = seed.unwrap_or(self.seed);
+        let mut warnings = Vec::new();
+        for one in &made {
+            for option in &one.left_out {
+                let message = format!("{} has no option `{option}`: it is left out", one.name);
+                let mut warning = Diagnostic::general(&self.file, message);
+                warning.severity = Severity::Warning;
+                warnings.push(warning);
+            }
+        }
+        let flows = setup.flows.iter().map(|flow| (&flow.name, flow.law, &flow.transport));
+        let classes = setup.traffic.iter().map(|class| (&class.name, class.law, &class.transport));
+        for (name, law, transport) in flows.chain(classes) {
+            let header = made.get(law).map_or(Bytes::ZERO, |made| made.law.header_len());
+            if transport.packet <= transport.headers + header {
+                let message = format!(
+                    "packets of {} leave {name:?} no payload: {} are headers, {header} the \
+                     congestion header of {}",
+                    transport.packet, transport.headers, made[law].name
+                );
+                return Err(refuse(message, Some("use larger packets".to_string()), None));
+            }
+        }
+        let law_names = made.iter().map(|made| made.name.clone()).collect();
+        setup.laws = made.into_iter().map(|made| made.law).collect();
+        Ok(Plan { setup, law_names, law: law.to_string(), warnings })
+    }
+
+    /// What holds a run of `plan` against the expectations.
+    pub fn evaluator(&self, plan: &Plan) -> Evaluator {
+        Evaluator::new(&self.expectations, &plan.setup, &plan.law)
+    }
+}
+
+fn read_file(folder: &Path, name: &str) -> io::Result<String> {
+    let bytes = std::fs::read(folder.join(name))?;
+    ratewire_inputs::decode(name, bytes)
+        .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))
+}
+
+fn read(
+    name: &str,
+    text: &str,
+    values: &[(String, String)],
+    loader: &dyn Fn(&str) -> io::Result<String>,
+    files: BTreeMap<String, Arc<str>>,
+) -> Result<Scenario, Vec<Diagnostic>> {
+    let mut sources = vec![Source { name: name.to_string(), text: text.to_string() }];
+    let mut root = document::parse(&sources[0])?;
+    let mut wrong = Vec::new();
+    for (path, value) in values {
+        let applied = overrides::apply(&mut root, &mut sources, path, value);
+        wrong.extend(applied.err().map(|diagnostic| *diagnostic));
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let context = Context::new(&sources, loader, files);
+    let parts = lower::lower(&context, &root);
+    #[cfg(test)]
+    crate::tests::note_reads(&context.reads.borrow());
+    let (diagnostics, files) = context.finish();
+    match parts {
+        Some(parts) if !diagnostics.iter().any(Diagnostic::is_error) => Ok(Scenario {
+            name: parts.name,
+            description: parts.description,
+            duration: parts.duration,
+            seed: parts.seed,
+            expectations: parts.expectations,
+            source_text: text.to_string(),
+            file: name.to_string(),
+            warnings: diagnostics,
+            bottlenecks: parts.bottlenecks,
+            laws: parts.laws,
+            book: parts.book,
+            uses: parts.uses,
+            template: parts.template,
+            files,
+            folder: None,
+            overrides: values.to_vec(),
+        }),
+        _ => Err(diagnostics),
+    }
+}

@@ -1,0 +1,291 @@
+//! Reading a table of the document by the table of keys.
+
+mod values;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use crate::context::Context;
+use crate::diagnostic::Span;
+use crate::document::{Entry, Item, Table, Value};
+use crate::keys::{self, Key, Kind, REQUIRED};
+
+/// A value and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct At<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+impl<T> At<T> {
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> At<U> {
+        At { value: f(self.value), span: self.span }
+    }
+}
+
+/// A table that is being read: it knows which keys there are and which have been asked for.
+pub(crate) struct Section<'a> {
+    pub context: &'a Context<'a>,
+    /// The tables of the reference whose keys it takes.
+    tables: &'static [&'static str],
+    /// How messages call it.
+    pub title: String,
+    /// Its heading or braces.
+    pub span: Span,
+    table: &'a Table,
+    used: RefCell<BTreeSet<&'a str>>,
+    /// The kind of topology, or the metric, where that decides which keys are read.
+    variety: RefCell<Option<&'static str>>,
+}
+
+impl<'a> Section<'a> {
+    pub fn new(
+        context: &'a Context<'a>,
+        tables: &'static [&'static str],
+        title: impl Into<String>,
+        span: Span,
+        table: &'a Table,
+    ) -> Section<'a> {
+        Section {
+            context,
+            tables,
+            title: title.into(),
+            span,
+            table,
+            used: RefCell::default(),
+            variety: RefCell::default(),
+        }
+    }
+
+    /// Sets which of the keys with restrictions are read.
+    pub fn set_variety(&self, variety: &'static str) {
+        *self.variety.borrow_mut() = Some(variety);
+    }
+
+    fn key(&self, name: &'static str) -> &'static Key {
+        let key = self.tables.iter().find_map(|table| keys::find(table, name));
+        // A mistake of this crate, found by the first test that makes it.
+        key.unwrap_or_else(|| panic!("the table of keys has no {name} in {:?}", self.tables))
+    }
+
+    /// The entry `name`, if given.
+    pub fn get(&self, name: &'static str) -> Option<&'a Entry> {
+        let key = self.key(name);
+        if let Some(variety) = *self.variety.borrow() {
+            let fits = key.applies.is_empty() || key.applies.contains(&variety);
+            debug_assert!(fits, "{name} is read for {variety}, which its key does not say");
+        }
+        self.context.reads.borrow_mut().insert((key.table, key.name));
+        let entry = self.table.get(name)?;
+        self.used.borrow_mut().insert(&entry.key);
+        Some(entry)
+    }
+
+    /// The item `name`, if given; an error if it must be.
+    pub fn item(&self, name: &'static str) -> Option<&'a Item> {
+        let found = self.get(name).map(|entry| &entry.item);
+        let key = self.key(name);
+        if found.is_none() && key.default == REQUIRED {
+            self.missing(name);
+        }
+        found
+    }
+
+    /// Notes that `name` is missing.
+    pub fn missing(&self, name: &'static str) {
+        let key = self.key(name);
+        self.context
+            .error(self.span, format!("{} needs the key `{name}`", self.title))
+            .help(format!("{name}: {}, for example {}", key.kind, key.example));
+    }
+
+    /// Whether `name` is given.
+    pub fn has(&self, name: &str) -> bool {
+        self.table.get(name).is_some()
+    }
+
+    /// Notes that `item` is not what the key `name` may hold.
+    pub fn refuse(&self, name: &'static str, item: &Item) {
+        let kind = self.key(name).kind;
+        self.context
+            .error(item.span, format!("`{name}` cannot be {}", item.value.describe()))
+            .help(format!("allowed: {kind}"));
+    }
+
+    /// Notes what is wrong with the text of `item`.
+    fn complain(&self, name: &'static str, item: &Item, why: &str) {
+        self.context.error(item.span, format!("`{name}`: {why}"));
+    }
+
+    /// The key's default, where it is a value.
+    fn default(&self, name: &'static str) -> Option<&'static str> {
+        let default = self.key(name).default;
+        (!default.starts_with('(')).then_some(default)
+    }
+
+    /// The list `name`.
+    pub fn list(&self, name: &'static str) -> Option<At<&'a [Item]>> {
+        let item = self.item(name)?;
+        match &item.value {
+            Value::List(items) => Some(At { value: items, span: item.span }),
+            _ => {
+                self.refuse(name, item);
+                None
+            }
+        }
+    }
+
+    /// One text or a list of texts.
+    pub fn texts(&self, name: &'static str) -> Option<Vec<At<&'a str>>> {
+        let item = self.item(name)?;
+        let items = match &item.value {
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(item),
+        };
+        let mut texts = Vec::new();
+        for item in items {
+            match &item.value {
+                Value::Text(text) => texts.push(At { value: text.as_str(), span: item.span }),
+                _ => self.refuse(name, item),
+            }
+        }
+        Some(texts)
+    }
+
+    /// The table `name`.
+    pub fn table(&self, name: &'static str) -> Option<(At<&'a Table>, Span)> {
+        let entry = self.get(name);
+        if entry.is_none() && self.key(name).default == REQUIRED {
+            self.missing(name);
+        }
+        let entry = entry?;
+        match &entry.item.value {
+            Value::Table(table) => {
+                Some((At { value: table, span: entry.item.span }, entry.key_span))
+            }
+            _ => {
+                self.refuse(name, &entry.item);
+                None
+            }
+        }
+    }
+
+    /// The table `name` as a section of its own.
+    pub fn section(&self, name: &'static str) -> Option<Section<'a>> {
+        let (table, key_span) = self.table(name)?;
+        let tables: &'static [&'static str] = match &self.key(name).kind {
+            Kind::Table(table) => std::slice::from_ref(table),
+            _ => &[],
+        };
+        let title = format!("`{name}` of {}", self.title);
+        let title = if self.tables == [""] { format!("[{name}]") } else { title };
+        Some(Section::new(self.context, tables, title, key_span, table.value))
+    }
+
+    /// The tables `[[name]]` as sections; they take the keys of `tables`.
+    pub fn sections(
+        &self,
+        name: &'static str,
+        tables: &'static [&'static str],
+    ) -> Vec<Section<'a>> {
+        let Some(entry) = self.get(name) else { return Vec::new() };
+        let items = match &entry.item.value {
+            Value::List(items) => items.as_slice(),
+            Value::Table(_) => std::slice::from_ref(&entry.item),
+            _ => {
+                self.refuse(name, &entry.item);
+                return Vec::new();
+            }
+        };
+        let mut sections = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            match &item.value {
+                Value::Table(table) => {
+                    let title = format!("[[{name}]] {}", i + 1);
+                    sections.push(Section::new(self.context, tables, title, item.span, table));
+                }
+                _ => self.refuse(name, item),
+            }
+        }
+        sections
+    }
+
+    /// The single key of a table that chooses, such as `{ random = 0.01 }`.
+    pub fn only(&self, keys: &[&'static str]) -> Option<&'static str> {
+        let given: Vec<&'static str> = keys.iter().copied().filter(|key| self.has(key)).collect();
+        if given.len() == 1 {
+            return Some(given[0]);
+        }
+        let what = if given.is_empty() { "none" } else { "several" };
+        self.context
+            .error(self.span, format!("{} needs one of its keys and has {what}", self.title))
+            .help(format!("one of: {}", keys.join(", ")));
+        for key in given {
+            let _ = self.get(key);
+        }
+        None
+    }
+
+    /// All entries, where keys are names that users choose.
+    pub fn entries(&self) -> &'a [Entry] {
+        &self.table.entries
+    }
+
+    /// Ends the reading: keys that are unknown, or that nothing has asked for, are errors.
+    pub fn finish(&self) {
+        let used = self.used.borrow();
+        for entry in &self.table.entries {
+            if used.contains(entry.key.as_str()) {
+                continue;
+            }
+            let key = self.tables.iter().find_map(|table| keys::find(table, &entry.key));
+            match key {
+                Some(key) => self.unused(entry, key),
+                None => {
+                    let known = self.known();
+                    let message = format!("unknown key `{}` in {}", entry.key, self.title);
+                    self.context.unknown(entry.key_span, message, &entry.key, known);
+                }
+            }
+        }
+    }
+
+    /// The keys that may stand here.
+    fn known(&self) -> Vec<&'static str> {
+        let variety = *self.variety.borrow();
+        let fits = |key: &&Key| {
+            key.applies.is_empty() || variety.is_none_or(|variety| key.applies.contains(&variety))
+        };
+        keys::keys()
+            .filter(|key| self.tables.contains(&key.table))
+            .filter(fits)
+            .map(|key| key.name)
+            .collect()
+    }
+
+    fn unused(&self, entry: &Entry, key: &Key) {
+        let variety = *self.variety.borrow();
+        let message = match variety {
+            Some(variety) if !key.applies.is_empty() => {
+                format!("`{}` means nothing here: {variety} does not read it", entry.key)
+            }
+            _ => format!("`{}` means nothing here: another key takes its place", entry.key),
+        };
+        let added = self.context.error(entry.key_span, message);
+        let _ = if key.applies.is_empty() {
+            added.help(key.doc)
+        } else {
+            added.help(format!("it belongs to {}", key.applies.join(", ")))
+        };
+    }
+}
+
+impl Section<'_> {
+    /// Notes that an entry whose key is a name is not what it may be.
+    pub fn refuse_entry(&self, entry: &Entry, allowed: &str) {
+        let found = entry.item.value.describe();
+        self.context
+            .error(entry.item.span, format!("`{}` of {} cannot be {found}", entry.key, self.title))
+            .help(format!("allowed: {allowed}"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading single values, by the kind of their key.
+
+use ratewire_laws::options::{Size, parse_size};
+use ratewire_units::{Bytes, Duration, Rate};
+
+use super::{At, Section};
+use crate::document::Value;
+use crate::keys::Kind;
+
+impl<'a> Section<'a> {
+    pub fn text(&self, name: &'static str) -> Option<At<&'a str>> {
+        let item = self.item(name)?;
+        match &item.value {
+            Value::Text(text) => Some(At { value: text, span: item.span }),
+            _ => {
+                self.refuse(name, item);
+                None
+            }
+        }
+    }
+
+    fn parsed<T>(
+        &self,
+        name: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<At<T>> {
+        let item = self.item(name)?;
+        match &item.value {
+            Value::Text(text) => match parse(text) {
+                Ok(value) => Some(At { value, span: item.span }),
+                Err(why) => {
+                    self.complain(name, item, &why);
+                    None
+                }
+            },
+            _ => {
+                self.refuse(name, item);
+                None
+            }
+        }
+    }
+
+    pub fn time(&self, name: &'static str) -> Option<At<Duration>> {
+        self.parsed(name, |text| text.parse().map_err(text_of))
+    }
+
+    pub fn rate(&self, name: &'static str) -> Option<At<Rate>> {
+        self.parsed(name, |text| text.parse().map_err(text_of))
+    }
+
+    pub fn bytes(&self, name: &'static str) -> Option<At<Bytes>> {
+        self.parsed(name, |text| text.parse().map_err(text_of))
+    }
+
+    pub fn size(&self, name: &'static str) -> Option<At<Size>> {
+        self.parsed(name, parse_size)
+    }
+
+    /// The time `name`, or its default.
+    pub fn time_or(&self, name: &'static str) -> Duration {
+        let default = || self.default(name).and_then(|text| text.parse().ok()).unwrap_or_default();
+        self.time(name).map_or_else(default, |at| at.value)
+    }
+
+    /// The size `name`, or its default.
+    pub fn size_or(&self, name: &'static str) -> Size {
+        let default = || {
+            let parsed = self.default(name).and_then(|text| parse_size(text).ok());
+            parsed.unwrap_or(Size::Packets(1.0))
+        };
+        self.size(name).map_or_else(default, |at| at.value)
+    }
+
+    pub fn switch(&self, name: &'static str) -> Option<bool> {
+        let item = self.item(name)?;
+        match item.value {
+            Value::Switch(value) => Some(value),
+            _ => {
+                self.refuse(name, item);
+                None
+            }
+        }
+    }
+
+    /// The switch `name`, or its default.
+    pub fn switch_or(&self, name: &'static str) -> bool {
+        self.switch(name).unwrap_or_else(|| self.default(name) == Some("true"))
+    }
+
+    pub fn count(&self, name: &'static str) -> Option<At<u64>> {
+        let item = self.item(name)?;
+        let Kind::Count(min, max) = self.key(name).kind else { return None };
+        match item.value {
+            Value::Integer(n) => match u64::try_from(n) {
+                Ok(value) if value >= min && value <= max => Some(At { value, span: item.span }),
+                _ => {
+                    self.refuse(name, item);
+                    None
+                }
+            },
+            _ => {
+                self.refuse(name, item);
+                None
+            }
+        }
+    }
+
+    /// The count `name`, or its default.
+    pub fn count_or(&self, name: &'static str) -> u64 {
+        let default = || self.default(name).and_then(|text| text.parse().ok()).unwrap_or(1);
+        self.count(name).map_or_else(default, |at| at.value)
+    }
+
+    pub fn number(&self, name: &'static str) -> Option<At<f64>> {
+        let item = self.item(name)?;
+        let Kind::Number(min, max) = self.key(name).kind else { return None };
+        let value = match item.value {
+            Value::Integer(n) => n as f64,
+            Value::Float(n) => n,
+            _ => f64::NAN,
+        };
+        if value >= min && value <= max {
+            return Some(At { value, span: item.span });
+        }
+        self.refuse(name, item);
+        None
+    }
+
+    /// The number `name`, or its default.
+    pub fn number_or(&self, name: &'static str) -> f64 {
+        let default = || self.default(name).and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        self.number(name).map_or_else(default, |at| at.value)
+    }
+
+    pub fn word(&self, name: &'static str) -> Option<At<&'static str>> {
+        let item = self.item(name)?;
+        let Kind::Word(words) = self.key(name).kind else { return None };
+        let Value::Text(text) = &item.value else {
+            self.refuse(name, item);
+            return None;
+        };
+        if let Some(word) = words.iter().find(|word| *word == text) {
+            return Some(At { value: word, span: item.span });
+        }
+        let message = format!("`{name}` cannot be {text:?}");
+        self.context.unknown(item.span, message, text, words.iter().copied());
+        None
+    }
+
+    /// The word `name`, or its default.
+    pub fn word_or(&self, name: &'static str) -> &'static str {
+        self.word(name).map_or_else(|| self.default(name).unwrap_or(""), |at| at.value)
+    }
+}
+
+fn text_of(error: ratewire_units::quantity::QuantityError) -> String {
+    error.to_string()
+}

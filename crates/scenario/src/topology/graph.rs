@@ -1,0 +1,76 @@
+//! Topologies from files.
+
+use std::collections::BTreeMap;
+
+use ratewire_inputs::topology::{Topology, detect_and_parse, propagation_delay};
+
+use super::Builder;
+use crate::section::At;
+
+/// A topology from a file: a router and a host at each node.
+pub(super) fn graph(b: &mut Builder<'_, '_>) {
+    let section = b.section;
+    let file = section.text("file");
+    let file_rates = section.switch_or("file_rates");
+    let external = section.switch_or("external");
+    // Rate and delay may come from the file, so the table may be left out.
+    let link = b.properties_or_none("link");
+    let access = b.properties("access");
+    let Some(file) = file else { return };
+    let Some(topology) = section.context.read(file.value, file.span, detect_and_parse) else {
+        return;
+    };
+    warn_of_parts(b, file, &topology);
+    let mut nodes = Vec::new();
+    for node in &topology.nodes {
+        if !external && !node.internal {
+            nodes.push(None);
+            continue;
+        }
+        let position = node.longitude.zip(node.latitude);
+        let context = section.context;
+        let name = format!("{}.router", node.name);
+        let router = b.net.node(context, name, false, position, file.span);
+        let host = b.net.node(context, node.name.clone(), true, position, file.span);
+        let name = format!("{}.access", node.name);
+        b.net.cable(context, Some(&name), (host, router), &access.value, true, access.span);
+        nodes.push(Some((router, host)));
+    }
+    let mut parallel: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for edge in &topology.edges {
+        let (Some((a, _)), Some((z, _))) = (nodes[edge.a], nodes[edge.b]) else { continue };
+        let mut own = At { value: link.value.clone(), span: link.span };
+        for properties in [&mut own.value.forward, &mut own.value.backward] {
+            if let (Some(rate), true) = (edge.rate, file_rates) {
+                properties.rate = Some(At { value: rate, span: link.span });
+                properties.trace = None;
+            }
+            if let Some(km) = edge.length_km {
+                let delay = At { value: propagation_delay(km), span: link.span };
+                properties.delay = Some(delay);
+            }
+        }
+        let count = parallel.entry((edge.a.min(edge.b), edge.a.max(edge.b))).or_insert(0);
+        *count += 1;
+        let number = if *count > 1 { format!("#{count}") } else { String::new() };
+        let (from, to) = (&topology.nodes[edge.a].name, &topology.nodes[edge.b].name);
+        let (there, back) = (format!("{from}->{to}{number}"), format!("{to}->{from}{number}"));
+        b.net.arrows(section.context, (&there, &back), (a, z), &own);
+    }
+    for demand in &topology.demands {
+        if let (Some((_, from)), Some((_, to))) = (nodes[demand.from], nodes[demand.to]) {
+            b.net.demands.push((from, to, demand.rate.bps() as f64));
+        }
+    }
+}
+
+fn warn_of_parts(b: &Builder<'_, '_>, file: At<&str>, topology: &Topology) {
+    let parts = topology.components();
+    if parts.len() > 1 {
+        let name = |part: &Vec<usize>| topology.nodes[part[0]].name.clone();
+        b.section
+            .context
+            .warning(file.span, format!("this topology is in {} parts", parts.len()))
+            .help(format!("no path leads from {:?} to {:?}", name(&parts[0]), name(&parts[1])));
+    }
+}

@@ -1,0 +1,258 @@
+//! `[[traffic]]`: flows that arrive.
+
+use ratewire_inputs::arrivals;
+use ratewire_net::spec::NodeId;
+use ratewire_sim::setup::{Arrivals, ListedArrival, Sizes, TrafficSpec};
+use ratewire_units::{Bytes, Time, quantity};
+
+use super::{Senders, load, sizes};
+use crate::context::Context;
+use crate::document::{Item, Value};
+use crate::section::{At, Section};
+use crate::topology::hosts;
+use crate::transport;
+
+/// More pairs than this are refused.
+const MOST_PAIRS: usize = 1_000_000;
+
+/// Pairs of nodes with their weights.
+pub(super) type Pairs = Vec<(usize, usize, f64)>;
+
+/// Reads all `[[traffic]]` tables.
+pub(crate) fn read(root: &Section<'_>, senders: &mut Senders<'_>) -> Vec<TrafficSpec> {
+    let mut list = Vec::new();
+    for (i, section) in root.sections("traffic", &["traffic"]).iter().enumerate() {
+        list.extend(one(section, senders, i));
+        section.finish();
+    }
+    list
+}
+
+fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option<TrafficSpec> {
+    let context = section.context;
+    let name = section.text("name");
+    let default = || if index == 0 { "traffic".into() } else { format!("traffic{}", index + 1) };
+    let name_span = name.map_or(section.span, |name| name.span);
+    let name: String = name.map_or_else(default, |name| name.value.to_string());
+    senders.take_name(context, &name, name_span);
+    let law = senders.laws.read_use(section, senders.defaults);
+    let law = senders.uses.index(law);
+    let config = section
+        .section("transport")
+        .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
+    let payload = transport::payload(&config);
+    let start = section.time_or("start");
+    let stop = section.time("stop");
+    let end = stop.map_or(senders.duration, |stop| stop.value);
+    if end <= start {
+        context
+            .error(stop.map_or(section.span, |at| at.span), "no flow can arrive")
+            .help(format!("arrivals start at {start} and stop at {end}"));
+    }
+    let listed = section.section("arrivals").map(|table| arrivals_of(&table, senders));
+    let from_file = matches!(listed, Some(Some(Arrivals::Listed(_))));
+    let sizes = match section.section("sizes") {
+        Some(table) => {
+            let read = sizes::read(&table, payload);
+            if from_file {
+                context
+                    .error(
+                        table.span,
+                        "`sizes` means nothing here: the file gives each flow's size",
+                    )
+                    .help("leave it out");
+            }
+            read
+        }
+        None if from_file => Some(Sizes::Fixed(Bytes::new(1))),
+        None => {
+            if section.has("arrivals") || section.has("load") {
+                section.missing("sizes");
+            }
+            None
+        }
+    };
+    let before = context.errors();
+    let pairs = if from_file { Vec::new() } else { between(section, senders) };
+    for (a, b, _) in &pairs {
+        // One missing path is enough to tell.
+        if context.errors() == before {
+            senders.check_route(context, (*a, *b), section.span);
+        }
+    }
+    if section.has("load") == section.has("arrivals") {
+        let what = if section.has("load") { "both" } else { "neither" };
+        context
+            .error(
+                section.span,
+                format!("{} needs one of `arrivals` and `load` and has {what}", section.title),
+            )
+            .help("for example arrivals = { poisson = \"5 /s\" }");
+    }
+    let arrivals = match (listed, section.section("load")) {
+        (Some(listed), _) => listed,
+        (None, Some(table)) => {
+            let flows = load::Flows { pairs: &pairs, sizes: sizes.as_ref(), config: &config };
+            load::read(&table, senders, &flows)
+        }
+        (None, None) => None,
+    };
+    let node = |id: usize| NodeId(id as u32);
+    Some(TrafficSpec {
+        name,
+        pairs: pairs.into_iter().map(|(a, b, weight)| (node(a), node(b), weight)).collect(),
+        arrivals: arrivals?,
+        sizes: sizes?,
+        start: Time::ZERO + start,
+        stop: Time::ZERO + end,
+        law,
+        transport: config,
+    })
+}
+
+fn arrivals_of(section: &Section<'_>, senders: &mut Senders<'_>) -> Option<Arrivals> {
+    let context = section.context;
+    let choice = section.only(&["poisson", "every", "file"]);
+    let poisson = section.text("poisson");
+    let every = section.time("every");
+    let file = section.text("file");
+    section.finish();
+    match choice? {
+        "poisson" => {
+            let text = poisson?;
+            match per_second(text.value) {
+                Some(rate) => Some(Arrivals::Poisson(rate)),
+                None => {
+                    context
+                        .error(text.span, format!("`poisson` cannot be {:?}", text.value))
+                        .help("allowed: a number above 0 of flows a second such as \"5 /s\"; also /ms, /min, /h");
+                    None
+                }
+            }
+        }
+        "every" => {
+            let time = every?;
+            if time.value.is_zero() {
+                context.error(time.span, "flows cannot arrive every 0 s").help("allowed: above 0");
+                return None;
+            }
+            Some(Arrivals::Periodic(time.value))
+        }
+        _ => {
+            let name = file?;
+            let flows = context.read(name.value, name.span, arrivals::parse)?;
+            let list = flows.iter().filter_map(|flow| listed(context, senders, name, flow));
+            Some(Arrivals::Listed(list.collect()))
+        }
+    }
+}
+
+fn listed(
+    context: &Context<'_>,
+    senders: &Senders<'_>,
+    file: At<&str>,
+    flow: &arrivals::Arrival,
+) -> Option<ListedArrival> {
+    let node = |name: &str| {
+        let found = senders.net.find_node(name);
+        if found.is_none() {
+            let message = format!("{}:{}: no node is called {name:?}", file.value, flow.line);
+            let known = senders.net.nodes.iter().map(|node| node.name.as_str());
+            context.unknown(file.span, message, name, known);
+        }
+        found.map(|id| NodeId(id as u32))
+    };
+    let (from, to) = (node(&flow.from), node(&flow.to));
+    Some(ListedArrival { start: flow.start, from: from?, to: to?, size: flow.size })
+}
+
+/// Reads `"5 /s"`.
+fn per_second(text: &str) -> Option<f64> {
+    let (number, unit) = quantity::split(text).ok()?;
+    let seconds = match unit.strip_prefix('/')?.trim_start() {
+        "s" => 1.0,
+        "ms" => 1e-3,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    let rate = number / seconds;
+    (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
+    let context = section.context;
+    let entry = section.get("between");
+    let word = match entry.map(|entry| &entry.item) {
+        None => "pairs",
+        Some(Item { value: Value::Text(text), .. }) => text.as_str(),
+        Some(Item { value: Value::List(items), .. }) => {
+            return items.iter().flat_map(|item| weighted(section, senders, item)).collect();
+        }
+        Some(item) => {
+            section.refuse("between", item);
+            return Vec::new();
+        }
+    };
+    let span = entry.map_or(section.span, |entry| entry.item.span);
+    let net = senders.net;
+    let pairs: Pairs = match word {
+        "pairs" if !net.pairs.is_empty() => net.pairs.iter().map(|(a, b)| (*a, *b, 1.0)).collect(),
+        "pairs" | "all" => {
+            let hosts = hosts(&net.nodes);
+            if hosts.len().saturating_mul(hosts.len()) > MOST_PAIRS {
+                context
+                    .error(span, format!("{} hosts make too many pairs", hosts.len()))
+                    .help(format!("at most {MOST_PAIRS} pairs; list those that matter"));
+                return Vec::new();
+            }
+            let others =
+                |a: usize| hosts.iter().filter(move |b| **b != a).map(move |b| (a, *b, 1.0));
+            hosts.iter().flat_map(|a| others(*a)).collect()
+        }
+        "demands" => net.demands.clone(),
+        other => {
+            let message = format!("`between` cannot be {other:?}");
+            context.unknown(span, message, other, ["pairs", "all", "demands"]);
+            return Vec::new();
+        }
+    };
+    if pairs.is_empty() {
+        let help = if word == "demands" {
+            "the topology has none: SNDlib and TopoHub files have demands"
+        } else {
+            "traffic needs two hosts or more"
+        };
+        context.error(span, format!("{} has nobody to send to", section.title)).help(help);
+    }
+    pairs
+}
+
+/// The pairs that `[from, to]` or `[from, to, weight]` stands for.
+fn weighted(section: &Section<'_>, senders: &Senders<'_>, item: &Item) -> Pairs {
+    let context = section.context;
+    let parts = match &item.value {
+        Value::List(parts) if parts.len() == 2 || parts.len() == 3 => parts,
+        _ => {
+            section.refuse("between", item);
+            return Vec::new();
+        }
+    };
+    let (Value::Text(from), Value::Text(to)) = (&parts[0].value, &parts[1].value) else {
+        section.refuse("between", item);
+        return Vec::new();
+    };
+    let weight = match parts.get(2).map(|item| &item.value) {
+        None => 1.0,
+        Some(Value::Integer(n)) => *n as f64,
+        Some(Value::Float(n)) => *n,
+        Some(_) => f64::NAN,
+    };
+    if weight.is_nan() || weight <= 0.0 {
+        context.error(parts[2].span, "a weight must be a number above 0");
+        return Vec::new();
+    }
+    let from = At { value: from.as_str(), span: parts[0].span };
+    let to = At { value: to.as_str(), span: parts[1].span };
+    senders.pairs(context, from, to).into_iter().map(|(a, b)| (a, b, weight)).collect()
+}

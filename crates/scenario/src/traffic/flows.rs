@@ -1,0 +1,220 @@
+//! `[[flow]]`: flows listed one by one, or by the dozen.
+
+use ratewire_net::spec::NodeId;
+use ratewire_sim::setup::FlowSpec;
+use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
+use ratewire_units::{Bytes, Rate, Time};
+
+use super::Senders;
+use crate::document::Value;
+use crate::section::Section;
+use crate::transport;
+
+/// More listed flows than this are refused.
+const MOST: usize = 100_000;
+
+/// Reads all `[[flow]]` tables.
+pub(crate) fn read(root: &Section<'_>, senders: &mut Senders<'_>) -> Vec<FlowSpec> {
+    let mut flows = Vec::new();
+    for section in root.sections("flow", &["flow"]) {
+        one(&section, senders, &mut flows);
+        section.finish();
+    }
+    flows
+}
+
+fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpec>) {
+    let context = section.context;
+    let (from, to) = (section.text("from"), section.text("to"));
+    let name = section.text("name");
+    let start = section.time_or("start");
+    let stop = section.time("stop");
+    let count = section.count_or("count") as usize;
+    let stagger = section.time_or("stagger");
+    let law = senders.laws.read_use(section, senders.defaults);
+    let config = section
+        .section("transport")
+        .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
+    let app = app(section, &config);
+    if let Some(stop) = stop
+        && stop.value <= start
+    {
+        context
+            .error(
+                stop.span,
+                format!("a flow that starts at {start} cannot stop at {}", stop.value),
+            )
+            .help("`stop` must be later than `start`");
+    }
+    let (Some(from), Some(to)) = (from, to) else { return };
+    let pairs = senders.pairs(context, from, to);
+    if pairs.len().saturating_mul(count) + flows.len() > MOST {
+        context
+            .error(section.span, format!("more than {MOST} flows"))
+            .help("a class of arriving flows, [[traffic]], may be as large as you like");
+        return;
+    }
+    let many = pairs.len() * count > 1;
+    let law = senders.uses.index(law);
+    let mut number = 0;
+    for (a, b) in pairs {
+        if a == b {
+            let node = &senders.net.nodes[a].name;
+            context
+                .warning(from.span, format!("a flow from {node:?} to itself crosses no link"))
+                .help("it measures nothing but its own host");
+        }
+        senders.check_route(context, (a, b), from.span);
+        for _ in 0..count {
+            let name = match name {
+                Some(name) if many => format!("{}.{}", name.value, number + 1),
+                Some(name) => name.value.to_string(),
+                None => unused(senders, a, b),
+            };
+            senders.take_name(context, &name, section.span);
+            let later = stagger * number;
+            let start = Time::ZERO + start + later;
+            if start >= Time::ZERO + senders.duration {
+                context
+                    .warning(section.span, format!("the flow {name:?} never starts"))
+                    .help(format!("the run ends at {}", senders.duration));
+            }
+            flows.push(FlowSpec {
+                name,
+                from: NodeId(a as u32),
+                to: NodeId(b as u32),
+                law,
+                start,
+                stop: stop.map(|stop| Time::ZERO + stop.value + later),
+                app: app.clone(),
+                transport: config.clone(),
+            });
+            number += 1;
+        }
+    }
+}
+
+/// `a->b`, or the next of `a->b#2`, `a->b#3` ...
+fn unused(senders: &mut Senders<'_>, a: usize, b: usize) -> String {
+    let arrow = format!("{}->{}", senders.net.nodes[a].name, senders.net.nodes[b].name);
+    loop {
+        let count = senders.arrows.entry((a, b)).or_insert(0);
+        *count += 1;
+        let name = if *count == 1 { arrow.clone() } else { format!("{arrow}#{count}") };
+        if !senders.names.contains_key(&name) {
+            return name;
+        }
+    }
+}
+
+fn app(section: &Section<'_>, config: &TransportConfig) -> App {
+    let context = section.context;
+    let payload = transport::payload(config);
+    let size = section.size("size").map(|at| at.map(|size| size.bytes(payload)));
+    let frame = section.size("frame").map(|at| at.map(|size| size.bytes(payload)));
+    for (given, what) in [(size, "size"), (frame, "frame")] {
+        if let Some(given) = given
+            && given.value == Bytes::ZERO
+        {
+            context
+                .error(given.span, format!("`{what}` cannot be nothing"))
+                .help("allowed: at least 1 B");
+        }
+    }
+    let mut writer = size.map_or(Writer::Unlimited, |size| Writer::Sized(size.value));
+    if let Some(entry) = section.get("app") {
+        match &entry.item.value {
+            Value::Text(text) if text == "unlimited" => {}
+            Value::Table(table) if table.entries.len() == 1 => {
+                if size.is_some() {
+                    context
+                        .error(entry.key_span, "`app` and `size` exclude each other")
+                        .help("an application writes as it does, `size` writes once");
+                }
+                let inner = &table.entries[0];
+                let known = ["on_off", "constant"];
+                match (inner.key.as_str(), &inner.item.value) {
+                    ("on_off", Value::Table(table)) => {
+                        let title = "`on_off`";
+                        let s = Section::new(context, &["on_off"], title, inner.key_span, table);
+                        writer = on_off(&s, payload).unwrap_or(writer);
+                    }
+                    ("constant", Value::Table(table)) => {
+                        let title = "`constant`";
+                        let s = Section::new(context, &["constant"], title, inner.key_span, table);
+                        writer = constant(&s).unwrap_or(writer);
+                    }
+                    (key, _) if known.contains(&key) => section.refuse("app", &inner.item),
+                    (key, _) => {
+                        let message = format!("unknown key `{key}` in `app`");
+                        context.unknown(inner.key_span, message, key, known);
+                    }
+                }
+            }
+            _ => section.refuse("app", &entry.item),
+        }
+    }
+    let reader = reader(section).unwrap_or(Reader::Immediate);
+    App { writer, reader, frame: frame.map(|at| at.value) }
+}
+
+fn on_off(s: &Section<'_>, payload: Bytes) -> Option<Writer> {
+    let burst = s.size("burst");
+    let pause = s.time("pause");
+    let pause_after = match s.word_or("pause_after") {
+        "written" => PauseAfter::Written,
+        "sent" => PauseAfter::Sent,
+        _ => PauseAfter::Acknowledged,
+    };
+    let count = s.count("count").map(|at| at.value);
+    s.finish();
+    let (burst, pause) = (burst?, pause?);
+    let size = burst.value.bytes(payload);
+    if size == Bytes::ZERO {
+        s.context.error(burst.span, "a burst of nothing").help("allowed: at least 1 B");
+        return None;
+    }
+    if pause.value.is_zero() && pause_after == PauseAfter::Written {
+        s.context
+            .error(pause.span, "bursts without a pause never let time pass")
+            .help("use `app = \"unlimited\"`, or a pause above 0");
+        return None;
+    }
+    Some(Writer::OnOff { burst: size, pause: pause.value, pause_after, count })
+}
+
+fn constant(s: &Section<'_>) -> Option<Writer> {
+    let rate = s.rate("rate");
+    s.finish();
+    let rate = rate?;
+    if rate.value == Rate::ZERO {
+        s.context.error(rate.span, "a rate of 0 writes nothing").help("allowed: above 0");
+        return None;
+    }
+    Some(Writer::Constant { rate: rate.value })
+}
+
+fn reader(section: &Section<'_>) -> Option<Reader> {
+    let item = &section.get("reader")?.item;
+    match &item.value {
+        Value::Text(text) if text == "immediate" => Some(Reader::Immediate),
+        Value::Table(table) if table.entries.len() == 1 && table.entries[0].key == "per_frame" => {
+            let inner = &table.entries[0].item;
+            let Value::Text(text) = &inner.value else {
+                section.refuse("reader", item);
+                return None;
+            };
+            match text.parse() {
+                Ok(time) => Some(Reader::Slow(time)),
+                Err(e) => {
+                    section.context.error(inner.span, format!("`per_frame`: {e}"));
+                    None
+                }
+            }
+        }
+        _ => {
+            section.refuse("reader", item);
+            None
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `load`: as many Poisson arrivals as make a load.
+
+use ratewire_sim::setup::{Arrivals, Sizes};
+use ratewire_transport::TransportConfig;
+use ratewire_units::{Bytes, Rate};
+
+use super::arriving::Pairs;
+use super::{Senders, sizes};
+use crate::section::Section;
+use crate::transport;
+
+/// The flows that are to make the load.
+pub(super) struct Flows<'a> {
+    pub pairs: &'a Pairs,
+    pub sizes: Option<&'a Sizes>,
+    pub config: &'a TransportConfig,
+}
+
+/// Reads the table and works out the rate of arrivals.
+pub(super) fn read(
+    section: &Section<'_>,
+    senders: &mut Senders<'_>,
+    flows: &Flows<'_>,
+) -> Option<Arrivals> {
+    let context = section.context;
+    let choice = section.only(&["fraction", "demands"]);
+    let fraction = section.number("fraction");
+    let demands = section.number("demands");
+    let link = section.text("link");
+    section.finish();
+    let links = link.map(|link| senders.net.expect_links(context, link));
+    let sizes = flows.sizes?;
+    let (payload, packets) = sizes::means(sizes, transport::payload(flows.config));
+    let bytes =
+        |overhead: Bytes| payload + packets * (flows.config.headers.as_f64() + overhead.as_f64());
+    if choice? == "demands" {
+        let share = demands?;
+        let total: f64 = senders.net.demands.iter().map(|(_, _, bps)| bps).sum();
+        if total == 0.0 {
+            context
+                .error(share.span, "this topology has no demands")
+                .help("SNDlib and TopoHub files have them; or use `fraction`");
+            return None;
+        }
+        return Some(Arrivals::Poisson(share.value * total / 8.0 / bytes(Bytes::ZERO)));
+    }
+    let fraction = fraction?;
+    let crossing = crossing(senders, flows.pairs);
+    // The load that one flow a second puts on a link, as a share of its rate.
+    let per_flow = |id: usize| {
+        let properties = &senders.net.links[id].properties;
+        let rate = properties.mean_rate().unwrap_or(Rate::ZERO).bps() as f64;
+        let overhead = properties.overhead.unwrap_or(Bytes::ZERO);
+        if rate > 0.0 { crossing[id] * bytes(overhead) * 8.0 / rate } else { 0.0 }
+    };
+    let candidates: Vec<usize> = match links {
+        Some(links) if links.is_empty() => return None,
+        Some(links) => links,
+        None => (0..senders.net.links.len()).collect(),
+    };
+    let heaviest = candidates.iter().map(|id| per_flow(*id)).fold(0.0, f64::max);
+    if heaviest <= 0.0 {
+        if !flows.pairs.is_empty() {
+            let span = link.map_or(fraction.span, |link| link.span);
+            context
+                .error(span, "this traffic does not load the link")
+                .help("none of its pairs crosses the link, or the link has rate 0");
+        }
+        return None;
+    }
+    Some(Arrivals::Poisson(fraction.value / heaviest))
+}
+
+/// By link: the share of flows that cross it.
+fn crossing(senders: &mut Senders<'_>, pairs: &Pairs) -> Vec<f64> {
+    let total: f64 = pairs.iter().map(|(_, _, weight)| weight).sum();
+    let mut share = vec![0.0; senders.net.links.len()];
+    for (a, b, weight) in pairs {
+        for id in senders.routes.links(*a, *b).unwrap_or_default() {
+            share[id] += weight / total;
+        }
+    }
+    share
+}

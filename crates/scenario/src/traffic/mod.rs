@@ -1,0 +1,107 @@
+//! Who sends what to whom, and when.
+
+pub(crate) mod arriving;
+pub(crate) mod flows;
+mod load;
+mod sizes;
+
+use std::collections::BTreeMap;
+
+use ratewire_transport::TransportConfig;
+use ratewire_units::Duration;
+
+use crate::context::Context;
+use crate::diagnostic::Span;
+use crate::laws::LawBook;
+use crate::network::routes::Routes;
+use crate::network::{Net, matches};
+use crate::section::At;
+use crate::uses::Uses;
+
+/// What reading flows and traffic needs.
+pub(crate) struct Senders<'a> {
+    pub net: &'a Net,
+    pub routes: Routes<'a>,
+    pub laws: &'a LawBook,
+    /// The laws that the scenario itself runs.
+    pub defaults: &'a [String],
+    pub uses: Uses,
+    pub transport: &'a TransportConfig,
+    pub duration: Duration,
+    /// Names of flows and classes of traffic that are taken.
+    pub names: BTreeMap<String, Span>,
+    /// How many flows without a name there are between two nodes.
+    pub arrows: BTreeMap<(usize, usize), usize>,
+}
+
+impl Senders<'_> {
+    /// Notes errors where no path leads from one node to the other, or back.
+    fn check_route(&mut self, context: &Context<'_>, (a, b): (usize, usize), span: Span) {
+        for (from, to) in [(a, b), (b, a)] {
+            if self.routes.links(from, to).is_none() {
+                let name = |id: usize| &self.net.nodes[id].name;
+                let why = if from == a { "data" } else { "acknowledgements" };
+                context
+                    .error(span, format!("no path leads from {:?} to {:?}", name(from), name(to)))
+                    .help(format!("the {why} of this traffic cannot arrive; add a [[link]]"));
+                return;
+            }
+        }
+    }
+
+    /// The pairs of nodes that two names or patterns stand for; errors where they stand for none.
+    fn pairs(&self, context: &Context<'_>, from: At<&str>, to: At<&str>) -> Vec<(usize, usize)> {
+        let net = self.net;
+        if !from.value.contains('*') && !to.value.contains('*') {
+            let ends = (net.expect_node(context, from), net.expect_node(context, to));
+            return ends.0.zip(ends.1).into_iter().collect();
+        }
+        if !from.value.contains('*') {
+            let Some(from) = net.expect_node(context, from) else { return Vec::new() };
+            return self
+                .hosts(context, to)
+                .into_iter()
+                .filter(|to| *to != from)
+                .map(|to| (from, to))
+                .collect();
+        }
+        let senders = self.hosts(context, from);
+        if !to.value.contains('*') {
+            let Some(to) = net.expect_node(context, to) else { return Vec::new() };
+            return senders.into_iter().filter(|from| *from != to).map(|from| (from, to)).collect();
+        }
+        let mut pairs = Vec::new();
+        for sender in senders {
+            let stands_for = matches(from.value, &net.nodes[sender].name).unwrap_or("");
+            let name = to.value.replacen('*', stands_for, 1);
+            if let Some(receiver) = net.expect_node(context, At { value: &name, span: to.span }) {
+                pairs.push((sender, receiver));
+            }
+        }
+        pairs
+    }
+
+    /// The hosts whose names match, or an error.
+    fn hosts(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<usize> {
+        let nodes = self.net.nodes.iter().enumerate().filter(|(_, node)| node.is_host);
+        let found: Vec<usize> = nodes
+            .filter(|(_, node)| matches(pattern.value, &node.name).is_some())
+            .map(|(id, _)| id)
+            .collect();
+        if found.is_empty() {
+            let message = format!("no host's name matches {:?}", pattern.value);
+            let known = self.net.nodes.iter().filter(|n| n.is_host).map(|n| n.name.as_str());
+            context.unknown(pattern.span, message, pattern.value, known);
+        }
+        found
+    }
+
+    /// Takes a name; an error if it is taken.
+    fn take_name(&mut self, context: &Context<'_>, name: &str, span: Span) {
+        if self.names.insert(name.to_string(), span).is_some() {
+            context
+                .error(span, format!("two flows or classes of traffic are called {name:?}"))
+                .help("give one of them another `name`");
+        }
+    }
+}

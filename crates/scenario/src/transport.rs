@@ -1,0 +1,128 @@
+//! `[transport]`: how the ends of flows behave.
+
+use ratewire_laws::options::parse_size;
+use ratewire_transport::{ReceiveWindow, TransportConfig};
+use ratewire_units::Bytes;
+
+use crate::document::Value;
+use crate::section::Section;
+
+/// Payload of a full packet, the congestion header left out.
+pub(crate) fn payload(config: &TransportConfig) -> Bytes {
+    config.packet.saturating_sub(config.headers)
+}
+
+/// Reads the table, all of it; what it does not say is as in `base`.
+pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportConfig {
+    let context = section.context;
+    let mut config = base.clone();
+    if let Some(packet) = section.bytes("packet") {
+        if packet.value == Bytes::ZERO || packet.value > Bytes::new(65_535) {
+            context
+                .error(packet.span, format!("a packet cannot have {}", packet.value))
+                .help("allowed: from 1 B to 65535 B");
+        } else {
+            config.packet = packet.value;
+        }
+    }
+    if let Some(headers) = section.bytes("headers") {
+        config.headers = headers.value;
+        if headers.value >= config.packet {
+            context
+                .error(headers.span, format!("headers of {} leave no payload", headers.value))
+                .help(format!("a packet has {} in all", config.packet));
+            config.headers = Bytes::ZERO;
+        }
+    } else if config.headers >= config.packet {
+        context
+            .error(section.span, format!("headers of {} leave no payload", config.headers))
+            .help(format!("a packet has {} in all; set `headers` too", config.packet));
+        config.headers = Bytes::ZERO;
+    }
+    if let Some(ack) = section.bytes("ack") {
+        if ack.value == Bytes::ZERO || ack.value > Bytes::new(65_535) {
+            context
+                .error(ack.span, format!("an acknowledgement cannot have {}", ack.value))
+                .help("allowed: from 1 B to 65535 B");
+        } else {
+            config.ack = ack.value;
+        }
+    }
+    if let Some(handshake) = section.switch("handshake") {
+        config.handshake = handshake;
+    }
+    if let Some(text) = section.text("delayed_ack") {
+        match text.value {
+            "none" => config.delayed_ack = None,
+            other => match other.parse() {
+                Ok(time) => config.delayed_ack = Some(time),
+                Err(e) => {
+                    context
+                        .error(text.span, format!("`delayed_ack`: {e}"))
+                        .help("allowed: a time such as \"40 ms\", or \"none\"");
+                }
+            },
+        }
+    }
+    if let Some(window) = receive_window(section, payload(&config)) {
+        config.receive_window = window;
+    }
+    if let Some(time) = section.time("min_rto") {
+        config.min_rto = time.value;
+    }
+    if let Some(probe) = section.switch("tail_loss_probe") {
+        config.tail_loss_probe = probe;
+    }
+    if let Some(ecn) = section.switch("ecn") {
+        config.ecn = ecn;
+    }
+    section.finish();
+    config
+}
+
+fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<ReceiveWindow> {
+    let entry = section.get("receive_window")?;
+    let context = section.context;
+    match &entry.item.value {
+        Value::Text(text) if text == "unlimited" => {
+            TransportConfig::default().receive_window.into()
+        }
+        Value::Text(text) => match parse_size(text) {
+            Ok(size) if size.bytes(payload) < payload => {
+                context
+                    .error(entry.item.span, format!("a window of {text} holds no full packet"))
+                    .help(format!("a packet carries {payload}"));
+                None
+            }
+            Ok(size) => Some(ReceiveWindow::Fixed(size.bytes(payload))),
+            Err(why) => {
+                context.error(entry.item.span, format!("`receive_window`: {why}"));
+                None
+            }
+        },
+        Value::Table(table) => {
+            let title = "`receive_window`";
+            let s = Section::new(context, &["receive_window"], title, entry.key_span, table);
+            let (initial, max) = (s.size("initial"), s.size("max"));
+            let packets_per_ack = s.count_or("packets_per_ack") as u32;
+            s.finish();
+            let (initial, max) = (initial?, max?);
+            let (first, most) = (initial.value.bytes(payload), max.value.bytes(payload));
+            if first > most {
+                context.error(initial.span, format!("`initial` ({first}) is above `max` ({most})"));
+                return None;
+            }
+            if first < payload {
+                context
+                    .error(initial.span, format!("a window of {first} holds no full packet"))
+                    .help(format!("a packet carries {payload}"));
+                return None;
+            }
+            Some(ReceiveWindow::Auto { initial: first, max: most, packets_per_ack })
+        }
+        _ => {
+            section.refuse("receive_window", &entry.item);
+            None
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The laws a run refers to by index, before it is known which law the run is of.
+
+use ratewire_laws::{AnyLaw, OptionError};
+
+use crate::laws::{LawBook, LawUse};
+
+/// Distinct uses of laws, in the order in which they were first met.
+#[derive(Clone, Debug)]
+pub(crate) struct Uses {
+    list: Vec<LawUse>,
+}
+
+impl Default for Uses {
+    /// The first is the law of the run, as it is.
+    fn default() -> Uses {
+        Uses { list: vec![LawUse::default()] }
+    }
+}
+
+/// A law that was made.
+pub(crate) struct Made {
+    pub law: AnyLaw,
+    /// By which a user knows it.
+    pub name: String,
+    /// Options left out because this law has none of that name.
+    pub left_out: Vec<String>,
+}
+
+impl Uses {
+    /// The index of `wanted`.
+    pub fn index(&mut self, wanted: LawUse) -> usize {
+        if let Some(at) = self.list.iter().position(|known| *known == wanted) {
+            return at;
+        }
+        self.list.push(wanted);
+        self.list.len() - 1
+    }
+
+    /// Makes them all, for a run of `law`.
+    pub fn make(&self, book: &LawBook, law: &str) -> Result<Vec<Made>, OptionError> {
+        let one = |wanted: &LawUse| {
+            let name = wanted.name.as_deref().unwrap_or(law);
+            let knows = |option: &str| {
+                book.info(name).is_some_and(|info| info.options.iter().any(|o| o.name == option))
+            };
+            let (known, others): (Vec<_>, Vec<_>) =
+                wanted.options.iter().cloned().partition(|(option, _)| knows(option));
+            let made = book.make(name, &known)?;
+            let left_out = others.into_iter().map(|(option, _)| option).collect();
+            Ok(Made { law: made, name: name.to_string(), left_out })
+        };
+        self.list.iter().map(one).collect()
+    }
+}
