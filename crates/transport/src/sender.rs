@@ -152,7 +152,7 @@ impl Sender {
     fn waits_for_pace(&self) -> bool {
         self.opening == Opening::Done
             && self.source.pacing().is_some()
-            && (self.board.has_lost() || self.next < self.writing.written().min(self.allowed))
+            && (self.board.has_lost() || self.new_payload().is_some())
             && self.has_room(self.mss)
     }
 
@@ -215,14 +215,18 @@ impl Sender {
 
     /// Payload of the next new packet: within a frame, what is written, and what is allowed.
     #[inline]
-    fn next_payload(&mut self) -> Option<u32> {
+    fn new_payload(&self) -> Option<u32> {
         let available = self.writing.written().saturating_sub(self.next);
         let payload = u64::from(self.mss).min(self.frame_left).min(available);
-        if payload == 0 || self.next + payload > self.allowed {
-            self.limited |= self.has_room(self.mss);
-            return None;
-        }
-        Some(payload as u32)
+        (payload > 0 && self.next + payload <= self.allowed).then_some(payload as u32)
+    }
+
+    /// Likewise; takes note if application or receiver keep us from sending.
+    #[inline]
+    fn next_payload(&mut self) -> Option<u32> {
+        let payload = self.new_payload();
+        self.limited |= payload.is_none() && self.has_room(self.mss);
+        payload
     }
 
     fn advance_stream(&mut self, now: Time, payload: u32) {

@@ -1,0 +1,195 @@
+//! Drives a network: sends and changes at set times, and notes what arrives.
+
+use std::collections::BTreeMap;
+
+use ratewire_laws::Header;
+use ratewire_net::spec::*;
+use ratewire_net::{Address, Ecn, LinkStats, Network, Observation, RouteId, Scheduler};
+use ratewire_transport::{Segment, SegmentKind};
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+/// Picoseconds after the start.
+pub fn ps(n: u64) -> Time {
+    Time::from_ps(n)
+}
+pub fn us(n: u64) -> Time {
+    ps(n * 1_000_000)
+}
+pub fn ms(n: u64) -> Time {
+    us(n * 1000)
+}
+
+/// A link between two nodes: 8 Mbit/s, which is a microsecond a byte, without delay.
+pub fn link(from: u32, to: u32) -> LinkSpec {
+    LinkSpec {
+        name: format!("{from}->{to}"),
+        from: NodeId(from),
+        to: NodeId(to),
+        service: Service::Rate(Rate::from_mbps(8)),
+        delay: Duration::ZERO,
+        overhead: Bytes::ZERO,
+        limit: Limit::Unlimited,
+        discipline: Discipline::DropTail,
+        loss: Loss::None,
+        law: None,
+        medium: None,
+    }
+}
+
+/// A network of these links, with one medium.
+pub fn spec(links: Vec<LinkSpec>, contention: Contention) -> NetworkSpec {
+    NetworkSpec {
+        nodes: Vec::new(),
+        links,
+        mediums: vec![MediumSpec { name: "medium".into(), contention }],
+    }
+}
+
+/// A packet that arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrived {
+    pub at: Time,
+    /// Which of the packets sent, in the order of [`Bench::send`].
+    pub packet: u32,
+    pub route: u32,
+    pub marked: bool,
+}
+
+enum Action {
+    Send { address: Address },
+    Change(LinkId, Change),
+    Event(LinkId),
+}
+
+#[derive(Default)]
+struct Agenda {
+    actions: BTreeMap<(Time, u64), Action>,
+    order: u64,
+}
+
+impl Agenda {
+    fn add(&mut self, at: Time, action: Action) {
+        self.order += 1;
+        self.actions.insert((at, self.order), action);
+    }
+}
+
+impl Scheduler for Agenda {
+    fn schedule(&mut self, at: Time, link: LinkId) {
+        self.add(at, Action::Event(link));
+    }
+}
+
+pub struct Bench {
+    pub network: Network,
+    pub arrived: Vec<Arrived>,
+    pub now: Time,
+    pub sent: u32,
+    agenda: Agenda,
+    routes: Vec<RouteId>,
+}
+
+impl Bench {
+    /// A network of these links; each is a route too, by its number.
+    pub fn new(links: Vec<LinkSpec>) -> Bench {
+        Bench::with(&spec(links, Contention::Alternate), 1)
+    }
+
+    pub fn with(spec: &NetworkSpec, seed: u64) -> Bench {
+        let mut network = Network::new(spec, &[], false, seed);
+        let routes = (0..spec.links.len() as u32).map(|l| network.add_route(&[LinkId(l)]));
+        Bench {
+            routes: routes.collect(),
+            network,
+            arrived: Vec::new(),
+            now: Time::ZERO,
+            sent: 0,
+            agenda: Agenda::default(),
+        }
+    }
+
+    /// One more route; returns its number.
+    pub fn route(&mut self, links: &[u32]) -> usize {
+        let links: Vec<LinkId> = links.iter().map(|l| LinkId(*l)).collect();
+        self.routes.push(self.network.add_route(&links));
+        self.routes.len() - 1
+    }
+
+    pub fn send(&mut self, at: Time, route: usize, size: u32) {
+        self.send_ecn(at, route, size, false);
+    }
+
+    pub fn send_ecn(&mut self, at: Time, route: usize, size: u32, ecn: bool) {
+        let (flow, generation) = (self.sent, route as u32);
+        let address = Address { route: self.routes[route], size, flow, generation, ecn };
+        self.sent += 1;
+        self.agenda.add(at, Action::Send { address });
+    }
+
+    pub fn change(&mut self, at: Time, link: u32, change: Change) {
+        self.agenda.add(at, Action::Change(LinkId(link), change));
+    }
+
+    pub fn rate(&mut self, at: Time, link: u32, rate: Rate) {
+        self.change(at, link, Change::Rate(rate));
+    }
+
+    /// Everything up to and with this time.
+    pub fn run(&mut self, until: Time) {
+        while let Some(first) = self.agenda.actions.first_entry() {
+            let (at, _) = *first.key();
+            if at > until {
+                break;
+            }
+            assert!(at >= self.now, "an event at {at} after {}", self.now);
+            self.now = at;
+            match first.remove() {
+                Action::Send { address } => {
+                    let segment = Segment {
+                        kind: SegmentKind::Data { again: false },
+                        offset: 0,
+                        payload: Bytes::new(1),
+                        header: Header::None,
+                    };
+                    self.network.send(at, &address, &segment, &mut self.agenda);
+                }
+                Action::Change(link, change) => {
+                    self.network.change(at, link, &change, &mut self.agenda);
+                }
+                Action::Event(link) => {
+                    if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
+                        self.network.remove(&label);
+                        self.arrived.push(Arrived {
+                            at,
+                            packet: label.flow,
+                            route: label.generation,
+                            marked: label.ecn == Ecn::Marked,
+                        });
+                    }
+                }
+            }
+        }
+        self.now = until;
+        assert_eq!(self.network.unbalanced_link(), None, "the books of a link do not balance");
+    }
+
+    pub fn observe(&mut self, link: u32) -> Observation {
+        self.network.observe(self.now, LinkId(link), &mut self.agenda)
+    }
+    pub fn stats(&mut self, link: u32) -> LinkStats {
+        self.observe(link).stats
+    }
+
+    /// When packets arrived, in microseconds.
+    pub fn times_us(&self) -> Vec<f64> {
+        self.arrived.iter().map(|a| a.at.ps() as f64 / 1e6).collect()
+    }
+    /// Which packets arrived, in order.
+    pub fn packets(&self) -> Vec<u32> {
+        self.arrived.iter().map(|a| a.packet).collect()
+    }
+    /// The routes of the packets that arrived, in order.
+    pub fn turns(&self) -> Vec<u32> {
+        self.arrived.iter().map(|a| a.route).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! RED and CoDel at a link: what they do to queues that do not listen.
+
+use ratewire_net::spec::*;
+use ratewire_units::{Bytes, Duration};
+
+use crate::bench::{Bench, link, ms, us};
+
+fn codel(ecn: bool) -> LinkSpec {
+    let spec =
+        CoDelSpec { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn };
+    LinkSpec { discipline: Discipline::CoDel(spec), ..link(0, 1) }
+}
+
+fn red(ecn: bool) -> LinkSpec {
+    let spec = RedSpec {
+        min: Bytes::new(10_000),
+        max: Bytes::new(30_000),
+        max_probability: 0.1,
+        weight: 0.02,
+        ecn,
+    };
+    LinkSpec { discipline: Discipline::Red(spec), ..link(0, 1) }
+}
+
+/// Sends packets of a millisecond each every `gap` for `n` packets.
+fn load(spec: LinkSpec, n: u64, gap: u64, ecn: bool) -> Bench {
+    let mut b = Bench::new(vec![spec]);
+    (0..n).for_each(|i| b.send_ecn(us(i * gap), 0, 1000, ecn));
+    b.run(us(n * gap) + Duration::from_secs(100));
+    b
+}
+
+#[test]
+fn a_load_below_capacity_is_left_alone() {
+    for spec in [codel(false), red(false)] {
+        let mut b = load(spec, 3000, 1001, false);
+        assert_eq!((b.arrived.len(), b.stats(0).dropped_early), (3000, 0));
+    }
+}
+
+#[test]
+fn an_overload_is_dropped_or_marked() {
+    for (spec, marks) in [(codel(true), true), (codel(false), false), (red(true), true)] {
+        let mut b = load(spec.clone(), 3000, 900, true);
+        let s = b.stats(0);
+        assert_eq!(s.marked > 0, marks, "{:?}", spec.discipline);
+        assert_eq!(s.marked, b.arrived.iter().filter(|a| a.marked).count() as u64);
+        let left_out = 3000 - b.arrived.len() as u64;
+        assert_eq!(s.dropped_early, left_out);
+        // Marks do not help against senders that do not listen: RED then drops above twice `max`.
+        match spec.discipline {
+            Discipline::CoDel(c) => assert_eq!(left_out == 0, c.ecn),
+            _ => assert!(left_out > 0),
+        }
+        assert!(b.packets().is_sorted());
+    }
+}
+
+#[test]
+fn packets_that_cannot_be_marked_are_dropped() {
+    let mut b = load(codel(true), 3000, 900, false);
+    assert!(b.stats(0).dropped_early > 0 && b.stats(0).marked == 0);
+}
+
+#[test]
+fn red_keeps_a_queue_of_bounded_length_under_overload() {
+    let mut b = load(red(false), 5000, 800, false);
+    let s = b.stats(0);
+    let mean = s.area_bytes as f64 / us(5000 * 800).ps() as f64;
+    assert!((10_000.0..60_000.0).contains(&mean), "{mean}");
+    assert!(s.peak_bytes < 70_000, "{}", s.peak_bytes);
+}
+
+#[test]
+fn drops_in_the_middle_of_the_row_leave_the_rest_in_order() {
+    let slow = LinkSpec { delay: Duration::from_millis(30), ..codel(false) };
+    let mut b = Bench::new(vec![slow]);
+    for i in 0..2000 {
+        b.send(us(i * 500), 0, 1000);
+    }
+    for at in (0..3000).step_by(7) {
+        b.run(ms(at));
+        assert_eq!(b.network.unbalanced_link(), None);
+    }
+    let s = b.stats(0);
+    assert!(s.dropped_early > 20, "{}", s.dropped_early);
+    assert_eq!(b.arrived.len() as u64 + s.dropped_early, 2000);
+    assert!(b.packets().is_sorted());
+    let gaps = b.times_us().windows(2).map(|w| w[1] - w[0]).fold(f64::MAX, f64::min);
+    assert_eq!(gaps, 1000.0, "the link is never idle nor faster than its rate");
+}

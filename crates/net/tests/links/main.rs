@@ -1,0 +1,10 @@
+//! Links and queues, driven packet by packet.
+
+mod bench;
+mod changes;
+mod disciplines;
+mod loss;
+mod media;
+mod properties;
+mod queues;
+mod traces;

@@ -1,0 +1,154 @@
+//! Whatever is sent and changed: order, conservation and times that do not go back.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use ratewire_net::spec::*;
+use ratewire_units::{Bytes, Duration, Rate};
+
+use crate::bench::{Bench, link, ms, spec, us};
+
+fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        Just(Limit::Unlimited),
+        (0u32..8).prop_map(Limit::Packets),
+        (0u64..6000).prop_map(|b| Limit::Bytes(Bytes::new(b))),
+    ]
+}
+
+fn services() -> impl Strategy<Value = Service> {
+    prop_oneof![
+        4 => (0u64..5).prop_map(|i| Service::Rate(Rate::from_mbps([0, 1, 8, 100, 400_000][i as usize]))),
+        1 => (prop::collection::vec(0u64..5000, 0..6), 0u64..3000).prop_map(|(mut at, more)| {
+            at.sort_unstable();
+            let period = Duration::from_micros(at.last().unwrap_or(&0) + more);
+            let at = at.into_iter().map(Duration::from_micros).collect();
+            Service::Opportunities(Arc::new(Opportunities { at, period, bytes: Bytes::new(1500) }))
+        }),
+    ]
+}
+
+fn disciplines() -> impl Strategy<Value = Discipline> {
+    prop_oneof![
+        Just(Discipline::DropTail),
+        any::<bool>().prop_map(|ecn| Discipline::Red(RedSpec {
+            min: Bytes::new(1000),
+            max: Bytes::new(4000),
+            max_probability: 0.2,
+            weight: 0.3,
+            ecn,
+        })),
+        (any::<bool>(), 0u64..500).prop_map(|(ecn, target)| Discipline::CoDel(CoDelSpec {
+            target: Duration::from_micros(target),
+            interval: Duration::from_micros(target * 2 + 1),
+            ecn,
+        })),
+    ]
+}
+
+fn losses() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        3 => Just(Loss::None),
+        1 => (0.0..1.0).prop_map(Loss::Random),
+        1 => (0u64..5).prop_map(Loss::Every),
+        1 => Just(Loss::Burst { turn_bad: 0.2, turn_good: 0.3, loss_bad: 0.9, loss_good: 0.01 }),
+    ]
+}
+
+prop_compose! {
+    fn links()(
+        service in services(), limit in limits(), discipline in disciplines(), loss in losses(),
+        delay in 0u64..2000, overhead in 0u64..40, medium in prop::option::weighted(0.4, Just(MediumId(0))),
+    ) -> LinkSpec {
+        let (delay, overhead) = (Duration::from_micros(delay), Bytes::new(overhead));
+        LinkSpec { service, limit, discipline, loss, delay, overhead, medium, ..link(0, 1) }
+    }
+}
+
+fn changes() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (0usize..4).prop_map(|i| Change::Rate(Rate::from_mbps([0, 1, 8, 1000][i]))),
+        (0u64..3000).prop_map(|d| Change::Delay(Duration::from_micros(d))),
+        any::<bool>().prop_map(Change::Up),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn packets_are_conserved_and_keep_their_order(
+        links in prop::collection::vec(links(), 1..4),
+        sends in prop::collection::vec((0u64..20_000, 0usize..4, 1u32..2000, any::<bool>()), 0..80),
+        changed in prop::collection::vec((0u64..25_000, 0u32..4, changes()), 0..12),
+        contention in prop_oneof![
+            Just(Contention::Alternate), Just(Contention::Random), Just(Contention::Backoff)
+        ],
+        looks in 1u64..20,
+    ) {
+        let count = links.len();
+        let mut b = Bench::with(&spec(links, contention), looks);
+        let all: Vec<u32> = (0..count as u32).collect();
+        let along = b.route(&all);
+        let mut sends = sends;
+        sends.sort_unstable();
+        for (at, route, size, ecn) in sends {
+            let route = if route < count { route } else { along };
+            b.send_ecn(us(at), route, size, ecn);
+        }
+        for (at, link, change) in changed {
+            b.change(us(at), link % count as u32, change);
+        }
+        let sent = u64::from(b.sent);
+        let mut busy = vec![Duration::ZERO; count];
+        for look in 1..=looks {
+            b.run(us(look * 30_000 / looks));
+            for (i, before) in busy.iter_mut().enumerate() {
+                let s = b.stats(i as u32);
+                prop_assert!(s.busy >= *before, "busy time falls");
+                *before = s.busy;
+            }
+        }
+        // Everything goes on at last, or stays where no packet ever leaves.
+        for i in 0..count as u32 {
+            b.change(ms(40), i, Change::Up(true));
+            b.rate(ms(40), i, Rate::from_mbps(8));
+        }
+        b.run(ms(100_000));
+        let mut gone = 0;
+        let mut waiting = 0;
+        for i in 0..count as u32 {
+            let o = b.observe(i);
+            let s = o.stats;
+            gone += s.dropped_full + s.dropped_early + s.dropped_down + s.lost;
+            waiting += u64::from(o.waiting_packets);
+            prop_assert!(s.busy.secs() <= 100.0 + 1e-9);
+        }
+        prop_assert_eq!(b.network.in_flight(), waiting, "only what cannot leave is left");
+        prop_assert_eq!(sent, b.arrived.len() as u64 + gone + waiting);
+        for route in 0..=along as u32 {
+            let order = b.arrived.iter().filter(|a| a.route == route).map(|a| a.packet);
+            prop_assert!(order.is_sorted(), "packets of a route overtake each other");
+        }
+    }
+
+    /// With nothing lost, the areas are the sums of what each packet waited.
+    #[test]
+    fn areas_and_busy_time_follow_from_the_arrivals(
+        sends in prop::collection::vec((0u64..20_000, 1u32..2000), 1..80),
+    ) {
+        let mut b = Bench::new(vec![LinkSpec { delay: Duration::from_micros(77), ..link(0, 1) }]);
+        let mut sends = sends;
+        sends.sort_unstable();
+        sends.iter().for_each(|(at, size)| b.send(us(*at), 0, *size));
+        b.run(ms(1000));
+        let mut area = 0;
+        for (arrived, (at, size)) in b.arrived.iter().zip(&sends) {
+            area += u128::from((arrived.at.since(us(*at + u64::from(*size) + 77))).ps());
+        }
+        let total: u64 = sends.iter().map(|s| u64::from(s.1)).sum();
+        let s = b.stats(0);
+        prop_assert_eq!(s.area_packets, area);
+        prop_assert_eq!(s.busy, Duration::from_micros(total));
+    }
+}
