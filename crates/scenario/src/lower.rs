@@ -73,8 +73,10 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         names: BTreeMap::new(),
         arrows: BTreeMap::new(),
     };
+    let before = context.errors();
     let flows = flows::read(root, &mut senders);
     let traffic = arriving::read(root, &mut senders);
+    let incomplete = context.errors() > before;
     let Senders { mut routes, mut uses, .. } = senders;
     let spread = paths::spread(&net, &pairs(&flows, &traffic));
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
@@ -82,7 +84,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let finished = network::finish(context, &net, &trips, &mut uses, transport.packet, duration);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
-    let named = Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration };
+    let named =
+        Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration, incomplete };
     let (expectations, edges) = expect::read(root, &named);
     let interval = record::interval(root, duration, &edges);
     if context.errors() == 0 {
@@ -179,12 +182,13 @@ fn bottlenecks(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> 
     if let Some(id) = net.links.iter().position(|link| link.name == "bottleneck") {
         return vec![LinkId(id as u32)];
     }
-    let mut crossed: Vec<usize> = Vec::new();
+    let mut is_crossed = vec![false; net.links.len()];
     for (a, b) in pairs {
-        crossed.extend(routes.links(*a, *b).unwrap_or_default());
-        crossed.sort_unstable();
-        crossed.dedup();
+        for id in routes.links(*a, *b).unwrap_or_default() {
+            is_crossed[id] = true;
+        }
     }
+    let crossed: Vec<usize> = (0..net.links.len()).filter(|id| is_crossed[*id]).collect();
     let rate = |id: &usize| net.links[*id].properties.mean_rate();
     let slowest = crossed.iter().filter_map(rate).min();
     let slow = crossed.into_iter().filter(|id| rate(id) == slowest);

@@ -23,7 +23,9 @@ impl Net {
     /// Fills in what properties leave open; errors where nothing can be assumed.
     pub fn complete(&mut self, context: &Context<'_>) {
         let known = self.links.iter().filter(|link| !link.access);
-        let fastest = known.filter_map(|link| link.properties.mean_rate()).max();
+        let rates = known.filter_map(|link| link.properties.mean_rate());
+        // A link that sends nothing says nothing about those of the hosts.
+        let fastest = rates.filter(|rate| *rate > Rate::ZERO).max();
         let access = Rate::from_bps(fastest.map_or(10_000_000_000, |r| r.bps().saturating_mul(10)));
         let mut told = BTreeSet::new();
         for link in &mut self.links {
@@ -43,10 +45,10 @@ impl Net {
                         .help(format!("give it one, for example {what} = {example}"));
                 }
             };
-            if properties.mean_rate().is_none() {
+            if properties.mean_rate().is_none() && !properties.told.rate {
                 missing("rate", "\"10 Mbit/s\"");
             }
-            if properties.delay.is_none() {
+            if properties.delay.is_none() && !properties.told.delay {
                 missing("delay", "\"20 ms\"");
             }
         }
