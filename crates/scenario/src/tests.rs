@@ -59,3 +59,17 @@ fn shown(diagnostics: &[crate::Diagnostic]) -> String {
     let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
     texts.join("\n\n")
 }
+
+#[test]
+fn the_reference_s_examples_are_toml() {
+    for table in keys::tables() {
+        let read = toml::de::DeTable::parse(table.example);
+        assert!(read.is_ok(), "{}: {}", table.heading, table.example);
+    }
+    for key in keys::keys().filter(|key| !key.example.contains("[[") || key.name == "between") {
+        let abridged = key.example.contains("...") || key.example.starts_with("[options.");
+        let heading = toml::de::DeTable::parse(key.example).is_ok();
+        let value = toml::de::DeValue::parse(key.example).is_ok();
+        assert!(value || heading || abridged, "{}: {}", key.name, key.example);
+    }
+}

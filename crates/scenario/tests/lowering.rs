@@ -254,3 +254,75 @@ fn topology_files_of_all_formats() {
         assert_eq!(setup.network.nodes.len(), 2 * routers, "{name}");
     }
 }
+
+/// The scenario that the design shows, to the letter of TOML.
+#[test]
+fn the_design_s_own_scenario() {
+    let text = r#"
+        name     = "Three flows join a 1 Gb/s bottleneck"
+        duration = "30 s"
+        seed     = 1
+        law      = "xcp"
+
+        [topology]
+        kind       = "dumbbell"
+        pairs      = 3
+        bottleneck = { rate = "1 Gbit/s", delay = "23 ms", queue = "1 bdp" }
+        access     = { rate = "10 Gbit/s", delay = "1 ms" }
+
+        [[flow]]
+        from = "s1"
+        to = "d1"
+        start = "0 s"
+
+        [[traffic]]
+        arrivals = { poisson = "5 /s" }
+        sizes    = { pareto = { shape = 1.4, mean = "100 packets" } }
+
+        [[expect]]
+        metric = "utilisation"
+        link = "bottleneck"
+        during = "5 s .. 30 s"
+        min = 0.98
+        source = "experimental-evaluation slides, single bottleneck"
+    "#;
+    let setup = setup(text);
+    assert_eq!(link(&setup, "bottleneck").limit, Limit::Bytes(Bytes::new(6_250_000)));
+    // Traffic goes between the topology's own pairs; a packet's payload is 1460 bytes.
+    assert_eq!(setup.traffic[0].pairs.len(), 3);
+    assert!(matches!(setup.traffic[0].sizes, Sizes::Pareto { mean, .. } if mean == 146_000.0));
+}
+
+#[test]
+fn links_of_a_topology_can_be_changed() {
+    let change = "[[link]]\nname = \"*->r1\"\ndelay = \"7 ms\"\n[[link]]\nname = \"bottleneck\"\n\
+                  queue = \"30 packets\"\nreverse = { rate = \"1 Mbit/s\" }";
+    let setup = setup(&dumbbell(change));
+    assert_eq!(link(&setup, "s1->r1").delay, Duration::from_millis(7));
+    assert_eq!(link(&setup, "r1->s1").delay, Duration::ZERO);
+    assert_eq!(link(&setup, "bottleneck").limit, Limit::Packets(30));
+    let back = link(&setup, "bottleneck.reverse");
+    assert!(matches!(back.service, Service::Rate(r) if r == Rate::from_mbps(1)));
+}
+
+#[test]
+fn a_given_path_is_measured_by_its_own_delay() {
+    let link = |a: &str, b: &str, ms: u64| {
+        format!(
+            "[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrate = \"8 Mbit/s\"\ndelay = \"{ms} ms\"\n"
+        )
+    };
+    let nodes: String = ["a", "b", "c"].map(|n| format!("[[node]]\nname = \"{n}\"\n")).concat();
+    let links = link("a", "b", 10) + &link("a", "c", 20) + &link("c", "b", 30);
+    let text = format!(
+        "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"custom\"\n{nodes}{links}\
+         [[flow]]\nfrom = \"a\"\nto = \"b\"\n"
+    );
+    let limit = |text: &str| setup(text).network.links[2].limit;
+    // Nothing crosses a->c: the longest round trip of all, 20 ms, counts. By way of c it is 100 ms.
+    assert_eq!(limit(&text), Limit::Bytes(Bytes::new(20_000)));
+    let given = format!("{text}[[path]]\nnodes = [\"a\", \"c\", \"b\"]\n");
+    assert_eq!(limit(&given), Limit::Bytes(Bytes::new(100_000)));
+    let one_way = format!("{given}both = false\n");
+    assert_eq!(limit(&one_way), Limit::Bytes(Bytes::new(60_000)));
+}
