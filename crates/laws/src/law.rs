@@ -95,6 +95,8 @@ pub struct Sending {
     pub receive_window: Bytes,
     /// Smoothed RTT, zero while unknown.
     pub srtt: Duration,
+    /// Retransmission timeout in force (RFC 6298), zero while unknown.
+    pub rto: Duration,
     /// Whether, since the last packet, the application or the receiver's window (and not this law)
     /// has kept the sender from sending.
     pub limited: bool,

@@ -19,6 +19,8 @@ mod law;
 pub mod options;
 pub mod registry;
 pub mod tcp;
+#[cfg(test)]
+mod testing;
 pub mod xcp;
 
 pub use law::{

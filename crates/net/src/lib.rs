@@ -1,3 +1,18 @@
 //! The network model: links, queues, routing and ports, sans-IO.
+//!
+//! A [`Network`] is told the time and what happens and says when it wants to be called; the
+//! simulator drives it with virtual time. [`spec`] describes what it is made of.
 
+mod discipline;
+mod link;
+mod medium;
+mod network;
+mod packet;
+pub mod random;
+pub mod routing;
+mod service;
 pub mod spec;
+
+pub use link::LinkStats;
+pub use network::{Address, Captured, Network, Observation, RouteId, Scheduler};
+pub use packet::{Body, Content, Ecn, Label};

@@ -92,6 +92,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         check_laws(root, &uses, &book, &laws);
     }
     let bottlenecks = bottlenecks(&net, &mut routes, &pairs(&flows, &traffic));
+    // Arriving flows may be millions: they are told by their completions.
+    let sampled_flows = flows.len() as u32;
     let template = Setup {
         duration,
         seed,
@@ -103,6 +105,9 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         changes: all_changes,
         exact_wire,
         sample_interval: Some(interval),
+        sampled_flows,
+        sampled_links: None,
+        captured_links: Vec::new(),
     };
     Some(Parts {
         name: name.unwrap_or_else(|| context.stem()),

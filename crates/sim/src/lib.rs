@@ -1,5 +1,20 @@
 //! Virtual time: the event engine, modelled hosts and traffic.
+//!
+//! [`run`] takes a [`setup::Setup`], tells a [`record::Recorder`] what happens, and returns an
+//! [`outcome::Outcome`]. The same setup gives the same calls and the same outcome, to the bit, on any
+//! machine.
 
+#[doc(hidden)]
+pub mod dumbbell;
+mod engine;
+mod flow;
 pub mod outcome;
 pub mod record;
+mod routes;
 pub mod setup;
+mod traffic;
+mod wheel;
+
+pub use engine::{RunError, run};
+pub use setup::SetupError;
+pub use wheel::Wheel;

@@ -1,5 +1,6 @@
 //! What a run tells while it runs.
 
+use ratewire_net::Captured;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -17,6 +18,10 @@ pub trait Recorder {
     fn link_sample(&mut self, sample: &LinkSample);
     /// A flow with an end has delivered everything.
     fn flow_completed(&mut self, completed: &FlowCompleted);
+    /// A packet has reached the far end of a captured link.
+    fn packet(&mut self, _seen: &PacketSeen) {}
+    /// The run has come as far as `now`; called every few thousand events.
+    fn progress(&mut self, _now: Time) {}
 }
 
 /// A flow has started.
@@ -36,6 +41,15 @@ pub struct FlowStarted<'a> {
     pub at: Time,
     /// The class of arriving traffic it is of, by index; `None` for listed flows.
     pub traffic: Option<usize>,
+}
+
+/// A packet at the far end of a captured link.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketSeen {
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// The packet.
+    pub packet: Captured,
 }
 
 /// A flow over one sampling interval.
@@ -88,6 +102,8 @@ pub struct LinkSample {
     pub queue_bytes_max: Bytes,
     /// Packets waiting at the end of the interval.
     pub queue_packets: u32,
+    /// Bytes waiting at the end of the interval.
+    pub queue_bytes: Bytes,
     /// Packets dropped in the interval, for whatever reason.
     pub drops: u64,
     /// Packets marked in the interval.

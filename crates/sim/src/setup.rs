@@ -31,6 +31,12 @@ pub struct Setup {
     pub exact_wire: bool,
     /// How often flows and links are sampled; `None` records nothing.
     pub sample_interval: Option<Duration>,
+    /// Flows with a higher number are not sampled.
+    pub sampled_flows: u32,
+    /// The links that are sampled; `None` for all.
+    pub sampled_links: Option<Vec<LinkId>>,
+    /// Links whose packets are told to the recorder one by one.
+    pub captured_links: Vec<LinkId>,
 }
 
 /// One flow.
@@ -40,7 +46,7 @@ pub struct FlowSpec {
     pub name: String,
     /// Sender.
     pub from: NodeId,
-    /// Receiver; may be the sender itself, the flow then crosses no link.
+    /// Receiver, another node than the sender.
     pub to: NodeId,
     /// Index into [`Setup::laws`].
     pub law: usize,
@@ -121,3 +127,35 @@ pub enum Sizes {
     /// From a published distribution.
     Empirical(Arc<SizeCdf>),
 }
+
+/// Why a setup cannot run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetupError {
+    /// No links lead from the first node to the second.
+    NoRoute(NodeId, NodeId),
+    /// A given path goes from the first node to the second, which no link does.
+    NoLink(NodeId, NodeId),
+    /// A flow's sender is its receiver.
+    ToItself(NodeId),
+}
+
+impl core::fmt::Display for SetupError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            SetupError::NoRoute(a, b) => {
+                write!(f, "no route from node {} to node {}", a.0, b.0)
+            }
+            SetupError::NoLink(a, b) => {
+                write!(
+                    f,
+                    "a given path goes from node {} to node {}, between which no link is",
+                    a.0, b.0
+                )
+            }
+            SetupError::ToItself(a) => {
+                write!(f, "a flow goes from node {} to itself; it needs two hosts", a.0)
+            }
+        }
+    }
+}
+impl core::error::Error for SetupError {}

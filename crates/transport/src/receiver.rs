@@ -240,8 +240,7 @@ impl Reading {
             } else {
                 self.read += self.frame;
                 let another = self.read + self.frame <= arrived;
-                self.busy_until =
-                    if another { self.busy_until + per_frame } else { Time::NEVER };
+                self.busy_until = if another { self.busy_until + per_frame } else { Time::NEVER };
             }
         }
     }

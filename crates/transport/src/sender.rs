@@ -252,6 +252,7 @@ impl Sender {
             in_flight: self.board.in_flight(),
             receive_window: self.receive_window(),
             srtt: self.rtt.srtt(),
+            rto: if self.rtt.srtt().is_zero() { Duration::ZERO } else { self.rtt.rto() },
             limited: core::mem::take(&mut self.limited),
         };
         let header = self.source.on_send(&sending);
@@ -409,12 +410,9 @@ impl Sender {
     fn time_out(&mut self, now: Time) {
         self.stats.timeouts += 1;
         let first = !matches!(self.phase, Phase::Timeout(_));
-        let in_flight = self.board.in_flight();
         self.board.mark_all_lost();
         if first {
-            let congestion =
-                Congestion { now, signal: Signal::Timeout, in_flight, srtt: self.rtt.srtt() };
-            self.source.on_congestion(&congestion);
+            self.tell(now, Signal::Timeout);
         }
         self.phase = Phase::Timeout(self.next);
         self.rtt.back_off();

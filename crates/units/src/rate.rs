@@ -1,6 +1,7 @@
 //! Speeds: configured capacities, measured throughputs, and serialisation times.
 
 use core::fmt;
+use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 use crate::{Bytes, Duration};
@@ -19,7 +20,7 @@ pub struct Throughput(f64);
 /// Exact to a millionth of a picosecond per byte, so that the error stays below one picosecond for
 /// any packet, from 1 bit/s (8e12 ps a byte) up to 8 Tbit/s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SerialTime(u64);
+pub struct SerialTime(NonZeroU64);
 
 impl Rate {
     /// No capacity: a link of this rate sends nothing.
@@ -51,7 +52,9 @@ impl Rate {
         const BYTE_PS_Q20: u128 = 8_000_000_000_000 << 20;
         let rate = u128::from(self.0);
         let per_byte = (BYTE_PS_Q20 + rate / 2).checked_div(rate)?;
-        Some(SerialTime(u64::try_from(per_byte).unwrap_or(u64::MAX)))
+        let per_byte = u64::try_from(per_byte).unwrap_or(u64::MAX);
+        // Beyond 8e18 bit/s a byte would take no time at all.
+        Some(SerialTime(NonZeroU64::new(per_byte).unwrap_or(NonZeroU64::MIN)))
     }
 }
 
@@ -59,8 +62,8 @@ impl SerialTime {
     /// How long `size` takes to send.
     #[inline]
     pub fn of(self, size: Bytes) -> Duration {
-        let ps = (u128::from(self.0) * u128::from(size.get())) >> 20;
-        Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+        let ps = (u128::from(self.0.get()) * u128::from(size.get())) >> 20;
+        Duration::from_ps(if ps >> 64 == 0 { ps as u64 } else { u64::MAX })
     }
 }
 

@@ -43,7 +43,7 @@ pub use sink::XcpSink;
 pub use source::XcpSource;
 
 use ratewire_units::{Bytes, Duration, Rate};
-use ratewire_wire::xcp::XcpHeader;
+use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
 use crate::law::{FlowContext, Law, LawInfo, LinkContext};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
@@ -112,7 +112,7 @@ pub struct Xcp {
     pub(crate) allowed_queue: Duration,
     pub(crate) queue_measure: QueueMeasure,
     pub(crate) rtt_zero: RttZero,
-    pub(crate) draft: ratewire_wire::xcp::Draft,
+    pub(crate) draft: Draft,
 }
 
 const OPTIONS: &[OptionSpec] = &[
@@ -304,9 +304,9 @@ impl Law for Xcp {
                 _ => RttZero::Ignore,
             },
             draft: match o.word("draft") {
-                "03" => ratewire_wire::xcp::Draft::V03,
-                "02" => ratewire_wire::xcp::Draft::V02,
-                _ => ratewire_wire::xcp::Draft::V00,
+                "03" => Draft::V03,
+                "02" => Draft::V02,
+                _ => Draft::V00,
             },
         })
     }
@@ -321,6 +321,9 @@ impl Law for Xcp {
         Some(XcpSink::default())
     }
     fn header_len(&self) -> Bytes {
-        Bytes::new(20)
+        Bytes::new(HEADER_LEN as u64)
+    }
+    fn quantise(&self, header: XcpHeader, packet: Bytes) -> XcpHeader {
+        header.quantise(self.draft, packet)
     }
 }

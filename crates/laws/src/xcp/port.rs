@@ -20,12 +20,14 @@ pub struct XcpPort {
     avg_rtt: f64,
     interval: f64,
     min_interval: f64,
-    max_interval: f64,
+    /// MAX_INTERVAL, in picoseconds.
+    max_rtt_ps: f64,
     next_control: Time,
     rtt_zero: RttZero,
 }
 
-/// What has arrived in this control interval.
+/// What has arrived in this control interval. Times are summed in picoseconds, as packets carry
+/// them, and turned into seconds once an interval.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     input: f64,
@@ -40,7 +42,9 @@ struct Sums {
 struct Allotment {
     residue_pos: f64,
     residue_neg: f64,
+    /// B/s per picosecond of X.
     cp: f64,
+    /// B/s per byte.
     cn: f64,
 }
 
@@ -82,7 +86,7 @@ impl XcpPort {
             avg_rtt: first.secs(),
             interval: first.secs(),
             min_interval: min_interval.secs(),
-            max_interval: law.max_interval.max(link.delay).secs(),
+            max_rtt_ps: law.max_interval.max(link.delay).ps() as f64,
             next_control: Time::ZERO + first,
             rtt_zero: law.rtt_zero,
         }
@@ -97,7 +101,7 @@ impl XcpPort {
     fn control(&mut self, now: Time) {
         let sums = core::mem::take(&mut self.sums);
         if sums.x_with_rtt > 0.0 {
-            self.avg_rtt = (sums.x_rtt / sums.x_with_rtt).max(self.min_interval);
+            self.avg_rtt = (sums.x_rtt / sums.x_with_rtt * 1e-12).max(self.min_interval);
         }
         let input_bw = sums.input / self.interval;
         let feedback = self.alpha * (self.capacity - input_bw)
@@ -130,11 +134,11 @@ impl Port for XcpPort {
     ) {
         self.sums.input += size.as_f64();
         let Some(header) = header.filter(|h| self.takes_part(h)) else { return };
-        let x = header.x.secs();
+        let x = header.x.ps() as f64;
         self.sums.x += x;
         if !header.rtt.is_zero() || self.rtt_zero == RttZero::Count {
             self.sums.x_with_rtt += x;
-            self.sums.x_rtt += x * header.rtt.secs().min(self.max_interval);
+            self.sums.x_rtt += x * (header.rtt.ps() as f64).min(self.max_rtt_ps);
         }
     }
 
@@ -154,7 +158,7 @@ impl Port for XcpPort {
         }
         if self.takes_part(header) {
             let wish = header.delta_throughput.get();
-            let granted = self.allotment.grant(wish, header.x.secs(), size.as_f64());
+            let granted = self.allotment.grant(wish, header.x.ps() as f64, size.as_f64());
             header.delta_throughput = ratewire_units::Throughput::new(granted);
         } else {
             header.delta_throughput = header.delta_throughput.min(ratewire_units::Throughput::ZERO);

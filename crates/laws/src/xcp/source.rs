@@ -19,7 +19,9 @@ pub struct XcpSource {
     /// Wishes below 1 B/s, which the header cannot carry, are saved up.
     wish_carry: f64,
     packet: f64,
-    mss: f64,
+    /// Payload over network-layer bytes of a full packet, and its inverse.
+    payload_per_packet: f64,
+    packet_per_payload: f64,
     aging: f64,
     weight: f64,
     throughput: ThroughputField,
@@ -67,7 +69,8 @@ impl XcpSource {
             desired: law.desired.unwrap_or(flow.line_rate).throughput().get(),
             wish_carry: 0.0,
             packet: flow.packet.as_f64(),
-            mss: flow.mss.as_f64(),
+            payload_per_packet: flow.mss.as_f64() / flow.packet.as_f64(),
+            packet_per_payload: flow.packet.as_f64() / flow.mss.as_f64(),
             aging: law.aging,
             weight: law.weight,
             throughput: law.throughput,
@@ -82,27 +85,28 @@ impl XcpSource {
         self.round.limited || self.round.last_limited
     }
 
-    /// The rate the header reports, B/s; the RTT is known.
-    fn reported(&self, in_flight: Bytes) -> f64 {
-        let allowed = self.window / self.srtt;
-        let reported = match self.throughput {
-            ThroughputField::Window => allowed,
-            ThroughputField::Outstanding => {
-                in_flight.as_f64() * self.packet / (self.mss * self.srtt)
+    /// The rate the header reports, as a window: bytes sent in an RTT. The RTT is known.
+    #[inline]
+    fn reported_window(&self, in_flight: Bytes) -> f64 {
+        let window = match self.throughput {
+            ThroughputField::Window => self.window,
+            ThroughputField::Outstanding => in_flight.as_f64() * self.packet_per_payload,
+            ThroughputField::Measured if self.is_limited() => {
+                (self.round.measured * self.srtt).min(self.window)
             }
-            ThroughputField::Measured if self.is_limited() => self.round.measured.min(allowed),
-            ThroughputField::Measured => allowed,
+            ThroughputField::Measured => self.window,
         };
-        reported.max(self.packet / self.srtt)
+        window.max(self.packet)
     }
 
-    /// The wish for this packet, B/s: the wish for the flow spread over the packets of one RTT.
-    fn wish(&mut self, throughput: f64) -> f64 {
+    /// The wish for this packet, B/s: the wish for the flow spread over the packets of one RTT,
+    /// whose number is the inverse of `share`.
+    #[inline]
+    fn wish(&mut self, throughput: f64, share: f64) -> f64 {
         if self.zero_wish_when_limited && self.is_limited() {
             return 0.0;
         }
-        let packets_per_rtt = (throughput * self.srtt / self.packet).max(1.0);
-        let wish = (self.desired - throughput) / packets_per_rtt;
+        let wish = (self.desired - throughput) * share;
         if wish.abs() >= 1.0 {
             return wish;
         }
@@ -154,11 +158,11 @@ impl XcpSource {
         if acked.in_recovery || acked.limited {
             return;
         }
-        let bytes = acked.bytes.as_f64() * self.packet / self.mss;
+        let bytes = acked.bytes.as_f64() * self.packet_per_payload;
         self.window += if self.window < ssthresh {
             bytes.min(self.packet)
         } else {
-            self.packet * bytes / self.window
+            self.packet * bytes.min(self.window) / self.window
         };
     }
 }
@@ -184,10 +188,11 @@ impl Source for XcpSource {
             header.delta_throughput = Throughput::new(self.desired * self.packet / self.window);
         } else {
             self.srtt = sending.srtt.secs();
-            let throughput = self.reported(sending.in_flight);
-            let x = self.weight * sending.packet.as_f64() / throughput;
-            header.x = Duration::from_secs_f64(x);
-            header.delta_throughput = Throughput::new(self.wish(throughput));
+            let window = self.reported_window(sending.in_flight);
+            let x = sending.srtt.ps() as f64 * (self.weight * sending.packet.as_f64() / window);
+            header.x = Duration::from_ps((x + 0.5) as u64);
+            let wish = self.wish(window / self.srtt, self.packet / window);
+            header.delta_throughput = Throughput::new(wish);
         }
         Some(header)
     }
@@ -203,7 +208,7 @@ impl Source for XcpSource {
             self.apply_feedback(header.reverse_feedback.get(), acked.now);
         }
         if self.cap_to_receive_window {
-            let cap = acked.receive_window.as_f64() * self.packet / self.mss;
+            let cap = acked.receive_window.as_f64() * self.packet_per_payload;
             self.window = self.window.min(cap).max(self.packet);
         }
     }
@@ -212,7 +217,7 @@ impl Source for XcpSource {
         if self.after_loss == AfterLoss::Ignore {
             return;
         }
-        let flight = congestion.in_flight.as_f64() * self.packet / self.mss;
+        let flight = congestion.in_flight.as_f64() * self.packet_per_payload;
         let half = (self.window.min(flight) / 2.0).max(self.packet);
         self.window = if congestion.signal == Signal::Timeout { self.packet } else { half };
         self.state = match (self.after_loss, congestion.signal) {
@@ -233,7 +238,7 @@ impl Source for XcpSource {
         // With pacing the pace limits and the window only bounds what is outstanding: one packet
         // more, so that fractions of a packet are used too.
         let network = if self.pacing { self.window + self.packet } else { self.window };
-        Bytes::new((network * self.mss / self.packet + 0.5) as u64)
+        Bytes::new((network * self.payload_per_packet + 0.5) as u64)
     }
 
     #[inline]

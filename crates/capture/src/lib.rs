@@ -1,0 +1,167 @@
+//! The packets a simulation saw, as a pcapng file that Wireshark opens.
+//!
+//! ```
+//! use ratewire_capture::Capture;
+//! use ratewire_net::spec::{LinkId, NodeId};
+//! use ratewire_sim::record::FlowId;
+//! use ratewire_wire::xcp::Draft;
+//!
+//! let mut capture = Capture::new(Vec::new(), &[(LinkId(0), "bottleneck")])?;
+//! // In `Recorder::flow_started`:
+//! capture.flow(FlowId(0), NodeId(2), NodeId(3), Draft::V03);
+//! // In `Recorder::packet`: capture.packet(seen)?;
+//! let file = capture.finish()?;
+//! assert_eq!(file[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # The file
+//! One section, little-endian on every machine, so that the same run gives the same bytes. Each
+//! captured link is an interface of that name and of link type raw IP (101). A packet's time is when
+//! it reached the far end of the link, counted from the start of the run (so that the run starts on 1
+//! January 1970) in whole nanoseconds, rounded down. The simulator's picoseconds could be written,
+//! but Wireshark keeps nothing finer than nanoseconds, and 64 bits of picoseconds overflow where
+//! it converts them.
+//!
+//! A packet that crosses two captured links is in the file twice, and TCP analysis takes the second
+//! for a retransmission: look at one link and its reverse (`frame.interface_name`) at a time.
+//!
+//! # The packets
+//! IPv4, then the XCP header if the packet carries one, then TCP, which stands in for the transport
+//! that was simulated:
+//!
+//! | field | holds |
+//! |---|---|
+//! | addresses | 10.x.y.z: the node's index, its low 24 bits |
+//! | ECN | not capable 0, capable 2, marked 3 |
+//! | IP protocol | 6, or 200 before an XCP header, in which Protocol is 6 |
+//! | ports | 49152 + low 14 bits of the flow's number at the sender, 49152 + the next 14 at the receiver |
+//! | sequence number | SYN 0, data the stream offset + 1, acknowledgements 1; low 32 bits |
+//! | acknowledgement number | what has arrived in order + 1, low 32 bits; 1 in data packets |
+//! | flags | SYN, SYN and ACK, ACK; ECE where an acknowledgement answers a marked packet |
+//! | window | in units of 16 KiB (scale 14), rounded up, at most 65,535 of them; not scaled with SYN |
+//! | options | with SYN: window scale and SACK permitted; SACK with up to three ranges |
+//! | checksums | right, if the payload is zeros |
+//!
+//! Congestion headers of other laws than XCP are not written. The flows of scenarios without a
+//! handshake have no SYN, and Wireshark then does not know the window's scale unless it is told
+//! (preference `tcp.default_window_scaling`).
+//!
+//! # Sizes
+//! The original length and the IPv4 total length are the simulated network-layer size wherever these
+//! headers and the payload can be made to fit:
+//!
+//! - Simulated headers that are longer are made up for by padding the TCP options. What that cannot
+//!   take (less than a word, or beyond 40 bytes of options) follows the IPv4 packet: it is in the
+//!   original length, not in the total length.
+//! - Simulated headers that are shorter cannot be shown: then both lengths are those of the headers
+//!   written and the payload, as otherwise each segment would seem to lack its last bytes. This
+//!   happens to SYN and to acknowledgements with SACK, which are simulated without options, and
+//!   wherever a scenario's header sizes leave no room for IPv4, XCP and TCP.
+//! - The total length is 65,535 at most.
+//!
+//! # Payload
+//! [`Capture::new`] keeps headers only. TCP analysis then works for packets without an XCP header;
+//! behind one, Wireshark's dissector in Lua (`wireshark/ratewire.lua`) cannot tell TCP that the
+//! packet was cut short. [`Capture::with_payload`] keeps whole packets, payload as zeros, for larger
+//! files in which both work.
+
+mod headers;
+mod pcapng;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io::{self, Error, ErrorKind, Write};
+
+use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_sim::record::{FlowId, PacketSeen};
+use ratewire_units::Time;
+use ratewire_wire::xcp::Draft;
+
+use headers::{Flow, Packet};
+use pcapng::Blocks;
+
+const APPLICATION: &str = "Ratewire";
+
+/// Writes packets to a pcapng file; the [crate] says how.
+///
+/// Each packet is one call to the writer: give it a [`BufWriter`](std::io::BufWriter) for files.
+#[derive(Debug)]
+pub struct Capture<W> {
+    blocks: Blocks<W>,
+    /// The number in the file of each link.
+    interfaces: BTreeMap<LinkId, u32>,
+    flows: BTreeMap<FlowId, Flow>,
+    with_payload: bool,
+    /// The packet being written.
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Starts a file of the headers of packets on these links, each with its name.
+    ///
+    /// # Errors
+    /// When writing fails, or a name is longer than 65,535 bytes.
+    pub fn new(w: W, links: &[(LinkId, &str)]) -> io::Result<Capture<W>> {
+        Capture::start(w, links, false)
+    }
+
+    /// As [`Capture::new`], with the packets' payload as zeros.
+    ///
+    /// # Errors
+    /// As [`Capture::new`].
+    pub fn with_payload(w: W, links: &[(LinkId, &str)]) -> io::Result<Capture<W>> {
+        Capture::start(w, links, true)
+    }
+
+    fn start(w: W, links: &[(LinkId, &str)], with_payload: bool) -> io::Result<Capture<W>> {
+        let mut blocks = Blocks::new(w, APPLICATION)?;
+        let mut interfaces = BTreeMap::new();
+        let snap_length = if with_payload { headers::MAX_PACKET } else { headers::MAX_LEN };
+        for ((link, name), number) in links.iter().zip(0..) {
+            blocks.interface(name, snap_length as u32)?;
+            interfaces.insert(*link, number);
+        }
+        Ok(Capture { blocks, interfaces, flows: BTreeMap::new(), with_payload, bytes: Vec::new() })
+    }
+
+    /// Says between whom a flow goes, before its first packet. XCP headers of its packets are
+    /// written as `draft` has them.
+    pub fn flow(&mut self, id: FlowId, from: NodeId, to: NodeId, draft: Draft) {
+        self.flows.insert(id, Flow { id, from, to, draft });
+    }
+
+    /// Writes a packet.
+    ///
+    /// # Errors
+    /// When writing fails, or nothing is known of the packet's link or flow.
+    pub fn packet(&mut self, seen: &PacketSeen) -> io::Result<()> {
+        let captured = &seen.packet;
+        self.write(captured.at, captured.link, seen.flow, &Packet::from(captured))
+    }
+
+    fn write(&mut self, at: Time, link: LinkId, flow: FlowId, packet: &Packet) -> io::Result<()> {
+        let Some(interface) = self.interfaces.get(&link) else {
+            return Err(unknown("link", link.0));
+        };
+        let Some(flow) = self.flows.get(&flow) else {
+            return Err(unknown("flow", flow.0));
+        };
+        let original = headers::write(packet, flow, self.with_payload, &mut self.bytes);
+        self.blocks.packet(*interface, at, original, &self.bytes)
+    }
+
+    /// Ends the file and returns the writer, flushed.
+    ///
+    /// # Errors
+    /// When flushing fails.
+    pub fn finish(self) -> io::Result<W> {
+        self.blocks.finish()
+    }
+}
+
+fn unknown(what: &str, number: u32) -> Error {
+    let message = format!("a packet of {what} {number}, of which the capture was not told");
+    Error::new(ErrorKind::InvalidInput, message)
+}

@@ -1,0 +1,154 @@
+//! `ratewire check`: run scenarios, hold them against their expectations.
+
+use std::path::{Path, PathBuf};
+
+use ratewire_report::{Expectation, table};
+use ratewire_scenario::Scenario;
+use serde::Serialize;
+
+use super::run::fail;
+use super::{complain, print, table_options};
+use crate::Exit;
+use crate::job::{Job, expectation, run_all};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Scenario files, or folders with `.toml` files at any depth
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Only read the scenarios, and say everything that is wrong with them
+    #[arg(long)]
+    syntax: bool,
+    /// Print the results as JSON in place of a table
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// A scenario's results, for `--json`.
+#[derive(Serialize)]
+struct Checked {
+    scenario: String,
+    expectations: Vec<Expectation>,
+}
+
+pub(crate) fn check(args: &Args) -> Exit {
+    let files = match find(&args.paths) {
+        Ok(files) => files,
+        Err(exit) => return exit,
+    };
+    let (scenarios, exit) = load_all(&files);
+    if args.syntax {
+        let wrong = files.len() - scenarios.len();
+        eprintln!("{} scenarios read, {wrong} with errors", files.len());
+        return exit;
+    }
+    if exit != Exit::Done {
+        return exit;
+    }
+    let mut jobs = Vec::new();
+    for scenario in &scenarios {
+        for law in scenario.laws() {
+            match scenario.plan(Some(&law), None) {
+                Ok(plan) => jobs.push(Job { scenario, plan, folder: None }),
+                Err(wrong) => {
+                    complain(&wrong);
+                    return Exit::Wrong;
+                }
+            }
+        }
+    }
+    report(&jobs, args)
+}
+
+/// Runs the jobs and prints what came out, scenario by scenario.
+fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
+    let mut checked: Vec<Checked> = Vec::new();
+    for (job, done) in jobs.iter().zip(run_all(jobs, !args.quiet && !args.json)) {
+        let done = match done {
+            Ok(done) => done,
+            Err(failure) => {
+                eprintln!("{} under {}:", job.scenario.file, job.plan.law);
+                return fail(&failure);
+            }
+        };
+        let scenario = &job.scenario.file;
+        if checked.last().is_none_or(|c| c.scenario != *scenario) {
+            checked.push(Checked { scenario: scenario.clone(), expectations: Vec::new() });
+        }
+        if let Some(last) = checked.last_mut() {
+            last.expectations.extend(done.verdicts.iter().map(expectation));
+        }
+    }
+    let all = || checked.iter().flat_map(|c| &c.expectations);
+    let failed = all().filter(|e| !e.passed).count();
+    let text = if args.json {
+        serde_json::to_string_pretty(&checked).unwrap_or_default() + "\n"
+    } else {
+        let mut text = String::new();
+        for one in &checked {
+            text += &format!("{}\n", one.scenario);
+            text += &table::expectations(&one.expectations, &table_options());
+            text += "\n";
+        }
+        let count = all().count();
+        text + &format!("{} of {count} expectations hold, {failed} do not\n", count - failed)
+    };
+    match print(&text) {
+        Exit::Done if failed > 0 => Exit::NotMet,
+        exit => exit,
+    }
+}
+
+fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
+    let mut exit = Exit::Done;
+    let mut scenarios = Vec::new();
+    for file in files {
+        match Scenario::load(file) {
+            Ok(scenario) => {
+                complain(&scenario.warnings);
+                scenarios.push(scenario);
+            }
+            Err(wrong) => {
+                complain(&wrong);
+                exit = Exit::Wrong;
+            }
+        }
+    }
+    (scenarios, exit)
+}
+
+/// The scenario files under the paths, in order of their names.
+fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
+    let mut files = Vec::new();
+    for path in paths {
+        let before = files.len();
+        collect(path, &mut files).map_err(|e| {
+            eprintln!("ratewire: cannot read {}: {e}", path.display());
+            Exit::File
+        })?;
+        if files.len() == before {
+            eprintln!("ratewire: no scenario (.toml) under {}", path.display());
+            return Err(Exit::Wrong);
+        }
+    }
+    Ok(files)
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if !std::fs::metadata(path)?.is_dir() {
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() || entry.extension().is_some_and(|e| e == "toml") {
+            collect(&entry, files)?;
+        }
+    }
+    Ok(())
+}

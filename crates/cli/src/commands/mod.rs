@@ -1,0 +1,41 @@
+//! One module a command.
+
+pub(crate) mod check;
+pub(crate) mod lists;
+pub(crate) mod run;
+
+use std::io::Write;
+
+use ratewire_scenario::Diagnostic;
+
+use crate::Exit;
+
+/// Prints to standard output. A reader that has gone away, as `head` does, is no error.
+pub(crate) fn print(text: &str) -> Exit {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("ratewire: cannot write to standard output: {e}");
+            Exit::File
+        }
+        _ => Exit::Done,
+    }
+}
+
+/// Prints diagnostics to standard error, with a count when there are several.
+pub(crate) fn complain(diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        eprintln!("{diagnostic}\n");
+    }
+    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+    if errors > 1 {
+        eprintln!("{errors} errors");
+    }
+}
+
+/// Width of the terminal, if standard output is one.
+pub(crate) fn table_options() -> ratewire_report::table::Options {
+    let terminal = console::Term::stdout();
+    let width = terminal.is_term().then(|| usize::from(terminal.size().1));
+    ratewire_report::table::Options { width, colour: terminal.is_term(), ..Default::default() }
+}

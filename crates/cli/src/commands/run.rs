@@ -1,0 +1,159 @@
+//! `ratewire run`: simulate, print, write the report.
+
+use std::path::{Path, PathBuf};
+
+use ratewire_report::{Page, Run, html, table};
+use ratewire_run::Failure;
+use ratewire_scenario::Scenario;
+use serde::Serialize;
+
+use super::{complain, print, table_options};
+use crate::Exit;
+use crate::job::{Done, Job, expectation, run_all};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The scenario's file
+    scenario: PathBuf,
+    /// Laws or variants to compare, in place of the scenario's own: xcp,cubic,newreno
+    #[arg(long, short, value_delimiter = ',')]
+    law: Vec<String>,
+    /// Seeds to run each law from, in place of the scenario's own: 1,2,3
+    #[arg(long, value_delimiter = ',')]
+    seed: Vec<u64>,
+    /// Change a value of the scenario: bottleneck.rate=10Mbit/s
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where the report and the data go [default: out/NAME-OF-THE-SCENARIO]
+    #[arg(long, short)]
+    out: Option<PathBuf>,
+    /// Write no files
+    #[arg(long, conflicts_with = "out")]
+    no_files: bool,
+    /// Print the summary as JSON in place of tables
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What `summary.json` holds.
+#[derive(Serialize)]
+struct Summaries<'a> {
+    runs: Vec<&'a ratewire_report::Summary>,
+    expectations: &'a [ratewire_report::Expectation],
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    let scenario = match load(&args.scenario, &args.set) {
+        Ok(scenario) => scenario,
+        Err(exit) => return exit,
+    };
+    complain(&scenario.warnings);
+    let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
+    let jobs = match jobs(&scenario, args, out.as_deref()) {
+        Ok(jobs) => jobs,
+        Err(exit) => return exit,
+    };
+    let mut runs = Vec::new();
+    let mut expectations = Vec::new();
+    for done in run_all(&jobs, !args.quiet && !args.json) {
+        match done {
+            Ok(Done { run, verdicts }) => {
+                runs.push(run);
+                expectations.extend(verdicts.iter().map(expectation));
+            }
+            Err(failure) => return fail(&failure),
+        }
+    }
+    let page = Page { runs, expectations, scenario_text: Some(scenario.source_text.clone()) };
+    if let Some(out) = &out
+        && let Err(failure) = write(out, &page)
+    {
+        return fail(&failure);
+    }
+    show(&page, args.json, out.as_deref())
+}
+
+/// Reads a scenario, or says what is wrong with it.
+pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
+    let mut overrides = Vec::new();
+    for pair in set {
+        let Some((key, value)) = pair.split_once('=') else {
+            eprintln!("ratewire: --set {pair}: write KEY=VALUE, as in bottleneck.rate=10Mbit/s");
+            return Err(Exit::Wrong);
+        };
+        overrides.push((key.trim().to_string(), value.trim().to_string()));
+    }
+    Scenario::load_with(path, &overrides).map_err(|wrong| {
+        complain(&wrong);
+        Exit::Wrong
+    })
+}
+
+pub(crate) fn fail(failure: &Failure) -> Exit {
+    eprintln!("ratewire: {failure}");
+    match failure {
+        Failure::Run(_) => Exit::Failed,
+        Failure::File { .. } => Exit::File,
+    }
+}
+
+fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<Vec<Job<'a>>, Exit> {
+    let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
+    let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
+    let mut jobs = Vec::new();
+    for law in &laws {
+        for seed in &seeds {
+            let plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
+                complain(&wrong);
+                Exit::Wrong
+            })?;
+            if *seed == seeds[0] {
+                complain(&plan.warnings);
+            }
+            let folder = out.map(|out| out.join(format!("{law}-seed-{seed}")));
+            jobs.push(Job { scenario, plan, folder });
+        }
+    }
+    Ok(jobs)
+}
+
+fn folder(scenario: &Path) -> PathBuf {
+    Path::new("out").join(scenario.file_stem().unwrap_or_default())
+}
+
+fn write(out: &Path, page: &Page) -> Result<(), Failure> {
+    let write = |name: &str, text: String| {
+        let path = out.join(name);
+        std::fs::write(&path, text).map_err(|e| Failure::File { path, reason: e.to_string() })
+    };
+    write("summary.json", json(page))?;
+    write("report.html", html::render(page))
+}
+
+fn json(page: &Page) -> String {
+    let summaries = Summaries {
+        runs: page.runs.iter().map(|run: &Run| &run.summary).collect(),
+        expectations: &page.expectations,
+    };
+    let text = serde_json::to_string_pretty(&summaries).unwrap_or_default();
+    text + "\n"
+}
+
+fn show(page: &Page, as_json: bool, out: Option<&Path>) -> Exit {
+    if as_json {
+        return print(&json(page));
+    }
+    let options = table_options();
+    let mut text = table::render(&page.runs, &options);
+    if !page.expectations.is_empty() {
+        text += "\n";
+        text += &table::expectations(&page.expectations, &options);
+    }
+    if let Some(out) = out {
+        text += &format!("\nReport: {}\n", out.join("report.html").display());
+    }
+    print(&text)
+}

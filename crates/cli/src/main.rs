@@ -1,0 +1,74 @@
+//! The `ratewire` command.
+
+mod commands;
+mod job;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Congestion control laws, simulated and compared.
+#[derive(Parser)]
+#[command(name = "ratewire", version, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 an expectation does not hold; 2 the command line or a scenario is wrong;
+3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it).";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Simulate a scenario, print how each law did, and write the report
+    Run(commands::run::Args),
+    /// Run scenarios and hold them against their expectations
+    Check(commands::check::Args),
+    /// List the laws
+    Laws(commands::lists::LawsArgs),
+    /// List the topologies
+    Topologies,
+    /// Say what a law does, with its equations, sources and options
+    Explain(commands::lists::ExplainArgs),
+    /// Say how scenarios are written
+    Scenario(commands::lists::ScenarioArgs),
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let exit = match Cli::parse().command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Check(args) => commands::check::check(&args),
+        Command::Laws(args) => commands::lists::laws(&args),
+        Command::Topologies => commands::lists::topologies(),
+        Command::Explain(args) => commands::lists::explain(&args),
+        Command::Scenario(args) => commands::lists::scenario(&args),
+        Command::Completions { shell } => {
+            let mut out = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
+            commands::print(&String::from_utf8_lossy(&out))
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+/// How the command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// An expectation does not hold.
+    NotMet = 1,
+    /// The command line or a scenario is wrong.
+    Wrong = 2,
+    /// A file cannot be read or written.
+    File = 3,
+    /// A run failed.
+    Failed = 4,
+}

@@ -1,0 +1,100 @@
+//! The options that all TCPs share.
+
+use ratewire_units::Bytes;
+
+use crate::law::FlowContext;
+use crate::options::{Kind, OptionSpec, Options, Size};
+
+/// How a TCP starts, paces and restarts.
+#[derive(Clone, Debug)]
+pub(super) struct Common {
+    /// Window before the first acknowledgement, and after idling.
+    pub(super) initial_window: Size,
+    /// First slow-start threshold; `None` for as high as can be.
+    pub(super) initial_ssthresh: Option<Size>,
+    /// Packets that one acknowledgement may add in slow start: L of RFC 3465.
+    pub(super) abc: f64,
+    /// Whether HyStart++ watches the first slow start.
+    pub(super) hystart: bool,
+    /// Whether packets are spread over the RTT.
+    pub(super) pacing: bool,
+    /// Whether idling for longer than the retransmission timeout brings slow start back.
+    pub(super) idle_restart: bool,
+}
+
+pub(super) const INITIAL_WINDOW: OptionSpec = OptionSpec {
+    name: "initial_window",
+    kind: Kind::Size(None),
+    default: "10 packets",
+    doc: "Window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
+};
+
+pub(super) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
+    name: "initial_ssthresh",
+    kind: Kind::Size(Some("none")),
+    default: "none",
+    doc: "Window at which the first slow start ends, at least two packets; \"none\": at the first \
+          loss, mark or, with hystart, rise of the RTT. RFC 5681, 3.1.",
+};
+
+pub(super) const ABC: OptionSpec = OptionSpec {
+    name: "abc",
+    kind: Kind::Number(1.0, f64::INFINITY),
+    default: "2",
+    doc: "Packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the window \
+          each RTT with delayed acknowledgements too, \"inf\" counts all that is acknowledged (Linux). \
+          Always 1 after a timeout (RFC 3465, 2.3); while hystart watches 8, or no limit with pacing \
+          (RFC 9406, 4.3).",
+};
+
+pub(super) const PACING: OptionSpec = OptionSpec {
+    name: "pacing",
+    kind: Kind::Switch,
+    default: "false",
+    doc: "Spread packets over the RTT: at 2 cwnd / SRTT below half the slow-start threshold, at 1.2 \
+          cwnd / SRTT above it (Linux), instead of sending on each acknowledgement.",
+};
+
+pub(super) const IDLE_RESTART: OptionSpec = OptionSpec {
+    name: "idle_restart",
+    kind: Kind::Switch,
+    default: "true",
+    doc: "After sending nothing for longer than the retransmission timeout, start again from no more \
+          than the initial window. RFC 5681, 4.1.",
+};
+
+/// The option `hystart`, whose default is the law's own choice.
+pub(super) const fn hystart(default: &'static str) -> OptionSpec {
+    OptionSpec {
+        name: "hystart",
+        kind: Kind::Switch,
+        default,
+        doc: "End the first slow start when the RTT rises, before packets are lost: HyStart++, \
+              RFC 9406.",
+    }
+}
+
+impl Common {
+    /// Reads them; the law's table holds all six.
+    pub(super) fn from_options(o: &Options) -> Common {
+        Common {
+            initial_window: o.size("initial_window").unwrap_or(Size::Packets(10.0)),
+            initial_ssthresh: o.size("initial_ssthresh"),
+            abc: o.number("abc"),
+            hystart: o.switch("hystart"),
+            pacing: o.switch("pacing"),
+            idle_restart: o.switch("idle_restart"),
+        }
+    }
+
+    /// The initial window in payload bytes, at least one packet.
+    pub(super) fn initial_window(&self, flow: &FlowContext) -> Bytes {
+        self.initial_window.bytes(flow.mss).max(flow.mss)
+    }
+
+    /// The first slow-start threshold in payload bytes, infinite if there is none.
+    pub(super) fn initial_ssthresh(&self, flow: &FlowContext) -> f64 {
+        let bytes = |size: Size| size.bytes(flow.mss).max(flow.mss * 2).as_f64();
+        self.initial_ssthresh.map_or(f64::INFINITY, bytes)
+    }
+}

@@ -1,0 +1,120 @@
+//! CUBIC (RFC 9438): the window as a cubic function of the time since the last loss.
+//!
+//! Units: packets (`SMSS` of payload) and seconds. `flight` is what was outstanding when the loss was
+//! noticed, at most `cwnd`.
+//!
+//! # Congestion avoidance (section 4.2 to 4.5)
+//! - a stage begins with the first acknowledgement after slow start or after a loss is repaired:
+//!   `t = 0`, `cwnd_epoch = cwnd`, `W_est = cwnd`, `K = cbrt((W_max - cwnd_epoch) / C)`.
+//!   `W_max = cwnd_epoch` and `K = 0` if `W_max` is not known: after a timeout (4.8), and when slow
+//!   start ended without a loss (4.10).
+//! - `W(t) = C (t - K)^3 + W_max`.
+//! - each packet acknowledged: `target = W(t + SRTT)`, at least `cwnd` and at most `1.5 cwnd`;
+//!   `cwnd += (target - cwnd) / cwnd`.
+//! - Reno-friendly region (4.3): `W_est += alpha / cwnd` for each packet acknowledged, with
+//!   `alpha = 3 (1 - beta) / (1 + beta)`, and `alpha = 1` once `W_est >= cwnd_prior`, the window at
+//!   which `ssthresh` was last set. While `W(t) < W_est`, `cwnd = W_est`.
+//! - `t` stands still while the application or the receiver's window is the limit, and while idle
+//!   (5.8).
+//!
+//! # Congestion (section 4.6 to 4.8)
+//! - loss or mark: `cwnd_prior = cwnd`, `ssthresh = max(beta flight, 2)`, `cwnd = max(beta flight, 2)`,
+//!   after a mark `max(beta flight, 1)`.
+//! - fast convergence: `W_max = cwnd (1 + beta) / 2` if the window had not got back to `W_max`, else
+//!   `W_max = cwnd`.
+//! - timeout: `ssthresh` as for a loss, `cwnd = 1`, `W_max` unknown.
+//!
+//! Slow start, restart after idling and pacing are those of every TCP here: see [`super`] and the
+//! options. Mean window with one packet in `1/p` lost: `(C (3 + beta) / (4 (1 - beta)))^(1/4)
+//! (RTT / p)^(3/4) = 1.054 (RTT / p)^(3/4)` (5.1).
+//!
+//! # Deliberate differences from RFC 9438
+//! - Growth is by packets acknowledged, not by acknowledgements (4.4), so that delayed acknowledgements
+//!   do not halve it, as in Linux.
+//! - In the Reno-friendly region the window is never lowered to `W_est`, only raised, as in Linux: the
+//!   window steers for `W(t + SRTT)`, and may be above `W(t)` and `W_est` alike.
+//! - Spurious loss events are not undone (4.9): the transport does not report them.
+//! - No growth for one RTT after a mark (RFC 3168, 6.1.2), which RFC 9438 leaves open.
+//! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not `ssthresh`
+//!   again, as Linux does.
+
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use source::CubicSource;
+
+use super::common::{self, Common};
+use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+
+/// CUBIC with its parameters.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    pub(super) common: Common,
+    pub(super) c: f64,
+    pub(super) beta: f64,
+    pub(super) fast_convergence: bool,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "c",
+        kind: Kind::Number(1e-6, 1e6),
+        default: "0.4",
+        doc: "How fast the window grows, in packets per second cubed. RFC 9438, 5.",
+    },
+    OptionSpec {
+        name: "beta",
+        kind: Kind::Number(0.01, 0.99),
+        default: "0.7",
+        doc: "Share of the window kept after a loss or mark. RFC 9438, 4.6.",
+    },
+    OptionSpec {
+        name: "fast_convergence",
+        kind: Kind::Switch,
+        default: "true",
+        doc: "Give way to new flows: aim below the last window when it was below the one before. RFC \
+              9438, 4.7.",
+    },
+    common::hystart("true"),
+    common::INITIAL_WINDOW,
+    common::INITIAL_SSTHRESH,
+    common::ABC,
+    common::PACING,
+    common::IDLE_RESTART,
+];
+
+impl Law for Cubic {
+    type Header = NoHeader;
+    type Source = CubicSource;
+    type Port = NoPort;
+    type Sink = NoSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "cubic",
+        title: "CUBIC",
+        summary: "TCP CUBIC: the window as a cubic function of the time since the last loss",
+        explanation: include_str!("explain.md"),
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Cubic, OptionError> {
+        Ok(Cubic {
+            common: Common::from_options(o),
+            c: o.number("c"),
+            beta: o.number("beta"),
+            fast_convergence: o.switch("fast_convergence"),
+        })
+    }
+
+    fn source(&self, flow: &FlowContext) -> CubicSource {
+        CubicSource::new(self, flow)
+    }
+    fn port(&self, _: &LinkContext) -> Option<NoPort> {
+        None
+    }
+    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
+        None
+    }
+}

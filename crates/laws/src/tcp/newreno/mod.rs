@@ -1,0 +1,90 @@
+//! NewReno: TCP's additive increase and multiplicative decrease (RFC 5681, RFC 6582, RFC 6675).
+//!
+//! Units: payload bytes. `SMSS` is the payload of a full packet, `flight` what was outstanding when
+//! the loss was noticed, at most `cwnd`.
+//!
+//! # Sender
+//! - starts with `cwnd` = 10 packets (RFC 6928) and `ssthresh` as high as can be (RFC 5681, 3.1).
+//! - slow start, `cwnd < ssthresh`: `cwnd += min(acked, L * SMSS)` for each acknowledgement, L = 2
+//!   (RFC 3465, 2.2), so that the window doubles each RTT with delayed acknowledgements too.
+//!   L = 1 in the slow start after a timeout (RFC 3465, 2.3).
+//! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted,
+//!   `cwnd += SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1).
+//! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4; RFC
+//!   6675, 5; RFC 3168, 6.1.2).
+//! - timeout: the same `ssthresh`, `cwnd = 1 SMSS` (RFC 5681, 3.1); `ssthresh` is held while the same
+//!   packet times out again.
+//! - nothing sent for longer than the retransmission timeout: `cwnd = min(cwnd, initial window)`
+//!   (RFC 5681, 4.1); `ssthresh` stays.
+//! - no growth while a loss is repaired, for one RTT after a mark (RFC 3168, 6.1.2), or while the
+//!   application or the receiver's window is the limit (RFC 7661).
+//!
+//! Mean window with one packet in `1/p` lost: `sqrt(3 / (2 p)) = 1.22 / sqrt(p)` packets.
+//!
+//! # Deliberate differences from the RFCs
+//! - No inflation by duplicate acknowledgements and no deflation by partial ones (RFC 5681, 3.2; RFC
+//!   6582, 3.2): the transport counts what is outstanding as RFC 6675 does, so the window is `ssthresh`
+//!   throughout the repair and after it.
+//! - L = 2 where RFC 5681 (3.1) has 1, which doubles the window only if every packet is acknowledged by
+//!   itself.
+//! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not `ssthresh`
+//!   again, as Linux does.
+//! - A mark never lowers the window below two packets. RFC 3168 (6.1.2) goes on to one, and from there
+//!   to sending on the retransmission timer.
+//! - The byte limit on the initial window (14,600 in RFC 6928, 2) is not applied: the option says
+//!   what is used.
+//! - HyStart++ (RFC 9406) is there, and off, as in the RFCs named above.
+
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use source::NewRenoSource;
+
+use super::common::{self, Common};
+use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
+use crate::options::{OptionError, OptionSpec, Options};
+
+/// NewReno with its parameters.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    pub(super) common: Common,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    common::INITIAL_WINDOW,
+    common::INITIAL_SSTHRESH,
+    common::ABC,
+    common::hystart("false"),
+    common::PACING,
+    common::IDLE_RESTART,
+];
+
+impl Law for NewReno {
+    type Header = NoHeader;
+    type Source = NewRenoSource;
+    type Port = NoPort;
+    type Sink = NoSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "newreno",
+        title: "NewReno",
+        summary: "TCP NewReno: one packet more each RTT, half at each loss",
+        explanation: include_str!("explain.md"),
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<NewReno, OptionError> {
+        Ok(NewReno { common: Common::from_options(o) })
+    }
+
+    fn source(&self, flow: &FlowContext) -> NewRenoSource {
+        NewRenoSource::new(self, flow)
+    }
+    fn port(&self, _: &LinkContext) -> Option<NoPort> {
+        None
+    }
+    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
+        None
+    }
+}

@@ -1,0 +1,69 @@
+//! The sender's part.
+
+use ratewire_units::{Bytes, Throughput, Time};
+
+use super::NewReno;
+use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Source};
+use crate::tcp::window::Window;
+
+/// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
+const KEEP: f64 = 0.5;
+/// Packets below which a mark does not lower the window (RFC 5681, equation 4).
+const MARK_FLOOR: f64 = 2.0;
+
+/// NewReno at one sender.
+#[derive(Clone, Debug)]
+pub struct NewRenoSource {
+    pub(super) window: Window,
+    /// Bytes acknowledged in congestion avoidance since the window last grew.
+    acked: f64,
+}
+
+impl NewRenoSource {
+    pub(super) fn new(law: &NewReno, flow: &FlowContext) -> NewRenoSource {
+        NewRenoSource { window: Window::new(&law.common, flow), acked: 0.0 }
+    }
+}
+
+impl Source for NewRenoSource {
+    type Header = NoHeader;
+
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<NoHeader> {
+        if self.window.on_send(sending) {
+            self.acked = 0.0;
+        }
+        None
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, _: Option<&NoHeader>) {
+        self.acked += self.window.on_ack(acked);
+        let cwnd = self.window.cwnd();
+        if self.acked >= cwnd {
+            // At most one packet an RTT: what a huge acknowledgement leaves over counts once more.
+            self.acked = (self.acked - cwnd).min(cwnd);
+            self.window.add(self.window.mss());
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        if self.window.on_congestion(congestion, KEEP, MARK_FLOOR) {
+            self.acked = 0.0;
+        }
+    }
+
+    fn on_recovered(&mut self, _now: Time) {
+        self.window.on_recovered();
+    }
+
+    #[inline]
+    fn window(&self) -> Bytes {
+        self.window.bytes()
+    }
+
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        self.window.pacing()
+    }
+}

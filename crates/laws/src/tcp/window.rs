@@ -1,0 +1,246 @@
+//! The congestion window that every TCP shares: slow start, once-a-window reaction, timeouts, restart
+//! after idling, pacing. Payload bytes and seconds.
+
+use ratewire_units::{Bytes, Throughput, Time};
+
+use super::common::Common;
+use super::hystart::{HyStart, Step, UNPACED_LIMIT};
+use crate::law::{Acked, Congestion, FlowContext, Sending, Signal};
+
+/// Above this an `f64` cannot hold single bytes: 2^53. No path is that long.
+const MAX_WINDOW: f64 = 9_007_199_254_740_992.0;
+
+/// The congestion window and slow-start threshold of one flow.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    cwnd: f64,
+    ssthresh: f64,
+    mss: f64,
+    initial: f64,
+    /// Network-layer bytes per payload byte: pacing counts headers, the window does not.
+    overhead: f64,
+    /// Payload bytes that one acknowledgement may add in slow start, without HyStart++.
+    abc: f64,
+    hystart: Option<HyStart>,
+    pacing: bool,
+    idle_restart: bool,
+    srtt: f64,
+    last_sent: Option<Time>,
+    episode: Episode,
+    /// The timer has expired and nothing was acknowledged since.
+    backed_off: bool,
+    /// In the slow start that follows a timeout.
+    after_timeout: bool,
+}
+
+/// What the sender is still answering. One answer is enough for a window of data (RFC 3168, 6.1.2),
+/// and the window does not grow meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Episode {
+    None,
+    /// A loss, until it is repaired.
+    Loss,
+    /// A mark, until the receiver has heard of the answer and stops echoing it: one RTT.
+    Mark(Time),
+}
+
+impl Window {
+    pub(super) fn new(common: &Common, flow: &FlowContext) -> Window {
+        let mss = flow.mss.as_f64().max(1.0);
+        let initial = common.initial_window(flow).as_f64().min(MAX_WINDOW).max(mss);
+        Window {
+            cwnd: initial,
+            ssthresh: common.initial_ssthresh(flow),
+            mss,
+            initial,
+            overhead: flow.packet.as_f64() / mss,
+            abc: common.abc * mss,
+            hystart: common.hystart.then(HyStart::new),
+            pacing: common.pacing,
+            idle_restart: common.idle_restart,
+            srtt: 0.0,
+            last_sent: None,
+            episode: Episode::None,
+            backed_off: false,
+            after_timeout: false,
+        }
+    }
+
+    /// In payload bytes.
+    #[inline]
+    pub(super) fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+    /// Payload of a full packet, in bytes.
+    #[inline]
+    pub(super) fn mss(&self) -> f64 {
+        self.mss
+    }
+    #[inline]
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// A packet leaves. Says whether this ended an idle time so long that slow start begins again
+    /// (RFC 5681, 4.1).
+    #[inline]
+    pub(super) fn on_send(&mut self, sending: &Sending) -> bool {
+        let last = self.last_sent.replace(sending.now);
+        if !self.idle_restart || !ends_idling(sending) || sending.rto.is_zero() {
+            return false;
+        }
+        let restarts = last.is_some_and(|last| sending.now.since(last) > sending.rto);
+        if restarts {
+            self.cwnd = self.cwnd.min(self.initial);
+            // Rounds from before the idle time say nothing about the RTT now.
+            if let Some(hystart) = &mut self.hystart {
+                *hystart = HyStart::new();
+            }
+        }
+        restarts
+    }
+
+    /// An acknowledgement arrived. Grows the window if in slow start; returns the acknowledged bytes
+    /// by which congestion avoidance is to grow it.
+    #[inline]
+    pub(super) fn on_ack(&mut self, acked: &Acked) -> f64 {
+        self.srtt = acked.srtt.secs();
+        if acked.bytes > Bytes::ZERO {
+            self.backed_off = false;
+        }
+        match self.episode {
+            Episode::Loss if acked.in_recovery => return 0.0,
+            Episode::Mark(until) if acked.now < until => return 0.0,
+            Episode::Mark(_) => self.episode = Episode::None,
+            Episode::Loss | Episode::None => {}
+        }
+        if self.in_slow_start() {
+            self.slow_start(acked)
+        } else if acked.limited {
+            0.0
+        } else {
+            acked.bytes.as_f64()
+        }
+    }
+
+    /// RFC 5681, 3.1: `cwnd += min(acked, L)`, up to the threshold; what is left over is returned.
+    fn slow_start(&mut self, acked: &Acked) -> f64 {
+        let divisor = match self.hystart.as_mut().map(|h| h.on_ack(acked)) {
+            None => 1.0,
+            Some(Step::Grow(divisor)) => divisor,
+            Some(Step::Leave) => {
+                self.ssthresh = self.cwnd;
+                self.hystart = None;
+                return 0.0;
+            }
+        };
+        // A window that is not used says nothing about the path (RFC 7661).
+        if acked.limited {
+            return 0.0;
+        }
+        let counted = acked.bytes.as_f64().min(self.slow_start_limit());
+        let room = (self.ssthresh - self.cwnd) * divisor;
+        if counted < room {
+            self.add(counted / divisor);
+            return 0.0;
+        }
+        self.cwnd = self.ssthresh.min(MAX_WINDOW);
+        self.hystart = None;
+        self.after_timeout = false;
+        counted - room
+    }
+
+    /// L of RFC 3465, in bytes.
+    fn slow_start_limit(&self) -> f64 {
+        match &self.hystart {
+            _ if self.after_timeout => self.mss,
+            None => self.abc,
+            Some(_) if self.pacing => f64::INFINITY,
+            Some(_) => UNPACED_LIMIT * self.mss,
+        }
+    }
+
+    /// Congestion avoidance adds this many bytes.
+    #[inline]
+    pub(super) fn add(&mut self, bytes: f64) {
+        self.cwnd = (self.cwnd + bytes).min(MAX_WINDOW);
+    }
+
+    /// Congestion was noticed: keeps the share `keep` of what was outstanding, after a mark at least
+    /// `mark_floor` packets, else at least two. Says whether this is a new event: not one that belongs
+    /// to what is being answered already.
+    pub(super) fn on_congestion(&mut self, c: &Congestion, keep: f64, mark_floor: f64) -> bool {
+        let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
+        let answering = answering_mark || self.episode == Episode::Loss;
+        // Once the threshold is known, HyStart++ has no more to find out.
+        self.hystart = None;
+        if c.signal == Signal::Timeout {
+            // The threshold is held while the same packet times out again (RFC 5681, 3.1), and where
+            // the loss that the timer found belongs to a window that has been cut.
+            let new = !self.backed_off && !answering;
+            if new {
+                self.ssthresh = (self.outstanding(c) * keep).max(2.0 * self.mss);
+            }
+            self.cwnd = self.mss;
+            self.episode = Episode::None;
+            self.backed_off = true;
+            self.after_timeout = true;
+            return new;
+        }
+        if c.signal == Signal::Loss {
+            self.episode = Episode::Loss;
+        }
+        if answering {
+            return false;
+        }
+        if c.signal == Signal::Mark {
+            self.episode = Episode::Mark(c.now + c.srtt);
+        }
+        let kept = self.outstanding(c) * keep;
+        let floor = if c.signal == Signal::Mark { mark_floor } else { 2.0 } * self.mss;
+        self.ssthresh = kept.max(2.0 * self.mss);
+        // Never more than before: of a window of one packet, two would be more.
+        self.cwnd = kept.max(floor).min(self.cwnd);
+        self.after_timeout = false;
+        true
+    }
+
+    /// What was outstanding, by leave of the window: not what limited transmit (RFC 5681, 3.2) or a
+    /// window since lowered left on the path.
+    fn outstanding(&self, c: &Congestion) -> f64 {
+        c.in_flight.as_f64().min(self.cwnd)
+    }
+
+    pub(super) fn on_recovered(&mut self) {
+        if self.episode == Episode::Loss {
+            self.episode = Episode::None;
+        }
+    }
+
+    /// See [`crate::Source::window`].
+    #[inline]
+    pub(super) fn bytes(&self) -> Bytes {
+        Bytes::new((self.cwnd + 0.5) as u64)
+    }
+
+    /// See [`crate::Source::pacing`]. The factors leave room for growth (Linux, `tcp_update_pacing_rate`).
+    #[inline]
+    pub(super) fn pacing(&self) -> Option<Throughput> {
+        let factor = if self.cwnd < self.ssthresh / 2.0 { 2.0 } else { 1.2 };
+        (self.pacing && self.srtt > 0.0)
+            .then(|| Throughput::new(factor * self.cwnd * self.overhead / self.srtt))
+    }
+}
+
+/// Whether nothing but this packet is outstanding.
+#[inline]
+pub(super) fn ends_idling(sending: &Sending) -> bool {
+    sending.in_flight <= sending.packet
+}
+
+#[cfg(test)]
+impl Window {
+    pub(super) fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+}

@@ -1,0 +1,217 @@
+//! Packets: labels that move from link to link, and contents that stay in a slab.
+
+use ratewire_laws::Header;
+use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
+use ratewire_units::{Bytes, Time};
+
+/// Index of a packet's content in the [`Slab`].
+pub(crate) type ContentId = u32;
+
+/// None.
+const NIL: u32 = u32::MAX;
+
+/// Explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not capable: dropped where others are marked.
+    NotCapable,
+    /// Capable, not marked.
+    Capable,
+    /// Congestion experienced.
+    Marked,
+}
+
+/// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
+/// reads and writes memory in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// While waiting: when it came into the queue. While on a link: when it arrives.
+    pub(crate) time: Time,
+    pub(crate) content: ContentId,
+    /// Where in the route table the link after this one stands.
+    pub(crate) hop: u32,
+    /// Network-layer bytes.
+    pub size: u32,
+    /// The flow it belongs to, in the caller's numbering.
+    pub flow: u32,
+    /// Tells apart flows that used the same `flow` number one after the other.
+    pub generation: u32,
+    /// Congestion mark.
+    pub ecn: Ecn,
+    pub(crate) fate: Fate,
+}
+
+/// What becomes of a packet on the link it is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Arrives,
+    /// Noticed where it would arrive.
+    Lost,
+    /// Dropped from the middle of the queue: nothing is left but its place.
+    Gone,
+}
+
+/// What a packet carries beside its congestion header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Body {
+    /// Opens a flow.
+    Open,
+    /// Data.
+    Data {
+        /// Stream offset of the first byte.
+        offset: u64,
+        /// Payload bytes.
+        payload: u32,
+    },
+    /// An acknowledgement, see [`Ack`].
+    Ack {
+        /// Whether it answers [`Body::Open`].
+        opens: bool,
+        /// Whether what it answers was marked.
+        marked: bool,
+        /// Where its selective acknowledgement is kept.
+        sack: u32,
+        /// All below has arrived.
+        cumulative: u64,
+        /// Payload allowed beyond `cumulative`.
+        window: Bytes,
+    },
+}
+
+/// The part of a packet that only ports and hosts need: one cache line.
+#[derive(Clone, Copy, Debug)]
+pub struct Content {
+    /// Congestion header; routers rewrite it.
+    pub header: Header,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// Contents of all packets of a run: no allocation per packet, 32-bit ids.
+#[derive(Debug, Default)]
+pub(crate) struct Slab {
+    contents: Pool<Content>,
+    /// Few acknowledgements are selective: these are kept apart.
+    sacks: Pool<SackBlocks>,
+}
+
+#[derive(Debug)]
+struct Pool<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Pool<T> {
+    #[inline]
+    fn insert(&mut self, item: T) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.items[id as usize] = item;
+                id
+            }
+            None => {
+                self.items.push(item);
+                (self.items.len() - 1) as u32
+            }
+        }
+    }
+    #[inline]
+    fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+}
+
+impl Slab {
+    /// Packets in use.
+    pub(crate) fn in_use(&self) -> u64 {
+        (self.contents.items.len() - self.contents.free.len()) as u64
+    }
+
+    /// Puts a packet from a flow's sender in.
+    #[inline]
+    pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {
+        let body = match segment.kind {
+            SegmentKind::Open => Body::Open,
+            SegmentKind::Data { .. } => {
+                Body::Data { offset: segment.offset, payload: segment.payload.get() as u32 }
+            }
+        };
+        self.contents.insert(Content { header: segment.header, body })
+    }
+
+    /// Puts a packet from a flow's receiver in.
+    pub(crate) fn insert_ack(&mut self, ack: &Ack) -> ContentId {
+        let content = self.acknowledgement(ack);
+        self.contents.insert(content)
+    }
+
+    /// Turns a packet that has arrived into the acknowledgement that answers it, in place.
+    #[inline]
+    pub(crate) fn answer(&mut self, id: ContentId, ack: &Ack) {
+        self.contents.items[id as usize] = self.acknowledgement(ack);
+    }
+
+    #[inline]
+    fn acknowledgement(&mut self, ack: &Ack) -> Content {
+        let sack = if ack.sack.is_empty() { NIL } else { self.sacks.insert(ack.sack) };
+        Content {
+            header: ack.header,
+            body: Body::Ack {
+                opens: ack.opens,
+                marked: ack.marked,
+                sack,
+                cumulative: ack.cumulative,
+                window: ack.window,
+            },
+        }
+    }
+
+    /// The acknowledgement a packet carries, if it does.
+    #[inline]
+    pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
+        let content = &self.contents.items[id as usize];
+        let Body::Ack { opens, marked, sack, cumulative, window } = content.body else {
+            return None;
+        };
+        let sack =
+            if sack == NIL { SackBlocks::default() } else { self.sacks.items[sack as usize] };
+        Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
+    }
+
+    /// Takes a packet out of use.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: ContentId) {
+        if let Body::Ack { sack, .. } = self.contents.items[id as usize].body
+            && sack != NIL
+        {
+            self.sacks.remove(sack);
+        }
+        self.contents.remove(id);
+    }
+
+    #[inline]
+    pub(crate) fn content(&self, id: ContentId) -> &Content {
+        &self.contents.items[id as usize]
+    }
+    #[inline]
+    pub(crate) fn header_mut(&mut self, id: ContentId) -> &mut Header {
+        &mut self.contents.items[id as usize].header
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_contents_fit_their_cache_lines() {
+        assert_eq!(size_of::<Label>(), 32);
+        assert!(size_of::<Content>() <= 72, "{}", size_of::<Content>());
+    }
+}

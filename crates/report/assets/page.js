@@ -1,0 +1,377 @@
+// Plots over time. Everything they need is in the page: the data element, the style's colours.
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const $ = (id) => document.getElementById(id);
+  const on = data.groups.map(() => true);
+  const state = { side: false, link: 0, zoom: null, printing: false };
+  let charts = [];
+
+  // ---- colours -------------------------------------------------------------------------------
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // The style writes every colour with six digits.
+  const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  // t from -1 (towards the text's colour) to 1 (towards the background's).
+  const tint = (hex, t) => {
+    const to = rgb(style(t > 0 ? "--panel" : "--ink"));
+    const part = Math.abs(t);
+    return "rgb(" + rgb(hex).map((c, i) => Math.round(c + (to[i] - c) * part)).join(",") + ")";
+  };
+  const DASHES = [null, [8, 4], [2, 3], [10, 3, 2, 3]];
+  const groupColour = (g) => style(g < 0 ? "--neutral" : "--hue" + data.groups[g].hue);
+  const groupDash = (g) => (g < 0 ? null : DASHES[Math.min(data.groups[g].dash, 3)]);
+
+  // Each flow's place among those of its group gives its lightness, or its hue where flows have hues.
+  const members = data.groups.map(() => 0);
+  for (const flow of data.flows) flow.nth = members[flow.g]++;
+  function flowStroke(flow) {
+    if (data.mode === "flows") {
+      const lap = Math.floor(flow.nth / 8);
+      const colour = style("--hue" + (flow.nth % 8));
+      return { stroke: lap < 4 ? colour : tint(colour, 0.4), dash: DASHES[lap % 4] };
+    }
+    const n = members[flow.g];
+    const colour = groupColour(flow.g);
+    // Not all the way to either end: the lightest must show, the darkest must still have a hue.
+    const t = n < 2 ? 0 : -0.42 + (0.84 * flow.nth) / (n - 1);
+    return { stroke: tint(colour, t), dash: groupDash(flow.g) };
+  }
+
+  // ---- data ----------------------------------------------------------------------------------
+  // A stored series is [index of its first point, points...]; the times are the middles.
+  function table(lines) {
+    const grids = new Map();
+    lines.forEach((line, i) => {
+      if (!grids.has(line.dt)) grids.set(line.dt, []);
+      grids.get(line.dt).push(i);
+    });
+    const order = [];
+    const tables = [];
+    for (const [dt, members] of grids) {
+      const length = Math.max(...members.map((i) => lines[i].v[0] + lines[i].v.length - 1));
+      const xs = Array.from({ length }, (_, k) => (k + 0.5) * dt);
+      const columns = members.map((i) => {
+        const [first, ...values] = lines[i].v;
+        const column = new Array(length).fill(null);
+        values.forEach((value, k) => (column[first + k] = value));
+        return column;
+      });
+      tables.push([xs, ...columns]);
+      order.push(...members);
+    }
+    const joined = tables.length === 1 ? tables[0] : uPlot.join(tables);
+    const out = [joined[0]];
+    order.forEach((i, k) => (out[i + 1] = joined[k + 1]));
+    return out;
+  }
+
+  const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
+    g: f.g, dt: f.dt, v: f[key], name: f.name, ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+  }));
+  function linkLines(key) {
+    const link = data.links[state.link];
+    return (link ? link.runs : []).filter((r) => r[key]).map((r) => ({
+      g: r.g, dt: r.dt, v: r[key], name: "", stroke: groupColour(r.g), dash: groupDash(r.g), width: 1.8,
+    }));
+  }
+
+  // What each chart draws, its unit, and what to say when there is nothing.
+  const QUANTITIES = {
+    goodput: { lines: () => flowLines("goodput"), unit: data.units.rate, none: "No goodput was sampled." },
+    pacing: { lines: () => flowLines("pacing"), unit: data.units.rate, none: "No law here asks for a pace." },
+    total: {
+      lines: () => data.totals.filter((t) => t.total).map((t) => ({
+        g: t.g, dt: t.dt, v: t.total, name: "all flows", stroke: groupColour(t.g), dash: groupDash(t.g), width: 1.8,
+      })),
+      unit: data.units.total, none: "No goodput was sampled.",
+    },
+    cwnd: { lines: () => flowLines("cwnd"), unit: data.units.size, none: "No law here has a window: see data in flight." },
+    flight: { lines: () => flowLines("flight"), unit: data.units.size, none: "Nothing was sampled." },
+    rwnd: { lines: () => flowLines("rwnd"), unit: data.units.size, none: "No receiver sets a limit." },
+    rtt: { lines: () => flowLines("rtt"), unit: data.units.time, none: "No round-trip time was measured." },
+    queue: {
+      lines: () => {
+        const max = linkLines("qmax");
+        const mean = linkLines("qmean");
+        const lines = [];
+        mean.forEach((m) => {
+          const top = max.find((x) => x.g === m.g && x.dt === m.dt);
+          if (top) lines.push({ ...top, width: 0.6, name: "max", band: true, faint: true });
+          lines.push({ ...m, name: "mean" });
+        });
+        return lines;
+      },
+      unit: "packets", none: "This link was not sampled.",
+    },
+    util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
+    drops: { lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true },
+    marks: { lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true },
+  };
+
+  // ---- one plot ------------------------------------------------------------------------------
+  const number = (v) => {
+    if (v == null) return "–";
+    const size = Math.abs(v);
+    return size >= 1000 ? Math.round(v).toLocaleString("en-US") : String(+v.toPrecision(size >= 100 ? 4 : 3));
+  };
+  const label = (line) => {
+    const law = line.g >= 0 && data.mode !== "flows" ? data.groups[line.g].name : "";
+    return [law, line.name].filter(Boolean).join(" ") || "all laws";
+  };
+  const span = (text, parent, tag) => {
+    const node = document.createElement(tag || "span");
+    node.textContent = text;
+    parent.append(node);
+    return node;
+  };
+
+  function tooltip(lines, unit) {
+    let tip = null;
+    const hide = () => { if (tip) tip.style.display = "none"; };
+    function show(u) {
+      const { left, top, idx } = u.cursor;
+      // Synced plots show the line only: one box at a time, under the pointer.
+      if (idx == null || left < 0 || !u.over.matches(":hover")) return hide();
+      if (!tip) {
+        tip = document.createElement("div");
+        tip.className = "tip";
+        u.over.append(tip);
+      }
+      const y = u.posToVal(top, "y");
+      const rows = lines
+        .map((line, i) => ({ line, i: i + 1, v: u.data[i + 1][idx] }))
+        .filter((r) => r.v != null && u.series[r.i].show);
+      if (!rows.length) return hide();
+      const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, 10);
+      near.sort((a, b) => b.v - a.v);
+      tip.replaceChildren();
+      span(number(u.data[0][idx]) + " s", tip, "b");
+      const body = document.createElement("table");
+      for (const { line, v } of near) {
+        const row = document.createElement("tr");
+        const name = document.createElement("td");
+        const chip = span("", name, "i");
+        chip.className = "chip";
+        chip.style.borderTopColor = line.stroke;
+        name.append(label(line));
+        row.append(name);
+        span(number(v) + " " + unit, row, "td");
+        body.append(row);
+      }
+      tip.append(body);
+      if (rows.length > near.length) span("nearest 10 of " + rows.length, tip, "small");
+      tip.style.display = "";
+      const flip = left > u.over.clientWidth / 2;
+      tip.style.left = flip ? "" : left + 14 + "px";
+      tip.style.right = flip ? u.over.clientWidth - left + 14 + "px" : "";
+      tip.style.top = Math.max(0, Math.min(top, u.over.clientHeight - tip.offsetHeight)) + "px";
+    }
+    return { hooks: { setCursor: show } };
+  }
+
+  function zoomed(u, key) {
+    if (key !== "x" || zoomed.busy) return;
+    const { min, max } = u.scales.x;
+    if (min == null) return;
+    const whole = min <= 1e-12 && max >= data.end * (1 - 1e-9);
+    state.zoom = whole ? null : [min, max];
+    $("reset").disabled = whole;
+    zoomed.busy = true;
+    for (const other of charts) if (other.u !== u) other.u.setScale("x", { min, max });
+    zoomed.busy = false;
+  }
+  const end = data.end > 0 ? data.end : 1;
+  function resetZoom() {
+    state.zoom = null;
+    for (const chart of charts) chart.u.setScale("x", { min: 0, max: end });
+    $("reset").disabled = true;
+  }
+
+  function plot(parent, quantity, lines, width, height, top) {
+    const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
+    const soft = style("--soft");
+    const grid = { stroke: style("--grid"), width: 1 };
+    const ticks = { stroke: style("--line"), width: 1, size: 4 };
+    const bands = [];
+    const series = [{}];
+    lines.forEach((line, i) => {
+      if (line.band) bands.push({ series: [i + 1, i + 2], fill: fade(line.stroke, 0.16) });
+      series.push({
+        label: label(line), stroke: line.faint ? fade(line.stroke, 0.45) : line.stroke,
+        width: line.width, dash: line.dash || undefined, spanGaps: false,
+        points: { size: 5, show: (u, s) => onlyPoints(u, s) },
+        paths: quantity.stepped ? uPlot.paths.stepped({ align: 0 }) : undefined,
+      });
+    });
+    const widest = (values) => Math.max(...values.map((v) => String(v).length));
+    const u = new uPlot({
+      width, height, series, bands, legend: { show: false }, padding: [8, 20, 0, 0],
+      focus: { alpha: 1 },
+      cursor: {
+        // Its own double-click would zoom to the first and last point, not to the whole run.
+        bind: { dblclick: () => () => (resetZoom(), null) },
+        sync: { key: "time", scales: ["x", null], setSeries: false },
+        drag: { x: true, y: false }, y: false, points: lines.length > 24 ? { show: false } : { size: 6 },
+      },
+      scales: {
+        x: { time: false, range: (u, low, high) => (high > low ? [low, high] : [0, end]) },
+        y: { range: (u, low, high) => [0, top || (high > 0 ? high * 1.06 : 1)] },
+      },
+      axes: [
+        { stroke: soft, grid, ticks, font, size: 28, space: 60, gap: 4,
+          values: (u, splits) => splits.map((v, i) => number(v) + (i === splits.length - 1 ? " s" : "")) },
+        { stroke: soft, grid, ticks, font, gap: 4, space: 30,
+          values: (u, splits) => splits.map(number),
+          size: (u, values) => (values ? Math.max(44, 14 + 7.2 * widest(values)) : 44) },
+      ],
+      hooks: { setScale: [zoomed] },
+      plugins: [tooltip(lines, quantity.unit)],
+    }, table(lines), parent);
+    const chart = { u, lines, quantity };
+    zoomed.busy = true;
+    const [min, max] = state.zoom || [0, end];
+    u.setScale("x", { min, max });
+    zoomed.busy = false;
+    charts.push(chart);
+  }
+  function fade(colour, alpha) {
+    const parts = colour.startsWith("#") ? rgb(colour) : colour.match(/\d+/g).slice(0, 3);
+    return "rgba(" + parts.join(",") + "," + alpha + ")";
+  }
+  // A point alone between gaps would not show as a line.
+  function onlyPoints(u, s) {
+    let seen = 0;
+    for (const v of u.data[s]) if (v != null && ++seen > 3) return false;
+    return true;
+  }
+
+  // ---- all plots -----------------------------------------------------------------------------
+  function build() {
+    for (const chart of charts) chart.u.destroy();
+    charts = [];
+    for (const figure of document.querySelectorAll("figure.chart")) {
+      const quantity = QUANTITIES[figure.dataset.key];
+      const box = figure.querySelector(".plot");
+      figure.querySelector(".unit").textContent = quantity.unit;
+      box.replaceChildren();
+      const lines = quantity.lines().filter((l) => l.g < 0 || on[l.g]);
+      if (!lines.length) {
+        span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
+        continue;
+      }
+      const width = state.printing ? 312 : Math.max(240, box.clientWidth);
+      const laws = [...new Set(lines.map((l) => l.g))];
+      if (state.side && laws.length > 1) {
+        // The same scale in every panel, or they could not be compared.
+        const values = lines.flatMap((l) => l.v.slice(1));
+        const top = quantity.top || values.reduce((m, v) => (v > m ? v : m), 0) * 1.06 || 1;
+        for (const g of laws) {
+          const title = span("", box, "h4");
+          title.className = "hue" + data.groups[g].hue;
+          span("", title, "i").className = "chip";
+          title.append(data.groups[g].name);
+          plot(box, quantity, lines.filter((l) => l.g === g), width, 132, top);
+        }
+      } else {
+        plot(box, quantity, lines, width, 210, quantity.top);
+      }
+      if (figure.id === "flows-rate") chips(box, lines);
+    }
+    // For tests: only a script that got this far says how many plots there are.
+    document.documentElement.dataset.plots = charts.length;
+  }
+  // Names of flows where each has a colour of its own and there are few.
+  function chips(box, lines) {
+    if (data.mode !== "flows" || lines.length > 16 || lines[0].name === "all flows") return;
+    const list = document.createElement("div");
+    list.className = "flows";
+    for (const line of lines) {
+      const item = document.createElement("span");
+      const chip = span("", item, "i");
+      chip.className = "chip";
+      chip.style.borderTopColor = line.stroke;
+      if (line.dash) chip.style.borderTopStyle = "dashed";
+      item.append(line.name);
+      list.append(item);
+    }
+    box.append(list);
+  }
+
+  function filter() {
+    for (const node of document.querySelectorAll("main [data-g]")) {
+      node.classList.toggle("off", !on[node.dataset.g]);
+    }
+    build();
+  }
+  function chooseLink(index) {
+    state.link = index;
+    const name = data.links[index] ? data.links[index].name : "";
+    for (const id of ["link-queue", "link-util", "link-drops"]) {
+      const title = $(id) && $(id).querySelector("h3");
+      if (title) title.firstChild.textContent = title.dataset.text + (name ? " of " + name + " " : " ");
+    }
+  }
+
+  for (const box of document.querySelectorAll("[data-toggle]")) {
+    box.checked = true;
+    box.addEventListener("change", () => { on[box.dataset.toggle] = box.checked; filter(); });
+  }
+  for (const figure of document.querySelectorAll("figure.chart")) {
+    const title = figure.querySelector("h3");
+    title.dataset.text = title.firstChild.textContent.trim();
+    const select = figure.querySelector("select");
+    if (!select) continue;
+    // Offer only what there is; where there is nothing at all, the first says so.
+    const first = select.options[0];
+    for (const option of [...select.options]) if (!anything(option.value)) option.remove();
+    if (!select.options.length) select.add(first);
+    if (select.options.length < 2) select.hidden = true;
+    figure.dataset.key = select.value;
+    select.addEventListener("change", () => { figure.dataset.key = select.value; build(); });
+  }
+  function anything(key) {
+    if (key === "drops" || key === "marks") return data.links.some((l) => l.runs.some((r) => r[key]));
+    return QUANTITIES[key].lines().length > 0;
+  }
+  const link = $("link");
+  if (link) {
+    data.links.forEach((l, i) => link.add(new Option(l.name, i)));
+    link.addEventListener("change", () => { chooseLink(+link.value); build(); });
+    for (const path of document.querySelectorAll(".link[data-link]")) {
+      const index = data.links.findIndex((l) => l.id === +path.dataset.link);
+      if (index < 0) continue;
+      path.style.cursor = "pointer";
+      path.addEventListener("click", () => { link.value = index; chooseLink(index); build(); });
+    }
+  }
+  const layout = $("layout");
+  if (layout) layout.addEventListener("change", () => { state.side = layout.value === "side"; build(); });
+  const law = $("net-law");
+  if (law) law.addEventListener("change", () => {
+    for (const path of document.querySelectorAll(".link[data-u]")) {
+      const step = path.dataset.u.split(" ")[law.value];
+      path.setAttribute("class", "link u" + step);
+    }
+  });
+  $("reset").addEventListener("click", resetZoom);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
+  // Paper is white and narrow: the light colours, two plots beside each other.
+  const print = (now) => {
+    state.printing = now;
+    document.documentElement.classList.toggle("printing", now);
+    build();
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  let width = innerWidth;
+  let timer = 0;
+  addEventListener("resize", () => {
+    // Phones resize when their address bar hides: only a new width matters.
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(build, 120);
+  });
+  chooseLink(0);
+  build();
+})();

@@ -1,0 +1,339 @@
+//! Turns a stream of samples into what a page can draw, in memory that does not grow with the run.
+
+use std::collections::BTreeMap;
+
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use crate::{
+    Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo, Series,
+};
+
+/// Points a series keeps by default.
+pub const MAX_POINTS: usize = 600;
+
+/// How much of a run is kept for plots. Exact figures do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Flows with series of their own: the first, by index. The others count in the total.
+    pub flows: usize,
+    /// Links with series of their own: bottlenecks first, then by index.
+    pub links: usize,
+    /// Points a series keeps.
+    pub points: usize,
+    /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
+    pub completions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { flows: 40, links: 512, points: MAX_POINTS, completions: 5_000 }
+    }
+}
+
+/// Series of one flow.
+#[derive(Clone, Debug)]
+pub struct FlowSeries {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Mean goodput, bits per second.
+    pub goodput_bps: Series,
+    /// Mean congestion window, bytes; empty for a law that has none.
+    pub cwnd_bytes: Series,
+    /// Mean data in flight, bytes.
+    pub in_flight_bytes: Series,
+    /// Mean receive window, bytes; empty where there is no limit.
+    pub receive_window_bytes: Series,
+    /// Mean smoothed round-trip time, seconds.
+    pub srtt_s: Series,
+    /// Mean pace asked for, bits per second; empty for a law that asks for none.
+    pub pacing_bps: Series,
+}
+
+/// Series of one link and its queue.
+#[derive(Clone, Debug)]
+pub struct LinkSeries {
+    /// Index of the link.
+    pub link: u32,
+    /// Mean part of the time it was busy, 0 to 1.
+    pub utilisation: Series,
+    /// Packets waiting, mean.
+    pub queue_packets_mean: Series,
+    /// Packets waiting, most at any instant.
+    pub queue_packets_max: Series,
+    /// Packets dropped a second.
+    pub drops_per_s: Series,
+    /// Packets marked a second.
+    pub marks_per_s: Series,
+}
+
+/// What was kept of a run's samples.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// What the collector was told to keep.
+    pub limits: Limits,
+    /// Series of single flows, by index.
+    pub flows: Vec<FlowSeries>,
+    /// How many flows sent samples or are known by name.
+    pub flows_total: usize,
+    /// Goodput of all flows together, bits per second.
+    pub total_goodput_bps: Series,
+    /// Series of single links, by index.
+    pub links: Vec<LinkSeries>,
+    /// Completed flows in order of completion, every [`Collected::completions_stride`]-th.
+    pub completions: Vec<Completion>,
+    /// How many flows completed.
+    pub completions_total: u64,
+    /// One of how many completed flows is in [`Collected::completions`].
+    pub completions_stride: u64,
+    /// Statistics over all completed flows, quantiles within 1 %; `None` if none completed.
+    pub completion_summary: Option<CompletionSummary>,
+}
+
+/// Takes the samples of one run as they come, in order of time.
+#[derive(Debug)]
+pub struct Collector {
+    limits: Limits,
+    flows_total: usize,
+    flows: BTreeMap<u32, FlowSeries>,
+    /// Indices of the links to keep, when there are too many to keep all.
+    chosen: Option<Vec<u32>>,
+    links: BTreeMap<u32, LinkSeries>,
+    link_points: usize,
+    /// The interval of the first sample, which all series start from; zero before it.
+    base: Duration,
+    total: Series,
+    tick: Tick,
+    completions: Vec<Completion>,
+    completions_total: u64,
+    stride: u64,
+    times: Histogram,
+    slowdowns: Histogram,
+}
+
+/// Data delivered by all flows since the last instant anything was sampled.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tick {
+    at: Time,
+    before: Time,
+    interval: Duration,
+    bits: f64,
+}
+
+impl Collector {
+    /// A collector for the run `info`, with the usual [`Limits`].
+    pub fn new(info: &RunInfo) -> Collector {
+        Collector::with_limits(info, Limits::default())
+    }
+
+    /// A collector for the run `info` that keeps as much as `limits` say.
+    pub fn with_limits(info: &RunInfo, limits: Limits) -> Collector {
+        let links = &info.topology.links;
+        let chosen = (links.len() > limits.links).then(|| {
+            let mut order: Vec<u32> = (0..).take(links.len()).collect();
+            order.sort_by_key(|&i| !links[i as usize].bottleneck);
+            order.truncate(limits.links);
+            order.sort_unstable();
+            order
+        });
+        // Hundreds of links at full length would take tens of megabytes a run; few are drawn.
+        let link_points = if links.len() > 64 { limits.points / 2 } else { limits.points };
+        Collector {
+            limits,
+            flows_total: info.flows.len(),
+            flows: BTreeMap::new(),
+            chosen,
+            links: BTreeMap::new(),
+            link_points,
+            base: info.sampling,
+            total: Series::new(Kind::Rate, limits.points).starting_from(info.sampling),
+            tick: Tick::default(),
+            completions: Vec::new(),
+            completions_total: 0,
+            stride: 1,
+            times: Histogram::default(),
+            slowdowns: Histogram::default(),
+        }
+    }
+
+    /// Takes a sample of a flow.
+    pub fn flow(&mut self, s: &FlowSample) {
+        let index = s.flow as usize;
+        self.flows_total = self.flows_total.max(index.saturating_add(1));
+        if s.at != self.tick.at {
+            self.flush();
+            self.tick.at = s.at;
+        }
+        self.tick.interval = self.tick.interval.max(s.interval);
+        let bits = s.goodput.bps() * s.interval.secs();
+        self.tick.bits += if bits.is_finite() { bits } else { 0.0 };
+        if index >= self.limits.flows {
+            return;
+        }
+        let points = self.limits.points;
+        let base = self.base(s.interval);
+        let series =
+            self.flows.entry(s.flow).or_insert_with(|| FlowSeries::new(s.flow, points, base));
+        let limit = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
+        let srtt = if s.srtt.is_zero() { f64::NAN } else { s.srtt.secs() };
+        let (at, dt) = (s.at, s.interval);
+        series.goodput_bps.push(at, dt, s.goodput.bps());
+        series.cwnd_bytes.push(at, dt, limit(s.cwnd));
+        series.in_flight_bytes.push(at, dt, s.in_flight.as_f64());
+        series.receive_window_bytes.push(at, dt, limit(s.receive_window));
+        series.srtt_s.push(at, dt, srtt);
+        series.pacing_bps.push(at, dt, s.pacing.map_or(f64::NAN, Throughput::bps));
+    }
+
+    /// Takes a sample of a link.
+    pub fn link(&mut self, s: &LinkSample) {
+        let kept = match &self.chosen {
+            Some(chosen) => chosen.binary_search(&s.link).is_ok(),
+            None => self.links.len() < self.limits.links || self.links.contains_key(&s.link),
+        };
+        if !kept {
+            return;
+        }
+        let points = self.link_points;
+        let base = self.base(s.interval);
+        let series =
+            self.links.entry(s.link).or_insert_with(|| LinkSeries::new(s.link, points, base));
+        let (at, dt) = (s.at, s.interval);
+        series.utilisation.push(at, dt, s.utilisation);
+        series.queue_packets_mean.push(at, dt, s.queue_packets_mean);
+        series.queue_packets_max.push(at, dt, f64::from(s.queue_packets_max));
+        series.drops_per_s.push(at, dt, s.drops as f64);
+        series.marks_per_s.push(at, dt, s.marks as f64);
+    }
+
+    /// Takes a flow that delivered all it had.
+    pub fn completion(&mut self, c: Completion) {
+        self.times.add(c.took.secs());
+        if let Some(ideal) = c.ideal.filter(|i| !i.is_zero()) {
+            self.slowdowns.add(c.took.secs() / ideal.secs());
+        }
+        if self.completions_total.is_multiple_of(self.stride) {
+            if self.completions.len() >= self.limits.completions.max(1) {
+                let mut index = 0;
+                self.completions.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.stride *= 2;
+            }
+            if self.completions_total.is_multiple_of(self.stride) {
+                self.completions.push(c);
+            }
+        }
+        self.completions_total += 1;
+    }
+
+    /// Ends the run.
+    pub fn finish(mut self) -> Collected {
+        self.flush();
+        let completion_summary = self.times.mean().map(|mean_s| CompletionSummary {
+            flows: self.completions_total,
+            mean_s,
+            median_s: self.times.quantile(0.5).unwrap_or_default(),
+            p99_s: self.times.quantile(0.99).unwrap_or_default(),
+            slowdown_median: self.slowdowns.quantile(0.5),
+            slowdown_p99: self.slowdowns.quantile(0.99),
+        });
+        let mut flows: Vec<FlowSeries> = self.flows.into_values().collect();
+        let mut links: Vec<LinkSeries> = self.links.into_values().collect();
+        on_one_grid(flows.iter_mut().flat_map(FlowSeries::all).chain([&mut self.total]));
+        on_one_grid(links.iter_mut().flat_map(LinkSeries::all));
+        Collected {
+            limits: self.limits,
+            flows,
+            flows_total: self.flows_total,
+            total_goodput_bps: self.total,
+            links,
+            completions: self.completions,
+            completions_total: self.completions_total,
+            completions_stride: self.stride,
+            completion_summary,
+        }
+    }
+
+    /// What series start from: the interval that samples are said to have, else that of the first.
+    fn base(&mut self, interval: Duration) -> Duration {
+        if self.base.is_zero() {
+            self.base = interval;
+        }
+        self.base
+    }
+
+    /// Ends the current instant of the total.
+    fn flush(&mut self) {
+        let Tick { at, before, interval, bits } = self.tick;
+        if !interval.is_zero() {
+            // Flows that are sampled in turn each report an interval that overlaps the others'.
+            let new = at.since(before).min(interval);
+            self.total.push(at, new, bits);
+        }
+        self.tick = Tick { before: at, ..Tick::default() };
+    }
+}
+
+/// Gives series that ended at different times buckets of the same width.
+fn on_one_grid<'a>(all: impl Iterator<Item = &'a mut Series>) {
+    let mut all: Vec<&mut Series> = all.collect();
+    let widest = all.iter().map(|s| s.interval()).max().unwrap_or_default();
+    for series in &mut all {
+        series.widen_to(widest);
+    }
+}
+
+impl FlowSeries {
+    fn new(flow: u32, points: usize, base: Duration) -> FlowSeries {
+        let mean = || Series::new(Kind::Mean, points).starting_from(base);
+        FlowSeries {
+            flow,
+            goodput_bps: mean(),
+            cwnd_bytes: mean(),
+            in_flight_bytes: mean(),
+            receive_window_bytes: mean(),
+            srtt_s: mean(),
+            pacing_bps: mean(),
+        }
+    }
+
+    fn all(&mut self) -> [&mut Series; 6] {
+        [
+            &mut self.goodput_bps,
+            &mut self.cwnd_bytes,
+            &mut self.in_flight_bytes,
+            &mut self.receive_window_bytes,
+            &mut self.srtt_s,
+            &mut self.pacing_bps,
+        ]
+    }
+}
+
+impl LinkSeries {
+    fn new(link: u32, points: usize, base: Duration) -> LinkSeries {
+        let series = |kind| Series::new(kind, points).starting_from(base);
+        LinkSeries {
+            link,
+            utilisation: series(Kind::Mean),
+            queue_packets_mean: series(Kind::Mean),
+            queue_packets_max: series(Kind::Max),
+            drops_per_s: series(Kind::Rate),
+            marks_per_s: series(Kind::Rate),
+        }
+    }
+
+    fn all(&mut self) -> [&mut Series; 5] {
+        [
+            &mut self.utilisation,
+            &mut self.queue_packets_mean,
+            &mut self.queue_packets_max,
+            &mut self.drops_per_s,
+            &mut self.marks_per_s,
+        ]
+    }
+}
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;

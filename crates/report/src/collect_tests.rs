@@ -1,0 +1,120 @@
+use super::*;
+use crate::{LinkInfo, Topology};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+fn flow_sample(tick: u64, flow: u32, mbps: f64) -> FlowSample {
+    FlowSample {
+        at: Time::ZERO + MS(10 * tick),
+        interval: MS(10),
+        flow,
+        goodput: Throughput::new(mbps * 1e6 / 8.0),
+        cwnd: Bytes::MAX,
+        receive_window: Bytes::new(65_535),
+        ..FlowSample::default()
+    }
+}
+
+#[test]
+fn flows_beyond_the_limit_count_in_the_total() {
+    let limits = Limits { flows: 2, ..Limits::default() };
+    let mut collector = Collector::with_limits(&RunInfo::default(), limits);
+    for tick in 1..=3 {
+        for flow in 0..10 {
+            collector.flow(&flow_sample(tick, flow, 1.0));
+        }
+    }
+    let kept = collector.finish();
+    assert_eq!((kept.flows.len(), kept.flows_total), (2, 10));
+    for total in kept.total_goodput_bps.values() {
+        assert!((total - 10e6).abs() < 1.0, "{total}");
+    }
+    // A law without a window has no window to draw.
+    assert!(kept.flows[0].cwnd_bytes.is_empty());
+    assert_eq!(kept.flows[0].receive_window_bytes.peak(), Some(65_535.0));
+}
+
+#[test]
+fn flows_sampled_in_turn_add_up() {
+    let mut collector = Collector::new(&RunInfo::default());
+    for tick in 1..=100 {
+        for flow in 0..2 {
+            let mut sample = flow_sample(tick, flow, 3.0);
+            sample.at += MS(5 * u64::from(flow));
+            collector.flow(&sample);
+        }
+    }
+    let total: Vec<f64> = collector.finish().total_goodput_bps.values().collect();
+    assert!(total[1..99].iter().all(|t| (t - 6e6).abs() < 1e-3), "{total:?}");
+}
+
+#[test]
+fn series_of_a_run_end_on_one_grid() {
+    let limits = Limits { points: 8, ..Limits::default() };
+    let mut collector = Collector::with_limits(&RunInfo::default(), limits);
+    collector.flow(&flow_sample(1, 0, 1.0));
+    for tick in 1..=100 {
+        collector.flow(&flow_sample(tick, 1, 1.0));
+    }
+    let kept = collector.finish();
+    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(160));
+    assert_eq!(kept.flows[1].goodput_bps.interval(), MS(160));
+    assert_eq!(kept.total_goodput_bps.interval(), MS(160));
+}
+
+#[test]
+fn a_flow_that_starts_between_two_samples_keeps_its_series_together() {
+    let info = RunInfo { sampling: MS(10), ..RunInfo::default() };
+    let mut collector = Collector::new(&info);
+    let first = FlowSample { at: Time::ZERO + MS(10), interval: MS(3), ..FlowSample::default() };
+    collector.flow(&first);
+    for tick in 2..=50 {
+        collector.flow(&FlowSample { srtt: MS(20), ..flow_sample(tick, 0, 1.0) });
+    }
+    let kept = collector.finish();
+    // The round-trip time has one sample less, but the same grid.
+    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(10));
+    assert_eq!(kept.flows[0].srtt_s.interval(), MS(10));
+    assert_eq!(kept.flows[0].srtt_s.len(), 50);
+}
+
+#[test]
+fn bottlenecks_are_kept_when_there_are_too_many_links() {
+    let mut links = vec![LinkInfo::default(); 20];
+    links[17].bottleneck = true;
+    let info = RunInfo { topology: Topology { nodes: vec![], links }, ..RunInfo::default() };
+    let limits = Limits { links: 3, ..Limits::default() };
+    let mut collector = Collector::with_limits(&info, limits);
+    for link in 0..20 {
+        collector.link(&LinkSample { at: Time::ZERO + MS(1), link, ..LinkSample::default() });
+    }
+    let kept: Vec<u32> = collector.finish().links.iter().map(|l| l.link).collect();
+    assert_eq!(kept, [0, 1, 17]);
+}
+
+#[test]
+fn drops_become_a_rate() {
+    let mut collector = Collector::new(&RunInfo::default());
+    for tick in 1..=2 {
+        let at = Time::ZERO + MS(10 * tick);
+        collector.link(&LinkSample { at, interval: MS(10), drops: 3, ..LinkSample::default() });
+    }
+    assert_eq!(collector.finish().links[0].drops_per_s.values().collect::<Vec<_>>(), [300.0; 2]);
+}
+
+#[test]
+fn completions_keep_every_kth() {
+    let limits = Limits { completions: 10, ..Limits::default() };
+    let mut collector = Collector::with_limits(&RunInfo::default(), limits);
+    for flow in 0..100 {
+        let (took, ideal) = (MS(2 + flow), Some(MS(1)));
+        collector.completion(Completion { flow, took, ideal, ..Completion::default() });
+    }
+    let kept = collector.finish();
+    assert_eq!((kept.completions_total, kept.completions_stride), (100, 16));
+    let ids: Vec<u64> = kept.completions.iter().map(|c| c.flow).collect();
+    assert_eq!(ids, [0, 16, 32, 48, 64, 80, 96]);
+    let summary = kept.completion_summary.unwrap();
+    assert!((summary.median_s / 0.051 - 1.0).abs() < 0.02, "{summary:?}");
+    assert!((summary.slowdown_p99.unwrap() / 100.0 - 1.0).abs() < 0.02);
+}

@@ -1,0 +1,117 @@
+//! Figures as people read them: the same text in the terminal and on the page.
+
+use ratewire_units::{Bytes, Duration, Throughput};
+
+/// What stands for a figure that does not exist.
+pub(crate) const NONE: &str = "–";
+
+/// `12,345,678`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things that is a mean: three significant digits, all of a large one's.
+pub(crate) fn mean(value: f64) -> String {
+    if !value.is_finite() {
+        return NONE.into();
+    }
+    let decimals = match value.abs() {
+        v if v >= 99.95 || v == 0.0 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    if decimals == 0 && value >= 0.0 {
+        count(libm::round(value) as u64)
+    } else {
+        format!("{value:.decimals$}")
+    }
+}
+
+/// A part of one, as a percentage: `98.1 %`.
+pub(crate) fn percent(part: f64) -> String {
+    if part.is_finite() { format!("{:.1} %", part * 100.0) } else { NONE.into() }
+}
+
+/// An index between 0 and 1: `0.987`.
+pub(crate) fn index(value: Option<f64>) -> String {
+    value.filter(|v| v.is_finite()).map_or(NONE.into(), |v| format!("{v:.3}"))
+}
+
+/// Bits per second with the unit that fits.
+pub(crate) fn rate(bps: f64) -> String {
+    if bps.is_finite() { Throughput::new(bps / 8.0).to_string() } else { NONE.into() }
+}
+
+/// Seconds with the unit that fits, three or four significant digits.
+pub(crate) fn seconds(s: Option<f64>) -> String {
+    match s.filter(|s| s.is_finite() && *s >= 0.0) {
+        // Below a picosecond per thousand the display would show digits nobody measured.
+        Some(s) => Duration::from_secs_f64(s).to_string().replace("us", "µs"),
+        None => NONE.into(),
+    }
+}
+
+/// Bytes with the unit that fits.
+pub(crate) fn bytes(n: u64) -> String {
+    Bytes::new(n).to_string()
+}
+
+/// `1 flow`, `3 flows`.
+pub(crate) fn plural(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// At most `width` characters of `text`, with an ellipsis where some are missing, and no control
+/// characters: names come from scenario files and must not steer a terminal.
+pub(crate) fn clip(text: &str, width: usize) -> String {
+    let clean = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let clipped: String = clean.clone().take(width).collect();
+    if clean.count() <= width {
+        return clipped;
+    }
+    let kept: String = clipped.chars().take(width.saturating_sub(1)).collect();
+    kept + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_well() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(12), "12");
+        assert_eq!(
+            [mean(0.0), mean(1.234), mean(45.67), mean(1234.5)],
+            ["0", "1.23", "45.7", "1,235"]
+        );
+        assert_eq!(percent(0.981_4), "98.1 %");
+        assert_eq!(rate(24.13e6), "24.13 Mbit/s");
+        assert_eq!(seconds(Some(0.000_050)), "50 µs");
+        assert_eq!(plural(1, "flow"), "1 flow");
+        assert_eq!(plural(2000, "flow"), "2,000 flows");
+    }
+
+    #[test]
+    fn what_is_missing_is_a_dash() {
+        for text in [mean(f64::NAN), percent(f64::NAN), rate(f64::INFINITY), index(None)] {
+            assert_eq!(text, NONE);
+        }
+        assert_eq!(seconds(Some(f64::NAN)), NONE);
+    }
+
+    #[test]
+    fn clips_and_disarms() {
+        assert_eq!(clip("abcdef", 4), "abc…");
+        assert_eq!(clip("abcd", 4), "abcd");
+        assert_eq!(clip("a\u{1b}[31m", 9), "a\u{fffd}[31m");
+    }
+}

@@ -1,0 +1,153 @@
+//! The few figures that a law is judged by, the same for the terminal and the page.
+
+use crate::{CompletionSummary, Run, Summary};
+
+/// One law's verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Headline {
+    /// The law, with what tells it from the other runs when a law ran twice.
+    pub law: String,
+    /// Part of the time that the bottleneck was busy, 0 to 1; the mean when there are several.
+    pub utilisation: Option<f64>,
+    /// Jain's index of the long flows' goodputs.
+    pub jain_index: Option<f64>,
+    /// Packets waiting at the bottleneck, mean over time; the mean when there are several.
+    pub queue_packets_mean: Option<f64>,
+    /// The same, 99th percentile; the largest when there are several.
+    pub queue_packets_p99: Option<f64>,
+    /// The same, most at any instant; the largest when there are several.
+    pub queue_packets_max: Option<u64>,
+    /// Packets dropped on any link.
+    pub drops: u64,
+    /// Packets given a congestion mark on any link.
+    pub marks: u64,
+    /// Flow completion times, if any flow completed.
+    pub completions: Option<CompletionSummary>,
+}
+
+impl Headline {
+    /// The verdict on `run`, looking at the links `bottlenecks` (by index).
+    pub fn of(run: &Run, law: String, bottlenecks: &[u32]) -> Headline {
+        let summary = &run.summary;
+        let links = || bottlenecks.iter().filter_map(|&i| summary.links.get(i as usize));
+        let mean = |values: Vec<f64>| {
+            let known: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        };
+        let p99 = links().map(|l| l.queue_packets_p99).filter(|v| v.is_finite());
+        Headline {
+            law,
+            utilisation: mean(links().map(|l| l.utilisation).collect()),
+            jain_index: summary.jain_index,
+            queue_packets_mean: mean(links().map(|l| l.queue_packets_mean).collect()),
+            queue_packets_p99: p99.reduce(f64::max),
+            queue_packets_max: links().map(|l| l.queue_packets_max).max(),
+            drops: summary.links.iter().map(|l| l.drops_total()).sum(),
+            marks: summary.links.iter().map(|l| l.marks).sum(),
+            completions: completions(run),
+        }
+    }
+
+    /// The verdicts on all runs of a scenario, about the same links.
+    pub fn of_all(runs: &[Run]) -> Vec<Headline> {
+        let bottlenecks = bottlenecks(runs);
+        let labels = labels(runs);
+        runs.iter().zip(labels).map(|(run, law)| Headline::of(run, law, &bottlenecks)).collect()
+    }
+}
+
+/// Completion statistics: the exact ones if the run has them, else those of the collector.
+pub(crate) fn completions(run: &Run) -> Option<CompletionSummary> {
+    run.summary.completions.clone().or_else(|| run.collected.completion_summary.clone())
+}
+
+/// The links that verdicts are about: those the scenario calls bottlenecks, else the busiest one.
+pub(crate) fn bottlenecks(runs: &[Run]) -> Vec<u32> {
+    let summaries = || runs.iter().map(|r| &r.summary);
+    let most = summaries().map(|s| s.links.len()).max().unwrap_or(0);
+    let flagged = |i: &usize| summaries().any(|s| s.links.get(*i).is_some_and(|l| l.bottleneck));
+    let named: Vec<u32> = (0..most).filter(flagged).map(|i| i as u32).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let busy = |s: &Summary, i: usize| {
+        s.links.get(i).map_or(0.0, |l| if l.utilisation.is_finite() { l.utilisation } else { 0.0 })
+    };
+    let score = |i: usize| summaries().map(|s| busy(s, i)).sum::<f64>();
+    // Reversed, so that of equals the first wins.
+    let busiest = (0..most).rev().max_by(|&a, &b| score(a).total_cmp(&score(b)));
+    busiest.map(|i| i as u32).into_iter().collect()
+}
+
+/// What to call the links verdicts are about.
+pub(crate) fn bottleneck_label(runs: &[Run]) -> String {
+    let indices = bottlenecks(runs);
+    let first = runs.first().map(|r| r.summary.links.as_slice()).unwrap_or_default();
+    match indices.as_slice() {
+        [] => "no link".into(),
+        [one] => first.get(*one as usize).map_or("bottleneck".into(), |l| l.name.clone()),
+        many => format!("{} bottlenecks", many.len()),
+    }
+}
+
+/// What to call each run: its law; with the seed or a number when a law ran more than once.
+pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
+    let law = |r: &Run| if r.info.law.is_empty() { "run".into() } else { r.info.law.clone() };
+    let mut labels: Vec<String> = runs.iter().map(law).collect();
+    for i in 0..runs.len() {
+        let twins: Vec<usize> =
+            (0..runs.len()).filter(|&j| law(&runs[j]) == law(&runs[i])).collect();
+        if twins.len() > 1 {
+            let seed = runs[i].info.seed;
+            let seeds_differ = twins.iter().all(|&j| j == i || runs[j].info.seed != seed);
+            labels[i] = if seeds_differ {
+                format!("{} (seed {seed})", law(&runs[i]))
+            } else {
+                format!("{} (run {})", law(&runs[i]), i + 1)
+            };
+        }
+    }
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Collector, LinkSummary, RunInfo};
+
+    fn run(law: &str, seed: u64, utilisations: &[f64], flagged: &[usize]) -> Run {
+        let info = RunInfo { law: law.into(), seed, ..RunInfo::default() };
+        let links = utilisations.iter().enumerate().map(|(i, &utilisation)| LinkSummary {
+            name: format!("l{i}"),
+            utilisation,
+            bottleneck: flagged.contains(&i),
+            ..LinkSummary::default()
+        });
+        let summary = Summary { links: links.collect(), ..Summary::default() };
+        Run { collected: Collector::new(&info).finish(), info, summary }
+    }
+
+    #[test]
+    fn named_bottlenecks_come_before_busy_links() {
+        assert_eq!(bottlenecks(&[run("a", 1, &[0.9, 0.1, 0.2], &[1, 2])]), [1, 2]);
+        assert_eq!(bottlenecks(&[run("a", 1, &[0.1, 0.9, 0.9], &[])]), [1]);
+        assert_eq!(bottlenecks(&[run("a", 1, &[], &[])]), [] as [u32; 0]);
+        assert_eq!(bottlenecks(&[run("a", 1, &[f64::NAN, 0.2], &[])]), [1]);
+    }
+
+    #[test]
+    fn several_bottlenecks_are_averaged() {
+        let runs = [run("a", 1, &[0.9, 0.5, f64::NAN], &[0, 1, 2])];
+        let headline = &Headline::of_all(&runs)[0];
+        assert!((headline.utilisation.unwrap() - 0.7).abs() < 1e-12);
+        assert_eq!(bottleneck_label(&runs), "3 bottlenecks");
+    }
+
+    #[test]
+    fn runs_of_one_law_are_told_apart() {
+        let runs = [run("a", 1, &[], &[]), run("a", 2, &[], &[]), run("b", 1, &[], &[])];
+        assert_eq!(labels(&runs), ["a (seed 1)", "a (seed 2)", "b"]);
+        let same = [run("a", 1, &[], &[]), run("a", 1, &[], &[])];
+        assert_eq!(labels(&same), ["a (run 1)", "a (run 2)"]);
+    }
+}

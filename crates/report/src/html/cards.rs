@@ -1,0 +1,110 @@
+//! The verdict on each law, and the claims of the scenario.
+
+use super::groups::{Groups, Mode};
+use super::text::{escape, name};
+use crate::figure::{count, index, mean, percent, plural, seconds};
+use crate::headline::bottleneck_label;
+use crate::{Expectation, Headline, Run};
+
+/// Claims shown on the page.
+const CLAIMS: usize = 300;
+
+/// One card a law.
+pub(super) fn cards(runs: &[Run], groups: &Groups) -> String {
+    let mut out = String::from("<section aria-labelledby=\"h-verdict\">");
+    out.push_str("<h2 id=\"h-verdict\">Verdict</h2>\n<div class=\"cards\">\n");
+    for (run, headline) in Headline::of_all(runs).iter().enumerate() {
+        let (class, group) = match groups.mode {
+            Mode::Runs => {
+                (format!("card hue{}", groups.list[run].hue), format!(" data-g=\"{run}\""))
+            }
+            _ => ("card".into(), String::new()),
+        };
+        out.push_str(&card(headline, &class, &group));
+    }
+    out.push_str("</div>\n");
+    out.push_str(&format!(
+        "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run. \
+         Fairness is Jain’s index of the long flows’ goodputs: 1 is equal shares. \
+         Drops count every link.</p></section>\n",
+        name(&bottleneck_label(runs))
+    ));
+    out
+}
+
+fn card(h: &Headline, class: &str, group: &str) -> String {
+    let part = h.utilisation.filter(|u| u.is_finite()).unwrap_or(0.0).clamp(0.0, 1.0);
+    let number = |v: Option<f64>| mean(v.unwrap_or(f64::NAN));
+    let mut rows = vec![
+        ("Fairness", index(h.jain_index), ""),
+        ("Queue, mean", number(h.queue_packets_mean), "packets"),
+        ("Queue, 99 %", number(h.queue_packets_p99), "packets"),
+        ("Queue, max", h.queue_packets_max.map_or("–".into(), count), "packets"),
+        ("Drops", count(h.drops), "packets"),
+    ];
+    if h.marks > 0 {
+        rows.push(("Marks", count(h.marks), "packets"));
+    }
+    if let Some(c) = &h.completions {
+        rows.push(("Completion, median", seconds(Some(c.median_s)), ""));
+        rows.push(("Completion, 99 %", seconds(Some(c.p99_s)), ""));
+    }
+    let rows: String = rows
+        .iter()
+        .map(|(what, figure, unit)| {
+            let unit = if *figure == "–" { "" } else { unit };
+            format!("<div><dt>{what}</dt><dd>{figure} <small>{unit}</small></dd></div>")
+        })
+        .collect();
+    format!(
+        "<article class=\"{class}\"{group}><h3>{}</h3>\
+         <p class=\"big\">{} <small>utilisation</small></p>\
+         <div class=\"bar\" aria-hidden=\"true\"><i style=\"width:{:.1}%\"></i></div>\
+         <dl>{rows}</dl></article>\n",
+        name(&h.law),
+        percent(h.utilisation.unwrap_or(f64::NAN)),
+        part * 100.0,
+    )
+}
+
+/// The claims of the scenario beside what was measured; nothing without claims.
+pub(super) fn expectations(list: &[Expectation]) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let passed = list.iter().filter(|e| e.passed).count();
+    let mut out = format!(
+        "<section aria-labelledby=\"h-claims\"><h2 id=\"h-claims\">Expected and measured</h2>\n\
+         <p class=\"note\">{} of {} hold.</p>\n<div class=\"scroll\"><table>\n\
+         <thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Law</th>\
+         <th scope=\"col\">Claim</th><th scope=\"col\">Measured</th><th scope=\"col\">Bound</th>\
+         <th scope=\"col\">Source</th></tr></thead>\n<tbody>\n",
+        count(passed as u64),
+        plural(list.len(), "claim")
+    );
+    // Failures first: that is what one opens the page for.
+    let failed = list.iter().filter(|e| !e.passed);
+    for e in failed.chain(list.iter().filter(|e| e.passed)).take(CLAIMS) {
+        let verdict = if e.passed {
+            "<span class=\"pass\">✓ pass</span>"
+        } else {
+            "<span class=\"fail\">✗ fail</span>"
+        };
+        let long = |text: &str| escape(&crate::figure::clip(text, 300));
+        out.push_str(&format!(
+            "<tr><td>{verdict}</td><td>{}</td><td class=\"wrap\">{}</td><td>{}</td><td>{}</td>\
+             <td class=\"wrap\">{}</td></tr>\n",
+            name(&e.law),
+            long(&e.claim),
+            name(&e.measured),
+            name(&e.bound),
+            long(e.source.as_deref().unwrap_or(""))
+        ));
+    }
+    out.push_str("</tbody></table></div>\n");
+    if list.len() > CLAIMS {
+        let rest = count((list.len() - CLAIMS) as u64);
+        out.push_str(&format!("<p class=\"note\">… and {rest} more.</p>\n"));
+    }
+    out + "</section>\n"
+}

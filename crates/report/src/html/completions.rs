@@ -1,0 +1,124 @@
+//! Flow completion times: against size, and as a distribution. Drawn here, not by script: exact,
+//! and it prints.
+
+use super::groups::{Groups, Mode};
+use super::plane::{Axis, Plane};
+use crate::Run;
+use crate::figure::{bytes, count, seconds};
+
+/// Points over all runs together.
+const POINTS: usize = 15_000;
+/// Points of one distribution's line.
+const STEPS: usize = 400;
+
+/// One flow: its size in bytes, its time in seconds.
+type Point = (f64, f64);
+
+/// The section; nothing if no flow completed.
+pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
+    let mut points: Vec<Vec<Point>> = vec![Vec::new(); groups.list.len()];
+    let limit = (POINTS / runs.len().max(1)).max(50);
+    for (index, run) in runs.iter().enumerate() {
+        let kept = &run.collected.completions;
+        // Every k-th again, so that many laws fit one drawing.
+        for c in kept.iter().step_by(kept.len().div_ceil(limit).max(1)) {
+            let point = (c.size.as_f64(), c.took.secs());
+            if point.0 > 0.0 && point.1 > 0.0 {
+                points[groups.of_law(index, &c.law)].push(point);
+            }
+        }
+    }
+    if points.iter().all(Vec::is_empty) {
+        return String::new();
+    }
+    let time = |v: f64| seconds(Some(v));
+    let times = || points.iter().flatten().map(|p| p.1);
+    let against_size = Plane {
+        x: Axis::log(points.iter().flatten().map(|p| p.0), |v| bytes(libm::round(v) as u64)),
+        y: Axis::log(times(), time),
+        x_title: "Flow size",
+        y_title: "Completion time",
+    };
+    let distribution = Plane {
+        x: Axis::log(times(), time),
+        y: Axis::parts(),
+        x_title: "Completion time",
+        y_title: "Flows done within",
+    };
+    let (mut dots, mut lines, mut said) = (String::new(), String::new(), Vec::new());
+    for (index, (group, points)) in groups.list.iter().zip(&points).enumerate() {
+        if points.is_empty() {
+            continue;
+        }
+        let hue =
+            if groups.mode == Mode::Flows { "ink".into() } else { format!("hue{}", group.hue) };
+        let class = format!("class=\"{hue} dash{}\" data-g=\"{index}\"", group.dash.min(3));
+        dots.push_str(&format!("<path {class} d=\"{}\"/>\n", scatter(&against_size, points)));
+        lines.push_str(&format!("<path {class} d=\"{}\"/>\n", steps(&distribution, points)));
+        let median = quantile(points, 0.5);
+        said.push(format!("{}: median {}", group.name, time(median)));
+    }
+    let marks = |class: &str, paths: &str| format!("<g class=\"{class}\">\n{paths}</g>\n");
+    let label = said.join("; ");
+    format!(
+        "<section aria-labelledby=\"h-fct\"><h2 id=\"h-fct\">Flow completion times</h2>\n\
+         <div class=\"pair\"><figure><figcaption><h3>Against size</h3></figcaption>{}</figure>\
+         <figure><figcaption><h3>Distribution</h3></figcaption>{}</figure></div>\n\
+         <p class=\"note\">{}</p></section>\n",
+        against_size.svg(&marks("dots", &dots), &format!("Completion time against size. {label}")),
+        distribution.svg(&marks("lines", &lines), &format!("Part of flows done. {label}")),
+        super::text::escape(&what_is_shown(runs, &points))
+    )
+}
+
+fn what_is_shown(runs: &[Run], points: &[Vec<Point>]) -> String {
+    let total: u64 = runs.iter().map(|r| r.collected.completions_total).sum();
+    let shown: usize = points.iter().map(Vec::len).sum();
+    let which = if shown as u64 == total {
+        format!("All {} completed flows.", count(total))
+    } else {
+        format!(
+            "{} of {} completed flows, taken at equal steps in order of completion.",
+            count(shown as u64),
+            count(total)
+        )
+    };
+    which + " Time runs from the application’s request to the last byte delivered in order."
+}
+
+/// Dots as one path of zero-length strokes: a dozen bytes each.
+fn scatter(plane: &Plane, points: &[Point]) -> String {
+    let mut out = String::with_capacity(points.len() * 14);
+    for &(size, time) in points {
+        let (x, y) = plane.at(size, time);
+        out.push_str(&format!("M{x} {y}h0"));
+    }
+    out
+}
+
+fn sorted_times(points: &[Point]) -> Vec<f64> {
+    let mut times: Vec<f64> = points.iter().map(|p| p.1).collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+/// The staircase of the empirical distribution, thinned to [`STEPS`].
+fn steps(plane: &Plane, points: &[Point]) -> String {
+    let times = sorted_times(points);
+    let (x, y) = plane.at(times[0], 0.0);
+    let mut out = format!("M{x} {y}");
+    let stride = times.len().div_ceil(STEPS);
+    let last = times.len() - 1;
+    for rank in (0..times.len()).filter(|r| r % stride == 0 || *r == last) {
+        let (x, y) = plane.at(times[rank], (rank + 1) as f64 / times.len() as f64);
+        out.push_str(&format!("H{x}V{y}"));
+    }
+    out
+}
+
+/// The nearest-rank quantile of the times of a list that is not empty.
+fn quantile(points: &[Point], q: f64) -> f64 {
+    let times = sorted_times(points);
+    let rank = libm::ceil(q * times.len() as f64).max(1.0) as usize;
+    times[rank.min(times.len()) - 1]
+}

@@ -1,0 +1,228 @@
+//! The samples as the page's script reads them: compact JSON, four significant digits.
+//!
+//! A series is an array whose first element is the index of its first point; point `i` covers the
+//! time from `i` to `i + 1` times `dt`. `g` is the group that gives the colour, -1 for none.
+
+use super::groups::{Groups, Mode};
+use super::text::{json_string, push_number};
+use crate::{LinkSeries, Run, Series};
+
+/// Links the page draws plots for.
+pub(super) const LINKS: usize = 24;
+
+/// A unit that fits the largest value: its name, and its size in the base unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Unit(pub(super) &'static str, pub(super) f64);
+
+const RATES: [Unit; 4] =
+    [Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0)];
+const SIZES: [Unit; 4] = [Unit("GB", 1e9), Unit("MB", 1e6), Unit("KB", 1e3), Unit("B", 1.0)];
+const TIMES: [Unit; 4] = [Unit("s", 1.0), Unit("ms", 1e-3), Unit("µs", 1e-6), Unit("ns", 1e-9)];
+
+/// What the plots are about, chosen over all runs.
+pub(super) struct Choice {
+    pub(super) rate: Unit,
+    pub(super) total: Unit,
+    pub(super) size: Unit,
+    pub(super) time: Unit,
+    /// Indices of the links with plots, the most interesting first.
+    pub(super) links: Vec<u32>,
+    /// How many links had series to choose from.
+    pub(super) links_known: usize,
+}
+
+impl Choice {
+    pub(super) fn of(runs: &[Run]) -> Choice {
+        let flows = || runs.iter().flat_map(|r| &r.collected.flows);
+        let peak =
+            |series: Vec<&Series>| series.into_iter().filter_map(Series::peak).fold(0.0, f64::max);
+        let rates = flows().flat_map(|f| [&f.goodput_bps, &f.pacing_bps]).collect();
+        let totals = runs.iter().map(|r| &r.collected.total_goodput_bps).collect();
+        let sizes = flows().flat_map(|f| [&f.cwnd_bytes, &f.in_flight_bytes]).collect();
+        let times = flows().map(|f| &f.srtt_s).collect();
+        let ranked = rank_links(runs);
+        Choice {
+            rate: fit(peak(rates), &RATES, "Mbit/s"),
+            total: fit(peak(totals), &RATES, "Mbit/s"),
+            size: fit(peak(sizes), &SIZES, "KB"),
+            time: fit(peak(times), &TIMES, "ms"),
+            links_known: ranked.len(),
+            links: ranked.into_iter().take(LINKS).collect(),
+        }
+    }
+}
+
+/// The largest unit of which `peak` is at least one; `usual` when there is nothing to measure.
+fn fit(peak: f64, units: &[Unit], usual: &str) -> Unit {
+    let fits = units.iter().find(|u| peak >= u.1);
+    let usual = || units.iter().find(|u| u.0 == usual);
+    fits.or_else(usual).copied().unwrap_or(Unit("", 1.0))
+}
+
+/// Links with series in any run: bottlenecks first, then by peak queue, then by peak utilisation.
+fn rank_links(runs: &[Run]) -> Vec<u32> {
+    let mut ranked: Vec<(bool, f64, f64, u32)> = Vec::new();
+    for run in runs {
+        for link in &run.collected.links {
+            let info = run.info.topology.links.get(link.link as usize);
+            let bottleneck = info.is_some_and(|l| l.bottleneck);
+            let queue = link.queue_packets_max.peak().unwrap_or(0.0);
+            let busy = link.utilisation.peak().unwrap_or(0.0);
+            match ranked.iter_mut().find(|r| r.3 == link.link) {
+                Some(r) => *r = (r.0 || bottleneck, r.1.max(queue), r.2.max(busy), r.3),
+                None => ranked.push((bottleneck, queue, busy, link.link)),
+            }
+        }
+    }
+    ranked.sort_by(|a, b| {
+        let (queue, busy) = (b.1.total_cmp(&a.1), b.2.total_cmp(&a.2));
+        b.0.cmp(&a.0).then(queue).then(busy).then(a.3.cmp(&b.3))
+    });
+    ranked.into_iter().map(|r| r.3).collect()
+}
+
+/// The whole data element. Every series is halved `halvings` times to fit the page.
+pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
+    let mut out = String::from("{\"mode\":");
+    out.push_str(match groups.mode {
+        Mode::Runs => "\"runs\"",
+        Mode::Mixed => "\"mixed\"",
+        Mode::Flows => "\"flows\"",
+    });
+    let end = runs.iter().map(|r| r.info.duration.secs()).fold(0.0, f64::max);
+    out.push_str(",\"end\":");
+    push_number(&mut out, end);
+    let list = groups.list.iter().map(|g| {
+        format!("{{\"name\":{},\"hue\":{},\"dash\":{}}}", json_string(&g.name), g.hue, g.dash)
+    });
+    out.push_str(&format!(",\"groups\":[{}]", list.collect::<Vec<_>>().join(",")));
+    let units = [
+        ("rate", choice.rate),
+        ("total", choice.total),
+        ("size", choice.size),
+        ("time", choice.time),
+    ];
+    let units = units.map(|(key, unit)| format!("\"{key}\":{}", json_string(unit.0)));
+    out.push_str(&format!(",\"units\":{{{}}}", units.join(",")));
+    let writer = Writer { halvings };
+    out.push_str(",\"flows\":[");
+    for (index, run) in runs.iter().enumerate() {
+        for flow in &run.collected.flows {
+            comma(&mut out);
+            let group = groups.of_flow(runs, index, flow.flow);
+            let name = run.info.flows.get(flow.flow as usize).map_or("", |f| f.name.as_str());
+            let name = if name.is_empty() { format!("flow {}", flow.flow) } else { name.into() };
+            out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(&name)));
+            writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
+            writer.series(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
+            writer.series(&mut out, "cwnd", &flow.cwnd_bytes, choice.size.1);
+            writer.series(&mut out, "flight", &flow.in_flight_bytes, choice.size.1);
+            writer.series(&mut out, "rwnd", &flow.receive_window_bytes, choice.size.1);
+            writer.series(&mut out, "rtt", &flow.srtt_s, choice.time.1);
+            writer.series(&mut out, "pacing", &flow.pacing_bps, choice.rate.1);
+            out.push('}');
+        }
+    }
+    out.push_str("],\"totals\":[");
+    for (index, run) in runs.iter().enumerate() {
+        comma(&mut out);
+        let group = groups.of_run(index).map_or(-1, |g| g as i64);
+        out.push_str(&format!("{{\"g\":{group},\"name\":\"all flows\""));
+        writer.dt(&mut out, &[&run.collected.total_goodput_bps]);
+        writer.series(&mut out, "total", &run.collected.total_goodput_bps, choice.total.1);
+        out.push('}');
+    }
+    out.push_str("],\"links\":[");
+    for &link in &choice.links {
+        comma(&mut out);
+        let name = link_name(runs, link);
+        out.push_str(&format!("{{\"name\":{},\"id\":{link},\"runs\":[", json_string(&name)));
+        let under = || runs.iter().flat_map(|r| &r.collected.links).filter(|l| l.link == link);
+        let some = |s: &Series| s.peak().is_some_and(|peak| peak > 0.0);
+        let happened =
+            (under().any(|l| some(&l.drops_per_s)), under().any(|l| some(&l.marks_per_s)));
+        for (index, run) in runs.iter().enumerate() {
+            let Some(series) = run.collected.links.iter().find(|l| l.link == link) else {
+                continue;
+            };
+            comma(&mut out);
+            let group = groups.of_run(index).map_or(-1, |g| g as i64);
+            writer.link(&mut out, series, group, happened);
+        }
+        out.push_str("]}");
+    }
+    out.push_str("]}");
+    out
+}
+
+/// What to call link `link`.
+pub(super) fn link_name(runs: &[Run], link: u32) -> String {
+    let known = runs.iter().filter_map(|r| r.info.topology.links.get(link as usize));
+    let name = known.map(|l| l.name.clone()).find(|n| !n.is_empty());
+    name.unwrap_or_else(|| format!("link {link}"))
+}
+
+struct Writer {
+    halvings: u32,
+}
+
+impl Writer {
+    /// The width of a point; one series may be empty, those with points agree.
+    fn dt(&self, out: &mut String, series: &[&Series]) {
+        out.push_str(",\"dt\":");
+        let width = series.iter().map(|s| s.interval()).max().unwrap_or_default();
+        // More digits than a figure needs: an error here would grow along the axis of time.
+        let width = width.secs() * f64::from(1_u32 << self.halvings.min(30));
+        out.push_str(&if width > 0.0 { format!("{width}") } else { "1".into() });
+    }
+
+    fn series(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
+        let mut coarse = series.clone();
+        for _ in 0..self.halvings {
+            coarse.halve();
+        }
+        let values: Vec<f64> = coarse.values().collect();
+        let Some(first) = values.iter().position(|v| v.is_finite()) else { return };
+        out.push_str(&format!(",\"{key}\":[{first}"));
+        for &value in &values[first..] {
+            out.push(',');
+            push_number(out, value / unit);
+        }
+        out.push(']');
+    }
+
+    /// `happened` is whether any law (dropped, marked) a packet on this link.
+    fn link(&self, out: &mut String, link: &LinkSeries, group: i64, happened: (bool, bool)) {
+        out.push_str(&format!("{{\"g\":{group}"));
+        self.dt(out, &[&link.utilisation, &link.queue_packets_mean]);
+        self.series(out, "util", &link.utilisation, 0.01);
+        self.series(out, "qmean", &link.queue_packets_mean, 1.0);
+        self.series(out, "qmax", &link.queue_packets_max, 1.0);
+        // All zeros under every law is the usual case: the script says so in words.
+        if happened.0 {
+            self.series(out, "drops", &link.drops_per_s, 1.0);
+        }
+        if happened.1 {
+            self.series(out, "marks", &link.marks_per_s, 1.0);
+        }
+        out.push('}');
+    }
+}
+
+fn comma(out: &mut String) {
+    if !out.ends_with('[') {
+        out.push(',');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_fit_the_largest_value() {
+        assert_eq!(fit(24e6, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
+        assert_eq!(fit(0.05, &TIMES, "ms"), Unit("ms", 1e-3));
+        assert_eq!(fit(0.0, &SIZES, "KB"), Unit("KB", 1e3));
+    }
+}

@@ -1,0 +1,96 @@
+//! How the figures were made, and from what.
+
+use super::Page;
+use super::data::Choice;
+use super::text::escape;
+use crate::Run;
+use crate::figure::{count, plural};
+
+/// Bytes of the scenario shown.
+const SCENARIO: usize = 200_000;
+
+/// "N samples of dt each, mean and maximum kept", for the series on the page.
+pub(super) fn points(runs: &[Run], halvings: u32) -> String {
+    let series = || {
+        let flows = runs.iter().flat_map(|r| &r.collected.flows).map(|f| &f.goodput_bps);
+        flows.chain(runs.iter().flat_map(|r| &r.collected.links).map(|l| &l.utilisation))
+    };
+    let Some(longest) = series().max_by_key(|s| s.len()) else {
+        return "No samples were taken.".into();
+    };
+    let width = longest.interval() * (1_u64 << halvings.min(30));
+    let n = longest.len().div_ceil(1 << halvings.min(30));
+    let sampling = runs[0].info.sampling;
+    let text = format!("{} of {width} each", plural(n, "point"));
+    if !sampling.is_zero() && width > sampling {
+        let merged = width.ps().div_ceil(sampling.ps());
+        return format!(
+            "{text}, made of {} taken every {sampling}: the mean is kept, of queues the maximum too.",
+            plural(merged as usize, "sample")
+        );
+    }
+    format!("{text}; every sample is kept. Queues have their mean and their maximum.")
+}
+
+pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
+    let runs = &page.runs;
+    let events: u64 = runs.iter().map(|r| r.summary.engine.events).sum();
+    let mut out = format!(
+        "<footer><section aria-labelledby=\"h-how\"><h2 id=\"h-how\">How these figures were made</h2>\n\
+         <dl class=\"how\">\n\
+         <dt>Samples</dt><dd>{} A series holds at most {} points: when a run is longer, neighbours \
+         are merged and each point stands for more time. The tables and verdicts come from exact \
+         counters, not from the plots; <code>flows.parquet</code> and <code>links.parquet</code> \
+         hold every sample.</dd>\n\
+         <dt>Goodput</dt><dd>Data delivered in order to the receiving application, once. Headers \
+         and data sent again do not count.</dd>\n\
+         <dt>Share</dt><dd>A flow’s goodput over the sum of all flows’ goodputs.</dd>\n\
+         <dt>Utilisation</dt><dd>Part of the time a link was busy sending, headers included.</dd>\n\
+         <dt>Queue</dt><dd>Packets waiting for the link, the one being sent not counted. The mean \
+         and the 99th percentile are over time, not over packets.</dd>\n\
+         <dt>Fairness</dt><dd>Jain’s index, (Σx)² / (n Σx²), of the goodputs of flows that ran to \
+         the end, from the last of their starts on.</dd>\n\
+         <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
+         Slowdown is that over the time the flow would take alone.</dd>\n\
+         <dt>Conservation</dt><dd>{}</dd>\n",
+        escape(&points(runs, halvings)),
+        count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),
+        conservation(runs)
+    );
+    if !choice.links.is_empty() || events > 0 {
+        out.push_str(&format!(
+            "<dt>Engine</dt><dd>{} handled.</dd>\n",
+            plural(events as usize, "event")
+        ));
+    }
+    out.push_str("</dl></section>\n");
+    if let Some(text) = &page.scenario_text {
+        let mut end = text.len().min(SCENARIO);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let cut = if end < text.len() { "\n… (cut here)" } else { "" };
+        out.push_str(&format!(
+            "<details><summary>The scenario</summary><pre><code>{}{cut}</code></pre></details>\n",
+            escape(&text[..end])
+        ));
+    }
+    out + "<p class=\"note\">Made by Ratewire. Plots by uPlot 1.6.32 (MIT licence, © Leon Sorokin).</p></footer>\n"
+}
+
+fn conservation(runs: &[Run]) -> String {
+    let labels = crate::headline::labels(runs);
+    let broken: Vec<String> = runs
+        .iter()
+        .zip(&labels)
+        .filter(|(r, _)| !r.summary.conservation.holds())
+        .map(|(_, l)| super::text::name(l))
+        .collect();
+    if broken.is_empty() {
+        return "Packets sent = delivered + dropped + in flight at the end, in every run.".into();
+    }
+    format!(
+        "<strong class=\"fail\">Packets are missing under {}: please report this.</strong>",
+        broken.join(", ")
+    )
+}

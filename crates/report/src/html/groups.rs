@@ -1,0 +1,133 @@
+//! What shares a colour. One colour a law, throughout: over several runs, and among the flows of
+//! one run that mixes laws. Where there is one law only, each flow has a colour of its own.
+
+use crate::Run;
+use crate::headline::labels;
+
+/// How many colours the page's style has; beyond, they repeat with another dash.
+pub(super) const HUES: usize = 8;
+
+/// How colours are given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Several runs: a colour a law, lighter and darker among its flows.
+    Runs,
+    /// One run whose flows obey several laws: a colour a law, links in the colour of text.
+    Mixed,
+    /// One run, one law: a colour a flow, links in the colour of text.
+    Flows,
+}
+
+/// A law as the legend has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) name: String,
+    /// Which colour, below [`HUES`].
+    pub(super) hue: usize,
+    /// 0 is a full line; other numbers are other dashes.
+    pub(super) dash: usize,
+}
+
+pub(super) struct Groups {
+    pub(super) mode: Mode,
+    pub(super) list: Vec<Group>,
+}
+
+impl Groups {
+    pub(super) fn of(runs: &[Run]) -> Groups {
+        if let [run] = runs {
+            let mut laws: Vec<&str> = Vec::new();
+            for flow in &run.info.flows {
+                if !flow.law.is_empty() && !laws.contains(&flow.law.as_str()) {
+                    laws.push(&flow.law);
+                }
+            }
+            if laws.len() > 1 {
+                let list = laws.iter().enumerate().map(|(i, law)| group(law, i, 0)).collect();
+                return Groups { mode: Mode::Mixed, list };
+            }
+            return Groups { mode: Mode::Flows, list: vec![group(&labels(runs)[0], 0, 0)] };
+        }
+        let mut laws: Vec<(&str, usize)> = Vec::new();
+        let mut list = Vec::new();
+        for (run, label) in runs.iter().zip(labels(runs)) {
+            let law = run.info.law.as_str();
+            let index = laws.iter().position(|(known, _)| *known == law).unwrap_or_else(|| {
+                laws.push((law, 0));
+                laws.len() - 1
+            });
+            list.push(group(&label, index, laws[index].1));
+            laws[index].1 += 1;
+        }
+        Groups { mode: Mode::Runs, list }
+    }
+
+    /// The group of flow `flow` of run `run`.
+    pub(super) fn of_flow(&self, runs: &[Run], run: usize, flow: u32) -> usize {
+        if self.mode != Mode::Mixed {
+            return run;
+        }
+        let law = runs[run].info.flows.get(flow as usize).map_or("", |f| f.law.as_str());
+        self.list.iter().position(|g| g.name == law).unwrap_or(0)
+    }
+
+    /// The group whose colour run `run` as a whole has, if it has one.
+    pub(super) fn of_run(&self, run: usize) -> Option<usize> {
+        (self.mode == Mode::Runs).then_some(run)
+    }
+
+    /// The group named after `law`, for what knows its law only.
+    pub(super) fn of_law(&self, run: usize, law: &str) -> usize {
+        match self.mode {
+            Mode::Mixed => self.list.iter().position(|g| g.name == law).unwrap_or(0),
+            _ => run,
+        }
+    }
+}
+
+fn group(name: &str, index: usize, repeat: usize) -> Group {
+    Group { name: name.into(), hue: index % HUES, dash: index / HUES + repeat }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Collector, FlowInfo, RunInfo, Summary};
+
+    fn run(law: &str, flow_laws: &[&str]) -> Run {
+        let flow = |law: &&str| FlowInfo { law: law.to_string(), ..FlowInfo::default() };
+        let flows = flow_laws.iter().map(flow).collect();
+        let info = RunInfo { law: law.into(), flows, ..RunInfo::default() };
+        Run { collected: Collector::new(&info).finish(), summary: Summary::of(&info), info }
+    }
+
+    #[test]
+    fn a_colour_a_law_whatever_else() {
+        let groups = Groups::of(&[run("xcp", &[]), run("cubic", &[]), run("xcp", &[])]);
+        assert_eq!(groups.mode, Mode::Runs);
+        let hues: Vec<_> = groups.list.iter().map(|g| (g.hue, g.dash)).collect();
+        assert_eq!(hues, [(0, 0), (1, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn one_run_of_several_laws() {
+        let runs = [run("xcp", &["xcp", "cubic", "xcp"])];
+        let groups = Groups::of(&runs);
+        assert_eq!((groups.mode, groups.list.len()), (Mode::Mixed, 2));
+        assert_eq!(groups.of_flow(&runs, 0, 1), 1);
+        assert_eq!(groups.of_run(0), None);
+    }
+
+    #[test]
+    fn one_law_leaves_the_colours_to_flows() {
+        let groups = Groups::of(&[run("xcp", &["xcp", "xcp"])]);
+        assert_eq!((groups.mode, groups.list.len()), (Mode::Flows, 1));
+    }
+
+    #[test]
+    fn more_laws_than_colours() {
+        let runs: Vec<Run> = (0..9).map(|i| run(&format!("law{i}"), &[])).collect();
+        let last = &Groups::of(&runs).list[8];
+        assert_eq!((last.hue, last.dash), (0, 1));
+    }
+}

@@ -1,0 +1,168 @@
+//! One page a scenario, in one file: opens without a network, prints, and can be kept with a paper.
+//!
+//! Text, tables, the network and completion times are made here; plots over time are drawn by a
+//! script in the page (uPlot, inlined) from data in the page. A content security policy in the page
+//! forbids it to load anything at all.
+
+mod cards;
+mod completions;
+mod data;
+mod foot;
+mod groups;
+mod plane;
+mod plots;
+mod tables;
+mod text;
+mod topology;
+
+use crate::figure::plural;
+use crate::{Expectation, Run};
+use data::Choice;
+use groups::{Groups, Mode};
+use text::{escape, name};
+
+const STYLE: &str = include_str!("../../assets/page.css");
+const SCRIPT: &str = include_str!("../../assets/page.js");
+const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
+/// Every page is a copy of uPlot, so every page carries its licence.
+const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
+const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
+
+/// Bytes a page stays below, whatever ran.
+const LARGEST: usize = 4_800_000;
+/// How often series may be halved to get there: 600 points become 10.
+const MOST_HALVINGS: u32 = 6;
+
+/// What a page is made of: the runs of one scenario, usually one a law.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The runs, in the order in which laws get their colours.
+    pub runs: Vec<Run>,
+    /// The scenario's claims held against what was measured; empty for none.
+    pub expectations: Vec<Expectation>,
+    /// The scenario file as its author wrote it.
+    pub scenario_text: Option<String>,
+}
+
+impl Page {
+    /// A page of `runs`, without claims and without the scenario's text.
+    pub fn new(runs: Vec<Run>) -> Page {
+        Page { runs, ..Page::default() }
+    }
+}
+
+/// The page as one HTML document, below 5 MB: series are made coarser if need be, and the page says
+/// how coarse.
+pub fn render(page: &Page) -> String {
+    let groups = Groups::of(&page.runs);
+    let choice = Choice::of(&page.runs);
+    let mut halvings = 0;
+    loop {
+        let html = document(page, &groups, &choice, halvings);
+        if html.len() <= LARGEST || halvings >= MOST_HALVINGS {
+            return html;
+        }
+        halvings += 1;
+    }
+}
+
+fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> String {
+    let runs = &page.runs;
+    let title = match runs.first() {
+        Some(run) if !run.info.scenario.is_empty() => name(&run.info.scenario),
+        _ => "Ratewire report".into(),
+    };
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{STYLE}</style>\n\
+         </head>\n<body>\n"
+    );
+    out.push_str(&header(page, &title));
+    if runs.is_empty() {
+        out.push_str("<main><p class=\"note\">Nothing ran.</p></main>\n");
+        return out + "</body>\n</html>\n";
+    }
+    out.push_str(&toolbar(groups, choice));
+    out.push_str("<main>\n");
+    out.push_str(&cards::cards(runs, groups));
+    out.push_str(&cards::expectations(&page.expectations));
+    out.push_str(&topology::topology(runs));
+    out.push_str(&plots::plots(runs, groups, choice, halvings));
+    out.push_str(&completions::completions(runs, groups));
+    out.push_str(&tables::tables(runs, groups));
+    out.push_str(&foot::foot(page, choice, halvings));
+    out.push_str("</main>\n<script type=\"application/json\" id=\"data\">");
+    out.push_str(&data::json(runs, groups, choice, halvings));
+    out.push_str(&format!(
+        "</script>\n<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    ));
+    out
+}
+
+fn header(page: &Page, title: &str) -> String {
+    let Some(first) = page.runs.first() else {
+        return format!("<header><h1>{title}</h1></header>\n");
+    };
+    let info = &first.info;
+    let labels: Vec<String> = crate::headline::labels(&page.runs).iter().map(|l| name(l)).collect();
+    let seeds: Vec<String> = {
+        let mut seeds: Vec<u64> = page.runs.iter().map(|r| r.info.seed).collect();
+        seeds.dedup();
+        seeds.iter().take(8).map(u64::to_string).collect()
+    };
+    let mut facts = vec![
+        (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
+        ("Duration", escape(&info.duration.to_string())),
+        ("Flows", crate::figure::count(first.collected.flows_total as u64)),
+        ("World", name(&info.world)),
+        (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
+        ("Ratewire", name(&info.version)),
+    ];
+    facts.retain(|(_, text)| !text.is_empty());
+    let facts: String =
+        facts.iter().map(|(k, v)| format!("<div><dt>{k}</dt><dd>{v}</dd></div>")).collect();
+    let failed = page.expectations.iter().filter(|e| !e.passed).count();
+    let verdict = match (page.expectations.len(), failed) {
+        (0, _) => String::new(),
+        (n, 0) => format!("<p class=\"pill pass\">✓ {} held</p>", plural(n, "claim")),
+        (n, _) => format!("<p class=\"pill fail\">✗ {failed} of {} failed</p>", plural(n, "claim")),
+    };
+    format!(
+        "<header><div><h1>{title}</h1>{verdict}</div><dl class=\"facts\">{facts}</dl></header>\n"
+    )
+}
+
+/// The legend that filters every plot, and what works on all of them.
+fn toolbar(groups: &Groups, choice: &Choice) -> String {
+    let mut out =
+        String::from("<nav class=\"bar-top\" aria-label=\"Plots\"><div class=\"legend\">");
+    if groups.mode != Mode::Flows {
+        for (i, g) in groups.list.iter().enumerate() {
+            out.push_str(&format!(
+                "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">\
+                 <i class=\"chip dash{}\"></i>{}</label>",
+                g.hue,
+                g.dash.min(3),
+                name(&g.name)
+            ));
+        }
+    }
+    out.push_str("</div><div class=\"tools\">");
+    if groups.mode == Mode::Runs {
+        out.push_str(
+            "<label>Laws <select id=\"layout\"><option value=\"over\">over each other</option>\
+             <option value=\"side\">one below the other</option></select></label>",
+        );
+    }
+    if choice.links.len() > 1 {
+        out.push_str("<label>Link <select id=\"link\"></select></label>");
+    }
+    out + "<button type=\"button\" id=\"reset\" disabled>Reset zoom</button></div></nav>\n"
+}
+
+#[cfg(test)]
+mod tests;

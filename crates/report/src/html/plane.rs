@@ -1,0 +1,141 @@
+//! A plane to draw in: axes, ticks and grid as SVG, linear or logarithmic.
+
+use super::text::{coordinate, escape};
+
+/// How a quantity lies along an axis.
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    log: bool,
+    ticks: Vec<(f64, String)>,
+}
+
+/// Width, height and margins of every plane, in the drawing's own units.
+pub(super) const WIDTH: f64 = 560.0;
+pub(super) const HEIGHT: f64 = 330.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 46.0;
+
+impl Axis {
+    /// A logarithmic axis around `values` (those above zero), with ticks that `label` writes.
+    pub(super) fn log(values: impl Iterator<Item = f64>, label: impl Fn(f64) -> String) -> Axis {
+        let (low, high) = values
+            .filter(|v| v.is_finite() && *v > 0.0)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        let (low, high) = if high > 0.0 { (low / 1.15, high * 1.15) } else { (0.1, 10.0) };
+        let decades = libm::log10(high / low);
+        let steps: &[f64] = match decades {
+            d if d < 1.2 => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+            d if d < 3.0 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let every = libm::ceil(decades / 7.0).max(1.0) as i32;
+        let mut ticks = Vec::new();
+        for decade in libm::floor(libm::log10(low)) as i32..=libm::ceil(libm::log10(high)) as i32 {
+            if steps.len() == 1 && decade.rem_euclid(every) != 0 {
+                continue;
+            }
+            for step in steps {
+                let value = step * libm::pow(10.0, f64::from(decade));
+                if value >= low && value <= high {
+                    ticks.push((value, label(value)));
+                }
+            }
+        }
+        Axis { low, high, log: true, ticks }
+    }
+
+    /// Zero to one, in quarters, as percentages.
+    pub(super) fn parts() -> Axis {
+        let ticks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|v| (v, format!("{:.0} %", v * 100.0)));
+        Axis { low: 0.0, high: 1.0, log: false, ticks: ticks.into() }
+    }
+
+    /// Where `value` lies, 0 to 1.
+    fn part(&self, value: f64) -> f64 {
+        let part = if self.log {
+            libm::log(value.max(self.low) / self.low) / libm::log(self.high / self.low)
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        part.clamp(0.0, 1.0)
+    }
+}
+
+/// Two axes and their titles.
+pub(super) struct Plane {
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) x_title: &'static str,
+    pub(super) y_title: &'static str,
+}
+
+impl Plane {
+    /// Where a point lies in the drawing, to a tenth of a unit.
+    pub(super) fn at(&self, x: f64, y: f64) -> (String, String) {
+        let px = LEFT + self.x.part(x) * (WIDTH - LEFT - RIGHT);
+        let py = HEIGHT - BOTTOM - self.y.part(y) * (HEIGHT - TOP - BOTTOM);
+        (coordinate(px, 1), coordinate(py, 1))
+    }
+
+    /// The whole drawing: grid, axes, then `marks`, described to screen readers by `label`.
+    pub(super) fn svg(&self, marks: &str, label: &str) -> String {
+        let mut out = format!(
+            "<svg class=\"plane\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n",
+            escape(label)
+        );
+        let bottom = HEIGHT - BOTTOM;
+        for (value, text) in &self.x.ticks {
+            let (x, _) = self.at(*value, self.y.low);
+            out.push_str(&format!(
+                "<path class=\"grid\" d=\"M{x} {TOP}V{bottom}\"/>\
+                 <text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                bottom + 17.0,
+                escape(text)
+            ));
+        }
+        for (value, text) in &self.y.ticks {
+            let (_, y) = self.at(self.x.low, *value);
+            out.push_str(&format!(
+                "<path class=\"grid\" d=\"M{LEFT} {y}H{}\"/>\
+                 <text x=\"{}\" y=\"{y}\" dy=\".33em\" text-anchor=\"end\">{}</text>\n",
+                WIDTH - RIGHT,
+                LEFT - 7.0,
+                escape(text)
+            ));
+        }
+        out.push_str(&format!(
+            "<text class=\"title\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
+             <text class=\"title\" transform=\"translate(13 {}) rotate(-90)\" \
+             text-anchor=\"middle\">{}</text>\n",
+            (LEFT + WIDTH - RIGHT) / 2.0,
+            HEIGHT - 6.0,
+            escape(self.x_title),
+            (TOP + bottom) / 2.0,
+            escape(self.y_title)
+        ));
+        out + marks + "</svg>\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_axes_have_a_few_ticks_over_any_range() {
+        for (low, high) in [(1.0, 1.0), (1.0, 3.0), (0.01, 5.0), (1e-9, 1e9), (1e3, 1e7)] {
+            let axis = Axis::log([low, high].into_iter(), |v| format!("{v}"));
+            assert!((1..=9).contains(&axis.ticks.len()), "{low} {high}: {:?}", axis.ticks);
+            assert!(axis.part(low) >= 0.0 && axis.part(high) <= 1.0);
+        }
+    }
+
+    #[test]
+    fn nothing_to_draw_is_still_an_axis() {
+        let axis = Axis::log([f64::NAN, 0.0, -1.0].into_iter(), |v| format!("{v}"));
+        assert!(axis.low < axis.high && !axis.ticks.is_empty());
+    }
+}

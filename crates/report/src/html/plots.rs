@@ -1,0 +1,141 @@
+//! The places where the page's script draws, with what a reader without it gets instead.
+
+use super::data::{Choice, LINKS};
+use super::groups::{Groups, Mode};
+use super::text::{escape, name};
+use crate::figure::{count, percent, plural, rate, seconds};
+use crate::{Headline, Run};
+
+pub(super) fn plots(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
+    let flows: usize = runs.iter().map(|r| r.collected.flows.len()).sum();
+    let mut out = String::from(
+        "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">Over time</h2>\n\
+         <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
+         <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
+    );
+    if flows == 0 && choice.links.is_empty() {
+        return out + "<p class=\"note\">The run has no samples.</p></section>\n";
+    }
+    out.push_str("<div class=\"plots\">\n");
+    if flows > 0 {
+        let said = flows_said(runs);
+        out.push_str("<div>\n");
+        let quantities = [
+            ("goodput", "per flow"),
+            ("pacing", "pace asked for"),
+            ("total", "all flows together"),
+        ];
+        out.push_str(&figure("flows-rate", "Throughput", &quantities, &said.0));
+        let quantities = [
+            ("cwnd", "congestion window"),
+            ("flight", "data in flight"),
+            ("rwnd", "receive window"),
+        ];
+        out.push_str(&figure("flows-window", "Window", &quantities, &said.0));
+        out.push_str(&figure("flows-rtt", "Round-trip time", &[("rtt", "smoothed")], &said.1));
+        out.push_str("</div>\n");
+    }
+    if !choice.links.is_empty() {
+        let said = links_said(runs);
+        out.push_str("<div>\n");
+        out.push_str(&figure(
+            "link-queue",
+            "Queue",
+            &[("queue", "mean, shaded up to the maximum")],
+            &said,
+        ));
+        out.push_str(&figure("link-util", "Utilisation", &[("util", "")], &said));
+        let quantities = [("drops", "dropped"), ("marks", "marked")];
+        let marked = runs.iter().flat_map(|r| &r.summary.links).any(|l| l.marks > 0);
+        let title = if marked { "Drops and marks" } else { "Drops" };
+        out.push_str(&figure("link-drops", title, &quantities, &said));
+        out.push_str("</div>\n");
+    }
+    out.push_str("</div>\n<p class=\"note\">");
+    out.push_str(&escape(&what_is_shown(runs, groups, choice, halvings)));
+    out + "</p></section>\n"
+}
+
+fn figure(id: &str, title: &str, quantities: &[(&str, &str)], said: &str) -> String {
+    let chooser = if quantities.len() > 1 {
+        let options =
+            quantities.iter().map(|(key, text)| format!("<option value=\"{key}\">{text}</option>"));
+        format!("<select aria-label=\"{title}: what\">{}</select>", options.collect::<String>())
+    } else {
+        format!("<span class=\"what\">{}</span>", quantities[0].1)
+    };
+    format!(
+        "<figure class=\"chart\" id=\"{id}\" data-key=\"{}\"><figcaption><h3>{title} \
+         <small class=\"unit\"></small></h3>{chooser}</figcaption>\
+         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div></figure>\n",
+        quantities[0].0,
+        escape(said)
+    )
+}
+
+/// What the plots of flows show, in words: (throughput, round-trip time) of each law.
+fn flows_said(runs: &[Run]) -> (String, String) {
+    let (mut rates, mut times) = (Vec::new(), Vec::new());
+    for (run, label) in runs.iter().zip(crate::headline::labels(runs)).take(8) {
+        let flows = &run.summary.flows;
+        let goodputs = || flows.iter().map(|f| f.goodput_bps).filter(|g| g.is_finite());
+        let (low, high) = (goodputs().reduce(f64::min), goodputs().reduce(f64::max));
+        if let (Some(low), Some(high)) = (low, high) {
+            rates.push(format!("{label}: goodputs from {} to {}", rate(low), rate(high)));
+        }
+        let means: Vec<f64> = flows.iter().filter_map(|f| f.rtt_mean_s).collect();
+        if !means.is_empty() {
+            let mean = means.iter().sum::<f64>() / means.len() as f64;
+            times.push(format!("{label}: mean {}", seconds(Some(mean))));
+        }
+    }
+    (rates.join("; "), times.join("; "))
+}
+
+fn links_said(runs: &[Run]) -> String {
+    let said = Headline::of_all(runs).into_iter().take(8).map(|h| {
+        let queue = crate::figure::mean(h.queue_packets_mean.unwrap_or(f64::NAN));
+        let busy = percent(h.utilisation.unwrap_or(f64::NAN));
+        format!("{}: utilisation {busy}, mean queue {queue} packets", h.law)
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+/// What was left out, and how fine the points are.
+fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
+    let mut text = super::foot::points(runs, halvings);
+    let drawn = runs.iter().map(|r| r.collected.flows.len()).max().unwrap_or(0);
+    let all = runs.iter().map(|r| r.collected.flows_total).max().unwrap_or(0);
+    if all > drawn {
+        text.push_str(&format!(
+            " The first {} of {} are drawn one by one; “all flows together” counts every one.",
+            count(drawn as u64),
+            plural(all, "flow")
+        ));
+    }
+    if choice.links_known > LINKS {
+        text.push_str(&format!(
+            " Of {} there are plots for {LINKS}: bottlenecks, then those with the longest queue.",
+            plural(choice.links_known, "link")
+        ));
+    }
+    let tracked = runs.iter().map(|r| r.collected.links.len()).max().unwrap_or(0);
+    let links = runs.iter().map(|r| r.info.topology.links.len()).max().unwrap_or(0);
+    let limit = runs.iter().map(|r| r.collected.limits.links).max().unwrap_or(0);
+    if links > tracked && tracked >= limit {
+        text.push_str(&format!(
+            " Samples of {} were kept; the tables have every link.",
+            plural(tracked, "link")
+        ));
+    }
+    match groups.mode {
+        Mode::Runs => text.push_str(" One colour a law; its flows are lighter and darker."),
+        Mode::Mixed => text.push_str(" One colour a law; links, which all laws share, are grey."),
+        Mode::Flows => {}
+    }
+    let name = name(&runs[0].info.law);
+    if groups.mode == Mode::Flows && !name.is_empty() {
+        text.push_str(&format!(" Every flow obeys {}.", runs[0].info.law));
+    }
+    text
+}

@@ -1,0 +1,231 @@
+//! All summary figures as tables: what the plots show, for those who cannot or will not see them.
+
+use super::groups::{Groups, Mode};
+use super::text::{escape, name};
+use crate::figure::{bytes, count, index, mean, percent, rate, seconds};
+use crate::{FlowSummary, Headline, LinkSummary, Run};
+
+/// Rows of flows and of links over all runs together.
+const ROWS: usize = 800;
+/// Rows of flows, or of links, of one run.
+const ROWS_A_RUN: usize = 100;
+
+pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
+    let limit = (ROWS / runs.len().max(1)).clamp(5, ROWS_A_RUN);
+    let mut out = String::from(
+        "<section aria-labelledby=\"h-figures\"><h2 id=\"h-figures\">All figures</h2>\n",
+    );
+    out.push_str(&laws(runs));
+    for (run, label) in runs.iter().zip(crate::headline::labels(runs)) {
+        // A few rows are there to be read; many are there to be found.
+        let open = |rows: usize| if runs.len() <= 4 && rows <= 24 { " open" } else { "" };
+        let (flows_open, links_open) =
+            (open(run.summary.flows.len()), open(run.summary.links.len()));
+        let chip = match groups.mode {
+            Mode::Runs => {
+                let hue = groups.list.iter().find(|g| g.name == label).map_or(0, |g| g.hue);
+                format!("<i class=\"chip hue{hue}\"></i>")
+            }
+            _ => String::new(),
+        };
+        let label = name(&label);
+        out.push_str(&format!("<details{flows_open}><summary>{chip}{label}: flows</summary>\n"));
+        out.push_str(&flows(&run.summary.flows, limit));
+        out.push_str(&format!(
+            "</details>\n<details{links_open}><summary>{chip}{label}: links</summary>\n"
+        ));
+        out.push_str(&links(&run.summary.links, limit));
+        out.push_str("</details>\n");
+    }
+    out + "</section>\n"
+}
+
+/// One column a law: there are more figures than laws.
+fn laws(runs: &[Run]) -> String {
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for (h, run) in Headline::of_all(runs).into_iter().zip(runs) {
+        let number = |v: Option<f64>| mean(v.unwrap_or(f64::NAN));
+        let c = h.completions.as_ref();
+        let p = &run.summary.conservation;
+        let missing = if p.holds() { "" } else { " (NOT CONSERVED)" };
+        columns.push(vec![
+            percent(h.utilisation.unwrap_or(f64::NAN)),
+            index(h.jain_index),
+            number(h.queue_packets_mean),
+            number(h.queue_packets_p99),
+            h.queue_packets_max.map_or("–".into(), count),
+            count(h.drops),
+            count(h.marks),
+            c.map_or("–".into(), |c| count(c.flows)),
+            seconds(c.map(|c| c.mean_s)),
+            seconds(c.map(|c| c.median_s)),
+            seconds(c.map(|c| c.p99_s)),
+            number(c.and_then(|c| c.slowdown_median)),
+            number(c.and_then(|c| c.slowdown_p99)),
+            count(p.sent_packets) + missing,
+            count(p.delivered_packets),
+            count(p.dropped_packets),
+            count(p.in_flight_packets),
+            count(run.summary.engine.data_packets_delivered),
+            count(run.summary.engine.events),
+        ]);
+    }
+    let figures = [
+        "Utilisation of the bottleneck",
+        "Fairness, Jain’s index",
+        "Queue, mean (packets)",
+        "Queue, 99 % (packets)",
+        "Queue, max (packets)",
+        "Drops (packets)",
+        "Marks (packets)",
+        "Flows completed",
+        "Completion time, mean",
+        "Completion time, median",
+        "Completion time, 99 %",
+        "Slowdown, median",
+        "Slowdown, 99 %",
+        "Packets sent",
+        "Packets delivered",
+        "Packets dropped",
+        "Packets in flight at the end",
+        "Data packets delivered",
+        "Events",
+    ];
+    // Where nothing completed, a block of dashes would say nothing.
+    let rows = figures.iter().enumerate().filter_map(|(i, figure)| {
+        let cells: Vec<String> = columns.iter().map(|c| c[i].clone()).collect();
+        let known = cells.iter().any(|c| c != "–");
+        known.then(|| [vec![figure.to_string()], cells].concat())
+    });
+    let labels = crate::headline::labels(runs);
+    let head: Vec<&str> = ["Figure"].into_iter().chain(labels.iter().map(String::as_str)).collect();
+    table("Laws", &head, rows)
+}
+
+fn flows(all: &[FlowSummary], limit: usize) -> String {
+    let head = [
+        "Flow",
+        "From",
+        "To",
+        "Law",
+        "Goodput",
+        "Share",
+        "Delivered",
+        "Size",
+        "Start",
+        "Completed in",
+        "Sent again",
+        "Packets again",
+        "RTT mean",
+        "RTT min",
+    ];
+    let rows = all.iter().take(limit).map(|f| {
+        vec![
+            f.name.clone(),
+            f.from.clone(),
+            f.to.clone(),
+            f.law.clone(),
+            rate(f.goodput_bps),
+            percent(f.share),
+            bytes(f.delivered_bytes),
+            f.size_bytes.map_or("unlimited".into(), bytes),
+            seconds(Some(f.start_s)),
+            seconds(f.completion_s),
+            bytes(f.retransmitted_bytes),
+            count(f.retransmitted_packets),
+            seconds(f.rtt_mean_s),
+            seconds(f.rtt_min_s),
+        ]
+    });
+    table("Flows", &head, rows) + &more(all.len(), limit)
+}
+
+fn links(all: &[LinkSummary], limit: usize) -> String {
+    let head = [
+        "Link",
+        "From",
+        "To",
+        "Rate",
+        "Utilisation",
+        "Throughput",
+        "Queue mean",
+        "Queue 99 %",
+        "Queue max",
+        "Bytes mean",
+        "Bytes 99 %",
+        "Bytes max",
+        "Drops",
+        "Marks",
+    ];
+    let size = |v: f64| if v.is_finite() && v >= 0.0 { bytes(v as u64) } else { "–".into() };
+    let rows = all.iter().take(limit).map(|l| {
+        let reasons: Vec<String> =
+            l.drops.iter().map(|(why, n)| format!("{} {why}", count(*n))).collect();
+        let drops = match (l.drops_total(), reasons.as_slice()) {
+            (0, _) => "0".into(),
+            (_, [one]) => one.clone(),
+            (n, many) => format!("{} ({})", count(n), many.join(", ")),
+        };
+        vec![
+            l.name.clone(),
+            l.from.clone(),
+            l.to.clone(),
+            rate(l.rate_bps as f64),
+            percent(l.utilisation),
+            rate(l.throughput_bps),
+            mean(l.queue_packets_mean),
+            mean(l.queue_packets_p99),
+            count(l.queue_packets_max),
+            size(l.queue_bytes_mean),
+            size(l.queue_bytes_p99),
+            bytes(l.queue_bytes_max),
+            drops,
+            count(l.marks),
+        ]
+    });
+    table("Links; queues in packets and bytes", &head, rows) + &more(all.len(), limit)
+}
+
+fn more(all: usize, shown: usize) -> String {
+    if all <= shown {
+        return String::new();
+    }
+    let rest = count((all - shown) as u64);
+    format!("<p class=\"note\">… and {rest} more, in <code>summary.json</code>.</p>\n")
+}
+
+/// A table whose first column is the head of its rows. Cells that start with a digit or stand for a
+/// missing figure line up on the right.
+fn table(caption: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut body = String::new();
+    for row in rows {
+        body.push_str("<tr>");
+        for (i, cell) in row.iter().enumerate() {
+            let text = escape(&crate::figure::clip(cell, 120));
+            let text = if text.is_empty() { "–".into() } else { text };
+            if i == 0 {
+                body.push_str(&format!("<th scope=\"row\">{text}</th>"));
+            } else if matches!(head[i], "From" | "To" | "Law") {
+                body.push_str(&format!("<td>{text}</td>"));
+            } else {
+                body.push_str(&format!("<td class=\"n\">{text}</td>"));
+            }
+        }
+        body.push_str("</tr>\n");
+    }
+    if body.is_empty() {
+        return format!("<p class=\"note\">{}: none.</p>\n", escape(caption));
+    }
+    let mut out = format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\
+         <caption>{0}</caption>\n<thead><tr>",
+        escape(caption)
+    );
+    for (i, title) in head.iter().enumerate() {
+        let class =
+            if i == 0 || matches!(*title, "From" | "To" | "Law") { "" } else { " class=\"n\"" };
+        let title = escape(&crate::figure::clip(title, 60));
+        out.push_str(&format!("<th scope=\"col\"{class}>{title}</th>"));
+    }
+    out + "</tr></thead>\n<tbody>\n" + &body + "</tbody></table></div>\n"
+}

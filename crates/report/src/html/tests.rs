@@ -1,0 +1,205 @@
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use super::*;
+use crate::{
+    Collector, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, RunInfo,
+    Summary, Topology,
+};
+
+const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
+
+fn info(law: &str, flows: usize, links: u32) -> RunInfo {
+    let node = |name: &str| NodeInfo { name: name.into(), kind: NodeKind::Router, at: None };
+    let link = |i: u32| LinkInfo {
+        name: format!("{EVIL}{i}"),
+        from: i % 2,
+        to: 1 - i % 2,
+        rate: Rate::from_mbps(10),
+        bottleneck: i == 0,
+        ..LinkInfo::default()
+    };
+    let flow = FlowInfo { name: EVIL.into(), law: law.into(), ..FlowInfo::default() };
+    RunInfo {
+        scenario: EVIL.into(),
+        law: law.into(),
+        world: EVIL.into(),
+        duration: Duration::from_secs(10),
+        topology: Topology {
+            nodes: vec![node(EVIL), node("b")],
+            links: (0..links).map(link).collect(),
+        },
+        flows: vec![flow; flows],
+        ..RunInfo::default()
+    }
+}
+
+fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
+    let mut collector = Collector::new(&info);
+    for tick in 1..=ticks {
+        let (at, interval) =
+            (Time::ZERO + Duration::from_millis(10 * tick), Duration::from_millis(10));
+        let wobble = value * (1.0 + 0.123_456 * ((tick * 7919 % 1000) as f64));
+        for flow in 0..info.flows.len() as u32 {
+            collector.flow(&FlowSample {
+                at,
+                interval,
+                flow,
+                goodput: Throughput::new(wobble),
+                cwnd: Bytes::new(wobble as u64),
+                in_flight: Bytes::new(wobble as u64),
+                receive_window: Bytes::new(wobble as u64),
+                srtt: Duration::from_secs_f64(wobble * 1e-6),
+                pacing: Some(Throughput::new(wobble)),
+                ..FlowSample::default()
+            });
+        }
+        for link in 0..info.topology.links.len() as u32 {
+            collector.link(&LinkSample {
+                at,
+                interval,
+                link,
+                utilisation: wobble,
+                queue_packets_mean: wobble,
+                queue_packets_max: 9,
+                drops: tick % 3,
+                marks: tick % 5,
+                ..LinkSample::default()
+            });
+        }
+    }
+    Run { summary: Summary::of(&info), collected: collector.finish(), info }
+}
+
+/// The page, after checking what holds for every page.
+fn rendered(page: &Page) -> String {
+    let html = render(page);
+    assert!(html.len() < 5_000_000, "{} bytes", html.len());
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
+    assert!(!html.contains("<script>alert") && !html.contains('\u{1b}'));
+    for loaded in ["src=", "href=", "url(", "@import", "http:", "eval("] {
+        let ours = html.replace(UPLOT, "");
+        assert!(!ours.contains(loaded), "{loaded}");
+    }
+    for figure in ["NaN", "inf", "-0.0"] {
+        let visible = html.replace(UPLOT, "").replace(SCRIPT, "").replace(STYLE, "");
+        let words = visible.split(|c: char| !c.is_alphanumeric() && c != '.' && c != '-');
+        assert!(!words.into_iter().any(|w| w == figure), "{figure}");
+    }
+    html
+}
+
+fn data(html: &str) -> serde_json::Value {
+    let start = html.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let end = html[start..].find("</script>").unwrap();
+    serde_json::from_str(&html[start..start + end]).unwrap()
+}
+
+#[test]
+fn nothing_at_all_is_a_page() {
+    assert!(rendered(&Page::default()).contains("Nothing ran"));
+    let html = rendered(&Page::new(vec![run(RunInfo::default(), 0, 0.0)]));
+    assert!(html.contains("The run has no samples"));
+    data(&html);
+}
+
+#[test]
+fn one_sample() {
+    let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 1, 1e6)]));
+    let data = data(&html);
+    assert_eq!(data["mode"], "flows");
+    assert_eq!(data["flows"][0]["goodput"].as_array().unwrap().len(), 2);
+    assert!(html.contains("1 point of 10 ms each"));
+}
+
+#[test]
+fn figures_that_are_no_numbers() {
+    let mut odd = run(info("xcp", 2, 2), 5, f64::NAN);
+    odd.summary.jain_index = Some(f64::NAN);
+    for flow in &mut odd.summary.flows {
+        (flow.goodput_bps, flow.share) = (f64::NAN, f64::INFINITY);
+        flow.rtt_mean_s = Some(f64::NEG_INFINITY);
+    }
+    for link in &mut odd.summary.links {
+        (link.utilisation, link.queue_packets_mean) = (f64::NAN, f64::NAN);
+        (link.queue_bytes_mean, link.throughput_bps) = (f64::NAN, f64::INFINITY);
+    }
+    data(&rendered(&Page::new(vec![odd])));
+}
+
+#[test]
+fn ten_thousand_flows_and_a_thousand_links_stay_small() {
+    let runs = ["xcp", "cubic", "newreno"].map(|law| run(info(law, 10_000, 1_000), 3, 1e6));
+    let html = rendered(&Page::new(runs.into()));
+    assert!(html.contains("The first 40 of 10,000 flows are drawn"), "flows");
+    assert!(html.contains("Samples of 512 links were kept"), "links");
+    assert!(html.contains("… and 9,900 more"), "table");
+}
+
+#[test]
+fn many_laws_over_a_long_time_are_made_coarser_and_it_says_so() {
+    let runs: Vec<Run> =
+        (0..12).map(|i| run(info(&format!("law{i}"), 40, 24), 1_200, 1.234e6)).collect();
+    let html = rendered(&Page::new(runs));
+    let data = data(&html);
+    assert_eq!(data["groups"].as_array().unwrap().len(), 12);
+    let dt = data["flows"][0]["dt"].as_f64().unwrap();
+    assert!(dt > 0.02, "{dt}");
+    assert!(html.contains(&format!("points of {} each", Duration::from_secs_f64(dt))), "{dt}");
+}
+
+#[test]
+fn names_cannot_break_out_anywhere() {
+    let page = Page {
+        runs: vec![run(info(EVIL, 2, 2), 3, 1e6), run(info("b", 2, 2), 3, 1e6)],
+        expectations: vec![Expectation {
+            law: EVIL.into(),
+            claim: EVIL.into(),
+            measured: EVIL.into(),
+            bound: EVIL.into(),
+            passed: false,
+            source: Some(EVIL.into()),
+        }],
+        scenario_text: Some(format!("# {EVIL}\nname = \"x\"")),
+    };
+    let html = rendered(&page);
+    // Ours: data, uPlot, the page's own.
+    assert_eq!(html.matches("<script").count(), 3);
+    assert!(html.contains("✗ 1 of 1 claim failed"));
+    assert_eq!(
+        data(&html)["groups"][0]["name"].as_str().unwrap(),
+        EVIL.replace('\u{1b}', "\u{fffd}")
+    );
+}
+
+#[test]
+fn completions_are_drawn_per_law() {
+    let info = info("xcp", 1, 1);
+    let mut collector = Collector::new(&info);
+    for flow in 1..=20_000 {
+        let (size, took) = (Bytes::new(flow * 100), Duration::from_millis(flow));
+        collector.completion(Completion {
+            flow,
+            size,
+            took,
+            law: "xcp".into(),
+            ..Default::default()
+        });
+    }
+    let summary = Summary::of(&info);
+    let html = rendered(&Page::new(vec![Run { info, summary, collected: collector.finish() }]));
+    assert!(html.contains("5,000 of 20,000 completed flows"), "kept");
+    assert!(html.contains("class=\"dots\"") && html.contains("class=\"lines\""));
+}
+
+#[test]
+fn the_same_runs_give_the_same_bytes() {
+    let page = || Page::new(vec![run(info("xcp", 3, 2), 50, 1e6)]);
+    assert_eq!(render(&page()), render(&page()));
+}
+
+#[test]
+fn uplot_comes_with_its_licence() {
+    assert!(UPLOT.contains("uPlot (v1.6.32)"));
+    let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 3, 1e6)]));
+    assert!(html.contains("The MIT License") && html.contains("Leon Sorokin"));
+}

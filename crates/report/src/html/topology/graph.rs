@@ -1,0 +1,161 @@
+//! What is drawn: nodes, and one edge for the two directions of a link. Many hosts that hang on the
+//! same router become one.
+
+use std::collections::BTreeMap;
+
+use crate::figure::clip;
+use crate::{NodeKind, RunInfo};
+
+/// Hosts drawn one by one; beyond, those of each router are drawn as one.
+const HOSTS: usize = 40;
+/// Hosts of one router drawn one by one.
+const HOSTS_OF_ONE: usize = 14;
+
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) host: bool,
+    pub(super) at: Option<(f64, f64)>,
+    /// How many hosts this stands for.
+    pub(super) stands_for: usize,
+    /// Flows that start here, less flows that end here.
+    pub(super) sends: i64,
+}
+
+/// Two nodes and the links between them.
+pub(super) struct Edge {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    /// Indices of the links from `a` to `b`, and back.
+    pub(super) forth: Vec<u32>,
+    pub(super) back: Vec<u32>,
+    /// Which of several parallel edges this is.
+    pub(super) lane: usize,
+}
+
+pub(super) struct Graph {
+    pub(super) nodes: Vec<Node>,
+    pub(super) edges: Vec<Edge>,
+}
+
+impl Graph {
+    pub(super) fn of(info: &RunInfo) -> Graph {
+        let nodes = info.topology.nodes.iter().map(|n| Node {
+            name: clip(&n.name, 40),
+            host: n.kind == NodeKind::Host,
+            at: n.at.filter(|(x, y)| x.is_finite() && y.is_finite()),
+            stands_for: 1,
+            sends: 0,
+        });
+        let mut nodes: Vec<Node> = nodes.collect();
+        for flow in &info.flows {
+            if let Some(node) = nodes.get_mut(flow.from as usize) {
+                node.sends += 1;
+            }
+            if let Some(node) = nodes.get_mut(flow.to as usize) {
+                node.sends -= 1;
+            }
+        }
+        let edges = edges(info, nodes.len());
+        let mut graph = Graph { nodes, edges };
+        graph.gather();
+        graph
+    }
+
+    /// For each node, its neighbours, in order and without repeats.
+    pub(super) fn neighbours(&self) -> Vec<Vec<usize>> {
+        let mut lists = vec![Vec::new(); self.nodes.len()];
+        for edge in &self.edges {
+            lists[edge.a].push(edge.b);
+            lists[edge.b].push(edge.a);
+        }
+        for list in &mut lists {
+            list.sort_unstable();
+            list.dedup();
+        }
+        lists
+    }
+
+    /// Puts the hosts that hang on one router together where there are too many to draw.
+    fn gather(&mut self) {
+        let neighbours = self.neighbours();
+        let leaf = |i: usize| {
+            self.nodes[i].host && neighbours[i].len() == 1 && !self.nodes[neighbours[i][0]].host
+        };
+        let mut hosts_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for i in (0..self.nodes.len()).filter(|&i| leaf(i)) {
+            hosts_of.entry(neighbours[i][0]).or_default().push(i);
+        }
+        let total: usize = hosts_of.values().map(Vec::len).sum();
+        let mut into: Vec<usize> = (0..self.nodes.len()).collect();
+        for hosts in hosts_of.values() {
+            let many = hosts.len() > HOSTS_OF_ONE || total > HOSTS;
+            if !many || hosts.len() < 2 {
+                continue;
+            }
+            for &host in hosts {
+                into[host] = hosts[0];
+            }
+            let first = self.nodes[hosts[0]].name.clone();
+            let last = self.nodes[hosts[hosts.len() - 1]].name.clone();
+            self.nodes[hosts[0]].sends = hosts.iter().map(|&h| self.nodes[h].sends).sum();
+            self.nodes[hosts[0]].stands_for = hosts.len();
+            self.nodes[hosts[0]].name = format!("{first} … {last}");
+        }
+        if into.iter().enumerate().all(|(i, &to)| i == to) {
+            return;
+        }
+        let mut index = vec![usize::MAX; self.nodes.len()];
+        let old = std::mem::take(&mut self.nodes);
+        for (i, node) in old.into_iter().enumerate().filter(|(i, _)| into[*i] == *i) {
+            index[i] = self.nodes.len();
+            self.nodes.push(node);
+        }
+        let mut edges: Vec<Edge> = Vec::new();
+        for edge in std::mem::take(&mut self.edges) {
+            let (a, b) = (index[into[edge.a]], index[into[edge.b]]);
+            let gathered = self.nodes[a].stands_for > 1 || self.nodes[b].stands_for > 1;
+            let known = edges
+                .iter_mut()
+                .find(|e| gathered && (e.a.min(e.b), e.a.max(e.b)) == (a.min(b), a.max(b)));
+            match known {
+                Some(e) if e.a == a => {
+                    e.forth.extend(edge.forth);
+                    e.back.extend(edge.back);
+                }
+                Some(e) => {
+                    e.forth.extend(edge.back);
+                    e.back.extend(edge.forth);
+                }
+                None => edges.push(Edge { a, b, ..edge }),
+            }
+        }
+        self.edges = edges;
+    }
+}
+
+/// Pairs the two directions of each link; parallel links get lanes.
+fn edges(info: &RunInfo, nodes: usize) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = Vec::new();
+    let mut between: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (link, index) in info.topology.links.iter().zip(0_u32..) {
+        let (a, b) = (link.from as usize, link.to as usize);
+        if a >= nodes || b >= nodes || a == b {
+            continue;
+        }
+        let known = between.entry((a.min(b), a.max(b))).or_default();
+        let free = known.iter().copied().find(|&e: &usize| {
+            let edge: &Edge = &edges[e];
+            if edge.a == a { edge.forth.is_empty() } else { edge.back.is_empty() }
+        });
+        match free {
+            Some(e) if edges[e].a == a => edges[e].forth.push(index),
+            Some(e) => edges[e].back.push(index),
+            None => {
+                let lane = known.len();
+                known.push(edges.len());
+                edges.push(Edge { a, b, forth: vec![index], back: Vec::new(), lane });
+            }
+        }
+    }
+    edges
+}

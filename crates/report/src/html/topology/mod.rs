@@ -1,0 +1,283 @@
+//! The network as a drawing: hosts, routers, links as wide as they are fast, coloured by how busy
+//! each direction was.
+
+mod graph;
+mod labels;
+mod layout;
+mod mesh;
+mod tiers;
+
+use super::text::{coordinate, escape, name};
+use crate::figure::{percent, plural};
+use crate::headline::labels as run_labels;
+use crate::{LinkInfo, Run};
+use graph::{Edge, Graph};
+use labels::Labels;
+use layout::Placed;
+
+/// Nodes a drawing may have and still be read.
+const NODES: usize = 400;
+/// Shares of the time from which a direction has the next darker colour.
+const STEPS: [f64; 4] = [0.2, 0.5, 0.8, 0.95];
+
+/// The section; nothing without nodes.
+pub(super) fn topology(runs: &[Run]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    if first.info.topology.nodes.is_empty() {
+        return String::new();
+    }
+    let graph = Graph::of(&first.info);
+    let what = format!(
+        "{} and {}",
+        plural(first.info.topology.nodes.len(), "node"),
+        plural(first.info.topology.links.len(), "link direction")
+    );
+    let mut out =
+        String::from("<section aria-labelledby=\"h-net\"><h2 id=\"h-net\">Network</h2>\n");
+    if graph.nodes.len() > NODES {
+        return out
+            + &format!(
+                "<p class=\"note\">{what}: too many to draw. The tables have them.</p></section>\n"
+            );
+    }
+    out.push_str("<figure class=\"net\">\n<figcaption>");
+    out.push_str(&switch(runs));
+    out.push_str(&legend());
+    out.push_str("</figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Drawing of the network\">");
+    out.push_str(&draw(runs, &graph, &what));
+    out.push_str("</div></figure>\n<p class=\"note\">Each half of a line shows what the node next to it sends. Lines are wider the faster the link");
+    if graph.nodes.iter().any(|n| n.stands_for > 1) {
+        out.push_str("; hosts that hang on one router are drawn as one, coloured by the busiest");
+    }
+    out + ".</p></section>\n"
+}
+
+/// Which law's utilisation the colours show.
+fn switch(runs: &[Run]) -> String {
+    if runs.len() < 2 {
+        return "<span>Utilisation over the run</span>".into();
+    }
+    let mut out = String::from("<label>Utilisation under <select id=\"net-law\">");
+    for (i, label) in run_labels(runs).iter().enumerate() {
+        out.push_str(&format!("<option value=\"{i}\">{}</option>", name(label)));
+    }
+    out + "</select></label>"
+}
+
+fn legend() -> String {
+    let texts = ["below 20 %", "20 to 50", "50 to 80", "80 to 95", "95 % and more"];
+    let items =
+        texts.iter().enumerate().map(|(i, t)| format!("<span><i class=\"u{i}\"></i>{t}</span>"));
+    format!("<span class=\"scale\">{}</span>", items.collect::<String>())
+}
+
+fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
+    let placed = layout::place(graph);
+    let (w, h) = (coordinate(placed.width, 0), coordinate(placed.height, 0));
+    let mut out = format!(
+        "<svg class=\"topo{}\" viewBox=\"0 0 {w} {h}\" style=\"--w:{w}px\" role=\"img\" \
+         aria-label=\"{}\">\n",
+        if placed.fits { " fits" } else { "" },
+        escape(&format!("Network of {what}"))
+    );
+    let ends: Vec<[(f64, f64); 2]> = graph.edges.iter().map(|e| ends(e, &placed)).collect();
+    let mut rates = Widths::of(&runs[0].info.topology.links);
+    if graph.edges.len() > 100 {
+        rates.scale = 0.6;
+    }
+    // Busy links on top, where lines cross.
+    let busy = |e: &Edge| {
+        let links: Vec<u32> = e.forth.iter().chain(&e.back).copied().collect();
+        runs.iter().map(|r| busiest(r, &links)).fold(0.0, f64::max)
+    };
+    let mut drawn: Vec<(&Edge, &[(f64, f64); 2])> = graph.edges.iter().zip(&ends).collect();
+    drawn.sort_by(|a, b| busy(a.0).total_cmp(&busy(b.0)));
+    for (edge, ends) in drawn {
+        out.push_str(&draw_edge(runs, edge, *ends, &rates));
+    }
+    let mut labels = Labels::new((placed.width, placed.height), &placed.at, ends.clone());
+    out.push_str(&link_labels(runs, graph, &ends, &mut labels));
+    for (i, node) in graph.nodes.iter().enumerate() {
+        let (x, y) = (coordinate(placed.at[i].0, 1), coordinate(placed.at[i].1, 1));
+        let title = match node.stands_for {
+            1 => escape(&node.name),
+            n => escape(&format!("{n} hosts, {}", node.name)),
+        };
+        let shape = match (node.host, node.stands_for) {
+            (true, 1) => format!("<circle class=\"host\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"),
+            (true, _) => format!(
+                "<circle class=\"host\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>\
+                 <circle class=\"host\" cx=\"{x}\" cy=\"{y}\" r=\"4.5\"/>"
+            ),
+            (false, _) => format!(
+                "<rect class=\"router\" x=\"{}\" y=\"{}\" width=\"16\" height=\"16\" rx=\"4\"/>",
+                coordinate(placed.at[i].0 - 8.0, 1),
+                coordinate(placed.at[i].1 - 8.0, 1)
+            ),
+        };
+        out.push_str(&format!("<g><title>{title}</title>{shape}</g>\n"));
+    }
+    // Routers first: when there is no room for all, they are what one looks for.
+    let mut order: Vec<usize> = (0..graph.nodes.len()).collect();
+    order.sort_by_key(|&i| graph.nodes[i].host);
+    for i in order {
+        let node = &graph.nodes[i];
+        let text = if node.stands_for > 1 {
+            format!("{} hosts", node.stands_for)
+        } else {
+            node.name.clone()
+        };
+        let at = placed.at[i];
+        if placed.upright[i] {
+            out.push_str(&format!(
+                "<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"end\" dy=\".33em\">{}</text>\n",
+                coordinate(at.0, 1),
+                coordinate(at.1 + 12.0, 1),
+                escape(&text)
+            ));
+        } else if let Some(label) = labels.place(at, &text, placed.side[i]) {
+            out.push_str(&format!(
+                "<text x=\"{}\" y=\"{}\" dy=\".33em\" text-anchor=\"{}\">{}</text>\n",
+                coordinate(label.x, 1),
+                coordinate(label.y, 1),
+                label.anchor,
+                escape(&text)
+            ));
+        }
+    }
+    out + "</svg>"
+}
+
+/// Where an edge starts and ends; parallel edges lie beside each other.
+fn ends(edge: &Edge, placed: &Placed) -> [(f64, f64); 2] {
+    let (a, b) = (placed.at[edge.a], placed.at[edge.b]);
+    if edge.lane == 0 {
+        return [a, b];
+    }
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let length = (dx * dx + dy * dy).sqrt().max(1e-6);
+    // 1, -1, 2, -2, ... lanes from the middle.
+    let lane = edge.lane.div_ceil(2) as f64 * if edge.lane % 2 == 1 { 7.0 } else { -7.0 };
+    let off = (-dy / length * lane, dx / length * lane);
+    [(a.0 + off.0, a.1 + off.1), (b.0 + off.0, b.1 + off.1)]
+}
+
+fn draw_edge(runs: &[Run], edge: &Edge, [a, b]: [(f64, f64); 2], rates: &Widths) -> String {
+    let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
+    let mut out = String::new();
+    // A direction without a link of its own leaves the whole line to the other.
+    let forth_end = if edge.back.is_empty() { b } else { middle };
+    let back_end = if edge.forth.is_empty() { a } else { middle };
+    for (links, from, to) in [(&edge.forth, a, forth_end), (&edge.back, b, back_end)] {
+        let Some(&link) = links.first() else { continue };
+        let busy: Vec<f64> = runs.iter().map(|r| busiest(r, links)).collect();
+        let steps: Vec<String> = busy.iter().map(|&u| step(u).to_string()).collect();
+        let info = runs[0].info.topology.links.get(link as usize);
+        let title = info.map_or(String::new(), |l| {
+            let under: Vec<String> = run_labels(runs)
+                .iter()
+                .zip(&busy)
+                .map(|(r, u)| format!("{r} {}", percent(*u)))
+                .collect();
+            let from = runs[0].info.node_name(l.from);
+            let to = runs[0].info.node_name(l.to);
+            format!(
+                "{}: {from} → {to}, {}, {}\nbusy: {}",
+                l.name,
+                l.rate,
+                l.delay,
+                under.join(", ")
+            )
+        });
+        let width = info.map_or(2.0, |l| rates.width(l));
+        out.push_str(&format!(
+            "<path class=\"link u{}\" data-u=\"{}\" data-link=\"{link}\" stroke-width=\"{}\" \
+             d=\"M{} {}L{} {}\"><title>{}</title></path>\n",
+            steps[0],
+            steps.join(" "),
+            coordinate(width, 1),
+            coordinate(from.0, 1),
+            coordinate(from.1, 1),
+            coordinate(to.0, 1),
+            coordinate(to.1, 1),
+            escape(&crate::figure::clip(&title.replace('\n', " · "), 300))
+        ));
+    }
+    out
+}
+
+fn busiest(run: &Run, links: &[u32]) -> f64 {
+    let busy =
+        links.iter().filter_map(|&l| run.summary.links.get(l as usize)).map(|l| l.utilisation);
+    busy.filter(|u| u.is_finite()).fold(0.0, f64::max)
+}
+
+fn step(utilisation: f64) -> usize {
+    STEPS.iter().filter(|&&s| utilisation >= s).count()
+}
+
+/// Rate and delay, on bottlenecks; on every link where there are few.
+fn link_labels(
+    runs: &[Run],
+    graph: &Graph,
+    ends: &[[(f64, f64); 2]],
+    labels: &mut Labels,
+) -> String {
+    let info = &runs[0].info;
+    let mut out = String::new();
+    for (edge, [a, b]) in graph.edges.iter().zip(ends) {
+        let links = edge.forth.iter().chain(&edge.back);
+        let known: Vec<&LinkInfo> =
+            links.filter_map(|&l| info.topology.links.get(l as usize)).collect();
+        let Some(link) = known.iter().find(|l| l.bottleneck).or(known.first()) else { continue };
+        if !link.bottleneck && graph.edges.len() > 3 {
+            continue;
+        }
+        let text = format!("{}, {}", link.rate, link.delay);
+        let half = labels::width(&text) / 2.0;
+        let (x, y) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0 - 14.0);
+        let length = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
+        // Only over a level line that is long enough; elsewhere the tooltip has it.
+        if (b.1 - a.1).abs() > 12.0 || length < half * 2.0 + 16.0 {
+            continue;
+        }
+        labels.keep_free(labels::Box { x0: x - half, y0: y - 8.0, x1: x + half, y1: y + 8.0 });
+        out.push_str(&format!(
+            "<text class=\"rate\" x=\"{}\" y=\"{}\" dy=\".33em\" text-anchor=\"middle\">{}</text>\n",
+            coordinate(x, 1),
+            coordinate(y, 1),
+            escape(&text)
+        ));
+    }
+    out
+}
+
+/// Widths of lines, by the logarithm of the rate.
+struct Widths {
+    low: f64,
+    high: f64,
+    /// Below one where there are many lines.
+    scale: f64,
+}
+
+impl Widths {
+    fn of(links: &[LinkInfo]) -> Widths {
+        let logs = || links.iter().map(|l| libm::log10(l.rate.bps().max(1) as f64));
+        Widths {
+            low: logs().fold(f64::INFINITY, f64::min),
+            high: logs().fold(0.0, f64::max),
+            scale: 1.0,
+        }
+    }
+    fn width(&self, link: &LinkInfo) -> f64 {
+        let span = self.high - self.low;
+        if span < 0.01 {
+            return 3.5 * self.scale;
+        }
+        let part = (libm::log10(link.rate.bps().max(1) as f64) - self.low) / span;
+        (3.0 + part * f64::min(span * 2.5, 4.5)) * self.scale
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+use super::*;
+use crate::{Collector, FlowInfo, NodeInfo, NodeKind, RunInfo, Summary, Topology};
+use ratewire_units::{Duration, Rate};
+
+#[derive(Default)]
+pub(super) struct Net {
+    info: RunInfo,
+}
+
+impl Net {
+    fn node(&mut self, name: &str, kind: NodeKind, at: Option<(f64, f64)>) -> u32 {
+        self.info.topology.nodes.push(NodeInfo { name: name.into(), kind, at });
+        self.info.topology.nodes.len() as u32 - 1
+    }
+    fn host(&mut self, name: &str) -> u32 {
+        self.node(name, NodeKind::Host, None)
+    }
+    fn router(&mut self, name: &str) -> u32 {
+        self.node(name, NodeKind::Router, None)
+    }
+    fn duplex(&mut self, a: u32, b: u32) {
+        for (from, to) in [(a, b), (b, a)] {
+            let (rate, delay) = (Rate::from_mbps(10), Duration::from_millis(1));
+            self.info.topology.links.push(LinkInfo { from, to, rate, delay, ..Default::default() });
+        }
+    }
+    fn run(self) -> Run {
+        let (info, collected) = (self.info.clone(), Collector::new(&self.info).finish());
+        Run { summary: Summary::of(&info), info, collected }
+    }
+    fn placed(&self) -> (Graph, Placed) {
+        let graph = Graph::of(&self.info);
+        let placed = layout::place(&graph);
+        (graph, placed)
+    }
+}
+
+fn dumbbell(pairs: usize) -> Net {
+    let mut net = Net::default();
+    let (r1, r2) = (net.router("r1"), net.router("r2"));
+    net.duplex(r1, r2);
+    for i in 0..pairs {
+        let (s, d) = (net.host(&format!("s{i}")), net.host(&format!("d{i}")));
+        net.duplex(s, r1);
+        net.duplex(r2, d);
+        net.info.flows.push(FlowInfo { from: s, to: d, ..FlowInfo::default() });
+    }
+    net
+}
+
+/// Every node is inside, and no two are on top of each other.
+fn legible(placed: &Placed) {
+    for (i, a) in placed.at.iter().enumerate() {
+        assert!(a.0 > 0.0 && a.0 < placed.width && a.1 > 0.0 && a.1 < placed.height, "{a:?}");
+        for b in &placed.at[..i] {
+            let apart = ((a.0 - b.0) * (a.0 - b.0) + (a.1 - b.1) * (a.1 - b.1)).sqrt();
+            assert!(apart > 15.0, "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_dumbbell_has_senders_left_and_receivers_right() {
+    let (graph, placed) = dumbbell(10).placed();
+    legible(&placed);
+    let x = |name: &str| placed.at[graph.nodes.iter().position(|n| n.name == name).unwrap()].0;
+    assert!(x("s3") < x("r1") && x("r1") < x("r2") && x("r2") < x("d3"));
+    // Two directions of a link are one edge.
+    assert_eq!(graph.edges.len(), 21);
+}
+
+#[test]
+fn a_hundred_hosts_on_a_router_are_drawn_as_one() {
+    let (graph, placed) = dumbbell(100).placed();
+    assert_eq!(graph.nodes.len(), 4);
+    assert_eq!(graph.nodes.iter().map(|n| n.stands_for).max(), Some(100));
+    legible(&placed);
+    let html = topology(&[dumbbell(100).run()]);
+    assert!(html.contains(">100 hosts<"));
+}
+
+#[test]
+fn a_fat_tree_stands_in_tiers() {
+    let mut net = Net::default();
+    let core: Vec<u32> = (0..4).map(|i| net.router(&format!("c{i}"))).collect();
+    for pod in 0..4 {
+        let up: Vec<u32> = (0..2).map(|i| net.router(&format!("a{pod}{i}"))).collect();
+        for i in 0..2 {
+            let edge = net.router(&format!("e{pod}{i}"));
+            for (k, &a) in up.iter().enumerate() {
+                net.duplex(edge, a);
+                if i == 0 {
+                    net.duplex(a, core[2 * k]);
+                    net.duplex(a, core[2 * k + 1]);
+                }
+            }
+            for h in 0..2 {
+                let host = net.host(&format!("h{pod}{i}{h}"));
+                net.duplex(host, edge);
+            }
+        }
+    }
+    let (graph, placed) = net.placed();
+    legible(&placed);
+    let y = |name: &str| placed.at[graph.nodes.iter().position(|n| n.name == name).unwrap()].1;
+    assert!(y("c0") < y("a00") && y("a00") < y("e00") && y("e00") < y("h000"));
+    assert_eq!(y("h000"), y("h311"));
+}
+
+#[test]
+fn a_map_keeps_north_up_and_hosts_without_a_place_near_their_router() {
+    let mut net = Net::default();
+    let seattle = net.node("Seattle", NodeKind::Router, Some((-122.3, 47.6)));
+    let houston = net.node("Houston", NodeKind::Router, Some((-95.4, 29.8)));
+    let host = net.host("h");
+    net.duplex(seattle, houston);
+    net.duplex(host, houston);
+    let (_, placed) = net.placed();
+    legible(&placed);
+    let [s, t, h] = [seattle, houston, host].map(|i| placed.at[i as usize]);
+    assert!(s.0 < t.0 && s.1 < t.1);
+    assert!((h.0 - t.0).abs() < 60.0 && (h.1 - t.1).abs() < 60.0);
+}
+
+#[test]
+fn shapes_without_a_name_are_drawn_all_the_same() {
+    let mut ring = Net::default();
+    let routers: Vec<u32> = (0..7).map(|i| ring.router(&format!("r{i}"))).collect();
+    for i in 0..7 {
+        ring.duplex(routers[i], routers[(i + 1) % 7]);
+    }
+    legible(&ring.placed().1);
+    let mut wire = Net::default();
+    let (a, b) = (wire.host("a"), wire.host("b"));
+    wire.duplex(a, b);
+    legible(&wire.placed().1);
+    let mut strangers = Net::default();
+    strangers.host("a");
+    strangers.router("b");
+    legible(&strangers.placed().1);
+    let mut star = Net::default();
+    let hub = star.router("hub");
+    for i in 0..6 {
+        let host = star.host(&format!("h{i}"));
+        star.duplex(host, hub);
+    }
+    legible(&star.placed().1);
+}
+
+#[test]
+fn nonsense_is_left_out() {
+    let mut net = dumbbell(1);
+    net.info.topology.links.push(LinkInfo { from: 99, to: 0, ..LinkInfo::default() });
+    net.info.topology.links.push(LinkInfo { from: 1, to: 1, ..LinkInfo::default() });
+    net.info.topology.nodes[0].at = Some((f64::NAN, 1.0));
+    net.info.flows.push(FlowInfo { from: 77, to: 78, ..FlowInfo::default() });
+    assert!(topology(&[net.run()]).contains("<svg"));
+    let info = RunInfo { topology: Topology::default(), ..RunInfo::default() };
+    let empty =
+        Run { summary: Summary::of(&info), collected: Collector::new(&info).finish(), info };
+    assert_eq!(topology(&[empty]), "");
+}
+
+#[test]
+fn parallel_links_lie_beside_each_other() {
+    let mut net = dumbbell(1);
+    net.duplex(0, 1);
+    let graph = Graph::of(&net.info);
+    let lanes: Vec<usize> = graph.edges.iter().filter(|e| e.a + e.b == 1).map(|e| e.lane).collect();
+    assert_eq!(lanes, [0, 1]);
+}

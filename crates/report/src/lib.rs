@@ -1,0 +1,46 @@
+//! What a run answers with: a terminal table, Parquet files and one self-contained HTML page.
+//!
+//! The crate knows nothing of the simulator. A world streams samples into a [`Collector`] (bounded
+//! memory, whatever the length of the run) and, if the `parquet` feature is on, into
+//! `parquet::FlowWriter` and `parquet::LinkWriter`; at the end it hands over a [`Summary`] of exact
+//! counters. A [`Run`] is what ran, its counters and what was collected; a [`Page`] is one or
+//! several runs of the same scenario:
+//!
+//! ```
+//! use ratewire_report::{Collector, Page, Run, RunInfo, Summary, html, table};
+//!
+//! let info = RunInfo { scenario: "Nothing at all".into(), law: "xcp".into(), ..RunInfo::default() };
+//! let collected = Collector::new(&info).finish();
+//! let summary = Summary::of(&info);
+//! let page = Page::new(vec![Run { info, summary, collected }]);
+//! assert!(html::render(&page).starts_with("<!doctype html>"));
+//! print!("{}", table::render(&page.runs, &table::Options::default()));
+//! ```
+//!
+//! Everything here is a function of its arguments: the same samples give the same bytes.
+
+mod collect;
+mod figure;
+mod headline;
+mod histogram;
+pub mod html;
+mod model;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod series;
+mod summary;
+pub mod table;
+
+pub use collect::{Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS};
+pub use headline::Headline;
+pub use histogram::Histogram;
+pub use html::Page;
+pub use model::{
+    Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run, RunInfo,
+    Topology,
+};
+pub use series::{Kind, Series};
+pub use summary::{
+    CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary, Summary,
+    jain_index,
+};

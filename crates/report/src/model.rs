@@ -1,0 +1,177 @@
+//! What a run is (nodes, links, flows) and the samples it streams while it goes.
+//!
+//! Flows, links and nodes are named by their index in [`RunInfo`]; an index that is not there is
+//! ignored when figures are drawn, never a panic.
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::{Collected, Summary};
+
+/// What ran: one scenario under one law.
+#[derive(Clone, Debug, Default)]
+pub struct RunInfo {
+    /// The scenario's name, as its author wrote it.
+    pub scenario: String,
+    /// The law this run was made for (`xcp`, `cubic`, `xcp@kernel`); flows may name their own.
+    pub law: String,
+    /// The seed of every random stream.
+    pub seed: u64,
+    /// `simulate`, `emulate` or `live`.
+    pub world: String,
+    /// How long the run lasted, in its own time.
+    pub duration: Duration,
+    /// The version of Ratewire that made the run.
+    pub version: String,
+    /// Time between two samples of the same flow or link; zero when it is not constant.
+    pub sampling: Duration,
+    /// Where packets went.
+    pub topology: Topology,
+    /// Who sent them, in index order.
+    pub flows: Vec<FlowInfo>,
+}
+
+/// Nodes and the links between them.
+#[derive(Clone, Debug, Default)]
+pub struct Topology {
+    /// Hosts and routers, in index order.
+    pub nodes: Vec<NodeInfo>,
+    /// One entry a direction, in index order: a duplex link is two.
+    pub links: Vec<LinkInfo>,
+}
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Sends and receives.
+    #[default]
+    Host,
+    /// Forwards.
+    Router,
+}
+
+/// A host or a router.
+#[derive(Clone, Debug, Default)]
+pub struct NodeInfo {
+    /// Its name in the scenario.
+    pub name: String,
+    /// What it does.
+    pub kind: NodeKind,
+    /// Where it is, if the scenario or a map says so: x grows to the right, y grows upwards
+    /// (longitude and latitude in degrees, or any plane). Only proportions matter.
+    pub at: Option<(f64, f64)>,
+}
+
+/// One direction of a link, with the queue that feeds it.
+#[derive(Clone, Debug, Default)]
+pub struct LinkInfo {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Index of the node that sends on it.
+    pub from: u32,
+    /// Index of the node that receives from it.
+    pub to: u32,
+    /// Its capacity.
+    pub rate: Rate,
+    /// Its propagation delay, one way.
+    pub delay: Duration,
+    /// Whether the scenario expects its queue to be the one that fills: verdicts are about these.
+    pub bottleneck: bool,
+}
+
+/// A sender and its receiver.
+#[derive(Clone, Debug, Default)]
+pub struct FlowInfo {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Index of the node that sends the data.
+    pub from: u32,
+    /// Index of the node that receives them.
+    pub to: u32,
+    /// The law it obeys.
+    pub law: String,
+}
+
+/// What one flow did since its last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowSample {
+    /// End of the interval this sample is about.
+    pub at: Time,
+    /// Length of that interval.
+    pub interval: Duration,
+    /// Index of the flow.
+    pub flow: u32,
+    /// Data delivered in order to the application during the interval, over its length.
+    pub goodput: Throughput,
+    /// Congestion window at `at`; [`Bytes::MAX`] for a law that has none.
+    pub cwnd: Bytes,
+    /// Data sent and neither acknowledged nor given up, at `at`.
+    pub in_flight: Bytes,
+    /// What the receiver allows to be outstanding, at `at`; [`Bytes::MAX`] for no limit.
+    pub receive_window: Bytes,
+    /// Smoothed round-trip time at `at`; zero before the first measurement.
+    pub srtt: Duration,
+    /// The pace the law asks for, if it asks for one.
+    pub pacing: Option<Throughput>,
+    /// Data sent again during the interval.
+    pub retransmitted: Bytes,
+}
+
+/// What one link and its queue did since their last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkSample {
+    /// End of the interval this sample is about.
+    pub at: Time,
+    /// Length of that interval.
+    pub interval: Duration,
+    /// Index of the link.
+    pub link: u32,
+    /// Share of the interval the link was busy, 0 to 1.
+    pub utilisation: f64,
+    /// What it carried over the interval, headers included.
+    pub throughput: Throughput,
+    /// Packets waiting, mean over the interval.
+    pub queue_packets_mean: f64,
+    /// Packets waiting, most at any instant of the interval.
+    pub queue_packets_max: u32,
+    /// Bytes waiting, mean over the interval.
+    pub queue_bytes_mean: f64,
+    /// Packets dropped during the interval, for any reason.
+    pub drops: u64,
+    /// Packets given a congestion mark during the interval.
+    pub marks: u64,
+}
+
+/// A flow of known size that delivered all of it.
+#[derive(Clone, Debug, Default)]
+pub struct Completion {
+    /// Its index, or its ordinal among the short flows of the run.
+    pub flow: u64,
+    /// The law it obeyed.
+    pub law: String,
+    /// What the application asked to send.
+    pub size: Bytes,
+    /// When it asked.
+    pub start: Time,
+    /// From then until the receiver had the last byte.
+    pub took: Duration,
+    /// What it would have taken alone on the path, if known: `took / ideal` is its slowdown.
+    pub ideal: Option<Duration>,
+}
+
+/// One finished run: what it was, its exact figures, and what was kept of its samples.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What ran.
+    pub info: RunInfo,
+    /// Exact counters and statistics.
+    pub summary: Summary,
+    /// Series for plots, bounded in size.
+    pub collected: Collected,
+}
+
+impl RunInfo {
+    /// The name of node `index`, or `?` when there is none.
+    pub fn node_name(&self, index: u32) -> &str {
+        self.topology.nodes.get(index as usize).map_or("?", |n| n.name.as_str())
+    }
+}

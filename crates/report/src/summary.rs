@@ -1,0 +1,279 @@
+//! The exact figures of a run, as written to `summary.json`. Field names carry their units.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RunInfo;
+
+/// The figures of one run. `serde_json` turns a figure that is not a number into `null`, so every
+/// figure that may be missing is an `Option`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The law the run was made for.
+    pub law: String,
+    /// The seed of every random stream.
+    pub seed: u64,
+    /// `simulate`, `emulate` or `live`.
+    pub world: String,
+    /// The version of Ratewire that made the run.
+    pub version: String,
+    /// Length of the run, seconds.
+    pub duration_s: f64,
+    /// Jain's index of the goodputs of the long flows (those that ran to the end): 1 when all are
+    /// equal, 1/n when one has everything. `None` without long flows.
+    pub jain_index: Option<f64>,
+    /// One entry a flow, in index order.
+    pub flows: Vec<FlowSummary>,
+    /// One entry a link direction, in index order.
+    pub links: Vec<LinkSummary>,
+    /// Flow completion times, if any flow completed.
+    pub completions: Option<CompletionSummary>,
+    /// Where every packet went.
+    pub conservation: Conservation,
+    /// What the engine did.
+    pub engine: EngineFigures,
+}
+
+/// The figures of one flow over its life.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FlowSummary {
+    /// Its index.
+    pub flow: u32,
+    /// Its name.
+    pub name: String,
+    /// The law it obeyed.
+    pub law: String,
+    /// Name of the sending node.
+    pub from: String,
+    /// Name of the receiving node.
+    pub to: String,
+    /// When its application had data first, seconds.
+    pub start_s: f64,
+    /// What its application asked to send, bytes; `None` for unlimited data.
+    pub size_bytes: Option<u64>,
+    /// Data delivered in order to the receiving application, bytes.
+    pub delivered_bytes: u64,
+    /// `delivered_bytes` over the flow's life (start to completion or end of the run), bits per
+    /// second.
+    pub goodput_bps: f64,
+    /// Its part of the sum of all flows' goodputs, 0 to 1.
+    pub share: f64,
+    /// From its start until the last byte was delivered, seconds; `None` if it did not finish.
+    pub completion_s: Option<f64>,
+    /// Data sent again, bytes.
+    pub retransmitted_bytes: u64,
+    /// Packets sent again.
+    pub retransmitted_packets: u64,
+    /// Mean of its round-trip time samples, seconds.
+    pub rtt_mean_s: Option<f64>,
+    /// Least of its round-trip time samples, seconds.
+    pub rtt_min_s: Option<f64>,
+}
+
+/// The figures of one link direction and its queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LinkSummary {
+    /// Its index.
+    pub link: u32,
+    /// Its name.
+    pub name: String,
+    /// Name of the sending node.
+    pub from: String,
+    /// Name of the receiving node.
+    pub to: String,
+    /// Its capacity, bits per second.
+    pub rate_bps: u64,
+    /// Whether the scenario expects its queue to be the one that fills.
+    pub bottleneck: bool,
+    /// Share of the run it was busy, 0 to 1.
+    pub utilisation: f64,
+    /// What it carried over the run, headers included, bits per second.
+    pub throughput_bps: f64,
+    /// Packets waiting, mean over time.
+    pub queue_packets_mean: f64,
+    /// Packets waiting, 99th percentile over time.
+    pub queue_packets_p99: f64,
+    /// Packets waiting, most at any instant.
+    pub queue_packets_max: u64,
+    /// Bytes waiting, mean over time.
+    pub queue_bytes_mean: f64,
+    /// Bytes waiting, 99th percentile over time.
+    pub queue_bytes_p99: f64,
+    /// Bytes waiting, most at any instant.
+    pub queue_bytes_max: u64,
+    /// Packets dropped, by reason (`queue full`, `lost on the wire`, ...).
+    pub drops: BTreeMap<String, u64>,
+    /// Packets given a congestion mark.
+    pub marks: u64,
+}
+
+/// Flow completion times, from the application's request to the last byte delivered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CompletionSummary {
+    /// Flows that completed.
+    pub flows: u64,
+    /// Mean, seconds.
+    pub mean_s: f64,
+    /// Median, seconds.
+    pub median_s: f64,
+    /// 99th percentile, seconds.
+    pub p99_s: f64,
+    /// Median of completion time over the time alone on the path.
+    pub slowdown_median: Option<f64>,
+    /// 99th percentile of the same.
+    pub slowdown_p99: Option<f64>,
+}
+
+/// Packets sent = delivered + dropped + in flight, checked in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Conservation {
+    /// Packets that hosts sent.
+    pub sent_packets: u64,
+    /// Packets that reached the host they were for.
+    pub delivered_packets: u64,
+    /// Packets dropped anywhere.
+    pub dropped_packets: u64,
+    /// Packets in queues and on wires when the run ended.
+    pub in_flight_packets: u64,
+}
+
+/// What the engine did. No wall-clock time here: the same run gives the same file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineFigures {
+    /// Events handled.
+    pub events: u64,
+    /// Data packets delivered to hosts.
+    pub data_packets_delivered: u64,
+}
+
+/// One claim of the scenario (`[[expect]]`) held against what was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Expectation {
+    /// The law it was measured under.
+    pub law: String,
+    /// What is claimed, in words: `utilisation of bottleneck, 5 s .. 30 s`.
+    pub claim: String,
+    /// What was measured, with its unit; `not measured` when there was nothing to measure.
+    pub measured: String,
+    /// What was allowed: `at least 0.98`.
+    pub bound: String,
+    /// Whether `measured` is within `bound`.
+    pub passed: bool,
+    /// Where the claim is from: a paper's figure, a measurement.
+    pub source: Option<String>,
+}
+
+impl Summary {
+    /// A summary with what [`RunInfo`] knows filled in (names, rates) and every counter at zero.
+    pub fn of(info: &RunInfo) -> Summary {
+        let name = |index: u32| info.node_name(index).to_string();
+        let flows = info.flows.iter().zip(0..).map(|(f, flow)| FlowSummary {
+            flow,
+            name: f.name.clone(),
+            law: f.law.clone(),
+            from: name(f.from),
+            to: name(f.to),
+            ..FlowSummary::default()
+        });
+        let links = info.topology.links.iter().zip(0..).map(|(l, link)| LinkSummary {
+            link,
+            name: l.name.clone(),
+            from: name(l.from),
+            to: name(l.to),
+            rate_bps: l.rate.bps(),
+            bottleneck: l.bottleneck,
+            ..LinkSummary::default()
+        });
+        Summary {
+            scenario: info.scenario.clone(),
+            law: info.law.clone(),
+            seed: info.seed,
+            world: info.world.clone(),
+            version: info.version.clone(),
+            duration_s: info.duration.secs(),
+            flows: flows.collect(),
+            links: links.collect(),
+            ..Summary::default()
+        }
+    }
+
+    /// The text of `summary.json`, ending in a newline.
+    ///
+    /// # Errors
+    /// None in practice: every field has a JSON form.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+}
+
+impl LinkSummary {
+    /// Packets dropped, for any reason.
+    pub fn drops_total(&self) -> u64 {
+        self.drops.values().sum()
+    }
+}
+
+impl Conservation {
+    /// Whether every packet is accounted for.
+    pub fn holds(&self) -> bool {
+        let out = u128::from(self.delivered_packets)
+            + u128::from(self.dropped_packets)
+            + u128::from(self.in_flight_packets);
+        u128::from(self.sent_packets) == out
+    }
+}
+
+/// Jain's fairness index, `(sum x)^2 / (n sum x^2)`, of goodputs in any one unit. `None` for no
+/// flows or when nothing moved.
+pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
+    let sum: f64 = goodputs.iter().sum();
+    let squares: f64 = goodputs.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (goodputs.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jain_is_one_for_equals_and_one_over_n_for_a_winner() {
+        assert_eq!(jain_index(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain_index(&[9.0, 0.0, 0.0]), Some(1.0 / 3.0));
+        assert_eq!(jain_index(&[]), None);
+        assert_eq!(jain_index(&[0.0]), None);
+    }
+
+    #[test]
+    fn json_round_trips_and_names_units() {
+        let mut summary =
+            Summary { law: "xcp".into(), jain_index: Some(0.5), ..Summary::default() };
+        let drops = BTreeMap::from([("queue full".to_string(), 7)]);
+        summary.links.push(LinkSummary { rate_bps: 10, drops, ..LinkSummary::default() });
+        summary.flows.push(FlowSummary { size_bytes: Some(3), ..FlowSummary::default() });
+        let text = summary.to_json().unwrap();
+        for field in ["goodput_bps", "queue_packets_p99", "delivered_packets", "duration_s"] {
+            assert!(text.contains(field), "{field}");
+        }
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+        assert_eq!(summary.links[0].drops_total(), 7);
+    }
+
+    #[test]
+    fn conservation_notices_a_lost_packet() {
+        let mut c = Conservation { sent_packets: 10, delivered_packets: 7, ..Default::default() };
+        (c.dropped_packets, c.in_flight_packets) = (2, 1);
+        assert!(c.holds());
+        c.sent_packets = 11;
+        assert!(!c.holds());
+    }
+}

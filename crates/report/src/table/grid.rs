@@ -1,0 +1,145 @@
+//! A plain grid: a header, a rule, rows; fits the terminal by clipping names, then by leaving out
+//! the columns one needs least.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::{Options, bold, dim};
+use crate::figure::clip;
+
+/// Which edge of the column the text keeps to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+pub(super) struct Column {
+    title: String,
+    align: Align,
+    /// 0 always stays; of the others, the highest goes first.
+    order: u8,
+    shrinks: bool,
+}
+
+pub(super) struct Grid {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+/// What lies between two columns.
+const GAP: usize = 2;
+/// A name is not clipped below this, nor shown longer than [`MOST`].
+const LEAST: usize = 10;
+const MOST: usize = 60;
+
+impl Column {
+    pub(super) fn new(title: &str, align: Align, order: u8) -> Column {
+        Column { title: title.into(), align, order, shrinks: false }
+    }
+    /// Lets its text be clipped.
+    pub(super) fn shrinks(self) -> Column {
+        Column { shrinks: true, ..self }
+    }
+}
+
+impl Grid {
+    pub(super) fn new(columns: Vec<Column>) -> Grid {
+        Grid { columns, rows: Vec::new() }
+    }
+
+    pub(super) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells.iter().map(|c| clip(c, MOST)).collect());
+    }
+
+    /// The grid as lines, each ending in a newline.
+    pub(super) fn render(&self, options: &Options) -> String {
+        let natural: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
+        let mut widths = natural.clone();
+        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
+        if let Some(limit) = options.width {
+            self.fit(limit, &natural, &mut widths, &mut shown);
+        }
+        let mut out = self.line(&shown, &widths, |c| &self.columns[c].title);
+        out = format!("{}\n", bold(&out, options));
+        let total = total(&shown, &widths);
+        out.push_str(&format!("{}\n", dim(&"─".repeat(total), options)));
+        for row in &self.rows {
+            out.push_str(&self.line(&shown, &widths, |c| row.get(c).map_or("", String::as_str)));
+            out.push('\n');
+        }
+        let missing: Vec<&str> = (0..self.columns.len())
+            .filter(|c| !shown.contains(c))
+            .map(|c| self.columns[c].title.as_str())
+            .collect();
+        if !missing.is_empty() {
+            let note = format!("(too narrow for: {})", missing.join(", "));
+            out.push_str(&format!("{}\n", dim(&note, options)));
+        }
+        out
+    }
+
+    fn widest(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.width());
+        cells.chain([self.columns[column].title.width()]).max().unwrap_or(0)
+    }
+
+    /// Clips names, then leaves out columns, until the rest is at most `limit` wide or only columns
+    /// that must stay are left.
+    fn fit(&self, limit: usize, natural: &[usize], widths: &mut [usize], shown: &mut Vec<usize>) {
+        loop {
+            widths.copy_from_slice(natural);
+            while total(shown, widths) > limit {
+                let longest = |c: &&usize| self.columns[**c].shrinks && widths[**c] > LEAST;
+                let Some(&c) = shown.iter().filter(longest).max_by_key(|c| widths[**c]) else {
+                    break;
+                };
+                widths[c] -= 1;
+            }
+            if total(shown, widths) <= limit {
+                return;
+            }
+            let last = shown.iter().rev().copied().max_by_key(|&c| self.columns[c].order);
+            match last.filter(|&c| self.columns[c].order > 0) {
+                Some(c) => shown.retain(|&other| other != c),
+                None => return,
+            }
+        }
+    }
+
+    fn line<'a>(
+        &'a self,
+        shown: &[usize],
+        widths: &[usize],
+        cell: impl Fn(usize) -> &'a str,
+    ) -> String {
+        let mut out = String::new();
+        for (i, &c) in shown.iter().enumerate() {
+            let text = clip_to_columns(cell(c), widths[c]);
+            let pad = " ".repeat(widths[c].saturating_sub(text.width()));
+            if i > 0 {
+                out.push_str(&" ".repeat(GAP));
+            }
+            match self.columns[c].align {
+                Align::Left => out.push_str(&(text + &pad)),
+                Align::Right => out.push_str(&(pad + &text)),
+            }
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+fn total(shown: &[usize], widths: &[usize]) -> usize {
+    shown.iter().map(|&c| widths[c]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+/// `text` in at most `width` terminal columns: wide characters take two.
+fn clip_to_columns(text: &str, width: usize) -> String {
+    let mut characters = text.chars().count();
+    let mut clipped = clip(text, characters);
+    while clipped.width() > width && characters > 0 {
+        characters -= 1;
+        clipped = clip(text, characters);
+    }
+    clipped
+}

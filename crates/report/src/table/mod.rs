@@ -1,0 +1,227 @@
+//! The tables a run prints: laws side by side, then flows and links of each run.
+
+mod grid;
+
+use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
+use crate::headline::{bottleneck_label, labels};
+use crate::{Expectation, Headline, Run};
+use grid::{Align, Column, Grid};
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal; `None` for as wide as it gets (a pipe, a file).
+    pub width: Option<usize>,
+    /// Whether to use ANSI colours: only when standard output is a terminal.
+    pub colour: bool,
+    /// Flows printed a run.
+    pub flows: usize,
+    /// Links printed a run.
+    pub links: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { width: None, colour: false, flows: 20, links: 20 }
+    }
+}
+
+/// The tables of `runs`, all of one scenario, ending in a newline. Empty without runs.
+pub fn render(runs: &[Run], options: &Options) -> String {
+    let mut out = String::new();
+    let Some(first) = runs.first() else { return out };
+    let info = &first.info;
+    let title = if info.scenario.is_empty() { "(no name)" } else { &info.scenario };
+    out.push_str(&bold(&clip(title, 200), options));
+    let seeds = if runs.iter().all(|r| r.info.seed == info.seed) {
+        format!(", seed {}", info.seed)
+    } else {
+        String::new()
+    };
+    out.push_str(&format!("\n{}, {}{seeds}\n", clip(&info.world, 40), info.duration));
+    if runs.len() > 1 {
+        out.push('\n');
+        out.push_str(&compare(runs, options));
+    }
+    for (run, label) in runs.iter().zip(labels(runs)) {
+        out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
+        out.push_str(&flows(run, options));
+        out.push_str(&links(run, options));
+        out.push_str(&totals(run, options));
+    }
+    out
+}
+
+/// The claims of the scenario beside what was measured; empty without claims.
+pub fn expectations(list: &[Expectation], options: &Options) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new(vec![
+        Column::new("", Align::Left, 0),
+        Column::new("law", Align::Left, 1),
+        Column::new("claim", Align::Left, 0).shrinks(),
+        Column::new("measured", Align::Left, 0),
+        Column::new("bound", Align::Left, 0),
+        Column::new("source", Align::Left, 2).shrinks(),
+    ]);
+    for e in list {
+        let verdict = if e.passed { "pass" } else { "FAIL" };
+        let source = e.source.clone().unwrap_or_default();
+        grid.row(
+            [verdict, &e.law, &e.claim, &e.measured, &e.bound, &source].map(str::to_string).into(),
+        );
+    }
+    let passed = list.iter().filter(|e| e.passed).count();
+    format!("{}{passed} of {} hold\n", grid.render(options), plural(list.len(), "claim"))
+}
+
+fn compare(runs: &[Run], options: &Options) -> String {
+    let headlines = Headline::of_all(runs);
+    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let mut columns = vec![
+        Column::new("law", Align::Left, 0).shrinks(),
+        right("utilisation", 0),
+        right("Jain", 0),
+        right("queue mean", 0),
+        right("p99", 1),
+        right("max", 0),
+        right("drops", 0),
+    ];
+    let marks = headlines.iter().any(|h| h.marks > 0);
+    let completed = headlines.iter().any(|h| h.completions.is_some());
+    if marks {
+        columns.push(right("marks", 2));
+    }
+    if completed {
+        columns.push(right("FCT median", 1));
+        columns.push(right("FCT p99", 1));
+    }
+    let mut grid = Grid::new(columns);
+    for h in headlines {
+        let mut row = vec![
+            h.law,
+            percent(h.utilisation.unwrap_or(f64::NAN)),
+            index(h.jain_index),
+            mean(h.queue_packets_mean.unwrap_or(f64::NAN)),
+            mean(h.queue_packets_p99.unwrap_or(f64::NAN)),
+            h.queue_packets_max.map_or("–".into(), count),
+            count(h.drops),
+        ];
+        if marks {
+            row.push(count(h.marks));
+        }
+        if completed {
+            row.push(seconds(h.completions.as_ref().map(|c| c.median_s)));
+            row.push(seconds(h.completions.as_ref().map(|c| c.p99_s)));
+        }
+        grid.row(row);
+    }
+    let about = format!("utilisation and queue (packets) of {}", bottleneck_label(runs));
+    format!("{}{}\n", grid.render(options), dim(&clip(&about, 120), options))
+}
+
+fn flows(run: &Run, options: &Options) -> String {
+    let all = &run.summary.flows;
+    if all.is_empty() {
+        return "no flows\n".into();
+    }
+    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let mut grid = Grid::new(vec![
+        Column::new("flow", Align::Left, 0).shrinks(),
+        Column::new("path", Align::Left, 3).shrinks(),
+        Column::new("law", Align::Left, 4),
+        right("goodput", 0),
+        right("share", 1),
+        right("completed in", 1),
+        right("sent again", 2),
+        right("RTT mean", 2),
+        right("RTT min", 3),
+    ]);
+    for f in all.iter().take(options.flows) {
+        grid.row(vec![
+            f.name.clone(),
+            format!("{} → {}", f.from, f.to),
+            f.law.clone(),
+            rate(f.goodput_bps),
+            percent(f.share),
+            seconds(f.completion_s),
+            count(f.retransmitted_packets),
+            seconds(f.rtt_mean_s),
+            seconds(f.rtt_min_s),
+        ]);
+    }
+    grid.render(options) + &more(all.len(), options.flows, options)
+}
+
+fn links(run: &Run, options: &Options) -> String {
+    let all = &run.summary.links;
+    if all.is_empty() {
+        return "no links\n".into();
+    }
+    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let mut grid = Grid::new(vec![
+        Column::new("link", Align::Left, 0).shrinks(),
+        right("rate", 2),
+        right("utilisation", 0),
+        right("queue mean", 0),
+        right("p99", 1),
+        right("max", 0),
+        right("max bytes", 3),
+        right("drops", 0),
+        right("marks", 2),
+    ]);
+    // The links one asks about first: bottlenecks, then those that dropped, queued, carried most.
+    let mut order: Vec<_> = all.iter().collect();
+    order.sort_by(|a, b| {
+        let key = |l: &crate::LinkSummary| (l.bottleneck, l.drops_total(), l.queue_packets_max);
+        key(b).cmp(&key(a)).then(b.utilisation.total_cmp(&a.utilisation))
+    });
+    for l in order.iter().take(options.links) {
+        grid.row(vec![
+            l.name.clone(),
+            rate(l.rate_bps as f64),
+            percent(l.utilisation),
+            mean(l.queue_packets_mean),
+            mean(l.queue_packets_p99),
+            count(l.queue_packets_max),
+            crate::figure::bytes(l.queue_bytes_max),
+            count(l.drops_total()),
+            count(l.marks),
+        ]);
+    }
+    "\n".to_string() + &grid.render(options) + &more(all.len(), options.links, options)
+}
+
+fn totals(run: &Run, options: &Options) -> String {
+    let c = &run.summary.conservation;
+    let sign = if c.holds() { "=" } else { "≠" };
+    let text = format!(
+        "packets: {} sent {sign} {} delivered + {} dropped + {} in flight",
+        count(c.sent_packets),
+        count(c.delivered_packets),
+        count(c.dropped_packets),
+        count(c.in_flight_packets)
+    );
+    let text = if c.holds() { text } else { format!("{text}  NOT CONSERVED: please report this") };
+    format!("{}\n", dim(&text, options))
+}
+
+fn more(all: usize, shown: usize, options: &Options) -> String {
+    if all <= shown {
+        return String::new();
+    }
+    let text = format!("... and {} more", count((all - shown) as u64));
+    format!("{}\n", dim(&text, options))
+}
+
+fn bold(text: &str, options: &Options) -> String {
+    if options.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.into() }
+}
+
+fn dim(text: &str, options: &Options) -> String {
+    if options.colour { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.into() }
+}
+
+#[cfg(test)]
+mod tests;

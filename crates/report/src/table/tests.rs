@@ -1,0 +1,124 @@
+use std::collections::BTreeMap;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::{Collector, FlowSummary, LinkSummary, RunInfo, Summary};
+
+fn run(law: &str, flows: u32) -> Run {
+    let info = RunInfo {
+        scenario: "Three flows".into(),
+        law: law.into(),
+        world: "simulate".into(),
+        duration: ratewire_units::Duration::from_secs(30),
+        ..RunInfo::default()
+    };
+    let flow = |flow| FlowSummary {
+        flow,
+        name: format!("f{flow}"),
+        from: "s1".into(),
+        to: "d1".into(),
+        law: law.into(),
+        goodput_bps: 24.13e6,
+        share: 0.25,
+        ..FlowSummary::default()
+    };
+    let link = LinkSummary {
+        name: "bottleneck".into(),
+        rate_bps: 100_000_000,
+        bottleneck: true,
+        utilisation: 0.981,
+        queue_packets_mean: 3.25,
+        queue_packets_p99: 12.0,
+        queue_packets_max: 1040,
+        drops: BTreeMap::from([("queue full".into(), 1234)]),
+        ..LinkSummary::default()
+    };
+    let mut summary = Summary::of(&info);
+    summary.flows = (0..flows).map(flow).collect();
+    summary.links = vec![link];
+    summary.jain_index = Some(0.9991);
+    Run { collected: Collector::new(&info).finish(), info, summary }
+}
+
+#[test]
+fn one_run_is_a_table_of_flows_and_one_of_links() {
+    let text = render(&[run("xcp", 1)], &Options::default());
+    let expected = "\
+Three flows
+simulate, 30 s, seed 0
+
+xcp
+flow  path     law       goodput   share  completed in  sent again  RTT mean  RTT min
+─────────────────────────────────────────────────────────────────────────────────────
+f0    s1 → d1  xcp  24.13 Mbit/s  25.0 %             –           0         –        –
+
+link              rate  utilisation  queue mean   p99    max  max bytes  drops  marks
+─────────────────────────────────────────────────────────────────────────────────────
+bottleneck  100 Mbit/s       98.1 %        3.25  12.0  1,040        0 B  1,234      0
+packets: 0 sent = 0 delivered + 0 dropped + 0 in flight
+";
+    assert_eq!(text, expected, "\n{text}");
+}
+
+#[test]
+fn several_laws_are_compared_first() {
+    let text = render(&[run("xcp", 1), run("cubic", 1)], &Options::default());
+    let compare = text.find("utilisation").unwrap();
+    assert!(text[compare..].contains("xcp"), "{text}");
+    assert!(text.contains("98.1 %  0.999"), "{text}");
+    assert!(text.contains("utilisation and queue (packets) of bottleneck"), "{text}");
+}
+
+#[test]
+fn long_lists_are_cut_and_say_so() {
+    let text = render(&[run("xcp", 200)], &Options::default());
+    assert!(text.contains("f19 ") && !text.contains("f20 "));
+    assert!(text.contains("... and 180 more"), "{text}");
+}
+
+#[test]
+fn fits_the_terminal() {
+    let mut wide = run("xcp", 3);
+    wide.summary.flows[0].name = "a flow with a very long name indeed, 漢字 and all".into();
+    for width in [60, 80, 100] {
+        let options = Options { width: Some(width), ..Options::default() };
+        let text = render(&[wide.clone(), wide.clone()], &options);
+        for line in text.lines().filter(|l| !l.starts_with("packets") && !l.starts_with('(')) {
+            assert!(line.width() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn names_cannot_steer_the_terminal_and_colour_is_asked_for() {
+    let mut bad = run("xcp", 1);
+    bad.summary.flows[0].name = "\u{1b}[31mred".into();
+    bad.info.scenario = "\u{7}bell".into();
+    let plain = render(std::slice::from_ref(&bad), &Options::default());
+    assert!(!plain.contains('\u{1b}') && !plain.contains('\u{7}'));
+    assert!(render(&[bad], &Options { colour: true, ..Options::default() }).contains("\u{1b}[1m"));
+}
+
+#[test]
+fn a_packet_that_vanished_is_loud() {
+    let mut odd = run("xcp", 1);
+    odd.summary.conservation.sent_packets = 1;
+    assert!(render(&[odd], &Options::default()).contains("NOT CONSERVED"));
+}
+
+#[test]
+fn claims_are_listed_with_their_verdict() {
+    assert_eq!(expectations(&[], &Options::default()), "");
+    let list = [
+        Expectation { passed: true, claim: "utilisation".into(), ..Expectation::default() },
+        Expectation { claim: "drops".into(), ..Expectation::default() },
+    ];
+    let text = expectations(&list, &Options::default());
+    assert!(text.contains("FAIL") && text.contains("1 of 2 claims hold"), "{text}");
+}
+
+#[test]
+fn nothing_ran() {
+    assert_eq!(render(&[], &Options::default()), "");
+}

@@ -1,0 +1,106 @@
+//! The page in a real browser: its script runs to the end and draws what there is, whatever ran.
+//!
+//! Skipped, with a word, where there is no Chromium; set `RATEWIRE_REQUIRE_TOOLS=1` to fail instead,
+//! `RATEWIRE_CHROMIUM` to choose the program.
+
+use std::path::Path;
+use std::process::Command;
+
+use ratewire_report::{
+    Collector, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run, RunInfo, Summary,
+    Topology, html,
+};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+fn run(law: &str, flows: u32, links: u32, ticks: u64, value: f64) -> Run {
+    let nodes = ["a", "b"].map(|n| NodeInfo { name: n.into(), ..NodeInfo::default() });
+    let link = |i| LinkInfo {
+        name: format!("l{i}"),
+        to: 1,
+        rate: Rate::from_mbps(1),
+        ..Default::default()
+    };
+    let flow = |i| FlowInfo { name: format!("f{i}"), law: law.into(), ..FlowInfo::default() };
+    let info = RunInfo {
+        law: law.into(),
+        duration: Duration::from_millis(10 * ticks),
+        topology: Topology { nodes: nodes.into(), links: (0..links).map(link).collect() },
+        flows: (0..flows).map(flow).collect(),
+        ..RunInfo::default()
+    };
+    let mut collector = Collector::new(&info);
+    for tick in 1..=ticks {
+        let (at, interval) =
+            (Time::ZERO + Duration::from_millis(10 * tick), Duration::from_millis(10));
+        for flow in 0..flows {
+            collector.flow(&FlowSample {
+                at,
+                interval,
+                flow,
+                goodput: Throughput::new(value),
+                cwnd: Bytes::new(3000),
+                srtt: Duration::from_millis(20),
+                ..FlowSample::default()
+            });
+        }
+        for link in 0..links {
+            let utilisation = value;
+            collector.link(&LinkSample { at, interval, link, utilisation, ..Default::default() });
+        }
+    }
+    Run { summary: Summary::of(&info), collected: collector.finish(), info }
+}
+
+fn chromium() -> Option<String> {
+    let named = std::env::var("RATEWIRE_CHROMIUM").into_iter();
+    let usual = ["chromium", "chromium-browser", "google-chrome"].map(String::from);
+    let found = named.chain(usual).find(|program| {
+        Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+    });
+    let required = std::env::var("RATEWIRE_REQUIRE_TOOLS").is_ok_and(|v| v == "1");
+    assert!(found.is_some() || !required, "no Chromium, and RATEWIRE_REQUIRE_TOOLS is 1");
+    found
+}
+
+/// How many plots the page's script drew; `None` when it did not run to its end.
+fn plots(chromium: &str, folder: &Path, page: &Page) -> Option<u32> {
+    let file = folder.join("page.html");
+    std::fs::write(&file, html::render(page)).unwrap();
+    let out = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--virtual-time-budget=3000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&out.stdout).into_owned();
+    let (_, rest) = dom.split_once("data-plots=\"")?;
+    rest.split_once('"')?.0.parse().ok()
+}
+
+#[test]
+fn the_script_draws_what_there_is() {
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ratewire-page-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let laws = |n: usize| (0..n).map(|i| run(&format!("law{i}"), 3, 2, 30, 0.5)).collect();
+    let cases: [(&str, Vec<Run>, u32); 7] = [
+        // Throughput, window, round-trip time; queue, utilisation; nothing was dropped.
+        ("one law", vec![run("xcp", 3, 2, 30, 0.5)], 5),
+        ("three laws", laws(3), 5),
+        ("more laws than colours", laws(18), 5),
+        ("one sample", vec![run("xcp", 1, 1, 1, 0.5)], 5),
+        // No throughput of single flows, no utilisation; the total counts what is no number as 0.
+        ("not a number", vec![run("xcp", 1, 1, 3, f64::NAN)], 4),
+        ("no flows", vec![run("xcp", 0, 1, 3, 0.5)], 2),
+        ("nothing", vec![run("xcp", 0, 0, 0, 0.5)], 0),
+    ];
+    for (what, runs, expected) in cases {
+        assert_eq!(plots(&chromium, &folder, &Page::new(runs)), Some(expected), "{what}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

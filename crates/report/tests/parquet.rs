@@ -1,0 +1,127 @@
+//! The Parquet files: read back in Rust, and by DuckDB where there is one.
+#![cfg(feature = "parquet")]
+
+use std::process::Command;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ratewire_report::parquet::{FlowWriter, LinkWriter, ROW_GROUP};
+use ratewire_report::{FlowInfo, FlowSample, LinkInfo, LinkSample, RunInfo, Topology};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+const ROWS: u64 = ROW_GROUP as u64 + 10_000;
+
+fn info() -> RunInfo {
+    let flow = |name: &str| FlowInfo { name: name.into(), law: "xcp".into(), ..Default::default() };
+    let link = LinkInfo { name: "bottleneck".into(), ..LinkInfo::default() };
+    RunInfo {
+        law: "xcp".into(),
+        seed: 7,
+        flows: vec![flow("s1"), flow("s2")],
+        topology: Topology { nodes: vec![], links: vec![link] },
+        ..RunInfo::default()
+    }
+}
+
+fn flows_file() -> Vec<u8> {
+    let mut writer = FlowWriter::new(Vec::new()).unwrap();
+    for i in 0..ROWS {
+        let sample = FlowSample {
+            at: Time::ZERO + Duration::from_millis(10 * i),
+            interval: Duration::from_millis(10),
+            flow: (i % 2) as u32,
+            goodput: Throughput::new(1.25e6),
+            cwnd: if i % 2 == 0 { Bytes::new(30_000) } else { Bytes::MAX },
+            receive_window: Bytes::MAX,
+            ..FlowSample::default()
+        };
+        writer.write(&info(), &sample).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+fn links_file() -> Vec<u8> {
+    let mut writer = LinkWriter::new(Vec::new()).unwrap();
+    let at = Time::ZERO + Duration::from_millis(10);
+    let sample =
+        LinkSample { at, utilisation: 0.5, queue_packets_max: 9, drops: 3, ..Default::default() };
+    writer.write(&info(), &sample).unwrap();
+    writer.finish().unwrap()
+}
+
+fn read(file: Vec<u8>) -> (usize, Vec<RecordBatch>) {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
+    let groups = reader.metadata().num_row_groups();
+    (groups, reader.build().unwrap().map(Result::unwrap).collect())
+}
+
+#[test]
+fn flows_read_back() {
+    let (groups, batches) = read(flows_file());
+    assert_eq!(groups, 2);
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>() as u64, ROWS);
+    let first = &batches[0];
+    let column = |name: &str| first.column_by_name(name).unwrap();
+    assert_eq!(column("time_s").as_primitive::<Float64Type>().value(1), 0.01);
+    assert_eq!(column("goodput_bps").as_primitive::<Float64Type>().value(0), 1e7);
+    let cwnd = column("cwnd_bytes").as_primitive::<UInt64Type>();
+    assert_eq!((cwnd.value(0), cwnd.is_null(1)), (30_000, true));
+    assert_eq!(column("srtt_s").null_count(), first.num_rows());
+    let names = column("flow_name").as_dictionary::<UInt32Type>();
+    let values = names.values().as_string::<i32>();
+    assert_eq!(values.value(names.keys().value(1) as usize), "s2");
+}
+
+#[test]
+fn links_read_back() {
+    let (_, batches) = read(links_file());
+    let column = |name: &str| batches[0].column_by_name(name).unwrap();
+    assert_eq!(column("utilisation").as_primitive::<Float64Type>().value(0), 0.5);
+    assert_eq!(column("queue_packets_max").as_primitive::<UInt32Type>().value(0), 9);
+    assert_eq!(column("drops_packets").as_primitive::<UInt64Type>().value(0), 3);
+}
+
+#[test]
+fn the_same_samples_give_the_same_bytes() {
+    assert_eq!(flows_file(), flows_file());
+}
+
+#[test]
+fn an_empty_file_is_a_file() {
+    let file = FlowWriter::new(Vec::new()).unwrap().finish().unwrap();
+    assert_eq!(read(file).1.len(), 0);
+}
+
+/// DuckDB reads what we write. Skipped, with a word, where Python has no `duckdb`; set
+/// `RATEWIRE_REQUIRE_TOOLS=1` to fail instead, `RATEWIRE_PYTHON` to choose the interpreter.
+#[test]
+fn duckdb_reads_them() {
+    let python = std::env::var("RATEWIRE_PYTHON").unwrap_or_else(|_| "python3".into());
+    let found = Command::new(&python).args(["-c", "import duckdb"]).output();
+    if !found.is_ok_and(|o| o.status.success()) {
+        let required = std::env::var("RATEWIRE_REQUIRE_TOOLS").is_ok_and(|v| v == "1");
+        assert!(!required, "{python} has no duckdb, and RATEWIRE_REQUIRE_TOOLS is 1");
+        println!("skipped: {python} has no duckdb (set RATEWIRE_PYTHON to one that has)");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("ratewire-parquet-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("flows.parquet"), flows_file()).unwrap();
+    std::fs::write(folder.join("links.parquet"), links_file()).unwrap();
+    let query = "import duckdb\n\
+        q = lambda text: duckdb.sql(text).fetchall()\n\
+        print(q(\"select flow_name, law, seed, count(*), count(cwnd_bytes), avg(goodput_bps) \
+        from 'flows.parquet' group by all order by all\"))\n\
+        print(q(\"select link_name, utilisation, drops_packets from 'links.parquet'\"))\n";
+    let out = Command::new(&python).args(["-c", query]).current_dir(&folder).output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    let half = ROWS / 2;
+    let expected = format!(
+        "[('s1', 'xcp', 7, {half}, {half}, 10000000.0), ('s2', 'xcp', 7, {half}, 0, 10000000.0)]\n\
+         [('bottleneck', 0.5, 3)]\n"
+    );
+    assert_eq!(text, expected, "{}", String::from_utf8_lossy(&out.stderr));
+}

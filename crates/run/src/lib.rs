@@ -1,0 +1,37 @@
+//! One run of a scenario: the engine, what watches it, and what is left of it.
+//!
+//! Between the simulator, which knows numbers and indices, and the report, which knows names and
+//! figures. [`run`] drives the engine, hands each sample to the report's collector and to whoever
+//! else wants it, and puts the outcome into a [`ratewire_report::Run`].
+
+mod describe;
+mod observe;
+mod summarise;
+
+pub use describe::Labels;
+pub use observe::{Failure, Files};
+
+use ratewire_report::Run;
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::Recorder;
+use ratewire_sim::setup::Setup;
+
+use observe::Observer;
+
+/// Runs a setup. `files` takes every sample, if given; `also` is told everything the engine tells.
+///
+/// # Errors
+/// When the setup cannot run, the engine loses count of packets, or a file cannot be written.
+pub fn run(
+    setup: &Setup,
+    labels: &Labels,
+    files: Option<Files>,
+    also: &mut dyn Recorder,
+) -> Result<(Run, Outcome), Failure> {
+    let info = describe::describe(setup, labels);
+    let mut observer = Observer::new(setup, labels, &info, files, also);
+    let outcome = ratewire_sim::run(setup, &mut observer).map_err(Failure::Run)?;
+    let seen = observer.finish()?;
+    let summary = summarise::summarise(setup, &info, &outcome, &seen);
+    Ok((Run { info, summary, collected: seen.collected }, outcome))
+}

@@ -1,0 +1,233 @@
+//! Passes on what the engine tells, to the report and to files.
+
+use std::fmt;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use ratewire_report::parquet::{self, FlowWriter, LinkWriter};
+use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
+use ratewire_sim::RunError;
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
+};
+use ratewire_sim::setup::Setup;
+use ratewire_transport::Writer;
+use ratewire_units::{Bytes, Throughput, Time};
+
+use crate::Labels;
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The engine says so.
+    Run(RunError),
+    /// A file could not be written.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Run(e) => e.fmt(f),
+            Failure::File { path, reason } => {
+                write!(f, "cannot write {}: {reason}", path.display())
+            }
+        }
+    }
+}
+impl std::error::Error for Failure {}
+
+/// The files that take every sample: `flows.parquet` and `links.parquet` in a folder.
+pub struct Files {
+    folder: PathBuf,
+    flows: FlowWriter<BufWriter<File>>,
+    links: LinkWriter<BufWriter<File>>,
+}
+
+impl Files {
+    /// Creates the files in a folder that exists.
+    ///
+    /// # Errors
+    /// When one cannot be created.
+    pub fn create(folder: &Path) -> Result<Files, Failure> {
+        let open = |name: &str| {
+            let path = folder.join(name);
+            File::create(&path)
+                .map(BufWriter::new)
+                .map_err(|e| Failure::File { path, reason: e.to_string() })
+        };
+        let failed = |e: parquet::Error| failure(folder, &e);
+        Ok(Files {
+            folder: folder.to_path_buf(),
+            flows: FlowWriter::new(open("flows.parquet")?).map_err(failed)?,
+            links: LinkWriter::new(open("links.parquet")?).map_err(failed)?,
+        })
+    }
+}
+
+fn failure(path: &Path, reason: &dyn fmt::Display) -> Failure {
+    Failure::File { path: path.to_path_buf(), reason: reason.to_string() }
+}
+
+/// What was seen beside the engine's own counters.
+pub(crate) struct Seen {
+    pub(crate) collected: Collected,
+    /// Queue samples of each link: packets, bytes.
+    pub(crate) queues: Vec<(Histogram, Histogram)>,
+    /// Payload that each listed flow delivered while all long flows were running.
+    pub(crate) together: Vec<Option<Bytes>>,
+}
+
+/// The engine's recorder.
+pub(crate) struct Observer<'a> {
+    setup: &'a Setup,
+    labels: &'a Labels,
+    info: &'a RunInfo,
+    collector: Collector,
+    files: Option<Files>,
+    /// The first failure to write, told when the run is over.
+    failed: Option<Failure>,
+    also: &'a mut dyn Recorder,
+    queues: Vec<(Histogram, Histogram)>,
+    together: Vec<Option<Bytes>>,
+    /// From when on all long flows are running.
+    together_from: Time,
+}
+
+impl<'a> Observer<'a> {
+    pub(crate) fn new(
+        setup: &'a Setup,
+        labels: &'a Labels,
+        info: &'a RunInfo,
+        files: Option<Files>,
+        also: &'a mut dyn Recorder,
+    ) -> Observer<'a> {
+        let end = Time::ZERO + setup.duration;
+        let is_long = |f: &ratewire_sim::setup::FlowSpec| {
+            f.app.writer == Writer::Unlimited && f.start < end && f.stop.is_none_or(|s| s >= end)
+        };
+        let together = setup.flows.iter().map(|f| is_long(f).then_some(Bytes::ZERO)).collect();
+        let starts = setup.flows.iter().filter(|f| is_long(f)).map(|f| f.start);
+        Observer {
+            setup,
+            labels,
+            info,
+            collector: Collector::new(info),
+            files,
+            failed: None,
+            also,
+            queues: vec![Default::default(); setup.network.links.len()],
+            together,
+            together_from: starts.max().unwrap_or(Time::ZERO),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Seen, Failure> {
+        if let Some(files) = self.files.take() {
+            let folder = files.folder.clone();
+            let written = files.flows.finish().and(files.links.finish().map(drop));
+            if let (Err(e), None) = (written.map(drop), &self.failed) {
+                self.failed = Some(failure(&folder, &e));
+            }
+        }
+        match self.failed {
+            Some(failure) => Err(failure),
+            None => Ok(Seen {
+                collected: self.collector.finish(),
+                queues: self.queues,
+                together: self.together,
+            }),
+        }
+    }
+
+    fn keep<T>(&mut self, written: Result<T, parquet::Error>) {
+        if let Err(e) = written {
+            let folder = self.files.take().map(|f| f.folder).unwrap_or_default();
+            self.failed.get_or_insert(failure(&folder, &e));
+        }
+    }
+}
+
+impl Recorder for Observer<'_> {
+    fn flow_started(&mut self, started: &FlowStarted<'_>) {
+        self.also.flow_started(started);
+    }
+
+    fn flow_sample(&mut self, sample: &FlowSample) {
+        self.also.flow_sample(sample);
+        let index = sample.flow.0 as usize;
+        if sample.at - sample.interval >= self.together_from
+            && let Some(Some(delivered)) = self.together.get_mut(index)
+        {
+            *delivered += sample.delivered;
+        }
+        let row = ratewire_report::FlowSample {
+            at: sample.at,
+            interval: sample.interval,
+            flow: sample.flow.0,
+            goodput: Throughput::over(sample.delivered, sample.interval),
+            cwnd: sample.window,
+            in_flight: sample.in_flight,
+            receive_window: sample.receive_window,
+            srtt: sample.srtt,
+            pacing: sample.pacing,
+            retransmitted: sample.retransmitted,
+        };
+        self.collector.flow(&row);
+        if let Some(files) = &mut self.files {
+            let written = files.flows.write(self.info, &row);
+            self.keep(written);
+        }
+    }
+
+    fn link_sample(&mut self, sample: &LinkSample) {
+        self.also.link_sample(sample);
+        if let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {
+            packets.add(f64::from(sample.queue_packets));
+            bytes.add(sample.queue_bytes.as_f64());
+        }
+        let row = ratewire_report::LinkSample {
+            at: sample.at,
+            interval: sample.interval,
+            link: sample.link.0,
+            utilisation: sample.busy,
+            throughput: Throughput::over(sample.sent, sample.interval),
+            queue_packets_mean: sample.queue_packets_mean,
+            queue_packets_max: sample.queue_packets_max,
+            queue_bytes_mean: sample.queue_bytes_mean,
+            drops: sample.drops,
+            marks: sample.marks,
+        };
+        self.collector.link(&row);
+        if let Some(files) = &mut self.files {
+            let written = files.links.write(self.info, &row);
+            self.keep(written);
+        }
+    }
+
+    fn flow_completed(&mut self, completed: &FlowCompleted) {
+        self.also.flow_completed(completed);
+        self.collector.completion(Completion {
+            flow: u64::from(completed.flow.0),
+            law: self.labels.law_name(self.setup, completed.law),
+            size: completed.size,
+            start: completed.start,
+            took: completed.took,
+            ideal: (!completed.ideal.is_zero()).then_some(completed.ideal),
+        });
+    }
+
+    fn packet(&mut self, seen: &PacketSeen) {
+        self.also.packet(seen);
+    }
+
+    fn progress(&mut self, now: Time) {
+        self.also.progress(now);
+    }
+}

@@ -1,0 +1,80 @@
+//! The figures of a run, from the engine's counters.
+
+use ratewire_report::{
+    Conservation, EngineFigures, FlowSummary, LinkSummary, RunInfo, Summary, jain_index,
+};
+use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use ratewire_sim::setup::{FlowSpec, Setup};
+use ratewire_transport::Writer;
+use ratewire_units::{Duration, Throughput, Time};
+
+use crate::observe::Seen;
+
+pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: &Seen) -> Summary {
+    let mut summary = Summary::of(info);
+    let listed = setup.flows.iter().zip(&outcome.flows);
+    for (flow, (spec, end)) in summary.flows.iter_mut().zip(listed) {
+        fill_flow(flow, spec, end, outcome.ended);
+    }
+    let total: f64 = summary.flows.iter().map(|f| f.goodput_bps).sum();
+    for flow in &mut summary.flows {
+        flow.share = if total > 0.0 { flow.goodput_bps / total } else { 0.0 };
+    }
+    for (i, (link, end)) in summary.links.iter_mut().zip(&outcome.links).enumerate() {
+        fill_link(link, end, outcome.ended);
+        let (packets, bytes) = &seen.queues[i];
+        link.queue_packets_p99 = packets.quantile(0.99).unwrap_or(0.0);
+        link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
+    }
+    let together: Vec<f64> = seen.together.iter().flatten().map(|b| b.as_f64()).collect();
+    summary.jain_index = jain_index(&together);
+    summary.conservation = Conservation {
+        sent_packets: outcome.packets.sent,
+        delivered_packets: outcome.packets.delivered,
+        dropped_packets: outcome.packets.dropped,
+        in_flight_packets: outcome.packets.in_flight,
+    };
+    summary.engine = EngineFigures {
+        events: outcome.events,
+        data_packets_delivered: outcome.data_packets_delivered,
+    };
+    summary
+}
+
+fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: Time) {
+    let started = end.started.unwrap_or(spec.start);
+    let over = end.completed.unwrap_or(ended).since(started);
+    let payload = spec.transport.packet.saturating_sub(spec.transport.headers).get().max(1);
+    flow.start_s = started.secs();
+    flow.size_bytes = match spec.app.writer {
+        Writer::Sized(size) => Some(size.get()),
+        _ => None,
+    };
+    flow.delivered_bytes = end.delivered.get();
+    flow.goodput_bps = Throughput::over(end.delivered, over).bps();
+    flow.completion_s = end.completed.map(|at| at.since(started).secs());
+    flow.retransmitted_bytes = end.retransmitted.get();
+    flow.retransmitted_packets = end.retransmitted.get().div_ceil(payload);
+    flow.rtt_mean_s = end.mean_rtt.map(Duration::secs);
+    flow.rtt_min_s = end.min_rtt.map(Duration::secs);
+}
+
+fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
+    let over = ended.since(Time::ZERO);
+    let secs = over.secs();
+    link.utilisation = if secs > 0.0 { end.busy.secs() / secs } else { 0.0 };
+    link.throughput_bps = Throughput::over(end.sent, over).bps();
+    link.queue_packets_mean = end.queue_packets_mean;
+    link.queue_packets_max = u64::from(end.queue_packets_max);
+    link.queue_bytes_mean = end.queue_bytes_mean;
+    link.queue_bytes_max = end.queue_bytes_max.get();
+    let reasons = [
+        ("queue full", end.drops.full),
+        ("early (queue discipline)", end.drops.early),
+        ("lost on the link", end.drops.lost),
+        ("link down", end.drops.down),
+    ];
+    let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
+    link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
+    link.marks = end.marks;
+}

@@ -1,0 +1,128 @@
+//! The dumbbell of benchmarks and tests: pairs of hosts on both sides of one bottleneck.
+
+use ratewire_laws::AnyLaw;
+use ratewire_net::spec::{
+    Discipline, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, NodeSpec, Service,
+};
+use ratewire_transport::{App, TransportConfig};
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::setup::{FlowSpec, Setup};
+
+/// A dumbbell with one unlimited flow a pair. Nodes: routers 0 and 1, then source and destination
+/// of each pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from
+/// router 1, back).
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    /// The law of all flows and of all ports.
+    pub law: AnyLaw,
+    /// Number of pairs.
+    pub pairs: u32,
+    /// Rate of the bottleneck; access links are ten times as fast.
+    pub rate: Rate,
+    /// Propagation round-trip time, three fifths of it on the bottleneck.
+    pub rtt: Duration,
+    /// Room at the bottleneck, in packets.
+    pub queue: u32,
+    /// Time between the starts of flows.
+    pub stagger: Duration,
+    /// How long to run.
+    pub duration: Duration,
+    /// How flows behave.
+    pub transport: TransportConfig,
+}
+
+impl Dumbbell {
+    /// With 1,000-byte packets and 40-byte acknowledgements, as the reference runs have them, no
+    /// handshake and no sampling.
+    pub fn new(law: AnyLaw, pairs: u32, rate: Rate, rtt: Duration, queue: u32) -> Dumbbell {
+        let congestion_header = law.header_len();
+        let transport = TransportConfig {
+            packet: Bytes::new(1000),
+            headers: Bytes::new(40).saturating_sub(congestion_header),
+            ack: Bytes::new(40).saturating_sub(congestion_header),
+            handshake: false,
+            ..TransportConfig::default()
+        };
+        Dumbbell {
+            law,
+            pairs,
+            rate,
+            rtt,
+            queue,
+            stagger: Duration::ZERO,
+            duration: Duration::from_secs(10),
+            transport,
+        }
+    }
+
+    /// The setup.
+    pub fn setup(&self) -> Setup {
+        let mut network = NetworkSpec::default();
+        let bottleneck = self.rtt.scale(0.3);
+        let access = self.rtt.scale(0.1);
+        node(&mut network, "r1".into(), false);
+        node(&mut network, "r2".into(), false);
+        cable(&mut network, 0, 1, self.rate, bottleneck, Limit::Packets(self.queue));
+        let mut flows = Vec::new();
+        let fast = Rate::from_bps(self.rate.bps().saturating_mul(10));
+        for i in 0..self.pairs {
+            let source = node(&mut network, format!("s{}", i + 1), true);
+            let destination = node(&mut network, format!("d{}", i + 1), true);
+            cable(&mut network, source, 0, fast, access, Limit::Unlimited);
+            cable(&mut network, 1, destination, fast, access, Limit::Unlimited);
+            flows.push(FlowSpec {
+                name: format!("f{}", i + 1),
+                from: NodeId(source),
+                to: NodeId(destination),
+                law: 0,
+                start: Time::ZERO + self.stagger * u64::from(i),
+                stop: None,
+                app: App::unlimited(),
+                transport: self.transport.clone(),
+            });
+        }
+        Setup {
+            duration: self.duration,
+            seed: 1,
+            laws: vec![self.law.clone()],
+            network,
+            paths: Vec::new(),
+            flows,
+            traffic: Vec::new(),
+            changes: Vec::new(),
+            exact_wire: false,
+            sample_interval: None,
+            sampled_flows: u32::MAX,
+            sampled_links: None,
+            captured_links: Vec::new(),
+        }
+    }
+}
+
+/// The bottleneck of a [`Dumbbell`].
+pub const BOTTLENECK: LinkId = LinkId(0);
+
+fn node(network: &mut NetworkSpec, name: String, is_host: bool) -> u32 {
+    network.nodes.push(NodeSpec { name, is_host, position: None });
+    network.nodes.len() as u32 - 1
+}
+
+fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration, limit: Limit) {
+    for (from, to) in [(a, b), (b, a)] {
+        let name = |n: u32| &network.nodes[n as usize].name;
+        network.links.push(LinkSpec {
+            name: format!("{}->{}", name(from), name(to)),
+            from: NodeId(from),
+            to: NodeId(to),
+            service: Service::Rate(rate),
+            delay,
+            overhead: Bytes::ZERO,
+            limit,
+            discipline: Discipline::DropTail,
+            loss: Loss::None,
+            law: (!network.nodes[from as usize].is_host).then_some(0),
+            medium: None,
+        });
+    }
+}

@@ -1,0 +1,161 @@
+//! A flow's two ends on their hosts.
+
+use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_net::{Address, RouteId};
+use ratewire_transport::{App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::record::{FlowId, FlowSample};
+use crate::setup::Setup;
+
+/// A flow in operation.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) forward: RouteId,
+    pub(crate) reverse: RouteId,
+    /// When its timer event is due.
+    pub(crate) timer_at: Time,
+    pub(crate) id: FlowId,
+    /// Headers of a data packet, congestion header included.
+    pub(crate) headers: u32,
+    /// Size of an acknowledgement, congestion header included.
+    pub(crate) ack_size: u32,
+    /// Size of the packet that opens the flow.
+    pub(crate) open_size: u32,
+    pub(crate) ecn: bool,
+    pub(crate) law: u32,
+    /// Stream length, or `u64::MAX` while it has no end.
+    pub(crate) end: u64,
+    pub(crate) completed: bool,
+    /// As of the last sample.
+    sampled_delivered: Bytes,
+    sampled_retransmitted: Bytes,
+}
+
+/// What a flow is made from.
+pub(crate) struct Start<'a> {
+    pub(crate) now: Time,
+    pub(crate) id: FlowId,
+    pub(crate) law: usize,
+    pub(crate) laws: &'a [AnyLaw],
+    pub(crate) transport: &'a TransportConfig,
+    pub(crate) app: &'a App,
+    pub(crate) forward: RouteId,
+    pub(crate) reverse: RouteId,
+    /// Rate of the sender's own link.
+    pub(crate) line_rate: Rate,
+}
+
+impl Flow {
+    pub(crate) fn new(start: &Start<'_>) -> Flow {
+        let law = &start.laws[start.law];
+        let config = start.transport;
+        let headers = config.headers + law.header_len();
+        let mss = Bytes::new(config.packet.saturating_sub(headers).get().max(1));
+        let context = FlowContext { mss, packet: config.packet, line_rate: start.line_rate };
+        let sender = Sender::new(start.now, law.source(&context), config, headers, start.app);
+        let end = sender.stream_end().unwrap_or(u64::MAX);
+        Flow {
+            sender,
+            receiver: Receiver::new(law.sink(&context), config, mss, start.app),
+            forward: start.forward,
+            reverse: start.reverse,
+            timer_at: Time::NEVER,
+            id: start.id,
+            headers: headers.get() as u32,
+            ack_size: (config.ack + law.header_len()).get() as u32,
+            open_size: config.ack.get() as u32,
+            ecn: config.ecn,
+            law: start.law as u32,
+            end,
+            completed: false,
+            sampled_delivered: Bytes::ZERO,
+            sampled_retransmitted: Bytes::ZERO,
+        }
+    }
+
+    /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.
+    #[inline]
+    pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
+        let size = match segment.kind {
+            SegmentKind::Open => self.open_size,
+            SegmentKind::Data { .. } => segment.payload.get() as u32 + self.headers,
+        };
+        if setup.exact_wire {
+            let law = &setup.laws[self.law as usize];
+            segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
+        }
+        Address { route: self.forward, size, flow: slot, generation: self.id.0, ecn: self.ecn }
+    }
+
+    /// Where a packet of the receiver's goes.
+    #[inline]
+    pub(crate) fn back(&self, slot: u32, size: u32) -> Address {
+        Address { route: self.reverse, size, flow: slot, generation: self.id.0, ecn: false }
+    }
+
+    pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
+        let delivered = self.receiver.delivered();
+        let retransmitted = self.sender.stats().retransmitted;
+        let sample = FlowSample {
+            at,
+            interval,
+            flow: self.id,
+            delivered: delivered - self.sampled_delivered,
+            retransmitted: retransmitted - self.sampled_retransmitted,
+            window: self.sender.source().window(),
+            in_flight: self.sender.in_flight(),
+            receive_window: self.sender.receive_window(),
+            srtt: self.sender.rtt().srtt(),
+            rtt: self.sender.rtt().latest(),
+            pacing: self.sender.pacing(),
+        };
+        self.sampled_delivered = delivered;
+        self.sampled_retransmitted = retransmitted;
+        sample
+    }
+}
+
+/// Flows in operation, in slots that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct FlowTable {
+    slots: Vec<Option<Box<Flow>>>,
+    free: Vec<u32>,
+}
+
+impl FlowTable {
+    pub(crate) fn insert(&mut self, flow: Flow) -> u32 {
+        let flow = Some(Box::new(flow));
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = flow;
+                slot
+            }
+            None => {
+                self.slots.push(flow);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+    /// The flow in a slot, if it is still the one meant.
+    #[inline]
+    pub(crate) fn get(&mut self, slot: u32, id: u32) -> Option<&mut Flow> {
+        self.slots[slot as usize].as_deref_mut().filter(|f| f.id.0 == id)
+    }
+    #[inline]
+    pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {
+        self.slots[slot as usize].as_deref_mut()
+    }
+    pub(crate) fn remove(&mut self, slot: u32) -> Option<Box<Flow>> {
+        let flow = self.slots[slot as usize].take();
+        if flow.is_some() {
+            self.free.push(slot);
+        }
+        flow
+    }
+    pub(crate) fn slots(&self) -> u32 {
+        self.slots.len() as u32
+    }
+}

@@ -1,0 +1,85 @@
+//! The routes flows take, each made once.
+
+use std::collections::BTreeMap;
+
+use ratewire_net::routing::Routing;
+use ratewire_net::spec::{LinkId, NetworkSpec, NodeId, Service};
+use ratewire_net::{Network, RouteId};
+use ratewire_units::{Bytes, Duration, Rate, SerialTime};
+
+use crate::SetupError;
+
+/// A route and what it could carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RouteInfo {
+    pub(crate) id: RouteId,
+    /// Sum of the propagation delays.
+    delay: Duration,
+    /// Time per byte of its slowest link; `None` where one sends nothing.
+    slowest: Option<SerialTime>,
+    /// Rate of its first link.
+    pub(crate) line_rate: Rate,
+}
+
+impl RouteInfo {
+    /// How long `payload` takes alone: one propagation delay and its packets at the slowest link.
+    pub(crate) fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
+        let packets = payload.get().div_ceil(mss.get().max(1)).max(1);
+        let on_wire = payload + headers * packets;
+        self.delay + self.slowest.map_or(Duration::ZERO, |s| s.of(on_wire))
+    }
+}
+
+/// The links of a route, and what they make of it.
+type Known = (Vec<LinkId>, RouteInfo);
+
+/// Routes by their ends; more than one where paths of equal cost exist.
+#[derive(Debug)]
+pub(crate) struct RouteTable {
+    routing: Routing,
+    known: BTreeMap<(NodeId, NodeId), Vec<Known>>,
+    rates: Vec<(Rate, Duration)>,
+}
+
+impl RouteTable {
+    pub(crate) fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
+        let routing = Routing::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
+        let rate = |service: &Service| match service {
+            Service::Rate(rate) => *rate,
+            Service::Opportunities(o) => {
+                let bytes = (o.bytes * o.at.len() as u64).as_f64();
+                Rate::from_bps((bytes * 8.0 / o.period.secs()) as u64)
+            }
+        };
+        let rates = spec.links.iter().map(|l| (rate(&l.service), l.delay)).collect();
+        Ok(RouteTable { routing, known: BTreeMap::new(), rates })
+    }
+
+    /// The route that flow number `flow` takes.
+    pub(crate) fn get(
+        &mut self,
+        network: &mut Network,
+        from: NodeId,
+        to: NodeId,
+        flow: u64,
+    ) -> Result<RouteInfo, SetupError> {
+        if from == to {
+            return Err(SetupError::ToItself(from));
+        }
+        let links = self.routing.path(from, to, flow).ok_or(SetupError::NoRoute(from, to))?;
+        let known = self.known.entry((from, to)).or_default();
+        if let Some((_, info)) = known.iter().find(|(l, _)| *l == links) {
+            return Ok(*info);
+        }
+        let of = |link: &LinkId| self.rates[link.index()];
+        let slowest = links.iter().map(|l| of(l).0).min().and_then(Rate::serial_time);
+        let info = RouteInfo {
+            id: network.add_route(&links),
+            delay: links.iter().fold(Duration::ZERO, |sum, l| sum + of(l).1),
+            slowest,
+            line_rate: of(&links[0]).0,
+        };
+        known.push((links, info));
+        Ok(info)
+    }
+}

@@ -1,0 +1,357 @@
+//! The event queue: a timing wheel in two levels, with a heap for what is far away.
+//!
+//! Events come out in order of (time, insertion). A push or pop costs the same whether ten events
+//! are pending or a million: an event goes into a list by its time divided by the bucket width, and
+//! a list is sorted when its turn comes. The width follows the density of events, so that a list
+//! holds about one; the order does not depend on it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ratewire_units::Time;
+
+const SLOTS_LOG2: u32 = 12;
+const SLOTS: u64 = 1 << SLOTS_LOG2;
+const WORDS: usize = (SLOTS / 64) as usize;
+const NIL: u32 = u32::MAX;
+/// Buckets opened between looks at the width.
+const REVIEW_EVERY: u32 = 1 << 14;
+/// 2^24 ps = 17 microseconds: where the width starts.
+const INITIAL_SHIFT: u32 = 24;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    time: u64,
+    order: u64,
+    what: u32,
+    next: u32,
+}
+
+/// One level: a ring of lists, and which of them are not empty.
+#[derive(Debug)]
+struct Level {
+    heads: Box<[u32; SLOTS as usize]>,
+    bits: Box<[u64; WORDS]>,
+    summary: u64,
+}
+
+impl Level {
+    fn new() -> Level {
+        Level { heads: Box::new([NIL; SLOTS as usize]), bits: Box::new([0; WORDS]), summary: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, bucket: u64, id: u32, nodes: &mut [Node]) {
+        let slot = (bucket % SLOTS) as usize;
+        nodes[id as usize].next = self.heads[slot];
+        self.heads[slot] = id;
+        self.bits[slot / 64] |= 1 << (slot % 64);
+        self.summary |= 1 << (slot / 64);
+    }
+
+    #[inline]
+    fn take(&mut self, bucket: u64) -> u32 {
+        let slot = (bucket % SLOTS) as usize;
+        self.bits[slot / 64] &= !(1 << (slot % 64));
+        if self.bits[slot / 64] == 0 {
+            self.summary &= !(1 << (slot / 64));
+        }
+        core::mem::replace(&mut self.heads[slot], NIL)
+    }
+
+    /// The first bucket after `after` that holds something.
+    #[inline]
+    fn next_after(&self, after: u64) -> Option<u64> {
+        if self.summary == 0 {
+            return None;
+        }
+        let start = ((after + 1) % SLOTS) as usize;
+        let (word, bit) = (start / 64, start % 64);
+        let here = self.bits[word] >> bit << bit;
+        let slot = if here != 0 {
+            word * 64 + here.trailing_zeros() as usize
+        } else {
+            let later = if word == 63 { 0 } else { self.summary >> (word + 1) << (word + 1) };
+            let word = if later != 0 { later } else { self.summary }.trailing_zeros() as usize;
+            word * 64 + self.bits[word].trailing_zeros() as usize
+        };
+        let ahead = (slot as u64).wrapping_sub(start as u64) % SLOTS;
+        Some(after + 1 + ahead)
+    }
+}
+
+/// The event queue.
+#[derive(Debug)]
+pub struct Wheel {
+    nodes: Vec<Node>,
+    free: u32,
+    /// log2 of the bucket width in picoseconds.
+    shift: u32,
+    /// The bucket whose events are in `open`.
+    now: u64,
+    /// Events of the current bucket, last first.
+    open: Vec<(u64, u64, u32)>,
+    near: Level,
+    far: Level,
+    /// No bucket below this has events in `far` or `beyond`.
+    boundary: u64,
+    beyond: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    order: u64,
+    opened_buckets: u32,
+    opened_events: u32,
+    far_events: u32,
+    pending: usize,
+}
+
+impl Default for Wheel {
+    fn default() -> Wheel {
+        Wheel {
+            nodes: Vec::new(),
+            free: NIL,
+            shift: INITIAL_SHIFT,
+            now: 0,
+            open: Vec::new(),
+            near: Level::new(),
+            far: Level::new(),
+            boundary: u64::MAX,
+            beyond: BinaryHeap::new(),
+            order: 0,
+            opened_buckets: 0,
+            opened_events: 0,
+            far_events: 0,
+            pending: 0,
+        }
+    }
+}
+
+impl Wheel {
+    /// Events pending.
+    pub fn len(&self) -> usize {
+        self.pending
+    }
+    /// Whether none is pending.
+    pub fn is_empty(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// Notes an event; `at` must not be before the event popped last.
+    #[inline]
+    pub fn push(&mut self, at: Time, what: u32) {
+        self.order += 1;
+        self.pending += 1;
+        self.place(at.ps(), self.order, what);
+    }
+
+    #[inline]
+    fn place(&mut self, time: u64, order: u64, what: u32) {
+        let bucket = time >> self.shift;
+        if bucket <= self.now {
+            let at = self.open.partition_point(|e| (e.0, e.1) > (time, order));
+            self.open.insert(at, (time, order, what));
+        } else if bucket - self.now <= SLOTS {
+            let id = self.node(time, order, what);
+            self.near.push(bucket, id, &mut self.nodes);
+        } else if (bucket >> SLOTS_LOG2) - (self.now >> SLOTS_LOG2) <= SLOTS {
+            self.far_events += 1;
+            let id = self.node(time, order, what);
+            self.far.push(bucket >> SLOTS_LOG2, id, &mut self.nodes);
+            self.boundary = self.boundary.min(bucket >> SLOTS_LOG2 << SLOTS_LOG2);
+        } else {
+            self.boundary = self.boundary.min(bucket);
+            self.beyond.push(Reverse((time, order, what)));
+        }
+    }
+
+    #[inline]
+    fn node(&mut self, time: u64, order: u64, what: u32) -> u32 {
+        let node = Node { time, order, what, next: NIL };
+        if self.free == NIL {
+            self.nodes.push(node);
+            return (self.nodes.len() - 1) as u32;
+        }
+        let id = self.free;
+        self.free = self.nodes[id as usize].next;
+        self.nodes[id as usize] = node;
+        id
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, u32)> {
+        loop {
+            if let Some((time, _, what)) = self.open.pop() {
+                self.pending -= 1;
+                return Some((Time::from_ps(time), what));
+            }
+            match self.near.next_after(self.now) {
+                Some(bucket) if bucket < self.boundary => {
+                    self.now = bucket;
+                    let first = self.near.take(bucket);
+                    let node = self.nodes[first as usize];
+                    self.opened_buckets += 1;
+                    if node.next == NIL && self.opened_buckets < REVIEW_EVERY {
+                        self.nodes[first as usize].next = self.free;
+                        self.free = first;
+                        self.opened_events += 1;
+                        self.pending -= 1;
+                        return Some((Time::from_ps(node.time), node.what));
+                    }
+                    self.open(first);
+                }
+                None if self.boundary == u64::MAX => return None,
+                _ => self.bring_near(),
+            }
+        }
+    }
+
+    /// Moves the events that come first in `far` or `beyond` to the near level.
+    #[cold]
+    fn bring_near(&mut self) {
+        let block = self.far.next_after(self.now >> SLOTS_LOG2);
+        let far = block.map_or(u64::MAX, |b| b << SLOTS_LOG2);
+        let beyond = self.first_beyond();
+        // One before the first bucket to open, so that a whole block fits the near level.
+        self.now = self.now.max(self.boundary - 1);
+        if far <= beyond {
+            let mut id = self.far.take(far >> SLOTS_LOG2);
+            while id != NIL {
+                let node = self.nodes[id as usize];
+                self.near.push(node.time >> self.shift, id, &mut self.nodes);
+                id = node.next;
+            }
+        } else {
+            while let Some(Reverse((time, order, what))) = self.beyond.peek().copied() {
+                if (time >> self.shift) - self.now > SLOTS {
+                    break;
+                }
+                self.beyond.pop();
+                self.place(time, order, what);
+            }
+        }
+        let block = self.far.next_after(self.now >> SLOTS_LOG2);
+        self.boundary = block.map_or(u64::MAX, |b| b << SLOTS_LOG2).min(self.first_beyond());
+    }
+
+    fn first_beyond(&self) -> u64 {
+        self.beyond.peek().map_or(u64::MAX, |Reverse((time, ..))| time >> self.shift)
+    }
+
+    /// Makes the list that starts with `first` the open bucket.
+    fn open(&mut self, first: u32) {
+        let mut id = first;
+        while id != NIL {
+            let node = self.nodes[id as usize];
+            self.nodes[id as usize].next = self.free;
+            self.free = id;
+            self.open.push((node.time, node.order, node.what));
+            id = node.next;
+        }
+        match &mut self.open[..] {
+            [_] => {}
+            [a, b] => {
+                if (a.0, a.1) < (b.0, b.1) {
+                    core::mem::swap(a, b);
+                }
+            }
+            all => all.sort_unstable_by_key(|e| Reverse((e.0, e.1))),
+        }
+        self.opened_events += self.open.len() as u32;
+        if self.opened_buckets >= REVIEW_EVERY {
+            self.review_width();
+        }
+    }
+
+    /// Narrows the buckets if they hold many events each; widens them if they hold few and many
+    /// events pass through the far level.
+    #[cold]
+    fn review_width(&mut self) {
+        let events = self.opened_events / self.opened_buckets;
+        let far = self.far_events;
+        self.opened_buckets = 0;
+        self.opened_events = 0;
+        self.far_events = 0;
+        let shift = if events >= 4 && self.shift > 4 {
+            self.shift - 2
+        } else if events <= 2 && far > REVIEW_EVERY / 2 && self.shift < 44 {
+            self.shift + 1
+        } else {
+            return;
+        };
+        let mut all: Vec<(u64, u64, u32)> = core::mem::take(&mut self.open);
+        let current = self.now << self.shift;
+        for level in [&mut self.near, &mut self.far] {
+            for head in level.heads.iter_mut() {
+                let mut id = core::mem::replace(head, NIL);
+                while id != NIL {
+                    let node = self.nodes[id as usize];
+                    all.push((node.time, node.order, node.what));
+                    id = node.next;
+                }
+            }
+            level.bits.fill(0);
+            level.summary = 0;
+        }
+        all.extend(self.beyond.drain().map(|Reverse(e)| e));
+        self.nodes.clear();
+        self.free = NIL;
+        self.shift = shift;
+        self.now = current >> shift;
+        self.boundary = u64::MAX;
+        for (time, order, what) in all {
+            self.place(time, order, what);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::Rng;
+
+    /// Against a sorted list, with times from a nanosecond to hours apart.
+    #[test]
+    fn order_is_time_then_insertion_whatever_the_spread() {
+        for scale in [20, 30, 40, 50, 56] {
+            let mut random = ratewire_net::random::stream(scale, "wheel", 0);
+            let mut wheel = Wheel::default();
+            let mut model: BinaryHeap<Reverse<(u64, u64, u32)>> = BinaryHeap::new();
+            let mut now = 0;
+            let mut order = 0;
+            for step in 0..200_000u32 {
+                let grow = wheel.len() < 2000 && (step < 150_000);
+                if grow || random.next_u64() % 2 == 0 && step < 190_000 {
+                    let r = random.next_u64();
+                    // Mostly near, some equal to now, some far.
+                    let ahead = match r % 8 {
+                        0 => 0,
+                        1 => (r >> 8) % (1 << scale),
+                        _ => (r >> 8) % (1 << (scale - 8)),
+                    };
+                    order += 1;
+                    wheel.push(Time::from_ps(now + ahead), step);
+                    model.push(Reverse((now + ahead, order, step)));
+                } else if let Some(Reverse((time, _, what))) = model.pop() {
+                    assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
+                    now = time;
+                }
+            }
+            while let Some(Reverse((time, _, what))) = model.pop() {
+                assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
+            }
+            assert_eq!(wheel.pop(), None);
+            assert!(wheel.is_empty());
+        }
+    }
+
+    #[test]
+    fn equal_times_keep_their_order_across_levels() {
+        let mut wheel = Wheel::default();
+        let far = Time::from_ps(1 << 50);
+        wheel.push(far, 1);
+        wheel.push(Time::from_ps((1 << 50) - 1), 0);
+        wheel.push(far, 2);
+        assert_eq!(wheel.pop().map(|e| e.1), Some(0));
+        wheel.push(far, 3);
+        assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
+    }
+}
