@@ -43,6 +43,7 @@ fn link_sample(second: u64) -> LinkSample {
         queue_bytes_mean: 1500.0 * second as f64,
         queue_bytes_max: Bytes::new(3000 * second),
         queue_packets: 0,
+        queue_bytes: Bytes::ZERO,
         drops: second,
         marks: 1,
     }

@@ -16,9 +16,12 @@ fn zero_flows_run_and_measure_links_only() {
 }
 
 #[test]
-fn a_flow_to_itself_is_a_warning() {
-    let text = warned(&dumbbell("[[flow]]\nfrom = \"s1\"\nto = \"s1\""));
-    assert!(text.contains("warning: a flow from \"s1\" to itself crosses no link"), "{text}");
+fn a_flow_to_itself_is_an_error() {
+    let text = refused(&dumbbell("[[flow]]\nfrom = \"s1\"\nto = \"s1\""));
+    assert!(text.contains("a flow from \"s1\" to itself"), "{text}");
+    let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
+                   between = [[\"s1\", \"s1\"]]";
+    assert!(refused(&dumbbell(traffic)).contains("a pair of a node with itself"));
 }
 
 #[test]

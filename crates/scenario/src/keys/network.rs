@@ -62,7 +62,6 @@ pub(super) const KEYS: &[Key] = &[
     of(&["tree"], "depth", Kind::Count(1, 12), "2", "Levels of routers, the root included.", "3"),
     of(&["tree"], "fanout", Kind::Count(1, 64), "2", "Routers (at the last level: hosts) below each router.", "4"),
     of(&["fat-tree"], "k", Kind::Count(2, 16), "4", "Ports of each switch, an even number: k^3 / 4 hosts.", "8"),
-    of(&["fat-tree"], "spread", Kind::Switch, "true", "Spread pairs of hosts over the equally short paths, by the receiver's number; else all take the first.", "false"),
     of(&["graph"], "file", Kind::Text, REQUIRED, "Topology Zoo GraphML, SNDlib XML or node-link JSON, relative to the scenario.", "\"Abilene.graphml\""),
     of(&["graph"], "file_rates", Kind::Switch, "true", "Take the rates that the file gives, and `link.rate` where it gives none; else `link.rate` everywhere.", "false"),
     of(&["graph"], "external", Kind::Switch, "true", "Keep the neighbouring networks that Topology Zoo files draw.", "false"),
