@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::{Bytes, Duration, SerialTime, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::random::unit;
 use crate::spec::{CoDelSpec, RedSpec};
@@ -23,6 +23,7 @@ pub(crate) struct Red {
     average: f64,
     /// Packets since the last one dropped or marked.
     count: f64,
+    /// Since when nothing waits, as far as is known; up to then the average is worked out.
     idle_since: Option<Time>,
 }
 
@@ -36,21 +37,23 @@ impl Red {
         self.idle_since = Some(now);
     }
 
-    /// A packet of `size` arrives at a queue of `waiting` bytes.
+    /// A packet, which takes `packet_time` to send, arrives at a queue of `waiting` bytes.
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
         waiting: Bytes,
-        size: Bytes,
-        per_byte: Option<SerialTime>,
+        packet_time: Option<Duration>,
         random: &mut Xoshiro256PlusPlus,
     ) -> Verdict {
         let w = self.spec.weight;
-        if let (Some(since), Some(per_byte)) = (self.idle_since.take(), per_byte) {
-            // As if as many small packets as the idle time had room for had found it empty.
-            let missed = now.since(since).ps() as f64 / per_byte.of(size).ps().max(1) as f64;
+        let idle = self.idle_since.take().filter(|_| waiting == Bytes::ZERO);
+        if let (Some(since), Some(packet_time)) = (idle, packet_time) {
+            // As if as many packets as the idle time had room for had found it empty.
+            let missed = now.since(since).ps() as f64 / packet_time.ps().max(1) as f64;
             self.average *= libm::pow(1.0 - w, missed);
         }
+        // Still empty unless this packet has to wait, which the next one will see.
+        self.idle_since = (waiting == Bytes::ZERO).then_some(now);
         self.average += w * (waiting.as_f64() - self.average);
         let (min, max) = (self.spec.min.as_f64(), self.spec.max.as_f64());
         let probability = if self.average < min {
@@ -87,6 +90,8 @@ pub(crate) struct CoDel {
     drop_next: Time,
     count: u32,
     last_count: u32,
+    /// Size of the largest packet so far: a standing queue is more than one of these.
+    largest: Bytes,
 }
 
 impl CoDel {
@@ -98,6 +103,7 @@ impl CoDel {
             drop_next: Time::ZERO,
             count: 0,
             last_count: 0,
+            largest: Bytes::ZERO,
         }
     }
 
@@ -105,16 +111,17 @@ impl CoDel {
         from + self.spec.interval.scale(1.0 / libm::sqrt(f64::from(self.count)))
     }
 
-    /// A packet that waited `sojourn` is next to leave, and `left` bytes wait behind it. Ask again
-    /// with the next packet when this one is dropped.
+    /// A packet of `size` that waited `sojourn` is next to leave, and `left` bytes wait behind it.
+    /// Ask again with the next packet when this one is dropped.
     pub(crate) fn on_departure(
         &mut self,
         now: Time,
         sojourn: Duration,
         left: Bytes,
-        mtu: Bytes,
+        size: Bytes,
     ) -> Verdict {
-        let ok_to_drop = if sojourn < self.spec.target || left <= mtu {
+        self.largest = self.largest.max(size);
+        let ok_to_drop = if sojourn < self.spec.target || left <= self.largest {
             self.first_above = None;
             false
         } else {
@@ -167,10 +174,9 @@ mod tests {
         let mut share = |waiting: u64| {
             let mut red = Red::new(spec.clone());
             red.idle_since = None;
-            let size = Bytes::new(1000);
             let hits = (0..10_000)
                 .filter(|_| {
-                    red.on_arrival(Time::ZERO, Bytes::new(waiting), size, None, &mut random)
+                    red.on_arrival(Time::ZERO, Bytes::new(waiting), None, &mut random)
                         != Verdict::Pass
                 })
                 .count();
@@ -203,5 +209,49 @@ mod tests {
             "below target it stops"
         );
         assert!(!codel.dropping);
+    }
+
+    /// The average of a queue that was long and through which packets then pass without waiting.
+    #[test]
+    fn red_forgets_with_idle_time_and_not_only_with_packets() {
+        let spec = RedSpec {
+            min: Bytes::new(10_000),
+            max: Bytes::new(30_000),
+            max_probability: 0.1,
+            weight: 0.01,
+            ecn: false,
+        };
+        let mut random = stream(1, "red", 0);
+        let mut red = Red::new(spec);
+        let ms = |n| Time::ZERO + Duration::from_millis(n);
+        let packet = Some(Duration::from_millis(1));
+        for i in 0..1000 {
+            red.on_arrival(ms(i), Bytes::new(25_000), packet, &mut random);
+        }
+        assert!(red.average > 24_000.0, "{}", red.average);
+        red.emptied(ms(1000));
+        red.on_arrival(ms(1010), Bytes::ZERO, packet, &mut random);
+        let after_ten = red.average;
+        assert!((after_ten / 25_000.0 - 0.99f64.powi(11)).abs() < 0.01, "{after_ten}");
+        // That packet did not wait, so the time after it is idle time too.
+        red.on_arrival(ms(1110), Bytes::ZERO, packet, &mut random);
+        assert!((red.average / after_ten - 0.99f64.powi(101)).abs() < 0.01, "{}", red.average);
+        // This one finds somebody waiting: the queue was not empty.
+        let before = red.average;
+        red.on_arrival(ms(2000), Bytes::new(1), packet, &mut random);
+        assert!((red.average / before - 0.99).abs() < 0.001);
+    }
+
+    #[test]
+    fn codel_leaves_a_queue_of_one_large_packet_alone() {
+        let ms = Duration::from_millis;
+        let spec = CoDelSpec { target: ms(5), interval: ms(100), ecn: false };
+        let mut codel = CoDel::new(spec);
+        let small = Bytes::new(40);
+        codel.on_departure(Time::ZERO, ms(20), Bytes::new(3000), Bytes::new(1500));
+        for i in 0..1000 {
+            let verdict = codel.on_departure(Time::ZERO + ms(i), ms(20), Bytes::new(1500), small);
+            assert_eq!(verdict, Verdict::Pass);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Network`] is told the time and what happens and says when it wants to be called; the
 //! simulator drives it with virtual time. [`spec`] describes what it is made of.
 
+mod change;
 mod discipline;
 mod link;
 mod medium;
@@ -13,6 +14,6 @@ pub mod routing;
 mod service;
 pub mod spec;
 
-pub use link::LinkStats;
-pub use network::{Address, Captured, Network, Observation, RouteId, Scheduler};
+pub use link::Observation;
+pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};

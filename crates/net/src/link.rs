@@ -38,17 +38,26 @@ pub(crate) struct Link {
     pub(crate) port: u32,
     /// When the next event of this link is due.
     pub(crate) next_event: Time,
-    /// Copy of the port's next timer.
-    pub(crate) port_timer: Time,
     /// What few links have.
     pub(crate) extra: Option<Box<Extra>>,
-    pub(crate) overhead: u32,
-    pub(crate) limit_packets: u32,
-    pub(crate) limit_bytes: u64,
-    pub(crate) waiting_bytes: u64,
     /// When the packet sent last arrives.
     pub(crate) last_arrival: Time,
-    pub(crate) stats: LinkStats,
+    pub(crate) overhead: u32,
+    pub(crate) limit_packets: u32,
+    /// Packets that came to the link.
+    pub(crate) arrived: u64,
+    /// Packets that reached its far end.
+    pub(crate) passed: u64,
+    /// Network-layer bytes sent, the packet being sent included.
+    pub(crate) sent_bytes: u64,
+    /// Time spent sending, by the end of the packet being sent. A link with a trace counts each
+    /// packet as what it takes at the trace's mean rate.
+    pub(crate) busy: Duration,
+    /// Copy of the port's next timer; only links with a port look at it.
+    pub(crate) port_timer: Time,
+    pub(crate) limit_bytes: u64,
+    pub(crate) waiting_bytes: u64,
+    pub(crate) tally: Tally,
 }
 
 /// What few links have.
@@ -64,9 +73,9 @@ pub(crate) struct Extra {
     /// Bytes of the packet being sent that were left when the rate fell to zero.
     pub(crate) stalled: Option<f64>,
     pub(crate) random: Xoshiro256PlusPlus,
-    /// When the link last sent on its medium, for taking turns.
-    pub(crate) last_turn: Time,
-    /// When the medium is free again, while this link is the one sending on it.
+    /// Which turn on its medium was this link's last, counted from one, for taking turns.
+    pub(crate) last_turn: u64,
+    /// When the medium is free again, while this link sends or is the next to send on it.
     pub(crate) medium_free: Time,
     /// Collisions in a row, for backoff.
     pub(crate) collisions: u32,
@@ -83,6 +92,7 @@ pub(crate) enum Active {
 pub(crate) enum LossState {
     None,
     Random(f64),
+    Every { period: u64, left: u64 },
     Burst { turn_bad: f64, turn_good: f64, loss_bad: f64, loss_good: f64, bad: bool },
 }
 
@@ -91,6 +101,8 @@ impl LossState {
         match *loss {
             Loss::None => LossState::None,
             Loss::Random(p) => LossState::Random(p),
+            Loss::Every(0) => LossState::None,
+            Loss::Every(period) => LossState::Every { period, left: period },
             Loss::Burst { turn_bad, turn_good, loss_bad, loss_good } => {
                 LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad: false }
             }
@@ -102,6 +114,14 @@ impl LossState {
         match self {
             LossState::None => false,
             LossState::Random(p) => unit(random.next_u64()) < *p,
+            LossState::Every { period, left } => {
+                *left -= 1;
+                let lost = *left == 0;
+                if lost {
+                    *left = *period;
+                }
+                lost
+            }
             LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad } => {
                 let turn = if *bad { *turn_good } else { *turn_bad };
                 if unit(random.next_u64()) < turn {
@@ -113,50 +133,34 @@ impl LossState {
     }
 }
 
-/// Counters of a link. Areas are sums of waiting times length of time, for exact means.
+/// Counters that only links with a queue or losses touch. Areas are sums of what waits times length
+/// of time, for exact means.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct LinkStats {
-    /// Packets that came to the link.
-    pub arrived: u64,
-    /// Packets that reached its far end.
-    pub passed: u64,
-    /// Time spent sending, by the end of the packet now being sent.
-    pub busy: Duration,
-    /// Network-layer bytes sent, the packet being sent included.
-    pub sent_bytes: u64,
-    /// Packets sent, likewise.
-    pub sent_packets: u64,
-    /// Most packets waiting since the last sample.
-    pub peak_packets: u32,
-    /// Most packets waiting so far, as of the last sample.
-    pub peak_packets_run: u32,
-    /// Most bytes waiting since the last sample.
-    pub peak_bytes: u64,
-    /// Most bytes waiting so far, as of the last sample.
-    pub peak_bytes_run: u64,
-    /// Packets waiting, summed over picoseconds.
-    pub area_packets: u128,
-    /// Bytes waiting, summed over picoseconds.
-    pub area_bytes: u128,
+pub(crate) struct Tally {
+    pub(crate) area_packets: u128,
+    pub(crate) area_bytes: u128,
     /// Up to when the areas are summed.
-    pub area_until: Time,
-    /// Dropped for lack of room.
-    pub dropped_full: u64,
-    /// Dropped by the discipline.
-    pub dropped_early: u64,
-    /// Lost on the way.
-    pub lost: u64,
-    /// Dropped because the link was down.
-    pub dropped_down: u64,
-    /// Marked.
-    pub marked: u64,
+    pub(crate) area_until: Time,
+    /// Since the last observation.
+    pub(crate) peak_packets: u32,
+    pub(crate) peak_bytes: u64,
+    /// Of the run, as of the last observation.
+    pub(crate) peak_packets_run: u32,
+    pub(crate) peak_bytes_run: u64,
+    pub(crate) dropped_full: u64,
+    pub(crate) dropped_early: u64,
+    pub(crate) dropped_down: u64,
+    pub(crate) lost: u64,
+    pub(crate) marked: u64,
+    /// Places in the row of packets dropped from its middle.
+    pub(crate) gone: u32,
 }
 
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, index: u64, seed: u64) -> Link {
         let (rate, trace) = match &spec.service {
             Service::Rate(rate) => (*rate, None),
+            Service::Opportunities(o) if o.is_empty() => (Rate::ZERO, None),
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
         let discipline = match &spec.discipline {
@@ -184,6 +188,10 @@ impl Link {
             row: VecDeque::new(),
             started: 0,
             waiting_bytes: 0,
+            arrived: 0,
+            passed: 0,
+            sent_bytes: 0,
+            busy: Duration::ZERO,
             last_arrival: Time::ZERO,
             limit_bytes: match spec.limit {
                 Limit::Bytes(bytes) => bytes.get(),
@@ -198,7 +206,7 @@ impl Link {
             port: NO_PORT,
             overhead: spec.overhead.get() as u32,
             extra,
-            stats: LinkStats::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -213,10 +221,48 @@ impl Link {
         self.row.len() as u32 - self.started
     }
 
-    /// Packets on the wire or being sent, tombstones left out.
+    /// Packets on the wire or being sent.
     pub(crate) fn flying(&self) -> u64 {
-        let on_the_way = self.row.iter().take(self.started as usize);
-        on_the_way.filter(|l| l.fate != Fate::Gone).count() as u64
+        u64::from(self.started - self.tally.gone)
+    }
+
+    /// Whether every packet that came is accounted for.
+    pub(crate) fn is_balanced(&self) -> bool {
+        let t = &self.tally;
+        let dropped = t.dropped_full + t.dropped_early + t.dropped_down + t.lost;
+        let here = self.flying() + u64::from(self.waiting());
+        self.arrived == self.passed + dropped + here
+    }
+
+    /// The link as it stands, and starts the next interval's peaks.
+    pub(crate) fn observe(&mut self, now: Time) -> Observation {
+        self.sum_areas(now);
+        let waiting = self.waiting();
+        let t = &mut self.tally;
+        let (interval_packets, interval_bytes) = (t.peak_packets, t.peak_bytes);
+        t.peak_packets_run = t.peak_packets_run.max(t.peak_packets);
+        t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
+        (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
+        let t = &self.tally;
+        let unfinished = self.unfinished(now).min(self.busy);
+        Observation {
+            busy: self.busy.saturating_sub(unfinished),
+            sent_bytes: Bytes::new(self.sent_bytes),
+            sent_packets: self.passed + t.lost + self.flying(),
+            waiting_packets: waiting,
+            waiting_bytes: Bytes::new(self.waiting_bytes),
+            peak_packets: interval_packets,
+            peak_bytes: Bytes::new(interval_bytes),
+            peak_packets_run: t.peak_packets_run,
+            peak_bytes_run: Bytes::new(t.peak_bytes_run),
+            area_packets: t.area_packets,
+            area_bytes: t.area_bytes,
+            dropped_full: t.dropped_full,
+            dropped_early: t.dropped_early,
+            dropped_down: t.dropped_down,
+            lost: t.lost,
+            marked: t.marked,
+        }
     }
 
     /// Brings the areas up to date before the number waiting changes.
@@ -224,11 +270,11 @@ impl Link {
     pub(crate) fn sum_areas(&mut self, now: Time) {
         let waiting = self.waiting();
         if waiting > 0 {
-            let span = u128::from(now.since(self.stats.area_until).ps());
-            self.stats.area_packets += u128::from(waiting) * span;
-            self.stats.area_bytes += u128::from(self.waiting_bytes) * span;
+            let span = u128::from(now.since(self.tally.area_until).ps());
+            self.tally.area_packets += u128::from(waiting) * span;
+            self.tally.area_bytes += u128::from(self.waiting_bytes) * span;
         }
-        self.stats.area_until = now;
+        self.tally.area_until = now;
     }
 
     /// A packet waits.
@@ -238,8 +284,8 @@ impl Link {
         self.sum_areas(now);
         self.row.push_back(label);
         self.waiting_bytes += u64::from(label.size);
-        self.stats.peak_packets = self.stats.peak_packets.max(self.waiting());
-        self.stats.peak_bytes = self.stats.peak_bytes.max(self.waiting_bytes);
+        self.tally.peak_packets = self.tally.peak_packets.max(self.waiting());
+        self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
     }
 
     #[inline]
@@ -258,6 +304,28 @@ impl Link {
         match self.per_byte {
             Some(per_byte) => (now + per_byte.of(on_wire), per_byte.of(on_wire)),
             None => (Time::NEVER, Duration::ZERO),
+        }
+    }
+
+    /// How long a packet of this size takes on average, where that is known.
+    pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
+        let on_wire = Bytes::new(u64::from(size) + u64::from(self.overhead));
+        match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
+            Some(trace) => Some(trace.mean_time(on_wire)),
+            None => self.per_byte.map(|per_byte| per_byte.of(on_wire)),
+        }
+    }
+
+    /// What of the time counted as spent sending is still to come.
+    pub(crate) fn unfinished(&self, now: Time) -> Duration {
+        let ahead = self.busy_until.since(now);
+        match &self.extra {
+            Some(extra) if extra.stalled.is_some() || ahead.is_zero() => Duration::ZERO,
+            Some(extra) if extra.trace.is_some() => {
+                let sending = self.started.checked_sub(1).and_then(|at| self.row.get(at as usize));
+                sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
+            }
+            _ => ahead,
         }
     }
 
@@ -295,9 +363,64 @@ impl Extra {
             captured: false,
             stalled: None,
             random: stream(seed, "link", index),
-            last_turn: Time::ZERO,
+            last_turn: 0,
             medium_free: Time::NEVER,
             collisions: 0,
         }
+    }
+}
+
+/// A link as it stands: counters since the start, and what waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation {
+    /// Time spent sending.
+    pub busy: Duration,
+    /// Network-layer bytes sent, the packet being sent included.
+    pub sent_bytes: Bytes,
+    /// Packets sent, likewise.
+    pub sent_packets: u64,
+    /// Packets waiting.
+    pub waiting_packets: u32,
+    /// Bytes waiting.
+    pub waiting_bytes: Bytes,
+    /// Most packets waiting since the last observation.
+    pub peak_packets: u32,
+    /// Most bytes waiting since the last observation.
+    pub peak_bytes: Bytes,
+    /// Most packets waiting so far.
+    pub peak_packets_run: u32,
+    /// Most bytes waiting so far.
+    pub peak_bytes_run: Bytes,
+    /// Packets waiting, summed over picoseconds.
+    pub area_packets: u128,
+    /// Bytes waiting, summed over picoseconds.
+    pub area_bytes: u128,
+    /// Dropped for lack of room.
+    pub dropped_full: u64,
+    /// Dropped by the discipline.
+    pub dropped_early: u64,
+    /// Dropped because the link was down.
+    pub dropped_down: u64,
+    /// Lost on the way.
+    pub lost: u64,
+    /// Marked.
+    pub marked: u64,
+}
+
+impl Observation {
+    /// Packets dropped or lost, for whatever reason.
+    pub fn drops(&self) -> u64 {
+        self.dropped_full + self.dropped_early + self.dropped_down + self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_does_not_wait_touches_two_cache_lines_of_a_link() {
+        assert_eq!(std::mem::offset_of!(Link, next_event), 64);
+        assert_eq!(std::mem::offset_of!(Link, port_timer), 128);
     }
 }

@@ -19,6 +19,12 @@ pub(crate) struct Medium {
     contention: Contention,
     links: Vec<LinkId>,
     busy_until: Time,
+    /// Who sends when the collisions that keep the medium busy are over.
+    reserved: Option<LinkId>,
+    /// Turns so far.
+    turns: u64,
+    /// Those that want to send, kept for its memory.
+    ready: Vec<LinkId>,
     random: Xoshiro256PlusPlus,
 }
 
@@ -28,62 +34,93 @@ impl Medium {
             contention: spec.contention,
             links: Vec::new(),
             busy_until: Time::ZERO,
+            reserved: None,
+            turns: 0,
+            ready: Vec::new(),
             random: stream(seed, "medium", index),
         }
     }
     pub(crate) fn join(&mut self, link: LinkId) {
         self.links.push(link);
     }
+    pub(crate) fn is_free(&self, now: Time) -> bool {
+        self.busy_until <= now
+    }
+    /// The packet being sent takes longer or less long than it looked.
+    pub(crate) fn stays_busy_until(&mut self, free: Time) {
+        self.busy_until = free;
+    }
 }
 
 impl Network {
     /// Lets the next link send, if the medium is free and one wants to.
     pub(crate) fn contend(&mut self, now: Time, id: MediumId, scheduler: &mut impl Scheduler) {
-        let medium = &self.mediums[id.index()];
-        if medium.busy_until > now {
-            return;
+        while self.mediums[id.index()].is_free(now) {
+            let Some((winner, collided)) = self.winner(id) else { return };
+            if !collided.is_zero() {
+                self.mediums[id.index()].reserved = Some(winner);
+                return self.occupy(id, winner, now + collided, scheduler);
+            }
+            // The port's timers up to now come before the departure.
+            self.catch_up(now, winner, scheduler);
+            // Where the discipline drops all that waits, it is the next one's turn.
+            if self.dequeue(now, winner) {
+                self.start_waiting(now, winner, scheduler);
+                let free = self.links[winner.index()].busy_until;
+                self.occupy(id, winner, free, scheduler);
+            }
         }
-        let mut ready = medium.links.clone();
-        ready.retain(|l| {
-            let link = &self.links[l.index()];
-            link.waiting() > 0 && link.can_send()
-        });
-        if ready.is_empty() {
-            return;
-        }
-        let (winner, collided) = self.choose(id, &ready);
-        let start = now + collided;
-        // The port's timers up to now come before the departure.
-        self.catch_up(now, winner, scheduler);
-        if !self.dequeue(start, winner) {
-            return;
-        }
-        self.start_waiting(start, winner, scheduler);
+    }
+
+    /// Notes that the medium is busy, with an event of the winner's when it is free again: then
+    /// whoever waits is served.
+    fn occupy(&mut self, id: MediumId, winner: LinkId, free: Time, scheduler: &mut impl Scheduler) {
+        let medium = &mut self.mediums[id.index()];
+        medium.busy_until = free;
+        medium.turns += 1;
         let link = &mut self.links[winner.index()];
-        let free = link.busy_until;
-        // Whoever waits is served when the medium is free: an event of the winner's at that time.
         if let Some(extra) = link.extra.as_deref_mut() {
-            extra.last_turn = start;
+            extra.last_turn = medium.turns;
             extra.medium_free = free;
         }
-        self.mediums[id.index()].busy_until = free;
         if free < link.next_event {
             link.next_event = free;
             scheduler.schedule(free, winner);
         }
     }
 
-    /// Who sends, and the time lost to collisions before it does.
+    /// Who sends, and the time lost to collisions before it does; `None` if nobody wants to.
+    fn winner(&mut self, id: MediumId) -> Option<(LinkId, Duration)> {
+        let medium = &mut self.mediums[id.index()];
+        let reserved = medium.reserved.take();
+        let mut ready = core::mem::take(&mut medium.ready);
+        ready.clear();
+        ready.extend(medium.links.iter().filter(|l| {
+            let link = &self.links[l.index()];
+            link.waiting() > 0 && link.can_send()
+        }));
+        let winner = match (reserved, &ready[..]) {
+            (_, []) => None,
+            (Some(winner), all) if all.contains(&winner) => Some((winner, Duration::ZERO)),
+            (_, [only]) => {
+                if let Some(extra) = self.links[only.index()].extra.as_deref_mut() {
+                    extra.collisions = 0;
+                }
+                Some((*only, Duration::ZERO))
+            }
+            (_, all) => Some(self.choose(id, all)),
+        };
+        self.mediums[id.index()].ready = ready;
+        winner
+    }
+
+    /// Who of several sends, and the time lost to collisions before it does.
     fn choose(&mut self, id: MediumId, ready: &[LinkId]) -> (LinkId, Duration) {
         let medium = &mut self.mediums[id.index()];
-        if ready.len() == 1 {
-            return (ready[0], Duration::ZERO);
-        }
         match medium.contention {
             Contention::Alternate => {
-                let turn = |l: &&LinkId| {
-                    self.links[l.index()].extra.as_ref().map_or(Time::ZERO, |e| e.last_turn)
-                };
+                let turn =
+                    |l: &&LinkId| self.links[l.index()].extra.as_ref().map_or(0, |e| e.last_turn);
                 (*ready.iter().min_by_key(turn).unwrap_or(&ready[0]), Duration::ZERO)
             }
             Contention::Random => {

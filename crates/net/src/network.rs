@@ -2,13 +2,13 @@
 
 use ratewire_laws::{AnyLaw, AnyPort, LinkContext, PortQueue};
 use ratewire_transport::{Ack, Segment};
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Time};
 
 use crate::discipline::Verdict;
-use crate::link::{Active, Link, LinkStats, NO_PORT};
+use crate::link::{Active, Link, NO_PORT, Observation, Tally};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
-use crate::spec::{Change, LinkId, NetworkSpec, Service};
+use crate::spec::{LinkId, NetworkSpec};
 
 /// Ends a route in the table.
 const END: u32 = u32::MAX;
@@ -47,7 +47,7 @@ pub struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) packets: Slab,
     pub(crate) mediums: Vec<Medium>,
-    ports: Vec<AnyPort>,
+    pub(crate) ports: Vec<AnyPort>,
     /// The law of each port.
     port_laws: Vec<usize>,
     /// Routes one after the other, each a run of link numbers closed by [`END`].
@@ -55,7 +55,7 @@ pub struct Network {
     /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
     exact: Option<Vec<AnyLaw>>,
     captured: Vec<Captured>,
-    seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// A packet seen at the far end of a link, as it went by.
@@ -94,11 +94,7 @@ impl Network {
         };
         for (i, link) in spec.links.iter().enumerate() {
             let mut new = Link::new(link, i as u64, seed);
-            let rate = match &link.service {
-                Service::Rate(rate) => *rate,
-                Service::Opportunities(o) => mean_rate(o.bytes * o.at.len() as u64, o.period),
-            };
-            let context = LinkContext { rate, delay: link.delay };
+            let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay };
             if let Some((law, port)) =
                 link.law.and_then(|law| Some((law, laws[law].port(&context)?)))
             {
@@ -261,14 +257,14 @@ impl Network {
         let link = &mut self.links[id.index()];
         let label = link.row.pop_front()?;
         link.started -= 1;
-        link.stats.passed += 1;
+        link.passed += 1;
         Self::schedule_head(link, id, scheduler);
         self.forward(now, label, scheduler)
     }
 
     /// Notes the arrival of the packet at the head as the link's next event.
     #[inline]
-    fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
+    pub(crate) fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
         let mut due = match link.row.front() {
             Some(head) if link.started > 0 => head.time,
             _ => Time::NEVER,
@@ -287,7 +283,7 @@ impl Network {
     fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
         self.catch_up_if_due(now, id, scheduler);
         let link = &mut self.links[id.index()];
-        link.stats.arrived += 1;
+        link.arrived += 1;
         if link.port != NO_PORT {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
@@ -317,17 +313,17 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut self.links[id.index()];
-        let size = Bytes::new(u64::from(label.size));
         let waiting = Bytes::new(link.waiting_bytes);
+        let packet_time = link.packet_time(label.size);
         let Some(extra) = link.extra.as_deref_mut() else { return };
         if extra.down {
-            link.stats.dropped_down += 1;
+            link.tally.dropped_down += 1;
             self.packets.remove(label.content);
             return;
         }
         if let Active::Red(red) = &mut extra.discipline {
-            let verdict = red.on_arrival(now, waiting, size, link.per_byte, &mut extra.random);
-            if !pass(&mut link.stats, &mut label, verdict) {
+            let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
+            if !pass(&mut link.tally, &mut label, verdict) {
                 self.packets.remove(label.content);
                 return;
             }
@@ -338,25 +334,36 @@ impl Network {
         if idle {
             return self.start(now, id, label, scheduler);
         }
-        if !link.has_room_for(label.size) {
+        if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
             return self.drop_full(id, &label);
         }
-        link.enqueue(now, label);
+        self.links[id.index()].enqueue(now, label);
         if let Some(medium) = medium {
             self.contend(now, medium, scheduler);
         }
     }
 
+    /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.
+    fn may_send_at_once(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> bool {
+        let Some(medium) = self.links[id.index()].medium() else { return false };
+        // Those that wait go first, whoever is told of the medium's being free first.
+        self.contend(now, medium, scheduler);
+        let link = &self.links[id.index()];
+        self.mediums[medium.index()].is_free(now) && link.waiting() == 0 && link.can_send()
+    }
+
     #[cold]
     fn drop_full(&mut self, id: LinkId, label: &Label) {
-        self.links[id.index()].stats.dropped_full += 1;
+        self.links[id.index()].tally.dropped_full += 1;
         self.packets.remove(label.content);
     }
 
     #[inline(always)]
     fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &self.links[id.index()];
-        if (link.waiting() > 0 && link.busy_until <= now) || link.port_timer <= now {
+        if (link.waiting() > 0 && link.busy_until <= now)
+            || (link.port != NO_PORT && link.port_timer <= now)
+        {
             self.catch_up(now, id, scheduler);
         }
     }
@@ -422,7 +429,7 @@ impl Network {
                 }
                 Active::DropTail => Verdict::Pass,
             };
-            if pass(&mut link.stats, label, verdict) {
+            if pass(&mut link.tally, label, verdict) {
                 return true;
             }
             self.packets.remove(label.content);
@@ -433,6 +440,7 @@ impl Network {
                 label.fate = Fate::Gone;
                 label.time = link.last_arrival;
                 link.started += 1;
+                link.tally.gone += 1;
             }
             if left == 0 {
                 return false;
@@ -498,9 +506,8 @@ impl Network {
             }
         };
         link.busy_until = left;
-        link.stats.busy += busy;
-        link.stats.sent_bytes += size.get();
-        link.stats.sent_packets += 1;
+        link.busy += busy;
+        link.sent_bytes += size.get();
         // A delay that has shortened does not let packets overtake each other.
         label.time = (left + link.delay).max(link.last_arrival);
         link.last_arrival = label.time;
@@ -540,90 +547,13 @@ impl Network {
         link.row.pop_front();
         link.started -= 1;
         if head.fate == Fate::Lost {
-            link.stats.lost += 1;
+            link.tally.lost += 1;
             self.packets.remove(head.content);
+        } else {
+            link.tally.gone -= 1;
         }
         Self::schedule_head(link, id, scheduler);
         None
-    }
-
-    /// Something about a link changes.
-    pub fn change(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        change: &Change,
-        scheduler: &mut impl Scheduler,
-    ) {
-        self.catch_up(now, id, scheduler);
-        match *change {
-            Change::Delay(delay) => self.links[id.index()].delay = delay,
-            Change::Up(up) => self.set_up(now, id, up),
-            Change::Rate(rate) => {
-                self.set_rate(now, id, rate);
-                let link = &mut self.links[id.index()];
-                Self::schedule_head(link, id, scheduler);
-                if link.port != NO_PORT {
-                    let port = &mut self.ports[link.port as usize];
-                    port.on_rate_change(now, rate);
-                    link.port_timer = port.next_timer();
-                }
-                if link.busy_until <= now {
-                    link.busy_until = now;
-                }
-                self.catch_up(now, id, scheduler);
-            }
-        }
-    }
-
-    fn set_up(&mut self, now: Time, id: LinkId, up: bool) {
-        let seed = self.seed;
-        self.links[id.index()].extra_mut(u64::from(id.0), seed).down = !up;
-        if up {
-            return;
-        }
-        let link = &mut self.links[id.index()];
-        link.sum_areas(now);
-        for label in link.row.drain(link.started as usize..) {
-            link.stats.dropped_down += 1;
-            self.packets.remove(label.content);
-        }
-        link.waiting_bytes = 0;
-    }
-
-    /// The packet being sent goes on at the new rate; at rate zero it stands still.
-    fn set_rate(&mut self, now: Time, id: LinkId, rate: Rate) {
-        let seed = self.seed;
-        let link = &mut self.links[id.index()];
-        let old = link.per_byte.map(|t| t.of(Bytes::new(1_000_000)).secs() / 1e6);
-        let stalled = link.extra.as_mut().and_then(|e| e.stalled.take());
-        let left = match (stalled, old) {
-            (Some(bytes), _) => Some(bytes),
-            (None, Some(secs_per_byte)) if link.busy_until > now => {
-                Some(link.busy_until.since(now).secs() / secs_per_byte)
-            }
-            _ => None,
-        };
-        link.per_byte = rate.serial_time();
-        let Some(left) = left else { return };
-        let rest = match link.per_byte {
-            Some(per_byte) => {
-                let rest =
-                    Duration::from_secs_f64(left * per_byte.of(Bytes::new(1_000_000)).secs() / 1e6);
-                link.busy_until = now + rest;
-                Some(rest)
-            }
-            None => {
-                link.extra_mut(u64::from(id.0), seed).stalled = Some(left);
-                link.busy_until = Time::NEVER;
-                None
-            }
-        };
-        if let Some(last) = link.started.checked_sub(1) {
-            let arrives = rest.map_or(Time::NEVER, |rest| now + rest + link.delay);
-            link.row[last as usize].time = arrives;
-            link.last_arrival = if rest.is_some() { arrives } else { Time::ZERO };
-        }
     }
 
     /// Counters of a link as of `now`, and what waits there.
@@ -634,59 +564,27 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> Observation {
         self.catch_up(now, id, scheduler);
-        let link = &mut self.links[id.index()];
-        link.sum_areas(now);
-        let unfinished = link.busy_until.since(now);
-        let mut stats = link.stats;
-        stats.peak_packets_run = stats.peak_packets_run.max(stats.peak_packets);
-        stats.peak_bytes_run = stats.peak_bytes_run.max(stats.peak_bytes);
-        link.stats.peak_packets_run = stats.peak_packets_run;
-        link.stats.peak_bytes_run = stats.peak_bytes_run;
-        link.stats.peak_bytes = link.waiting_bytes;
-        link.stats.peak_packets = link.waiting();
-        stats.busy = stats.busy.saturating_sub(unfinished.min(stats.busy));
-        Observation {
-            stats,
-            waiting_packets: link.waiting(),
-            waiting_bytes: Bytes::new(link.waiting_bytes),
-        }
+        self.links[id.index()].observe(now)
     }
 
-    /// Checks, for each link, that what came is accounted for: arrived = sent + dropped + waiting,
-    /// and sent = passed on + lost + on the way. Returns the first link for which it does not hold.
+    /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost +
+    /// waiting + on the way. Returns the first link for which it does not hold.
     pub fn unbalanced_link(&self) -> Option<LinkId> {
-        let balanced = |link: &Link| {
-            let s = &link.stats;
-            let dropped = s.dropped_full + s.dropped_early + s.dropped_down;
-            s.arrived == s.sent_packets + dropped + u64::from(link.waiting())
-                && s.sent_packets == s.passed + s.lost + link.flying()
-        };
-        self.links.iter().position(|l| !balanced(l)).map(|i| LinkId(i as u32))
+        self.links.iter().position(|l| !l.is_balanced()).map(|i| LinkId(i as u32))
     }
-}
-
-/// A link as it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Observation {
-    /// Counters since the start.
-    pub stats: LinkStats,
-    /// Packets waiting.
-    pub waiting_packets: u32,
-    /// Bytes waiting.
-    pub waiting_bytes: Bytes,
 }
 
 /// Carries out a discipline's verdict; returns whether the packet goes on.
-fn pass(stats: &mut LinkStats, label: &mut Label, verdict: Verdict) -> bool {
+fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
     match verdict {
         Verdict::Pass => true,
         Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
-            stats.marked += u64::from(label.ecn == Ecn::Capable);
+            tally.marked += u64::from(label.ecn == Ecn::Capable);
             label.ecn = Ecn::Marked;
             true
         }
         Verdict::MarkOrDrop | Verdict::Drop => {
-            stats.dropped_early += 1;
+            tally.dropped_early += 1;
             false
         }
     }
@@ -695,8 +593,4 @@ fn pass(stats: &mut LinkStats, label: &mut Label, verdict: Verdict) -> bool {
 #[inline]
 fn port_queue(link: &Link) -> PortQueue {
     PortQueue { bytes: Bytes::new(link.waiting_bytes), packets: link.waiting() }
-}
-
-fn mean_rate(bytes: Bytes, period: Duration) -> Rate {
-    Rate::from_bps((bytes.as_f64() * 8.0 / period.secs()) as u64)
 }

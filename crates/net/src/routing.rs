@@ -58,8 +58,7 @@ impl Routing {
         let place = places(spec);
         let mut routing =
             Routing { core: Graph::new(), place, costs: BTreeMap::new(), given: BTreeMap::new() };
-        for (i, node) in spec.nodes.iter().enumerate() {
-            let _ = node;
+        for i in 0..spec.nodes.len() {
             if let Place::Core(at) = &mut routing.place[i] {
                 *at = routing.core.add_node(NodeId(i as u32));
             }
@@ -166,8 +165,9 @@ impl Routing {
     }
 }
 
+/// Bounded, at two and a half hours, so that no sum of them overflows.
 fn cost(delay: Duration) -> u64 {
-    delay.ps() + 1
+    delay.ps().min(1 << 53) + 1
 }
 
 /// Spreads flow numbers over equal paths (the finaliser of SplitMix64).

@@ -94,7 +94,22 @@ pub enum Service {
     Opportunities(Arc<Opportunities>),
 }
 
-/// Delivery opportunities, repeated for ever.
+impl Service {
+    /// The rate, of opportunities the mean.
+    pub fn mean_rate(&self) -> Rate {
+        match self {
+            Service::Rate(rate) => *rate,
+            Service::Opportunities(o) if o.is_empty() => Rate::ZERO,
+            Service::Opportunities(o) => {
+                let bytes = (o.bytes * o.at.len() as u64).as_f64();
+                Rate::from_bps((bytes * 8.0 / o.period.secs()) as u64)
+            }
+        }
+    }
+}
+
+/// Delivery opportunities, repeated for ever. Without any, or with nothing passing at them, the link
+/// sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// When in the period, in order, each below or at the period.
@@ -103,6 +118,12 @@ pub struct Opportunities {
     pub period: Duration,
     /// Bytes that may pass at each.
     pub bytes: Bytes,
+}
+
+impl Opportunities {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.at.is_empty() || self.period.is_zero() || self.bytes == Bytes::ZERO
+    }
 }
 
 /// Room in a queue.
@@ -160,6 +181,8 @@ pub enum Loss {
     None,
     /// Each with this probability.
     Random(f64),
+    /// Every so many-th, as closed forms of TCP assume; zero for none.
+    Every(u64),
     /// In bursts (Gilbert-Elliott): per packet, the probability of turning bad, of turning good
     /// again, and of loss in the bad and good states.
     Burst {
@@ -197,10 +220,12 @@ pub enum Contention {
 /// Something about a link that changes at a time.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Its rate.
+    /// Its rate; a packet that is being sent goes on at the new one, and stands still at rate zero
+    /// (on a medium: without letting others send). Changes nothing on a link that follows a trace.
     Rate(Rate),
-    /// Its propagation delay; packets never overtake each other.
+    /// Its propagation delay, for packets that start from now on; they never overtake those before.
     Delay(Duration),
-    /// It goes down (waiting and arriving packets are dropped) or comes up.
+    /// It goes down (waiting and arriving packets are dropped, the one being sent still arrives) or
+    /// comes up.
     Up(bool),
 }

@@ -10,7 +10,7 @@ use crate::flow::{Flow, FlowTable, Start};
 use crate::outcome::{Drops, FlowOutcome, LinkOutcome, Outcome, PacketCounts};
 use crate::record::{FlowCompleted, FlowId, FlowStarted, LinkSample, PacketSeen, Recorder};
 use crate::routes::{RouteInfo, RouteTable};
-use crate::setup::{FlowSpec, Setup};
+use crate::setup::{Arrivals, FlowSpec, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
 
@@ -93,6 +93,8 @@ struct Simulation<'a, R> {
     now: Time,
     end: Time,
     rare: Vec<Rare>,
+    /// Entries of `rare` whose event is over, to be used again.
+    rare_free: Vec<u32>,
     flows: FlowTable,
     /// Slot of each flow that has started.
     slots: Vec<Option<u32>>,
@@ -110,7 +112,7 @@ struct Simulation<'a, R> {
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkBefore {
     busy: Duration,
-    sent: u64,
+    sent: Bytes,
     drops: u64,
     marks: u64,
     area_packets: u128,
@@ -132,6 +134,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
             rare: Vec::new(),
+            rare_free: Vec::new(),
             flows: FlowTable::default(),
             slots: vec![None; setup.flows.len()],
             outcomes: Vec::with_capacity(setup.flows.len()),
@@ -151,8 +154,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Every flow must have a way there and back before anything starts.
     fn check_routes(&mut self) -> Result<(), SetupError> {
         let listed = self.setup.flows.iter().map(|f| (f.from, f.to));
-        let pairs = self.setup.traffic.iter().flat_map(|t| t.pairs.iter().map(|p| (p.0, p.1)));
-        for (from, to) in listed.chain(pairs) {
+        let random = |t: &&TrafficSpec| !matches!(t.arrivals, Arrivals::Listed(_));
+        let pairs = self.setup.traffic.iter().filter(random);
+        let pairs = pairs.flat_map(|t| t.pairs.iter().map(|p| (p.0, p.1)));
+        let arrivals = self.setup.traffic.iter().flat_map(|t| match &t.arrivals {
+            Arrivals::Listed(list) => &list[..],
+            Arrivals::Poisson(_) | Arrivals::Periodic(_) => &[],
+        });
+        let arrivals = arrivals.map(|a| (a.from, a.to));
+        for (from, to) in listed.chain(pairs).chain(arrivals) {
             self.routes.get(&mut self.network, from, to, 0)?;
             self.routes.get(&mut self.network, to, from, 0)?;
         }
@@ -160,10 +170,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn schedule_all(&mut self) {
+        // Before the packets of the same instant.
+        for (i, (at, ..)) in self.setup.changes.iter().enumerate() {
+            self.later(*at, Rare::Change(i as u32));
+        }
         for (i, flow) in self.setup.flows.iter().enumerate() {
             self.outcomes.push(outcome(FlowId(i as u32), flow));
-            self.later(flow.start, Rare::Start(i as u32));
-            if let Some(stop) = flow.stop {
+            let stop = flow.stop.unwrap_or(Time::NEVER);
+            if stop > flow.start {
+                self.later(flow.start, Rare::Start(i as u32));
                 self.later(stop, Rare::Stop(i as u32));
             }
         }
@@ -173,19 +188,30 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.traffic.push(traffic);
             self.later(next, Rare::Arrive(i as u32));
         }
-        for (i, (at, ..)) in self.setup.changes.iter().enumerate() {
-            self.later(*at, Rare::Change(i as u32));
-        }
-        if let Some(interval) = self.setup.sample_interval {
-            self.later(Time::ZERO + interval, Rare::Sample);
+        self.schedule_sample();
+    }
+
+    fn schedule_sample(&mut self) {
+        if let Some(interval) = self.setup.sample_interval.filter(|i| !i.is_zero()) {
+            self.later(self.now + interval, Rare::Sample);
         }
     }
 
     fn later(&mut self, at: Time, rare: Rare) {
-        if at <= self.end {
-            self.wheel.push(at, OTHER | self.rare.len() as u32);
-            self.rare.push(rare);
+        if at > self.end || at == Time::NEVER {
+            return;
         }
+        let index = match self.rare_free.pop() {
+            Some(index) => {
+                self.rare[index as usize] = rare;
+                index
+            }
+            None => {
+                self.rare.push(rare);
+                self.rare.len() as u32 - 1
+            }
+        };
+        self.wheel.push(at, OTHER | index);
     }
 
     fn run(&mut self) -> Result<(), RunError> {
@@ -193,6 +219,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if at > self.end {
                 break;
             }
+            debug_assert!(at >= self.now, "an event at {at} after {}", self.now);
             self.now = at;
             self.events += 1;
             let index = what & INDEX;
@@ -207,7 +234,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                 }
                 FLOW_TIMER => self.flow_timer(index),
-                _ => self.rare_event(self.rare[index as usize])?,
+                _ => {
+                    self.rare_free.push(index);
+                    self.rare_event(self.rare[index as usize])?;
+                }
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 self.recorder.progress(at);
@@ -326,8 +356,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         flow.timer_at = Time::NEVER;
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
-            let ack = flow.receiver.acknowledge(now);
+            let mut ack = flow.receiver.acknowledge(now);
             let address = flow.back(slot, flow.ack_size);
+            if self.setup.exact_wire {
+                let law = &self.setup.laws[flow.law as usize];
+                ack.header = law.quantise(ack.header, Bytes::new(u64::from(address.size)));
+            }
             self.packets.sent += 1;
             self.network.acknowledge(now, &address, &ack, &mut self.wheel);
         }
@@ -351,6 +385,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     && let Some(flow) = self.flows.get(slot, index)
                 {
                     flow.sender.stop();
+                    flow.end = flow.sender.stream_end().unwrap_or(u64::MAX);
+                    self.complete_if_whole(slot);
                     self.pump(slot);
                 }
             }
@@ -361,9 +397,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             Rare::Sample => {
                 self.sample();
-                if let Some(interval) = self.setup.sample_interval {
-                    self.later(self.now + interval, Rare::Sample);
-                }
+                self.schedule_sample();
             }
         }
         Ok(())
@@ -422,8 +456,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let slot = self.flows.insert(flow);
         self.slots[id.0 as usize] = Some(slot);
         self.outcomes[id.0 as usize].started = Some(self.now);
+        self.complete_if_whole(slot);
         self.pump(slot);
         Ok(())
+    }
+
+    /// Completes a flow that turns out to have delivered everything without a packet's arriving: an
+    /// empty one, or one that is stopped when nothing is on the way.
+    fn complete_if_whole(&mut self, slot: u32) {
+        let whole = |f: &mut Flow| f.receiver.delivered().get() >= f.end && !f.completed;
+        if self.flows.at(slot).is_some_and(whole) {
+            self.complete(slot);
+        }
     }
 
     /// The last byte of a flow has arrived.
@@ -503,31 +547,29 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn sample_link(&mut self, link: LinkId, interval: Duration) {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
         let before = &mut self.link_before[link.index()];
-        let s = &seen.stats;
-        let drops = s.dropped_full + s.dropped_early + s.dropped_down + s.lost;
         let ps = interval.ps() as f64;
         self.recorder.link_sample(&LinkSample {
             at: self.now,
             interval,
             link,
-            busy: s.busy.saturating_sub(before.busy).ps() as f64 / ps,
-            sent: Bytes::new(s.sent_bytes - before.sent),
-            queue_packets_mean: (s.area_packets - before.area_packets) as f64 / ps,
-            queue_packets_max: s.peak_packets,
-            queue_bytes_mean: (s.area_bytes - before.area_bytes) as f64 / ps,
+            busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
+            sent: seen.sent_bytes - before.sent,
+            queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
+            queue_packets_max: seen.peak_packets,
+            queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,
+            queue_bytes_max: seen.peak_bytes,
             queue_packets: seen.waiting_packets,
             queue_bytes: seen.waiting_bytes,
-            queue_bytes_max: Bytes::new(s.peak_bytes),
-            drops: drops - before.drops,
-            marks: s.marked - before.marks,
+            drops: seen.drops() - before.drops,
+            marks: seen.marked - before.marks,
         });
         *before = LinkBefore {
-            busy: s.busy,
-            sent: s.sent_bytes,
-            drops,
-            marks: s.marked,
-            area_packets: s.area_packets,
-            area_bytes: s.area_bytes,
+            busy: seen.busy,
+            sent: seen.sent_bytes,
+            drops: seen.drops(),
+            marks: seen.marked,
+            area_packets: seen.area_packets,
+            area_bytes: seen.area_bytes,
         };
     }
 
@@ -563,24 +605,23 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     fn settle_link(&mut self, link: LinkId) -> LinkOutcome {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
-        let s = &seen.stats;
         let ps = self.now.ps().max(1) as f64;
         LinkOutcome {
             link,
-            busy: s.busy,
-            sent: Bytes::new(s.sent_bytes),
-            packets: s.sent_packets,
-            queue_packets_mean: s.area_packets as f64 / ps,
-            queue_bytes_mean: s.area_bytes as f64 / ps,
-            queue_packets_max: s.peak_packets_run,
-            queue_bytes_max: Bytes::new(s.peak_bytes_run),
+            busy: seen.busy,
+            sent: seen.sent_bytes,
+            packets: seen.sent_packets,
+            queue_packets_mean: seen.area_packets as f64 / ps,
+            queue_bytes_mean: seen.area_bytes as f64 / ps,
+            queue_packets_max: seen.peak_packets_run,
+            queue_bytes_max: seen.peak_bytes_run,
             drops: Drops {
-                full: s.dropped_full,
-                early: s.dropped_early,
-                lost: s.lost,
-                down: s.dropped_down,
+                full: seen.dropped_full,
+                early: seen.dropped_early,
+                lost: seen.lost,
+                down: seen.dropped_down,
             },
-            marks: s.marked,
+            marks: seen.marked,
         }
     }
 }

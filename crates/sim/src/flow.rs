@@ -97,7 +97,7 @@ impl Flow {
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
-        let delivered = self.receiver.delivered();
+        let delivered = self.receiver.received();
         let retransmitted = self.sender.stats().retransmitted;
         let sample = FlowSample {
             at,

@@ -50,9 +50,10 @@ pub struct FlowOutcome {
     pub law: usize,
     /// Class of arriving traffic, by index.
     pub traffic: Option<usize>,
-    /// When it started; `None` if the run ended first.
+    /// When it started; `None` if the run ended first, or if it was to stop before.
     pub started: Option<Time>,
-    /// When its last byte arrived; `None` if it has no end or did not reach it.
+    /// When its last byte had arrived and its end was known; `None` if it has no end or did not
+    /// reach it.
     pub completed: Option<Time>,
     /// Payload delivered in order.
     pub delivered: Bytes,
@@ -71,7 +72,7 @@ pub struct FlowOutcome {
 pub struct LinkOutcome {
     /// Which.
     pub link: LinkId,
-    /// Time spent sending.
+    /// Time spent sending. A link with a trace counts what each packet takes at the mean rate.
     pub busy: Duration,
     /// Network-layer bytes sent.
     pub sent: Bytes,

@@ -61,7 +61,8 @@ pub struct FlowSample {
     pub interval: Duration,
     /// Which flow.
     pub flow: FlowId,
-    /// Payload delivered in order to the receiver in the interval.
+    /// Payload that arrived in the interval, in order or not, each byte counted once: what is held
+    /// back behind a hole counts when it arrives, not all at once when the hole is filled.
     pub delivered: Bytes,
     /// Payload sent for the second time in the interval.
     pub retransmitted: Bytes,
@@ -88,7 +89,8 @@ pub struct LinkSample {
     pub interval: Duration,
     /// Which link.
     pub link: LinkId,
-    /// Share of the interval in which it was sending, 0 to 1.
+    /// Share of the interval in which it was sending, 0 to 1. A link with a trace counts what each
+    /// packet takes at the mean rate, which may be more than 1 where the trace is faster.
     pub busy: f64,
     /// Network-layer bytes sent in the interval.
     pub sent: Bytes,

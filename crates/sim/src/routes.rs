@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ratewire_net::routing::Routing;
-use ratewire_net::spec::{LinkId, NetworkSpec, NodeId, Service};
+use ratewire_net::spec::{LinkId, NetworkSpec, NodeId};
 use ratewire_net::{Network, RouteId};
 use ratewire_units::{Bytes, Duration, Rate, SerialTime};
 
@@ -44,14 +44,7 @@ pub(crate) struct RouteTable {
 impl RouteTable {
     pub(crate) fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
         let routing = Routing::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
-        let rate = |service: &Service| match service {
-            Service::Rate(rate) => *rate,
-            Service::Opportunities(o) => {
-                let bytes = (o.bytes * o.at.len() as u64).as_f64();
-                Rate::from_bps((bytes * 8.0 / o.period.secs()) as u64)
-            }
-        };
-        let rates = spec.links.iter().map(|l| (rate(&l.service), l.delay)).collect();
+        let rates = spec.links.iter().map(|l| (l.service.mean_rate(), l.delay)).collect();
         Ok(RouteTable { routing, known: BTreeMap::new(), rates })
     }
 

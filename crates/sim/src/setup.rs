@@ -25,11 +25,12 @@ pub struct Setup {
     pub flows: Vec<FlowSpec>,
     /// Flows that arrive.
     pub traffic: Vec<TrafficSpec>,
-    /// What changes, in any order.
+    /// What changes, in any order. A change comes before the starts of flows at the same time.
     pub changes: Vec<(Time, LinkId, Change)>,
     /// Whether congestion headers pass through their bytes at each hop.
     pub exact_wire: bool,
-    /// How often flows and links are sampled; `None` records nothing.
+    /// How often flows and links are sampled, and once at the end; `None` records nothing, and zero
+    /// samples at the end only.
     pub sample_interval: Option<Duration>,
     /// Flows with a higher number are not sampled.
     pub sampled_flows: u32,
@@ -52,7 +53,8 @@ pub struct FlowSpec {
     pub law: usize,
     /// When it starts.
     pub start: Time,
-    /// When its application stops writing; what is written is still delivered.
+    /// When its application stops writing; what is written is still delivered. A flow that stops
+    /// no later than it starts does not start.
     pub stop: Option<Time>,
     /// What is sent and how it is read.
     pub app: App,
@@ -88,7 +90,8 @@ pub enum Arrivals {
     Poisson(f64),
     /// One every so often.
     Periodic(Duration),
-    /// At given times between given nodes, with given sizes; pairs and sizes are not used.
+    /// At given times between given nodes, with given sizes, in any order; pairs and sizes are not
+    /// used.
     Listed(Vec<ListedArrival>),
 }
 

@@ -6,7 +6,7 @@ use ratewire_net::random::{stream, unit};
 use ratewire_net::spec::NodeId;
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::setup::{Arrivals, Sizes, TrafficSpec};
+use crate::setup::{Arrivals, ListedArrival, Sizes, TrafficSpec};
 
 /// One class of arriving traffic at work. Times, sizes and pairs are drawn from streams of their
 /// own, so that two laws see the same arrivals.
@@ -17,6 +17,8 @@ pub(crate) struct Traffic {
     pairs: Xoshiro256PlusPlus,
     /// Running sums of the pairs' weights.
     weights: Vec<f64>,
+    /// Listed arrivals within the class's time, in order.
+    listed: Vec<ListedArrival>,
     next: Time,
     /// Flows so far.
     pub(crate) count: u64,
@@ -41,24 +43,32 @@ impl Traffic {
                 sum
             })
             .collect();
+        let mut listed = match &spec.arrivals {
+            Arrivals::Listed(list) => list.clone(),
+            Arrivals::Poisson(_) | Arrivals::Periodic(_) => Vec::new(),
+        };
+        listed.retain(|a| (spec.start..spec.stop).contains(&a.start));
+        listed.sort_by_key(|a| a.start);
         let mut traffic = Traffic {
             times: stream(seed, "arrival times", index),
             sizes: stream(seed, "flow sizes", index),
             pairs: stream(seed, "flow pairs", index),
             weights,
+            listed,
             next: spec.start,
             count: 0,
         };
         traffic.next = match &spec.arrivals {
             Arrivals::Poisson(_) => spec.start + traffic.gap(spec),
             Arrivals::Periodic(_) => spec.start,
-            Arrivals::Listed(list) => list.first().map_or(Time::NEVER, |a| a.start),
+            Arrivals::Listed(_) => traffic.listed.first().map_or(Time::NEVER, |a| a.start),
         };
         traffic
     }
 
     fn gap(&mut self, spec: &TrafficSpec) -> Duration {
         match spec.arrivals {
+            Arrivals::Poisson(per_second) if per_second <= 0.0 => Duration::MAX,
             Arrivals::Poisson(per_second) => {
                 let u = 1.0 - unit(self.times.next_u64());
                 Duration::from_secs_f64(-libm::log(u) / per_second)
@@ -77,9 +87,9 @@ impl Traffic {
     pub(crate) fn arrive(&mut self, spec: &TrafficSpec) -> Option<Arrival> {
         let at = self.count as usize;
         self.count += 1;
-        if let Arrivals::Listed(list) = &spec.arrivals {
-            self.next = list.get(at + 1).map_or(Time::NEVER, |a| a.start);
-            return list.get(at).map(|a| Arrival { from: a.from, to: a.to, size: a.size });
+        if let Arrivals::Listed(_) = &spec.arrivals {
+            self.next = self.listed.get(at + 1).map_or(Time::NEVER, |a| a.start);
+            return self.listed.get(at).map(|a| Arrival { from: a.from, to: a.to, size: a.size });
         }
         let gap = self.gap(spec);
         self.next += gap;

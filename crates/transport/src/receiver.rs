@@ -80,6 +80,11 @@ impl Receiver {
         Bytes::new(self.next)
     }
 
+    /// Payload that has arrived, in order or not, each byte counted once.
+    pub fn received(&self) -> Bytes {
+        Bytes::new(self.next + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>())
+    }
+
     /// When [`Receiver::on_timer`] wants to be called.
     #[inline]
     pub fn deadline(&self) -> Time {

@@ -43,7 +43,8 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          counters, not from the plots; <code>flows.parquet</code> and <code>links.parquet</code> \
          hold every sample.</dd>\n\
          <dt>Goodput</dt><dd>Data delivered in order to the receiving application, once. Headers \
-         and data sent again do not count.</dd>\n\
+         and data sent again do not count. Plots over time count data as it arrives, in order or \
+         not.</dd>\n\
          <dt>Share</dt><dd>A flow’s goodput over the sum of all flows’ goodputs.</dd>\n\
          <dt>Utilisation</dt><dd>Part of the time a link was busy sending, headers included.</dd>\n\
          <dt>Queue</dt><dd>Packets waiting for the link, the one being sent not counted. The mean \

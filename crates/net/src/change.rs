@@ -1,0 +1,113 @@
+//! What changes about a link while it works: its rate, its delay, whether it is up.
+
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::link::{Active, NO_PORT};
+use crate::network::{Network, Scheduler};
+use crate::spec::{Change, LinkId};
+
+/// Bytes over which the time for one byte is taken, for its fraction's sake.
+const MANY: Bytes = Bytes::new(1_000_000);
+
+impl Network {
+    /// Something about a link changes.
+    pub fn change(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        change: &Change,
+        scheduler: &mut impl Scheduler,
+    ) {
+        self.catch_up(now, id, scheduler);
+        match *change {
+            Change::Delay(delay) => self.links[id.index()].delay = delay,
+            Change::Up(up) => self.set_up(now, id, up),
+            Change::Rate(rate) => self.change_rate(now, id, rate, scheduler),
+        }
+    }
+
+    fn set_up(&mut self, now: Time, id: LinkId, up: bool) {
+        let seed = self.seed;
+        let link = &mut self.links[id.index()];
+        link.extra_mut(u64::from(id.0), seed).down = !up;
+        if up {
+            return;
+        }
+        link.sum_areas(now);
+        for label in link.row.drain(link.started as usize..) {
+            link.tally.dropped_down += 1;
+            self.packets.remove(label.content);
+        }
+        link.waiting_bytes = 0;
+        if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
+            red.emptied(now);
+        }
+    }
+
+    fn change_rate(&mut self, now: Time, id: LinkId, rate: Rate, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        if link.extra.as_ref().is_some_and(|e| e.trace.is_some()) {
+            return;
+        }
+        self.set_rate(now, id, rate);
+        let link = &mut self.links[id.index()];
+        Self::schedule_head(link, id, scheduler);
+        if link.port != NO_PORT {
+            let port = &mut self.ports[link.port as usize];
+            port.on_rate_change(now, rate);
+            link.port_timer = port.next_timer();
+        }
+        // What waited at rate zero starts now and not in the past.
+        link.busy_until = link.busy_until.max(now);
+        let medium = link.medium();
+        self.catch_up(now, id, scheduler);
+        if let Some(medium) = medium {
+            self.contend(now, medium, scheduler);
+        }
+    }
+
+    /// The packet being sent goes on at the new rate; at rate zero it stands still.
+    fn set_rate(&mut self, now: Time, id: LinkId, rate: Rate) {
+        let seed = self.seed;
+        let link = &mut self.links[id.index()];
+        let old = link.per_byte;
+        link.per_byte = rate.serial_time();
+        let stalled = link.extra.as_mut().and_then(|e| e.stalled.take());
+        // Bytes of it that are left, and the time counted as spent on them.
+        let (left, counted) = match (stalled, old) {
+            (Some(bytes), _) => (bytes, Duration::ZERO),
+            (None, Some(old)) if link.busy_until > now => {
+                let time = link.busy_until.since(now);
+                (time.secs() / (old.of(MANY).secs() / MANY.as_f64()), time)
+            }
+            _ => return,
+        };
+        let rest = match link.per_byte {
+            Some(per_byte) => {
+                let rest =
+                    Duration::from_secs_f64(left * (per_byte.of(MANY).secs() / MANY.as_f64()));
+                link.busy_until = now + rest;
+                rest
+            }
+            None => {
+                link.extra_mut(u64::from(id.0), seed).stalled = Some(left);
+                link.busy_until = Time::NEVER;
+                Duration::ZERO
+            }
+        };
+        link.busy = link.busy.saturating_sub(counted) + rest;
+        let free = link.busy_until;
+        if let Some(at) = link.started.checked_sub(1).map(|at| at as usize) {
+            // A delay that has shortened does not let it overtake the packet before it.
+            let before = at.checked_sub(1).map_or(Time::ZERO, |at| link.row[at].time);
+            link.row[at].time = (free + link.delay).max(before);
+            link.last_arrival = link.row[at].time;
+        }
+        if let Some(medium) = link.medium() {
+            if let Some(extra) = link.extra.as_deref_mut() {
+                extra.medium_free = free;
+            }
+            self.mediums[medium.index()].stays_busy_until(free);
+        }
+    }
+}
