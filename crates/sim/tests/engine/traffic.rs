@@ -224,3 +224,20 @@ fn starts_and_stops_at_the_edges() {
     assert_eq!(log.completed.len(), 3);
     assert!(out.packets.in_flight > 0, "the flow that starts at the end has sent");
 }
+
+#[test]
+fn writers_that_write_before_the_flow_is_open_do_not_stop_time() {
+    let burst = Writer::OnOff {
+        burst: packets(3),
+        pause: MS(1),
+        pause_after: PauseAfter::Written,
+        count: Some(5),
+    };
+    for writer in [burst, Writer::Constant { rate: MBPS(1) }] {
+        let mut net = Net::pair(law("newreno", &[]), MBPS(10), MS(50));
+        net.flow(0, 1, app(writer)).transport.handshake = true;
+        let out = net.run();
+        assert!(out.flows[0].delivered >= packets(15));
+        assert!(out.events < 20_000, "{} events", out.events);
+    }
+}
