@@ -1,14 +1,21 @@
 //! One run of one scenario under one law, and many of them on all cores.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
+use ratewire_capture::Capture;
+use ratewire_laws::AnyLaw;
+use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Evaluator, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
 };
+use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
+use ratewire_wire::xcp::Draft;
 use rayon::prelude::*;
 
 use crate::progress::{Progress, Ticker};
@@ -17,8 +24,8 @@ use crate::progress::{Progress, Ticker};
 pub(crate) struct Job<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) plan: Plan,
-    /// Where its Parquet files go; `None` for none.
-    pub(crate) folder: Option<std::path::PathBuf>,
+    /// Where its Parquet files and its capture go; `None` for none.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// A run that was done.
@@ -44,18 +51,72 @@ impl Job<'_> {
             laws: self.plan.law_names.clone(),
             bottlenecks: self.scenario.bottlenecks.clone(),
         };
+        let setup = &self.plan.setup;
         let files = self.folder.as_deref().map(make_files).transpose()?;
-        let mut also = Also { evaluator: self.scenario.evaluator(&self.plan), ticker };
-        let (run, outcome) = ratewire_run::run(&self.plan.setup, &labels, files, &mut also)?;
+        let capture = match &self.folder {
+            Some(folder) if !setup.captured_links.is_empty() => {
+                Some(PacketFile::create(folder.join("packets.pcapng"), setup)?)
+            }
+            _ => None,
+        };
+        let mut also = Also { evaluator: self.scenario.evaluator(&self.plan), ticker, capture };
+        let (run, outcome) = ratewire_run::run(setup, &labels, files, &mut also)?;
         also.ticker.finish();
+        if let Some(capture) = also.capture {
+            capture.finish()?;
+        }
         Ok(Done { run, verdicts: also.evaluator.finish(&outcome) })
     }
 }
 
 fn make_files(folder: &Path) -> Result<Files, Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Failure::File { path: folder.to_path_buf(), reason: e.to_string() })?;
+    std::fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))?;
     Files::create(folder)
+}
+
+fn cannot_write(path: &Path, e: &io::Error) -> Failure {
+    Failure::File { path: path.to_path_buf(), reason: e.to_string() }
+}
+
+/// A capture being written, and the first thing that went wrong with it.
+struct PacketFile<'a> {
+    path: PathBuf,
+    setup: &'a Setup,
+    capture: Capture<BufWriter<File>>,
+    failed: Option<io::Error>,
+}
+
+impl<'a> PacketFile<'a> {
+    fn create(path: PathBuf, setup: &'a Setup) -> Result<PacketFile<'a>, Failure> {
+        let name = |id: &LinkId| (*id, setup.network.links[id.index()].name.as_str());
+        let links: Vec<(LinkId, &str)> = setup.captured_links.iter().map(name).collect();
+        let capture = File::create(&path)
+            .and_then(|file| Capture::new(BufWriter::new(file), &links))
+            .map_err(|e| cannot_write(&path, &e))?;
+        Ok(PacketFile { path, setup, capture, failed: None })
+    }
+
+    fn flow(&mut self, started: &FlowStarted<'_>) {
+        let draft = match &self.setup.laws[started.law] {
+            AnyLaw::Xcp(xcp) => xcp.draft(),
+            _ => Draft::V03,
+        };
+        self.capture.flow(started.flow, started.from, started.to, draft);
+    }
+
+    fn packet(&mut self, seen: &PacketSeen) {
+        if self.failed.is_none() {
+            self.failed = self.capture.packet(seen).err();
+        }
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let finished = match self.failed {
+            Some(e) => Err(e),
+            None => self.capture.finish().map(drop),
+        };
+        finished.map_err(|e| cannot_write(&self.path, &e))
+    }
 }
 
 /// What the page and the table say of a verdict.
@@ -78,11 +139,15 @@ pub(crate) fn expectation(verdict: &Verdict) -> Expectation {
 struct Also<'a> {
     evaluator: Evaluator,
     ticker: Ticker<'a>,
+    capture: Option<PacketFile<'a>>,
 }
 
 impl Recorder for Also<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.evaluator.flow_started(started);
+        if let Some(capture) = &mut self.capture {
+            capture.flow(started);
+        }
     }
     fn flow_sample(&mut self, sample: &FlowSample) {
         self.evaluator.flow_sample(sample);
@@ -94,7 +159,9 @@ impl Recorder for Also<'_> {
         self.evaluator.flow_completed(completed);
     }
     fn packet(&mut self, seen: &PacketSeen) {
-        self.evaluator.packet(seen);
+        if let Some(capture) = &mut self.capture {
+            capture.packet(seen);
+        }
     }
     fn progress(&mut self, now: Time) {
         self.ticker.reached(now);

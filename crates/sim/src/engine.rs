@@ -21,6 +21,9 @@ const LINK: u32 = 0;
 const FLOW_TIMER: u32 = 1 << KIND_SHIFT;
 const OTHER: u32 = 2 << KIND_SHIFT;
 
+/// More events than this at one instant mean that something goes round without end.
+const MOST_AT_ONCE: u64 = 1 << 26;
+
 /// Events between two calls of [`Recorder::progress`].
 const PROGRESS_EVERY: u64 = 1 << 16;
 
@@ -46,6 +49,8 @@ enum Rare {
 pub enum RunError {
     /// It cannot start.
     Setup(SetupError),
+    /// Time stands still: a bug in Ratewire.
+    Stuck(Time),
     /// Packets were made or lost by the engine: a bug in Ratewire.
     NotConserved {
         /// What became of all packets.
@@ -59,6 +64,9 @@ impl core::fmt::Display for RunError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             RunError::Setup(e) => e.fmt(f),
+            RunError::Stuck(at) => {
+                write!(f, "time stands still at {at}: this is a bug in Ratewire")
+            }
             RunError::NotConserved { packets, link } => write!(
                 f,
                 "packets are not conserved ({packets:?}, link {link:?}): this is a bug in Ratewire"

@@ -319,7 +319,7 @@ mod tests {
             let mut order = 0;
             for step in 0..200_000u32 {
                 let grow = wheel.len() < 2000 && (step < 150_000);
-                if grow || random.next_u64() % 2 == 0 && step < 190_000 {
+                if grow || (random.next_u64().is_multiple_of(2) && step < 190_000) {
                     let r = random.next_u64();
                     // Mostly near, some equal to now, some far.
                     let ahead = match r % 8 {

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire_net::spec::LinkId;
 use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
-use ratewire_scenario::Scenario;
+use ratewire_scenario::{Plan, Scenario};
 use serde::Serialize;
 
 use super::{complain, print, table_options};
@@ -30,6 +31,9 @@ pub(crate) struct Args {
     /// Write no files
     #[arg(long, conflicts_with = "out")]
     no_files: bool,
+    /// Links whose packets go to packets.pcapng, for Wireshark: bottleneck,bottleneck.reverse
+    #[arg(long, value_delimiter = ',', value_name = "LINK", conflicts_with = "no_files")]
+    capture: Vec<String>,
     /// Print the summary as JSON in place of tables
     #[arg(long)]
     json: bool,
@@ -106,10 +110,11 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
     let mut jobs = Vec::new();
     for law in &laws {
         for seed in &seeds {
-            let plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
+            let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
                 complain(&wrong);
                 Exit::Wrong
             })?;
+            plan.setup.captured_links = links(&plan, &args.capture)?;
             if *seed == seeds[0] {
                 complain(&plan.warnings);
             }
@@ -118,6 +123,20 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
         }
     }
     Ok(jobs)
+}
+
+/// The links to capture, by their names.
+fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Exit> {
+    let known = &plan.setup.network.links;
+    let find = |name: &String| match known.iter().position(|l| l.name == *name) {
+        Some(at) => Ok(LinkId(at as u32)),
+        None => {
+            let all: Vec<&str> = known.iter().map(|l| l.name.as_str()).take(20).collect();
+            eprintln!("ratewire: --capture: no link is called {name:?}; known: {}", all.join(", "));
+            Err(Exit::Wrong)
+        }
+    };
+    names.iter().map(find).collect()
 }
 
 fn folder(scenario: &Path) -> PathBuf {
@@ -146,7 +165,12 @@ fn show(page: &Page, as_json: bool, out: Option<&Path>) -> Exit {
     if as_json {
         return print(&json(page));
     }
-    let options = table_options();
+    let mut options = table_options();
+    if page.runs.len() > 1 {
+        // With several laws the comparison comes first, and is most of what one wants to see.
+        options.links = 4;
+        options.flows = 8;
+    }
     let mut text = table::render(&page.runs, &options);
     if !page.expectations.is_empty() {
         text += "\n";

@@ -115,6 +115,13 @@ pub struct Xcp {
     pub(crate) draft: Draft,
 }
 
+impl Xcp {
+    /// Header version used with exact headers and in packet captures.
+    pub fn draft(&self) -> Draft {
+        self.draft
+    }
+}
+
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "throughput",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_laws::Header;
 use ratewire_net::spec::*;
-use ratewire_net::{Address, Ecn, LinkStats, Network, Observation, RouteId, Scheduler};
+use ratewire_net::{Address, Ecn, Network, Observation, RouteId, Scheduler};
 use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -176,8 +176,8 @@ impl Bench {
     pub fn observe(&mut self, link: u32) -> Observation {
         self.network.observe(self.now, LinkId(link), &mut self.agenda)
     }
-    pub fn stats(&mut self, link: u32) -> LinkStats {
-        self.observe(link).stats
+    pub fn stats(&mut self, link: u32) -> Observation {
+        self.observe(link)
     }
 
     /// When packets arrived, in microseconds.

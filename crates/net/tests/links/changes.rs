@@ -35,7 +35,7 @@ fn at_rate_zero_a_packet_stands_still_however_often_the_rate_changes() {
     }
     b.run(us(900));
     let seen = b.observe(0);
-    assert_eq!(seen.stats.busy, Duration::from_micros(400), "standing still is not sending");
+    assert_eq!(seen.busy, Duration::from_micros(400), "standing still is not sending");
     assert_eq!(seen.waiting_packets, 2);
     b.run(us(3000));
     assert_eq!(b.stats(0).busy, Duration::from_micros(500));
@@ -111,5 +111,5 @@ fn changes_while_idle_take_nothing_from_the_next_packet() {
     b.run(ms(10));
     assert_eq!(b.times_us(), [1000.0, 4500.0]);
     assert_eq!(b.stats(0).busy, Duration::from_micros(1500));
-    assert_eq!(b.stats(0).sent_bytes, Bytes::new(2000).get());
+    assert_eq!(b.stats(0).sent_bytes, Bytes::new(2000));
 }

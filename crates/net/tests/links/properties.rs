@@ -119,7 +119,7 @@ proptest! {
         let mut waiting = 0;
         for i in 0..count as u32 {
             let o = b.observe(i);
-            let s = o.stats;
+            let s = o;
             gone += s.dropped_full + s.dropped_early + s.dropped_down + s.lost;
             waiting += u64::from(o.waiting_packets);
             prop_assert!(s.busy.secs() <= 100.0 + 1e-9);

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs the same workloads in Ratewire and in ns-2 and prints packets per CPU second, and the ratio.
+
+Usage: bench/peers.py WORKLOAD_PROGRAM [--runs N]
+ns-2 is Debian's package `ns2`; where it is missing its columns stay empty.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+# name: our law, ns-2's (None where it has none), flows, Mbit/s, RTT ms, queue, stagger ms, seconds
+WORKLOADS = {
+    "B: 10 XCP, 100 Mbit/s, 80 ms": ("xcp-window", "xcp", 10, 100, 80, 1000, 0, 60),
+    "B, paced (the default law)": ("xcp", None, 10, 100, 80, 1000, 0, 60),
+    "C: 3 XCP joining, 1 Gbit/s, 50 ms": ("xcp-window", "xcp", 3, 1000, 50, 6250, 10000, 30),
+    "X100: 100 XCP, 1 Gbit/s, 50 ms": ("xcp-window", "xcp", 100, 1000, 50, 6250, 10, 20),
+    "B with NewReno": ("newreno", "newreno", 10, 100, 80, 1000, 0, 60),
+    "T100: 100 NewReno, 1 Gbit/s, 50 ms": ("newreno", "newreno", 100, 1000, 50, 6250, 10, 20),
+    "T100 with CUBIC": ("cubic", "cubic", 100, 1000, 50, 6250, 10, 20),
+    "T1000: 1,000 NewReno, 10 Gbit/s": ("newreno", "newreno", 1000, 10000, 50, 62500, 1, 5),
+    "10 flows at 10 Gbit/s": ("newreno", None, 10, 10000, 50, 62500, 1, 5),
+    "10,000 flows at 10 Gbit/s": ("newreno", None, 10000, 10000, 50, 62500, 0, 5),
+    "100,000 flows at 10 Gbit/s": ("xcp", None, 100000, 10000, 50, 62500, 0, 2),
+    "B, recording a thousand samples": ("xcp-window", None, 10, 100, 80, 1000, 0, 60, "record"),
+}
+
+
+def measure(command):
+    """Packets, CPU seconds and peak MiB of one run."""
+    with tempfile.TemporaryFile("w+") as out:
+        child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            raise SystemExit(f"{' '.join(command)} failed")
+        out.seek(0)
+        packets = int(out.read().split("packets ")[1].split()[0])
+    return packets, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def median(command, runs):
+    results = [measure(command) for _ in range(runs)]
+    packets = results[0][0]
+    return packets / statistics.median(r[1] for r in results), max(r[2] for r in results)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", help="the built example `workload` of ratewire-sim")
+    parser.add_argument("--runs", type=int, default=3, help="runs a figure is the median of")
+    parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    args = parser.parse_args()
+    ns2 = shutil.which("ns2") or shutil.which("ns")
+    print(f"{'workload':38} {'ratewire':>12} {'MiB':>6} {'ns-2':>12} {'MiB':>6} {'ratio':>6}")
+    for name, (law, peer, flows, rate, rtt, queue, stagger, seconds, *more) in WORKLOADS.items():
+        if args.only not in name:
+            continue
+        numbers = [flows, rate, rtt, queue]
+        ours = [args.program, law, *map(str, [*numbers, stagger, seconds]), *more]
+        speed, memory = median(ours, args.runs)
+        row = f"{name:38} {speed:10,.0f}/s {memory:6.0f}"
+        if ns2 and peer:
+            script = [str(HERE / "ns2/dumbbell.tcl"), peer]
+            theirs = [ns2, *script, *map(str, [*numbers, stagger / 1000, seconds])]
+            their_speed, their_memory = median(theirs, args.runs)
+            row += f" {their_speed:10,.0f}/s {their_memory:6.0f} {speed / their_speed:6.1f}"
+        print(row, flush=True)
+    print("packets: data packets delivered, per CPU second; MiB: peak resident memory")
+
+
+if __name__ == "__main__":
+    main()

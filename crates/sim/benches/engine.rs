@@ -1,0 +1,47 @@
+//! The hot path: the event queue, and whole runs by data packet.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use ratewire_laws::AnyLaw;
+use ratewire_sim::Wheel;
+use ratewire_sim::dumbbell::Dumbbell;
+use ratewire_sim::record::NoRecorder;
+use ratewire_units::{Duration, Rate, Time};
+
+fn main() {
+    divan::main();
+}
+
+/// The hold model: pop the next event, push one some time later.
+#[divan::bench(args = [64, 1_000, 30_000, 1_000_000])]
+fn hold(bencher: Bencher, pending: u64) {
+    let mut wheel = Wheel::default();
+    let mut state = 1u64;
+    let mut later = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        Duration::from_nanos(1 + (state >> 33) % 20_000_000)
+    };
+    for i in 0..pending {
+        wheel.push(Time::ZERO + later(), i as u32);
+    }
+    bencher.counter(ItemsCount::new(1000u64)).bench_local(move || {
+        for _ in 0..1000 {
+            if let Some((now, what)) = wheel.pop() {
+                wheel.push(now + later(), what);
+            }
+        }
+    });
+}
+
+/// Delivered data packets of a dumbbell; the mean time of an item is the cost of a packet.
+#[divan::bench(args = ["xcp", "newreno", "cubic"], sample_count = 5, sample_size = 1)]
+fn dumbbell(bencher: Bencher, law: &str) {
+    let law = AnyLaw::new(law, &[]).expect("a registered law");
+    let rate = Rate::from_mbps(100);
+    let mut dumbbell = Dumbbell::new(law, 10, rate, Duration::from_millis(80), 1000);
+    dumbbell.duration = Duration::from_secs(20);
+    let setup = dumbbell.setup();
+    let run = || ratewire_sim::run(&setup, &mut NoRecorder).expect("a dumbbell runs");
+    let packets = run().data_packets_delivered;
+    bencher.counter(ItemsCount::new(packets)).bench_local(run);
+}

@@ -1,0 +1,66 @@
+//! One workload of `make bench`, to be timed from outside:
+//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record]`.
+//!
+//! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
+
+use std::process::ExitCode;
+
+use ratewire_laws::AnyLaw;
+use ratewire_sim::dumbbell::Dumbbell;
+use ratewire_sim::record::NoRecorder;
+use ratewire_units::{Duration, Rate};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<String, String> {
+    let [law, numbers @ ..] = args else {
+        return Err("usage: workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S".into());
+    };
+    let record = numbers.last().is_some_and(|a| a == "record");
+    let numbers: Vec<u64> = numbers
+        .iter()
+        .filter(|a| *a != "record")
+        .map(|a| a.parse().map_err(|_| format!("{a:?} is not a whole number")))
+        .collect::<Result<_, _>>()?;
+    let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
+        return Err("six numbers follow the law".into());
+    };
+    let law = make_law(law).map_err(|e| e.to_string())?;
+    let rate = Rate::from_mbps(mbitps);
+    let rtt = Duration::from_millis(rtt);
+    let mut dumbbell = Dumbbell::new(law, flows as u32, rate, rtt, queue as u32);
+    dumbbell.stagger = Duration::from_millis(stagger);
+    dumbbell.duration = Duration::from_secs(duration);
+    let mut setup = dumbbell.setup();
+    if record {
+        setup.sample_interval = Some(dumbbell.duration / 1000);
+    }
+    let outcome = ratewire_sim::run(&setup, &mut NoRecorder).map_err(|e| e.to_string())?;
+    let utilisation = outcome.links[0].busy.secs() / dumbbell.duration.secs();
+    Ok(format!(
+        "packets {} events {} utilisation {utilisation:.4}",
+        outcome.data_packets_delivered, outcome.events
+    ))
+}
+
+/// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged.
+fn make_law(name: &str) -> Result<AnyLaw, ratewire_laws::OptionError> {
+    if name != "xcp-window" {
+        return AnyLaw::new(name, &[]);
+    }
+    let options =
+        [("throughput", "cwnd"), ("pacing", "false"), ("aging", "0"), ("rtt_zero", "ignore")];
+    AnyLaw::new("xcp", &options)
+}
