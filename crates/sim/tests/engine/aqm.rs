@@ -69,7 +69,9 @@ fn red_keeps_the_average_queue_between_its_thresholds() {
         assert!((5.0..24.0).contains(&delay), "ECN {ecn}: {delay} ms");
         let l = &out.links[0];
         assert!(l.busy.secs() > 0.85 * 20.0, "busy for {}", l.busy);
-        assert!((l.marks > 20) == ecn && (l.drops.early > 20) != ecn, "{:?} {}", l.drops, l.marks);
+        // Slow start drives the average past twice `max`, where RED drops what it could mark.
+        assert_eq!(l.marks > 0, ecn);
+        assert!(if ecn { l.marks > l.drops.early } else { l.drops.early > 20 }, "{:?}", l.drops);
     }
 }
 
