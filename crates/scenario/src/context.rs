@@ -102,9 +102,12 @@ impl<'a> Context<'a> {
         let candidates: Vec<&str> = candidates.into_iter().collect();
         let mut added =
             self.error(span, message).nearest(nearest(found, candidates.iter().copied()));
-        if !candidates.is_empty() {
-            added = added.help(format!("known: {}", listing(&candidates)));
-        }
+        let help = if candidates.is_empty() {
+            "there are none".to_string()
+        } else {
+            format!("known: {}", listing(&candidates))
+        };
+        added = added.help(help);
         let _ = added;
     }
 

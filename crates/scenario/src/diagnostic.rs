@@ -172,17 +172,24 @@ pub(crate) fn nearest<'a>(
     if found.len() > 64 {
         return None;
     }
-    let lower = found.to_lowercase().replace('-', "_");
-    let mut best: Option<(usize, &str)> = None;
+    let plain = |text: &str| text.to_lowercase().replace('-', "_");
+    let wanted = plain(found);
+    let length = found.chars().count();
+    let mut best: Option<(usize, f64, &str)> = None;
     for candidate in candidates {
-        let other = candidate.to_lowercase().replace('-', "_");
-        let distance = strsim::damerau_levenshtein(&lower, &other);
-        let allowed = (found.chars().count().max(3) / 3).min(3);
-        if distance <= allowed && best.is_none_or(|(d, _)| distance < d) {
-            best = Some((distance, candidate));
+        let other = plain(candidate);
+        let distance = strsim::damerau_levenshtein(&wanted, &other);
+        let likeness = strsim::jaro_winkler(&wanted, &other);
+        // A third of the letters wrong, or as many as three in a word that begins the same.
+        let near = distance <= length.max(3) / 3 || (distance <= 3 && likeness >= 0.82);
+        let nearer = best.is_none_or(|(least, most, _)| {
+            distance < least || (distance == least && likeness > most)
+        });
+        if near && distance < length && nearer {
+            best = Some((distance, likeness, candidate));
         }
     }
-    best.map(|(_, candidate)| candidate.to_string())
+    best.map(|(_, _, candidate)| candidate.to_string())
 }
 
 #[cfg(test)]
@@ -220,7 +227,9 @@ mod tests {
         let known = ["rate", "delay", "queue", "receive_window"];
         assert_eq!(nearest("rat", known).as_deref(), Some("rate"));
         assert_eq!(nearest("receive-windw", known).as_deref(), Some("receive_window"));
+        assert_eq!(nearest("alfa", ["beta", "alpha"]).as_deref(), Some("alpha"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("d", ["a", "b"]), None);
         assert_eq!(nearest(&"x".repeat(10_000), known), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The TOML document as a tree in which every key and value knows where it stands.
 
+use std::ops::Range;
+
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span};
@@ -18,8 +20,8 @@ pub(crate) enum Value {
     Integer(i64),
     Float(f64),
     Switch(bool),
-    /// TOML has dates; scenarios have no use for them.
-    Date(String),
+    /// What scenarios have no use for, in words: dates, and numbers that are out of range.
+    Other(String),
     List(Vec<Item>),
     Table(Table),
 }
@@ -46,7 +48,7 @@ impl Value {
             Value::Integer(n) => format!("the number {n}"),
             Value::Float(n) => format!("the number {n}"),
             Value::Switch(v) => v.to_string(),
-            Value::Date(text) => format!("the date {text}"),
+            Value::Other(words) => words.clone(),
             Value::List(_) => "a list".to_string(),
             Value::Table(_) => "a table".to_string(),
         }
@@ -64,10 +66,10 @@ impl Table {
     }
 }
 
-/// Reads text 0 of `sources`.
+/// Reads text 0 of the scenario's texts.
 ///
 /// # Errors
-/// All errors of syntax: what follows one is read as well as can be.
+/// All errors of syntax, in the order of the text: what follows one is read as well as can be.
 pub(crate) fn parse(source: &Source) -> Result<Item, Vec<Diagnostic>> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if !errors.is_empty() {
@@ -76,25 +78,22 @@ pub(crate) fn parse(source: &Source) -> Result<Item, Vec<Diagnostic>> {
             let span = Span { source: 0, start: span.start, end: span.end };
             source.diagnostic(Severity::Error, span, format!("not TOML: {}", error.message()))
         });
-        return Err(diagnostics.collect());
+        let mut diagnostics: Vec<Diagnostic> = diagnostics.collect();
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+        return Err(diagnostics);
     }
     let span = table.span();
-    let mut diagnostics = Vec::new();
-    let reading = Reading { source, index: 0 };
-    let value = Value::Table(reading.table(table.get_ref(), &mut diagnostics));
-    let item = Item { value, span: Span { source: 0, start: span.start, end: span.start } };
-    if diagnostics.is_empty() { Ok(item) } else { Err(diagnostics) }
+    let value = Value::Table(read_table(table.get_ref(), 0));
+    Ok(Item { value, span: Span { source: 0, start: span.start, end: span.start } })
 }
 
-/// Reads one value; `None` if it is none.
+/// Reads the value in a text from `from` on, which is text `index`; `None` if it is none.
 pub(crate) fn parse_value(source: &Source, index: usize, from: usize) -> Option<Item> {
     let value = DeValue::parse(&source.text[from..]).ok()?;
-    let mut diagnostics = Vec::new();
-    let reading = Reading { source, index };
-    let mut item = reading.item(value.get_ref(), value.span(), &mut diagnostics);
+    let mut item = read_item(value.get_ref(), value.span(), index);
     // A single span for all of it: the text is one short line.
     mark(&mut item, Span { source: index, start: from, end: source.text.len() });
-    diagnostics.is_empty().then_some(item)
+    Some(item)
 }
 
 fn mark(item: &mut Item, span: Span) {
@@ -111,63 +110,40 @@ fn mark(item: &mut Item, span: Span) {
     }
 }
 
-struct Reading<'a> {
-    source: &'a Source,
-    index: usize,
+fn read_table(table: &DeTable<'_>, source: usize) -> Table {
+    let mut entries: Vec<Entry> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            key_span: Span { source, start: key.span().start, end: key.span().end },
+            item: read_item(value.get_ref(), value.span(), source),
+        })
+        .collect();
+    entries.sort_by_key(|entry| entry.key_span.start);
+    Table { entries }
 }
 
-impl Reading<'_> {
-    fn span(&self, span: std::ops::Range<usize>) -> Span {
-        Span { source: self.index, start: span.start, end: span.end }
-    }
-
-    fn table(&self, table: &DeTable<'_>, diagnostics: &mut Vec<Diagnostic>) -> Table {
-        let mut entries: Vec<Entry> = table
-            .iter()
-            .map(|(key, value)| Entry {
-                key: key.get_ref().to_string(),
-                key_span: self.span(key.span()),
-                item: self.item(value.get_ref(), value.span(), diagnostics),
-            })
-            .collect();
-        entries.sort_by_key(|entry| entry.key_span.start);
-        Table { entries }
-    }
-
-    fn item(
-        &self,
-        value: &DeValue<'_>,
-        span: std::ops::Range<usize>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Item {
-        let span = self.span(span);
-        let mut refuse = |message: &str| {
-            let found = self.source.diagnostic(Severity::Error, span, message.to_string());
-            diagnostics.push(found);
-        };
-        let value = match value {
-            DeValue::String(text) => Value::Text(text.to_string()),
-            DeValue::Integer(n) => {
-                let digits = n.as_str().replace('_', "");
-                Value::Integer(i64::from_str_radix(&digits, n.radix()).unwrap_or_else(|_| {
-                    refuse("a whole number must lie within 64 bits");
-                    0
-                }))
-            }
-            DeValue::Float(n) => {
-                let parsed: Option<f64> = n.as_str().replace('_', "").parse().ok();
-                Value::Float(parsed.filter(|n| n.is_finite()).unwrap_or_else(|| {
-                    refuse("a number must be finite");
-                    0.0
-                }))
-            }
-            DeValue::Boolean(v) => Value::Switch(*v),
-            DeValue::Datetime(date) => Value::Date(date.to_string()),
-            DeValue::Array(list) => Value::List(
-                list.iter().map(|v| self.item(v.get_ref(), v.span(), diagnostics)).collect(),
-            ),
-            DeValue::Table(table) => Value::Table(self.table(table, diagnostics)),
-        };
-        Item { value, span }
-    }
+fn read_item(value: &DeValue<'_>, span: Range<usize>, source: usize) -> Item {
+    let value = match value {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(n) => {
+            let digits = n.as_str().replace('_', "");
+            i64::from_str_radix(&digits, n.radix()).map_or_else(
+                |_| Value::Other(format!("the number {digits}, which does not fit 64 bits")),
+                Value::Integer,
+            )
+        }
+        DeValue::Float(n) => match n.as_str().replace('_', "").parse::<f64>() {
+            Ok(number) if number.is_finite() => Value::Float(number),
+            _ => Value::Other(format!("the number {}, which is not finite", n.as_str())),
+        },
+        DeValue::Boolean(v) => Value::Switch(*v),
+        DeValue::Datetime(date) => Value::Other(format!("the date {date}")),
+        DeValue::Array(list) => {
+            let items = list.iter().map(|v| read_item(v.get_ref(), v.span(), source));
+            Value::List(items.collect())
+        }
+        DeValue::Table(table) => Value::Table(read_table(table, source)),
+    };
+    Item { value, span: Span { source, start: span.start, end: span.end } }
 }

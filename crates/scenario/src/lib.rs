@@ -36,7 +36,6 @@ mod laws;
 mod lower;
 mod network;
 mod overrides;
-mod paths;
 mod record;
 mod reference;
 mod scenario;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_sim::setup::{FlowSpec, Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 use ratewire_units::Duration;
@@ -18,7 +18,7 @@ use crate::scenario::Parts;
 use crate::section::Section;
 use crate::traffic::{Senders, arriving, flows};
 use crate::uses::Uses;
-use crate::{paths, record, topology, transport};
+use crate::{record, topology, transport};
 
 /// Reads the whole document; `None` when it was too wrong to go on.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -73,16 +73,18 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         names: BTreeMap::new(),
         arrows: BTreeMap::new(),
     };
+    let before = context.errors();
     let flows = flows::read(root, &mut senders);
     let traffic = arriving::read(root, &mut senders);
+    let incomplete = context.errors() > before;
     let Senders { mut routes, mut uses, .. } = senders;
-    let spread = paths::spread(&net, &pairs(&flows, &traffic));
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
     warn_of_short_run(root, &trips, duration);
     let finished = network::finish(context, &net, &trips, &mut uses, transport.packet, duration);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
-    let named = Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration };
+    let named =
+        Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration, incomplete };
     let (expectations, edges) = expect::read(root, &named);
     let interval = record::interval(root, duration, &edges);
     if context.errors() == 0 {
@@ -96,7 +98,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         seed,
         laws: Vec::new(),
         network: finished.network,
-        paths: paths::given(&net, spread),
+        paths: given_paths(&net),
         flows,
         traffic,
         changes: all_changes,
@@ -184,14 +186,21 @@ fn bottlenecks(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> 
     if let Some(id) = net.links.iter().position(|link| link.name == "bottleneck") {
         return vec![LinkId(id as u32)];
     }
-    let mut crossed: Vec<usize> = Vec::new();
+    let mut is_crossed = vec![false; net.links.len()];
     for (a, b) in pairs {
-        crossed.extend(routes.links(*a, *b).unwrap_or_default());
-        crossed.sort_unstable();
-        crossed.dedup();
+        for (id, _) in routes.shares(*a, *b).unwrap_or_default() {
+            is_crossed[id] = true;
+        }
     }
+    let crossed: Vec<usize> = (0..net.links.len()).filter(|id| is_crossed[*id]).collect();
     let rate = |id: &usize| net.links[*id].properties.mean_rate();
     let slowest = crossed.iter().filter_map(rate).min();
     let slow = crossed.into_iter().filter(|id| rate(id) == slowest);
     slow.map(|id| LinkId(id as u32)).collect()
+}
+
+/// The paths of `[[path]]`.
+fn given_paths(net: &Net) -> Vec<Vec<NodeId>> {
+    let node = |id: &usize| NodeId(*id as u32);
+    net.paths.values().map(|path| path.iter().map(node).collect()).collect()
 }

@@ -88,7 +88,7 @@ fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item 
         return plain(format!("{} {letter}bit/s", &text[..text.len() - 1]));
     }
     match parse_value(source, index, from) {
-        Some(Item { value: Value::Date(_), .. }) | None => plain(text.to_string()),
+        Some(Item { value: Value::Other(_), .. }) | None => plain(text.to_string()),
         Some(item) => item,
     }
 }

@@ -223,12 +223,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn run(&mut self) -> Result<(), RunError> {
+        let mut events_before = 0;
         while let Some((at, what)) = self.wheel.pop() {
             if at > self.end {
                 break;
             }
             debug_assert!(at >= self.now, "an event at {at} after {}", self.now);
-            self.now = at;
+            if at > self.now {
+                self.now = at;
+                events_before = self.events;
+            } else if self.events - events_before > MOST_AT_ONCE {
+                return Err(RunError::Stuck(at));
+            }
             self.events += 1;
             let index = what & INDEX;
             match what & !INDEX {

@@ -167,11 +167,11 @@ impl Sender {
 
     /// The next packet to send now, if any. Ask again until there is none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.opening != Opening::Done {
-            return self.poll_open(now);
-        }
         if self.writing.next() <= now {
             self.writing.advance(now);
+        }
+        if self.opening != Opening::Done {
+            return self.poll_open(now);
         }
         let (offset, payload, again) = if self.board.has_lost() {
             let (offset, payload) = self.board.first_lost()?;

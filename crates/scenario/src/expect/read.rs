@@ -19,6 +19,9 @@ pub(crate) struct Named<'a> {
     pub traffic: &'a [TrafficSpec],
     pub laws: &'a LawBook,
     pub duration: Duration,
+    /// Whether errors have kept flows or traffic from being made: then what is not there may be
+    /// among them.
+    pub incomplete: bool,
 }
 
 /// Times that must be multiples of the sampling interval: each, and what it is.
@@ -30,10 +33,7 @@ pub(crate) fn read(root: &Section<'_>, named: &Named<'_>) -> (Vec<Expectation>, 
     let mut edges = Edges::new();
     for section in root.sections("expect", &["expect"]) {
         list.extend(one(&section, named, &mut edges));
-        // Without a metric nothing can be said about the other keys.
-        if section.has("metric") {
-            section.finish();
-        }
+        section.finish();
     }
     (list, edges)
 }
@@ -164,7 +164,7 @@ fn flows(
         && let Some(name) = section.text("traffic")
     {
         let id = named.traffic.iter().position(|class| class.name == name.value);
-        if id.is_none() {
+        if id.is_none() && !named.incomplete {
             let message = format!("no class of traffic is called {:?}", name.value);
             let known = named.traffic.iter().map(|class| class.name.as_str());
             context.unknown(name.span, message, name.value, known);
@@ -196,20 +196,19 @@ fn choose(
     let context = section.context;
     let Some(names) = section.texts(key) else {
         let all: Vec<usize> = (0..named.flows.len()).collect();
-        if all.is_empty() {
+        if all.is_empty() && !named.incomplete {
             context
                 .error(section.span, format!("{} is of flows, and none is listed", section.title))
                 .help("list one with [[flow]]");
-            return None;
         }
-        return Some((all, "all flows".to_string()));
+        return (!all.is_empty()).then(|| (all, "all flows".to_string()));
     };
     let mut chosen = Vec::new();
     for name in &names {
         let found: Vec<usize> = (0..named.flows.len())
             .filter(|id| matches(name.value, &named.flows[*id].name).is_some())
             .collect();
-        if found.is_empty() {
+        if found.is_empty() && !named.incomplete {
             let message = format!("no listed flow is called {:?}", name.value);
             let known = named.flows.iter().map(|flow| flow.name.as_str());
             context.unknown(name.span, message, name.value, known);

@@ -187,7 +187,7 @@ const TABLES: &[TableInfo] = &[
     table(
         "path",
         "[[path]]",
-        "The path that packets between two nodes take, in place of the one with the shortest delay.",
+        "The path that packets between two nodes take, in place of the one with the shortest delay. (Of paths as short the one with the fewest links is taken; where several remain, each flow takes one of them.)",
         "[[path]]\nnodes = [\"s1\", \"r1\", \"r3\", \"r2\", \"d1\"]",
     ),
     table(

@@ -11,7 +11,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use crate::context::Context;
 use crate::laws::LawUse;
 use crate::network::properties::{Queue, Trace};
-use crate::network::routes::Routes;
+use crate::network::routes::{self, Routes};
 use crate::network::{Link, Net};
 use crate::section::At;
 use crate::uses::Uses;
@@ -23,7 +23,9 @@ impl Net {
     /// Fills in what properties leave open; errors where nothing can be assumed.
     pub fn complete(&mut self, context: &Context<'_>) {
         let known = self.links.iter().filter(|link| !link.access);
-        let fastest = known.filter_map(|link| link.properties.mean_rate()).max();
+        let rates = known.filter_map(|link| link.properties.mean_rate());
+        // A link that sends nothing says nothing about those of the hosts.
+        let fastest = rates.filter(|rate| *rate > Rate::ZERO).max();
         let access = Rate::from_bps(fastest.map_or(10_000_000_000, |r| r.bps().saturating_mul(10)));
         let mut told = BTreeSet::new();
         for link in &mut self.links {
@@ -43,10 +45,10 @@ impl Net {
                         .help(format!("give it one, for example {what} = {example}"));
                 }
             };
-            if properties.mean_rate().is_none() {
+            if properties.mean_rate().is_none() && !properties.told.rate {
                 missing("rate", "\"10 Mbit/s\"");
             }
-            if properties.delay.is_none() {
+            if properties.delay.is_none() && !properties.told.delay {
                 missing("delay", "\"20 ms\"");
             }
         }
@@ -75,14 +77,11 @@ impl RoundTrips {
             if a == b || !seen.insert((a, b)) {
                 continue;
             }
-            let (Some(there), Some(back)) = (routes.links(a, b), routes.links(b, a)) else {
+            let (Some(there), Some(back)) = (routes.shares(a, b), routes.shares(b, a)) else {
                 continue;
             };
-            let all = || there.iter().chain(&back);
-            let delay =
-                |id: &usize| net.links[*id].properties.delay.map_or(Duration::ZERO, |at| at.value);
-            let rtt = all().fold(Duration::ZERO, |sum, id| sum + delay(id));
-            for id in all() {
+            let rtt = routes::delay(net, &there) + routes::delay(net, &back);
+            for (id, _) in there.iter().chain(&back) {
                 trips.over[*id] = trips.over[*id].max(Some(rtt));
             }
             trips.longest = trips.longest.max(Some(rtt));
@@ -141,7 +140,7 @@ pub(crate) fn finish(
             from: NodeId(link.from as u32),
             to: NodeId(link.to as u32),
             service,
-            delay: properties.delay.map_or(Duration::ZERO, |delay| delay.value),
+            delay: net.delay(id),
             overhead: properties.overhead.unwrap_or(Bytes::ZERO),
             limit: limit(context, link, trips, id, packet),
             discipline: properties.discipline.clone().unwrap_or(Discipline::DropTail),

@@ -10,6 +10,7 @@ pub(crate) mod routes;
 use std::collections::BTreeMap;
 
 use ratewire_net::spec::NodeSpec;
+use ratewire_units::Duration;
 
 use crate::context::Context;
 use crate::diagnostic::Span;
@@ -47,8 +48,6 @@ pub(crate) struct Net {
     pub demands: Vec<(usize, usize, f64)>,
     /// Given paths, as nodes.
     pub paths: BTreeMap<(usize, usize), Vec<usize>>,
-    /// The number of ports of the switches of a fat tree over which pairs are to be spread.
-    pub spread: Option<usize>,
 }
 
 impl Net {
@@ -138,6 +137,11 @@ impl Net {
         };
         self.link(context, one_way(there, a, b, &cable.value.forward, first + 1));
         self.link(context, one_way(back, b, a, &cable.value.backward, first));
+    }
+
+    /// The propagation delay of a link.
+    pub fn delay(&self, link: usize) -> Duration {
+        self.links[link].properties.delay.map_or(Duration::ZERO, |delay| delay.value)
     }
 
     /// The node called `name`.

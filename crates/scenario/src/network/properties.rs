@@ -55,6 +55,15 @@ pub(crate) struct Properties {
     pub contention: Option<Contention>,
     /// The law that stands at the queue; the inner `None` is "none".
     pub law: Option<Option<String>>,
+    /// Whether an error has already told why there is no rate, or no delay.
+    pub told: Told,
+}
+
+/// What errors have already told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    pub rate: bool,
+    pub delay: bool,
 }
 
 /// Properties of both directions of a cable.
@@ -82,6 +91,10 @@ impl Properties {
             medium: self.medium.or_else(|| base.medium.clone()),
             contention: self.contention.or(base.contention),
             law: self.law.or_else(|| base.law.clone()),
+            told: Told {
+                rate: self.told.rate || base.told.rate,
+                delay: self.told.delay || base.told.delay,
+            },
         }
     }
 
@@ -137,10 +150,16 @@ impl Reading<'_> {
             "none" => Some(None),
             _ => self.laws.check(section.context, name).map(Some),
         });
+        let delay = section.time("delay");
+        let rate_given = section.has("rate") || section.has("trace");
         Properties {
+            told: Told {
+                rate: rate_given && rate.is_none() && trace.is_none(),
+                delay: section.has("delay") && delay.is_none(),
+            },
             rate,
             trace,
-            delay: section.time("delay"),
+            delay,
             overhead: section.bytes("overhead").map(|at| at.value),
             queue: self.queue(section),
             queue_rtt: section.time("queue_rtt").map(|at| at.value),

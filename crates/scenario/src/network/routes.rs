@@ -1,6 +1,6 @@
-//! Which links packets between two nodes cross: the given path, else the one with the shortest
-//! propagation delay; of those the one with the fewest links; of those the one whose links come
-//! first. What the engine does with the same rule is then known before the run.
+//! Which links packets between two nodes cross, by the engine's own rule: the given path, else the
+//! paths of least delay, of those the ones with the fewest links. Where several remain the engine
+//! draws one for each flow; here each link has the share of flows that cross it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,86 +9,168 @@ use ratewire_units::Duration;
 
 use super::Net;
 
+/// Links with the share of flows that cross each.
+pub(crate) type Shares = Vec<(usize, f64)>;
+
 /// Routes of a network, found when asked for.
 pub(crate) struct Routes<'a> {
     net: &'a Net,
-    /// Links by the node they start at.
+    /// Links by the node they start at, and by the node they lead to.
     out: Vec<Vec<usize>>,
-    /// By root: for each node, the link by which the best path from the root reaches it.
-    trees: BTreeMap<usize, Vec<Option<usize>>>,
+    into: Vec<Vec<usize>>,
+    /// By destination: the cost from each node, [`u64::MAX`] where there is no way.
+    costs: BTreeMap<usize, Vec<u64>>,
 }
 
 impl<'a> Routes<'a> {
     pub fn new(net: &'a Net) -> Routes<'a> {
         let mut out = vec![Vec::new(); net.nodes.len()];
+        let mut into = out.clone();
         for (id, link) in net.links.iter().enumerate() {
             out[link.from].push(id);
+            into[link.to].push(id);
         }
-        Routes { net, out, trees: BTreeMap::new() }
+        Routes { net, out, into, costs: BTreeMap::new() }
     }
 
-    /// The links from `from` to `to`; none if they are the same node, `None` if there is no way.
-    pub fn links(&mut self, from: usize, to: usize) -> Option<Vec<usize>> {
+    /// The links from `from` to `to`, those of the best paths together; `None` if there is no way.
+    pub fn shares(&mut self, from: usize, to: usize) -> Option<Shares> {
         if from == to {
             return Some(Vec::new());
         }
-        if let Some(path) = self.net.paths.get(&(from, to)) {
-            return path.windows(2).map(|hop| self.between(hop[0], hop[1])).collect();
-        }
-        // A host with one link has the paths of its router: one tree serves all hosts of a router.
-        let mut first = None;
-        let mut root = from;
-        if let [only] = self.out[from].as_slice() {
-            first = Some(*only);
-            root = self.net.links[*only].to;
-        }
-        let mut links = Vec::new();
-        let mut at = to;
         let net = self.net;
-        let tree = self.tree(root);
-        while at != root {
-            let link = tree[at]?;
-            links.push(link);
-            at = net.links[link].from;
+        if let Some(path) = net.paths.get(&(from, to)) {
+            let hop = |pair: &[usize]| {
+                let mut links = self.out[pair[0]].iter().copied();
+                links.find(|id| net.links[*id].to == pair[1])
+            };
+            return path.windows(2).map(|pair| Some((hop(pair)?, 1.0))).collect();
         }
-        links.extend(first);
-        links.reverse();
-        Some(links)
+        // A host behind one link is as far as its router: one search serves all of its hosts.
+        let (end, last) = match self.into[to].as_slice() {
+            [only] => (net.links[*only].from, Some(*only)),
+            _ => (to, None),
+        };
+        let mut shares = self.walk(from, end)?;
+        shares.extend(last.map(|id| (id, 1.0)));
+        Some(shares)
     }
 
-    /// The best of the links from one node to the next.
-    fn between(&self, from: usize, to: usize) -> Option<usize> {
-        let links = self.out[from].iter().copied().filter(|id| self.net.links[*id].to == to);
-        links.min_by_key(|id| delay(self.net, *id))
-    }
-
-    fn tree(&mut self, root: usize) -> &[Option<usize>] {
-        let (net, out) = (self.net, &self.out);
-        self.trees.entry(root).or_insert_with(|| {
-            let mut by: Vec<Option<usize>> = vec![None; net.nodes.len()];
-            let mut best = vec![(u64::MAX, u32::MAX, usize::MAX); net.nodes.len()];
-            best[root] = (0, 0, 0);
-            let mut queue = BinaryHeap::from([Reverse((0, 0, 0, root))]);
-            while let Some(Reverse((d, hops, through, node))) = queue.pop() {
-                if best[node] != (d, hops, through) {
-                    continue;
-                }
-                for &id in &out[node] {
-                    let to = net.links[id].to;
-                    let far = d.saturating_add(delay(net, id).ps());
-                    let key = (far, hops + 1, id);
-                    if key < best[to] && to != root {
-                        best[to] = key;
-                        by[to] = Some(id);
-                        queue.push(Reverse((far, hops + 1, id, to)));
-                    }
-                }
+    fn walk(&mut self, from: usize, end: usize) -> Option<Shares> {
+        let (net, into) = (self.net, &self.into);
+        let costs = self.costs.entry(end).or_insert_with(|| search(net, into, end));
+        let mut shares = Shares::new();
+        // Nodes on the way, the farthest first: all that reaches a node is known when it is met.
+        let mut open = BTreeMap::from([((costs[from], from), 1.0)]);
+        while let Some(((left, node), share)) = open.pop_last() {
+            if node == end {
+                return Some(shares);
             }
-            by
-        })
+            if left == u64::MAX {
+                return None;
+            }
+            let best =
+                |id: &&usize| cost(net, **id).saturating_add(costs[net.links[**id].to]) == left;
+            let next: Vec<usize> = self.out[node].iter().filter(best).copied().collect();
+            for &id in &next {
+                let part = share / next.len() as f64;
+                let to = net.links[id].to;
+                shares.push((id, part));
+                *open.entry((costs[to], to)).or_insert(0.0) += part;
+            }
+        }
+        None
     }
 }
 
-fn delay(net: &Net, link: usize) -> Duration {
-    net.links[link].properties.delay.map_or(Duration::ZERO, |delay| delay.value)
+/// The propagation delay of a way, the same on all of its paths but for rounding.
+pub(crate) fn delay(net: &Net, shares: &[(usize, f64)]) -> Duration {
+    let sum: f64 = shares.iter().map(|(id, share)| net.delay(*id).ps() as f64 * share).sum();
+    Duration::from_ps((sum + 0.5) as u64)
+}
+
+/// The cost from each node to `end`.
+fn search(net: &Net, into: &[Vec<usize>], end: usize) -> Vec<u64> {
+    let mut costs = vec![u64::MAX; net.nodes.len()];
+    costs[end] = 0;
+    let mut queue = BinaryHeap::from([Reverse((0, end))]);
+    while let Some(Reverse((far, node))) = queue.pop() {
+        if far > costs[node] {
+            continue;
+        }
+        for &id in &into[node] {
+            let from = net.links[id].from;
+            let through = far.saturating_add(cost(net, id));
+            if through < costs[from] {
+                costs[from] = through;
+                queue.push(Reverse((through, from)));
+            }
+        }
+    }
+    costs
+}
+
+/// A picosecond a link makes the path with fewer links the better of two as long.
+fn cost(net: &Net, link: usize) -> u64 {
+    net.delay(link).ps().saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Span;
+    use crate::network::Link;
+    use crate::network::properties::Properties;
+    use crate::section::At;
+
+    /// A network of one-way links: from, to, delay in milliseconds.
+    fn net(nodes: usize, links: &[(usize, usize, u64)]) -> Net {
+        let mut net = Net::default();
+        let node = |i: usize| ratewire_net::spec::NodeSpec {
+            name: i.to_string(),
+            is_host: true,
+            position: None,
+        };
+        net.nodes = (0..nodes).map(node).collect();
+        for &(from, to, ms) in links {
+            let delay = At { value: Duration::from_millis(ms), span: Span::default() };
+            let properties = Properties { delay: Some(delay), ..Properties::default() };
+            let (name, span) = (String::new(), Span::default());
+            net.links.push(Link { name, from, to, properties, access: false, peer: None, span });
+        }
+        net
+    }
+
+    #[test]
+    fn flows_are_shared_among_equal_paths() {
+        // 0 -> 1, then by 2 or by 3 to 4, then 5; 1 -> 6 -> 4 is longer.
+        let links = [
+            (0, 1, 1),
+            (1, 2, 2),
+            (2, 4, 2),
+            (1, 3, 2),
+            (3, 4, 2),
+            (4, 5, 1),
+            (1, 6, 3),
+            (6, 4, 3),
+        ];
+        let mut net = net(7, &links);
+        let mut routes = Routes::new(&net);
+        let mut shares = routes.shares(0, 5).unwrap();
+        shares.sort_by_key(|(id, _)| *id);
+        assert_eq!(shares, [(0, 1.0), (1, 0.5), (2, 0.5), (3, 0.5), (4, 0.5), (5, 1.0)]);
+        assert_eq!(delay(&net, &shares), Duration::from_millis(6));
+        assert_eq!(routes.shares(5, 0), None);
+        assert_eq!(routes.shares(3, 3), Some(Vec::new()));
+        net.paths.insert((0, 5), vec![0, 1, 6, 4, 5]);
+        let given = Routes::new(&net).shares(0, 5).unwrap();
+        assert_eq!(delay(&net, &given), Duration::from_millis(8));
+    }
+
+    #[test]
+    fn the_fewest_links_of_the_shortest() {
+        let net = net(4, &[(0, 1, 0), (1, 3, 0), (0, 2, 0), (2, 1, 0)]);
+        let shares = Routes::new(&net).shares(0, 3).unwrap();
+        assert_eq!(shares, [(0, 1.0), (1, 1.0)]);
+    }
 }

@@ -240,6 +240,8 @@ impl<'a> Section<'a> {
             }
             let key = self.tables.iter().find_map(|table| keys::find(table, &entry.key));
             match key {
+                // Which keys are read hangs on another key, and that one is wrong.
+                Some(key) if !key.applies.is_empty() && self.variety.borrow().is_none() => {}
                 Some(key) => self.unused(entry, key),
                 None => {
                     let known = self.known();

@@ -8,7 +8,7 @@ use ratewire_net::spec::NodeSpec;
 
 use crate::keys::{self, Key};
 use crate::network::Net;
-use crate::network::properties::{Cable, Reading};
+use crate::network::properties::{Cable, Properties, Reading, Told};
 use crate::section::{At, Section};
 
 /// A kind of topology.
@@ -118,7 +118,7 @@ const TOPOLOGIES: &[TopologyInfo] = &[
 /// Builds the topology that `[topology]` describes.
 pub(crate) fn build(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
     let Some(kind) = section.word("kind") else {
-        // Without a kind nothing can be said about the other keys.
+        section.finish();
         return;
     };
     section.set_variety(kind.value);
@@ -156,7 +156,13 @@ impl Builder<'_, '_> {
     fn properties(&self, name: &'static str) -> At<Cable> {
         match self.section.section(name) {
             Some(table) => At { value: self.reading.cable(&table), span: table.span },
-            None => At { value: Cable::default(), span: self.section.span },
+            // Links that must be described and are not have been told of.
+            None => {
+                let told = Told { rate: true, delay: true };
+                let none = Properties { told, ..Properties::default() };
+                let cable = Cable { forward: none.clone(), backward: none };
+                At { value: cable, span: self.section.span }
+            }
         }
     }
 

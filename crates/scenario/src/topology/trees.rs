@@ -72,7 +72,6 @@ pub(super) fn fat_tree(b: &mut Builder<'_, '_>) {
         }
         k += 1;
     }
-    let spread = b.section.switch_or("spread");
     let link = b.properties("link");
     let access = b.properties("access");
     let half = k / 2;
@@ -108,5 +107,4 @@ pub(super) fn fat_tree(b: &mut Builder<'_, '_>) {
             }
         }
     }
-    b.net.spread = spread.then_some(k);
 }

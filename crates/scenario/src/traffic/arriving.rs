@@ -254,5 +254,9 @@ fn weighted(section: &Section<'_>, senders: &Senders<'_>, item: &Item) -> Pairs 
     }
     let from = At { value: from.as_str(), span: parts[0].span };
     let to = At { value: to.as_str(), span: parts[1].span };
-    senders.pairs(context, from, to).into_iter().map(|(a, b)| (a, b, weight)).collect()
+    let pairs = senders.pairs(context, from, to);
+    if pairs.iter().any(|(a, b)| a == b) {
+        context.error(item.span, "a pair of a node with itself").help("name two different nodes");
+    }
+    pairs.into_iter().map(|(a, b)| (a, b, weight)).collect()
 }

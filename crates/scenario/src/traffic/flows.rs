@@ -61,8 +61,9 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
         if a == b {
             let node = &senders.net.nodes[a].name;
             context
-                .warning(from.span, format!("a flow from {node:?} to itself crosses no link"))
-                .help("it measures nothing but its own host");
+                .error(from.span, format!("a flow from {node:?} to itself"))
+                .help("name two different nodes");
+            continue;
         }
         senders.check_route(context, (a, b), from.span);
         for _ in 0..count {

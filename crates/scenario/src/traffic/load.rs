@@ -76,8 +76,8 @@ fn crossing(senders: &mut Senders<'_>, pairs: &Pairs) -> Vec<f64> {
     let total: f64 = pairs.iter().map(|(_, _, weight)| weight).sum();
     let mut share = vec![0.0; senders.net.links.len()];
     for (a, b, weight) in pairs {
-        for id in senders.routes.links(*a, *b).unwrap_or_default() {
-            share[id] += weight / total;
+        for (id, part) in senders.routes.shares(*a, *b).unwrap_or_default() {
+            share[id] += part * weight / total;
         }
     }
     share

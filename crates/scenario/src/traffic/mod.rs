@@ -38,7 +38,7 @@ impl Senders<'_> {
     /// Notes errors where no path leads from one node to the other, or back.
     fn check_route(&mut self, context: &Context<'_>, (a, b): (usize, usize), span: Span) {
         for (from, to) in [(a, b), (b, a)] {
-            if self.routes.links(from, to).is_none() {
+            if self.routes.shares(from, to).is_none() {
                 let name = |id: usize| &self.net.nodes[id].name;
                 let why = if from == a { "data" } else { "acknowledgements" };
                 context

@@ -1,0 +1,52 @@
+//! Broken scenarios, each with what is said about it in the text file beside.
+//!
+//! `RATEWIRE_BLESS=1 cargo test -p ratewire-scenario --test broken` writes the texts anew.
+
+use std::path::Path;
+
+use ratewire_scenario::Scenario;
+
+/// Lists of laws and of their options grow with the laws, which is no matter of this crate.
+fn without_laws(text: &str) -> String {
+    let cut = |line: &str| match line.split_once("known: xcp, ") {
+        Some((before, _)) => format!("{before}known: xcp, ...\n"),
+        None => match line.split_once("known: throughput, aging, ") {
+            Some((before, _)) => format!("{before}known: throughput, aging, ...\n"),
+            None => format!("{line}\n"),
+        },
+    };
+    text.lines().map(cut).collect()
+}
+
+#[test]
+fn broken_scenarios_are_explained() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken");
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 20);
+    let bless = std::env::var_os("RATEWIRE_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let loader = |name: &str| {
+            std::fs::read_to_string(folder.join(name))
+                // The system's own words differ between systems.
+                .map_err(|_| std::io::Error::other("no such file"))
+        };
+        let diagnostics = Scenario::parse(&name, &text, &loader).expect_err(&name);
+        let said: Vec<String> = diagnostics.iter().map(|d| format!("{d}\n")).collect();
+        let said = without_laws(&said.join("\n"));
+        let expected = file.with_extension("txt");
+        if bless {
+            std::fs::write(&expected, &said).unwrap();
+        } else if std::fs::read_to_string(&expected).ok().as_deref() != Some(&said) {
+            wrong.push(format!("{name} now says:\n{said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

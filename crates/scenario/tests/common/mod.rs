@@ -1,0 +1,57 @@
+//! What several tests share.
+#![allow(dead_code, missing_docs)]
+
+use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_sim::setup::Setup;
+
+/// A scenario of a dumbbell with one pair and these further lines.
+pub fn dumbbell(more: &str) -> String {
+    format!(
+        "duration = \"10 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\n\
+         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"20 ms\" }}\n{more}\n"
+    )
+}
+
+pub fn flow() -> &'static str {
+    "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n"
+}
+
+/// Reads a scenario whose files are these.
+pub fn parse_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Vec<Diagnostic>> {
+    let loader = |name: &str| {
+        let file = files.iter().find(|(known, _)| *known == name);
+        file.map(|(_, text)| text.to_string()).ok_or_else(|| std::io::Error::other("no such file"))
+    };
+    Scenario::parse("test.toml", text, &loader)
+}
+
+pub fn parse(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
+    parse_with(text, &[])
+}
+
+#[track_caller]
+pub fn scenario(text: &str) -> Scenario {
+    parse(text).unwrap_or_else(|all| panic!("{}", shown(&all)))
+}
+
+#[track_caller]
+pub fn setup(text: &str) -> Setup {
+    scenario(text).setup(None, None).unwrap_or_else(|all| panic!("{}", shown(&all)))
+}
+
+/// All diagnostics of a text that is wrong, as one text.
+#[track_caller]
+pub fn refused(text: &str) -> String {
+    shown(&parse(text).expect_err("it should be refused"))
+}
+
+/// The warnings of a text that is not wrong.
+#[track_caller]
+pub fn warned(text: &str) -> String {
+    shown(&scenario(text).warnings)
+}
+
+pub fn shown(diagnostics: &[Diagnostic]) -> String {
+    let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    texts.join("\n")
+}

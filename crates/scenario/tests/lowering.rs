@@ -1,0 +1,318 @@
+//! What scenarios become.
+
+mod common;
+
+use std::path::Path;
+
+use common::{dumbbell, flow, parse_with, scenario, setup, shown};
+use ratewire_net::spec::{Change, Contention, Discipline, Limit, LinkId, Loss, Service};
+use ratewire_scenario::Scenario;
+use ratewire_sim::setup::{Arrivals, Setup, Sizes};
+use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
+use ratewire_units::{Bytes, Duration, Rate};
+
+fn file(name: &str) -> Scenario {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    Scenario::load(&folder.join(name)).unwrap_or_else(|all| panic!("{}", shown(&all)))
+}
+
+fn link<'a>(setup: &'a Setup, name: &str) -> &'a ratewire_net::spec::LinkSpec {
+    setup.network.links.iter().find(|link| link.name == name).expect(name)
+}
+
+#[test]
+fn three_flows_join() {
+    let scenario = file("xcp-joins.toml");
+    assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
+    assert_eq!(scenario.laws(), ["xcp"]);
+    assert_eq!(scenario.bottlenecks, [LinkId(0)]);
+    let plan = scenario.plan(None, Some(9)).unwrap();
+    let setup = &plan.setup;
+    assert_eq!((setup.seed, setup.sample_interval), (9, Some(Duration::from_millis(50))));
+    assert_eq!(plan.law_names, ["xcp"]);
+    let starts: Vec<f64> = setup.flows.iter().map(|flow| flow.start.secs()).collect();
+    assert_eq!(starts, [0.0, 10.0, 20.0]);
+    assert_eq!(setup.network.links.len(), 2 + 3 * 4);
+    let bottleneck = link(setup, "bottleneck");
+    assert_eq!(bottleneck.limit, Limit::Bytes(Bytes::new(6_250_000)));
+    assert_eq!(bottleneck.law, Some(0));
+    // (50 ms / 2 - 10 ms) / 2 on each access link, at ten times the bottleneck's rate.
+    let access = link(setup, "s2->r1");
+    assert_eq!(access.delay, Duration::from_micros(7_500));
+    assert!(matches!(access.service, Service::Rate(r) if r == Rate::from_mbps(10_000)));
+    assert_eq!(access.limit, Limit::Unlimited);
+    assert_eq!(setup.flows[0].transport.packet, Bytes::new(1000));
+    // The variant stands wherever a law's name may.
+    let plan = scenario.plan(Some("naive-xcp"), None).unwrap();
+    assert_eq!((plan.law.as_str(), plan.setup.laws[0].info().name), ("naive-xcp", "xcp"));
+    assert!(scenario.evaluator(&plan).finish(&empty()).len() == 5, "one is of xcp alone");
+}
+
+fn empty() -> ratewire_sim::outcome::Outcome {
+    ratewire_sim::outcome::Outcome {
+        flows: Vec::new(),
+        links: Vec::new(),
+        packets: Default::default(),
+        events: 0,
+        data_packets_delivered: 0,
+        ended: ratewire_units::Time::ZERO,
+    }
+}
+
+#[test]
+fn web_search_over_abilene() {
+    let scenario = file("abilene.toml");
+    assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
+    assert_eq!(scenario.laws(), ["xcp", "newreno"]);
+    let setup = scenario.setup(None, None).unwrap();
+    let web = &setup.traffic[0];
+    assert!(matches!(web.sizes, Sizes::Empirical(_)));
+    let Arrivals::Poisson(rate) = web.arrivals else { panic!("{:?}", web.arrivals) };
+    // Flows of 1.6 MB on average, and the busiest link carries part of all flows.
+    assert!(rate > 50.0 && rate < 5000.0, "{rate}");
+    // The same flows, whatever the law.
+    let other = scenario.setup(Some("newreno"), None).unwrap();
+    assert!(matches!(other.traffic[0].arrivals, Arrivals::Poisson(r) if r == rate));
+    assert!(setup.network.nodes.iter().all(|node| node.position.is_some()));
+    assert_eq!(setup.flows[0].app.writer, Writer::Sized(Bytes::new(1_000_000_000)));
+}
+
+#[test]
+fn a_bus_ride() {
+    let setup = file("hsdpa.toml").setup(None, None).unwrap();
+    assert!(setup.changes.len() > 20);
+    assert!(setup.changes.iter().all(|(_, link, _)| *link == LinkId(0)));
+    assert!(
+        matches!(link(&setup, "bottleneck.reverse").service, Service::Rate(r) if r.bps() == 384_000)
+    );
+}
+
+#[test]
+fn all_to_all_in_a_fat_tree() {
+    let setup = file("fat-tree.toml").setup(None, None).unwrap();
+    let hosts = setup.network.nodes.iter().filter(|node| node.is_host).count();
+    assert_eq!((hosts, setup.network.nodes.len()), (16, 36));
+    assert_eq!(setup.network.links.len(), 2 * (16 + 16 + 16));
+    assert_eq!(setup.traffic[0].pairs.len(), 16 * 15);
+    assert_eq!(setup.flows.len(), 15);
+    // The engine spreads flows over the cores by itself.
+    assert!(setup.paths.is_empty());
+    // Each of the 4 * 4 hosts' shares of the load on its own link, and nothing is loaded more.
+    let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
+    let bytes = 100_000.0 + 69.0 * 40.0;
+    assert!((rate - 16.0 * 0.3 * 10e9 / 8.0 / bytes).abs() < 1.0, "{rate}");
+}
+
+#[test]
+fn every_key_of_a_custom_network() {
+    let scenario = file("everything.toml");
+    let plan = scenario.plan(None, None).unwrap();
+    let setup = &plan.setup;
+    assert!(setup.exact_wire);
+    let radio = link(setup, "radio");
+    assert!(matches!(&radio.service, Service::Opportunities(trace) if trace.at.len() == 5));
+    assert!(matches!(radio.loss, Loss::Burst { loss_bad: 0.9, .. }));
+    let back = link(setup, "radio.reverse");
+    assert_eq!((back.medium, back.law), (radio.medium, None));
+    assert_eq!(back.loss, Loss::Random(0.01));
+    let media: Vec<(&str, Contention)> =
+        setup.network.mediums.iter().map(|m| (m.name.as_str(), m.contention)).collect();
+    assert_eq!(media, [("radio", Contention::Backoff), ("air", Contention::Random)]);
+    let red = link(setup, "b->c");
+    assert!(matches!(&red.discipline, Discipline::Red(red) if red.max == Bytes::new(15_000)));
+    // 10 Mbit/s * 100 ms * 2.
+    assert_eq!((red.limit, red.overhead), (Limit::Bytes(Bytes::new(250_000)), Bytes::new(38)));
+    let plain = link(setup, "c->b");
+    assert_eq!((plain.limit, &plain.discipline), (Limit::Unlimited, &Discipline::DropTail));
+    assert_eq!(setup.paths.len(), 2);
+    assert_eq!(setup.changes.len(), 4);
+    assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
+    let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["bulk.1", "bulk.2", "bursts", "video", "file"]);
+    let bulk = &setup.flows[1];
+    assert_eq!(bulk.start.secs(), 1.01);
+    assert_eq!(bulk.stop.unwrap().secs(), 30.01);
+    assert_eq!(bulk.app.reader, Reader::Slow(Duration::from_millis(1)));
+    assert_eq!(bulk.transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
+    // What a flow does not say itself is the scenario's.
+    assert_eq!(bulk.transport.min_rto, Duration::from_secs(1));
+    let on_off = &setup.flows[2];
+    assert!(matches!(
+        on_off.app.writer,
+        Writer::OnOff { pause_after: PauseAfter::Sent, count: Some(10), .. }
+    ));
+    assert_eq!(plan.law_names[on_off.law], "cubic");
+    // 100 packets are 100 payloads of 1000 - 52 bytes.
+    assert_eq!(setup.flows[4].app.writer, Writer::Sized(Bytes::new(94_800)));
+    assert_eq!(setup.traffic[0].pairs.len(), 2);
+    assert!(matches!(&setup.traffic[2].arrivals, Arrivals::Listed(list) if list.len() == 2));
+    assert_eq!(setup.traffic[0].name, "web");
+    assert_eq!(setup.traffic[1].name, "traffic2");
+    // A law without `weight` leaves it out and says so.
+    let plan = scenario.plan(Some("cubic"), None).unwrap();
+    assert!(shown(&plan.warnings).contains("cubic has no option `weight`"), "{:?}", plan.warnings);
+}
+
+#[test]
+fn flows_by_pattern_and_number() {
+    let more = |text: &str| dumbbell(text).replace("kind", "pairs = 3\nkind");
+    let pairs = |text: &str| -> Vec<String> {
+        setup(&more(text)).flows.iter().map(|flow| flow.name.clone()).collect()
+    };
+    assert_eq!(pairs("[[flow]]\nfrom = \"s*\"\nto = \"d*\""), ["s1->d1", "s2->d2", "s3->d3"]);
+    assert_eq!(pairs("[[flow]]\nfrom = \"s*\"\nto = \"d1\""), ["s1->d1", "s2->d1", "s3->d1"]);
+    assert_eq!(pairs("[[flow]]\nfrom = \"d1\"\nto = \"s*\"\nname = \"x\""), ["x.1", "x.2", "x.3"]);
+    let text = more("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\ncount = 2\nstagger = \"10 ms\"");
+    let starts: Vec<f64> = setup(&text).flows.iter().map(|f| f.start.secs() * 1e3).collect();
+    assert_eq!(starts, [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
+}
+
+#[test]
+fn load_is_of_a_link_with_headers() {
+    let traffic = "[[traffic]]\nload = { link = \"bottleneck\", fraction = 0.5 }\nsizes = { fixed = \"14600 B\" }";
+    let setup = setup(&dumbbell(traffic));
+    // Ten packets of 1500 bytes: 15,000 bytes; 5 Mbit/s are 625,000 bytes a second.
+    let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
+    assert!((rate - 625_000.0 / 15_000.0).abs() < 1e-9, "{rate}");
+    assert_eq!(setup.traffic[0].pairs.len(), 1);
+}
+
+#[test]
+fn half_the_flows_make_half_the_load() {
+    let text = "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"parking-lot\"\nhops = 2\n\
+        link = { rate = \"12 Mbit/s\", delay = \"1 ms\" }\n\
+        [[traffic]]\nsizes = { fixed = \"1460 B\" }\nload = { link = \"hop1\", fraction = 1 }";
+    let setup = setup(text);
+    // Two of the three pairs cross the first hop: 1000 packets a second there, 1500 in all.
+    let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
+    assert!((rate - 1500.0).abs() < 1e-6, "{rate}");
+}
+
+#[test]
+fn overrides_are_checked_like_the_file() {
+    let scenario = scenario(&dumbbell(flow()));
+    let set =
+        |path: &str, value: &str| scenario.with_overrides(&[(path.to_string(), value.to_string())]);
+    let changed = set("bottleneck.rate", "100M").unwrap().setup(None, None).unwrap();
+    assert!(
+        matches!(changed.network.links[0].service, Service::Rate(r) if r == Rate::from_mbps(100))
+    );
+    assert_eq!(set("law", "cubic").unwrap().laws(), ["cubic"]);
+    assert_eq!(
+        set("flow.1.start", "2 s").unwrap().setup(None, None).unwrap().flows[0].start.secs(),
+        2.0
+    );
+    assert_eq!(
+        set("topology.pairs", "4").unwrap().setup(None, None).unwrap().network.nodes.len(),
+        10
+    );
+    assert_eq!(
+        shown(&set("bottleneck.rat", "1 Mbit/s").unwrap_err()),
+        "error: unknown key `rat` in `bottleneck` of [topology]\n --> --set:1:1\n  |\n\
+         1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
+         = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
+         medium, contention, law, reverse"
+    );
+    assert!(shown(&set("bottleneck.delay", "5").unwrap_err()).contains("cannot be the number 5"));
+}
+
+#[test]
+fn files_are_kept_for_overrides() {
+    let text = dumbbell(flow()).replace("rate = \"10 Mbit/s\"", "trace = \"x\"");
+    let scenario = parse_with(&text, &[("x", "1\n")]).unwrap();
+    assert!(scenario.with_overrides(&[("seed".into(), "3".into())]).is_ok());
+}
+
+#[test]
+fn topology_files_of_all_formats() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    for (name, routers) in [
+        ("topology-zoo/Abilene.graphml", 11),
+        ("topology-zoo/AttMpls.graphml", 25),
+        ("topology-zoo/Cogentco.graphml", 197),
+        ("topohub/sndlib-geant.json", 22),
+    ] {
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"graph\"\nfile = \"{name}\"\n\
+             link = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
+             [[traffic]]\nsizes = {{ fixed = \"10 KB\" }}\nload = {{ fraction = 0.5 }}"
+        );
+        let loader = |name: &str| std::fs::read_to_string(data.join(name));
+        let scenario = Scenario::parse("t", &text, &loader);
+        let scenario = scenario.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let setup = scenario.setup(None, None).unwrap();
+        assert_eq!(setup.network.nodes.len(), 2 * routers, "{name}");
+    }
+}
+
+/// The scenario that the design shows, to the letter of TOML.
+#[test]
+fn the_design_s_own_scenario() {
+    let text = r#"
+        name     = "Three flows join a 1 Gb/s bottleneck"
+        duration = "30 s"
+        seed     = 1
+        law      = "xcp"
+
+        [topology]
+        kind       = "dumbbell"
+        pairs      = 3
+        bottleneck = { rate = "1 Gbit/s", delay = "23 ms", queue = "1 bdp" }
+        access     = { rate = "10 Gbit/s", delay = "1 ms" }
+
+        [[flow]]
+        from = "s1"
+        to = "d1"
+        start = "0 s"
+
+        [[traffic]]
+        arrivals = { poisson = "5 /s" }
+        sizes    = { pareto = { shape = 1.4, mean = "100 packets" } }
+
+        [[expect]]
+        metric = "utilisation"
+        link = "bottleneck"
+        during = "5 s .. 30 s"
+        min = 0.98
+        source = "experimental-evaluation slides, single bottleneck"
+    "#;
+    let setup = setup(text);
+    assert_eq!(link(&setup, "bottleneck").limit, Limit::Bytes(Bytes::new(6_250_000)));
+    // Traffic goes between the topology's own pairs; a packet's payload is 1460 bytes.
+    assert_eq!(setup.traffic[0].pairs.len(), 3);
+    assert!(matches!(setup.traffic[0].sizes, Sizes::Pareto { mean, .. } if mean == 146_000.0));
+}
+
+#[test]
+fn links_of_a_topology_can_be_changed() {
+    let change = "[[link]]\nname = \"*->r1\"\ndelay = \"7 ms\"\n[[link]]\nname = \"bottleneck\"\n\
+                  queue = \"30 packets\"\nreverse = { rate = \"1 Mbit/s\" }";
+    let setup = setup(&dumbbell(change));
+    assert_eq!(link(&setup, "s1->r1").delay, Duration::from_millis(7));
+    assert_eq!(link(&setup, "r1->s1").delay, Duration::ZERO);
+    assert_eq!(link(&setup, "bottleneck").limit, Limit::Packets(30));
+    let back = link(&setup, "bottleneck.reverse");
+    assert!(matches!(back.service, Service::Rate(r) if r == Rate::from_mbps(1)));
+}
+
+#[test]
+fn a_given_path_is_measured_by_its_own_delay() {
+    let link = |a: &str, b: &str, ms: u64| {
+        format!(
+            "[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrate = \"8 Mbit/s\"\ndelay = \"{ms} ms\"\n"
+        )
+    };
+    let nodes: String = ["a", "b", "c"].map(|n| format!("[[node]]\nname = \"{n}\"\n")).concat();
+    let links = link("a", "b", 10) + &link("a", "c", 20) + &link("c", "b", 30);
+    let text = format!(
+        "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"custom\"\n{nodes}{links}\
+         [[flow]]\nfrom = \"a\"\nto = \"b\"\n"
+    );
+    let limit = |text: &str| setup(text).network.links[2].limit;
+    // Nothing crosses a->c: the longest round trip of all, 20 ms, counts. By way of c it is 100 ms.
+    assert_eq!(limit(&text), Limit::Bytes(Bytes::new(20_000)));
+    let given = format!("{text}[[path]]\nnodes = [\"a\", \"c\", \"b\"]\n");
+    assert_eq!(limit(&given), Limit::Bytes(Bytes::new(100_000)));
+    let one_way = format!("{given}both = false\n");
+    assert_eq!(limit(&one_way), Limit::Bytes(Bytes::new(60_000)));
+}

@@ -1,0 +1,115 @@
+//! Scenarios that are run: what is read is what the engine takes.
+
+mod common;
+
+use std::path::Path;
+
+use common::{dumbbell, flow, scenario, shown};
+use ratewire_net::routing::Routing;
+use ratewire_scenario::{Scenario, Verdict};
+use ratewire_sim::setup::Arrivals;
+
+fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Verdict> {
+    let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    let mut evaluator = scenario.evaluator(&plan);
+    let outcome = ratewire_sim::run(&plan.setup, &mut evaluator).unwrap();
+    evaluator.finish(&outcome)
+}
+
+#[track_caller]
+fn all_pass(verdicts: &[Verdict]) {
+    assert!(!verdicts.is_empty());
+    let texts: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
+    assert!(verdicts.iter().all(|verdict| verdict.pass), "{}", texts.join("\n"));
+}
+
+#[test]
+fn a_sized_flow_takes_the_time_it_must() {
+    // 1 MB at 10 Mbit/s takes 0.8 s, 3 % more with headers, and some round trips to get there.
+    let expectations = "[[expect]]\nmetric = \"completion_time\"\nmin = \"0.8 s\"\nmax = \"1.5 s\"\n\
+        [[expect]]\nmetric = \"goodput\"\nequals = \"0.8 Mbit/s\"\n\
+        [[expect]]\nmetric = \"rtt_min\"\nmin = \"40 ms\"\nmax = \"45 ms\"\n\
+        [[expect]]\nmetric = \"utilisation\"\nlink = \"bottleneck\"\nduring = \"5 s .. 10 s\"\nmax = 0\n";
+    let text = dumbbell(&format!("{}size = \"1 MB\"\n{expectations}", flow()));
+    all_pass(&run(&scenario(&text), None));
+}
+
+#[test]
+fn xcp_flows_share_equally() {
+    let expectations = "[[expect]]\nmetric = \"jain\"\nduring = \"8 s .. 10 s\"\nmin = 0.99\n\
+        [[expect]]\nmetric = \"share\"\nflow = \"s1->d1\"\nduring = \"8 s .. 10 s\"\nequals = 0.5\ntolerance = \"10 %\"\n\
+        [[expect]]\nmetric = \"utilisation\"\nlink = \"bottleneck\"\nduring = \"5 s .. 10 s\"\nmin = 0.9\n\
+        [[expect]]\nmetric = \"convergence_time\"\nduring = \"3 s .. 10 s\"\naverage = \"500 ms\"\nmax = \"4 s\"\n\
+        [[expect]]\nmetric = \"drops\"\nmax = 0\n";
+    let flows = "[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nstagger = \"3 s\"\n";
+    let text = dumbbell(&format!("{flows}{expectations}")).replace("kind", "pairs = 2\nkind");
+    all_pass(&run(&scenario(&text), None));
+}
+
+#[test]
+fn a_load_is_the_load_that_is_measured() {
+    let text = "[[traffic]]\nload = { link = \"bottleneck\", fraction = 0.5 }\nsizes = { fixed = \"20 KB\" }\n\
+        [transport]\nhandshake = false\n\
+        [[expect]]\nmetric = \"utilisation\"\nlink = \"bottleneck\"\nequals = 0.5\ntolerance = 0.05\n";
+    let text = dumbbell(text).replace("\"10 s\"", "\"60 s\"");
+    all_pass(&run(&scenario(&text), Some("newreno")));
+}
+
+#[test]
+fn every_key_and_every_hard_case_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    let short = [("duration".to_string(), "12 s".to_string())];
+    let scenario = Scenario::load_with(&folder.join("everything.toml"), &short);
+    let scenario = scenario.unwrap_or_else(|all| panic!("{}", shown(&all)));
+    for law in ["xcp", "slow-xcp", "newreno"] {
+        assert!(run(&scenario, Some(law)).len() >= 5);
+    }
+    for bottleneck in ["rate = \"0 bit/s\", delay = \"0 s\"", "rate = \"1 bit/s\", delay = \"5 s\""]
+    {
+        let text = format!(
+            "duration = \"20 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\n\
+             bottleneck = {{ {bottleneck} }}\naccess = {{ rate = \"400 Gbit/s\" }}\n{}\
+             [[expect]]\nmetric = \"goodput\"\nmax = \"1 bit/s\"",
+            flow()
+        );
+        // Nothing arrives, which is a measurement: the flow has started.
+        let verdicts = run(&common::scenario(&text), None);
+        assert_eq!(verdicts[0].measured, Some(0.0), "{}", verdicts[0]);
+    }
+}
+
+/// The routes that loads are worked out with are those of the run: the share of flows that cross a
+/// link is the same when the engine's own routing draws them.
+#[test]
+fn loads_are_worked_out_with_the_engine_s_routes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    for (name, link, flow_bytes) in [
+        ("fat-tree.toml", "a1.1->c1", 100_000.0 + 69.0 * 40.0),
+        ("fat-tree.toml", "e1.1->a1.2", 100_000.0 + 69.0 * 40.0),
+        ("fat-tree.toml", "e2.1->h5", 100_000.0 + 69.0 * 40.0),
+    ] {
+        let set = [("traffic.1.load.link".to_string(), link.to_string())];
+        let scenario = Scenario::load_with(&folder.join(name), &set);
+        let setup = scenario.unwrap_or_else(|all| panic!("{}", shown(&all))).setup(None, None);
+        let setup = setup.unwrap();
+        let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
+        let load = 0.3 * 10e9 / 8.0;
+        let expected = load / (rate * flow_bytes);
+        let id = setup.network.links.iter().position(|l| l.name == link).unwrap();
+        let mut routing = Routing::new(&setup.network, &setup.paths).unwrap();
+        let (mut crossing, mut all) = (0.0, 0.0);
+        let mut flow = 0;
+        for _ in 0..100 {
+            for (a, b, weight) in &setup.traffic[0].pairs {
+                flow += 1;
+                let path = routing.path(*a, *b, flow).unwrap();
+                all += weight;
+                if path.iter().any(|l| l.index() == id) {
+                    crossing += weight;
+                }
+            }
+        }
+        let drawn = crossing / all;
+        assert!((drawn / expected - 1.0).abs() < 0.05, "{link}: {drawn} for {expected}");
+    }
+}
