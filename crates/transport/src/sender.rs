@@ -144,9 +144,7 @@ impl Sender {
     #[inline]
     pub fn deadline(&self) -> Time {
         let pace = if self.waits_for_pace() { self.pace_next } else { Time::NEVER };
-        // What the application writes before the flow is open waits for that, not for its time.
-        let write = if self.opening == Opening::Done { self.writing.next() } else { Time::NEVER };
-        self.timer.min(pace).min(write)
+        self.timer.min(pace).min(self.writing.next())
     }
 
     /// Only the pace keeps the next packet back.
