@@ -359,8 +359,10 @@ impl Sender {
     }
 
     fn tell(&mut self, now: Time, signal: Signal) {
-        let congestion =
-            Congestion { now, signal, in_flight: self.board.in_flight(), srtt: self.rtt.srtt() };
+        // FlightSize of RFC 5681: sent and not cumulatively acknowledged. What is thought lost counts,
+        // or else nothing would be left of it at a timeout.
+        let in_flight = Bytes::new(self.next - self.cumulative);
+        let congestion = Congestion { now, signal, in_flight, srtt: self.rtt.srtt() };
         self.source.on_congestion(&congestion);
     }
 

@@ -71,6 +71,9 @@ impl Writing {
                 }
             }
         }
+        if self.left == Some(0) {
+            self.next = Time::NEVER;
+        }
     }
 
     /// The transport has sent up to `sent` and knows that all up to `acknowledged` has arrived.

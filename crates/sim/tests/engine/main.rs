@@ -1,0 +1,10 @@
+//! Whole runs: their times, laws, traffic, determinism and books.
+
+mod aqm;
+mod closed_forms;
+mod conservation;
+mod determinism;
+mod hard;
+mod net;
+mod paths;
+mod traffic;

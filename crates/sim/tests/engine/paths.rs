@@ -1,0 +1,71 @@
+//! Which way packets go.
+
+use ratewire_net::spec::*;
+use ratewire_sim::{RunError, SetupError};
+use ratewire_transport::App;
+
+use crate::net::*;
+
+/// A diamond: 0 - 1 - {2, 3} - 4 - 5, both ways equally long. Links 2 and 4 lead over nodes 2 and 3.
+fn diamond() -> Net {
+    let mut net = Net::new(law("fixed", &[]));
+    net.nodes(6);
+    for (a, b) in [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)] {
+        net.cable(a, b, MBPS(100), MS(1));
+    }
+    net
+}
+
+#[test]
+fn flows_are_spread_over_paths_of_equal_cost_and_each_keeps_to_its_own() {
+    let mut net = diamond();
+    (0..200).for_each(|_| {
+        net.flow(0, 5, App::sized(packets(3)));
+    });
+    let out = net.run();
+    let (one, other) = (out.links[2].packets, out.links[4].packets);
+    assert_eq!(one + other, 600);
+    assert!(one % 3 == 0 && one.abs_diff(300) < 75, "{one} and {other}");
+    assert!(out.flows.iter().all(|f| f.completed.is_some()));
+}
+
+#[test]
+fn a_given_path_wins_and_holds_for_its_direction() {
+    let mut net = diamond();
+    net.setup.paths = vec![[0, 1, 3, 4, 5].map(NodeId).to_vec()];
+    (0..20).for_each(|_| {
+        net.flow(0, 5, App::sized(packets(1)));
+    });
+    let out = net.run();
+    assert_eq!((out.links[2].packets, out.links[4].packets), (0, 20));
+    assert!(out.links[3].packets > 0 && out.links[5].packets > 0, "acknowledgements as they like");
+}
+
+fn refused(net: &Net) -> SetupError {
+    match ratewire_sim::run(&net.setup, &mut ratewire_sim::record::NoRecorder) {
+        Err(RunError::Setup(e)) => e,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn setups_without_a_way_are_refused_before_they_start() {
+    let mut net = diamond();
+    net.flow(2, 2, App::unlimited()).start = secs(1e6);
+    assert_eq!(refused(&net), SetupError::ToItself(NodeId(2)));
+
+    let mut net = diamond();
+    net.nodes(1);
+    net.flow(0, 6, App::unlimited());
+    assert_eq!(refused(&net), SetupError::NoRoute(NodeId(0), NodeId(6)));
+
+    let mut net = diamond();
+    net.setup.network.links.truncate(1);
+    net.flow(0, 1, App::unlimited());
+    assert_eq!(refused(&net), SetupError::NoRoute(NodeId(1), NodeId(0)), "no way back");
+
+    let mut net = diamond();
+    net.setup.paths = vec![[0, 4].map(NodeId).to_vec()];
+    assert_eq!(refused(&net), SetupError::NoLink(NodeId(0), NodeId(4)));
+    assert!(refused(&net).to_string().contains("between which no link is"));
+}
