@@ -1,17 +1,16 @@
 //! Links, ports and packets together.
 
-use ratewire_laws::{AnyLaw, AnyPort, LinkContext, PortQueue};
+use ratewire_laws::{AnyLaw, AnyPort, LinkContext};
 use ratewire_transport::{Ack, Segment};
-use ratewire_units::{Bytes, Time};
+use ratewire_units::Time;
 
-use crate::discipline::Verdict;
-use crate::link::{Active, Link, NO_PORT, Observation, Tally};
+use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
 use crate::spec::{LinkId, NetworkSpec};
 
 /// Ends a route in the table.
-const END: u32 = u32::MAX;
+pub(crate) const END: u32 = u32::MAX;
 
 /// Takes note of when a link wants to be called.
 ///
@@ -49,12 +48,12 @@ pub struct Network {
     pub(crate) mediums: Vec<Medium>,
     pub(crate) ports: Vec<AnyPort>,
     /// The law of each port.
-    port_laws: Vec<usize>,
+    pub(crate) port_laws: Vec<usize>,
     /// Routes one after the other, each a run of link numbers closed by [`END`].
-    routes: Vec<u32>,
+    pub(crate) routes: Vec<u32>,
     /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
-    exact: Option<Vec<AnyLaw>>,
-    captured: Vec<Captured>,
+    pub(crate) exact: Option<Vec<AnyLaw>>,
+    pub(crate) captured: Vec<Captured>,
     pub(crate) seed: u64,
 }
 
@@ -215,347 +214,6 @@ impl Network {
         debug_assert!(arrived.is_none(), "a route has at least one link");
     }
 
-    /// Puts a packet on the next link of its route, or returns it where the route ends.
-    #[inline(always)]
-    fn forward(
-        &mut self,
-        now: Time,
-        mut label: Label,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        let link = self.routes[label.hop as usize];
-        if link == END {
-            return Some(label);
-        }
-        label.hop += 1;
-        self.arrive(now, LinkId(link), label, scheduler);
-        None
-    }
-
-    /// The event of a link is due. Returns a packet that has arrived where it was going.
-    #[inline]
-    pub fn on_event(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        let link = &self.links[id.index()];
-        if link.next_event != now {
-            return None;
-        }
-        if link.extra.is_some() {
-            return self.on_rare_event(now, id, scheduler);
-        }
-        self.catch_up_if_due(now, id, scheduler);
-        self.deliver(now, id, scheduler)
-    }
-
-    /// Takes the packet at the head off the link and passes it on.
-    #[inline(always)]
-    fn deliver(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> Option<Label> {
-        let link = &mut self.links[id.index()];
-        let label = link.row.pop_front()?;
-        link.started -= 1;
-        link.passed += 1;
-        Self::schedule_head(link, id, scheduler);
-        self.forward(now, label, scheduler)
-    }
-
-    /// Notes the arrival of the packet at the head as the link's next event.
-    #[inline]
-    pub(crate) fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
-        let mut due = match link.row.front() {
-            Some(head) if link.started > 0 => head.time,
-            _ => Time::NEVER,
-        };
-        if let Some(extra) = &link.extra {
-            due = due.min(extra.medium_free);
-        }
-        link.next_event = due;
-        if due != Time::NEVER {
-            scheduler.schedule(due, id);
-        }
-    }
-
-    /// A packet comes to a link.
-    #[inline(always)]
-    fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
-        self.catch_up_if_due(now, id, scheduler);
-        let link = &mut self.links[id.index()];
-        link.arrived += 1;
-        if link.port != NO_PORT {
-            let queue = port_queue(link);
-            let port = &mut self.ports[link.port as usize];
-            let header = self.packets.header_mut(label.content);
-            port.on_arrival(now, Bytes::new(u64::from(label.size)), header, queue);
-        }
-        if link.extra.is_some() {
-            return self.arrive_rare(now, id, label, scheduler);
-        }
-        let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
-        if idle {
-            self.start(now, id, label, scheduler);
-        } else if link.has_room_for(label.size) {
-            link.enqueue(now, label);
-        } else {
-            self.drop_full(id, &label);
-        }
-    }
-
-    /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
-    #[cold]
-    fn arrive_rare(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        mut label: Label,
-        scheduler: &mut impl Scheduler,
-    ) {
-        let link = &mut self.links[id.index()];
-        let waiting = Bytes::new(link.waiting_bytes);
-        let packet_time = link.packet_time(label.size);
-        let Some(extra) = link.extra.as_deref_mut() else { return };
-        if extra.down {
-            link.tally.dropped_down += 1;
-            self.packets.remove(label.content);
-            return;
-        }
-        if let Active::Red(red) = &mut extra.discipline {
-            let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
-            if !pass(&mut link.tally, &mut label, verdict) {
-                self.packets.remove(label.content);
-                return;
-            }
-        }
-        let medium = link.medium();
-        let idle =
-            medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
-        if idle {
-            return self.start(now, id, label, scheduler);
-        }
-        if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
-            return self.drop_full(id, &label);
-        }
-        self.links[id.index()].enqueue(now, label);
-        if let Some(medium) = medium {
-            self.contend(now, medium, scheduler);
-        }
-    }
-
-    /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.
-    fn may_send_at_once(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> bool {
-        let Some(medium) = self.links[id.index()].medium() else { return false };
-        // Those that wait go first, whoever is told of the medium's being free first.
-        self.contend(now, medium, scheduler);
-        let link = &self.links[id.index()];
-        self.mediums[medium.index()].is_free(now) && link.waiting() == 0 && link.can_send()
-    }
-
-    #[cold]
-    fn drop_full(&mut self, id: LinkId, label: &Label) {
-        self.links[id.index()].tally.dropped_full += 1;
-        self.packets.remove(label.content);
-    }
-
-    #[inline(always)]
-    fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        let link = &self.links[id.index()];
-        if (link.waiting() > 0 && link.busy_until <= now)
-            || (link.port != NO_PORT && link.port_timer <= now)
-        {
-            self.catch_up(now, id, scheduler);
-        }
-    }
-
-    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
-    /// the order of their times.
-    pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        loop {
-            let link = &mut self.links[id.index()];
-            let departs = link.waiting() > 0 && link.can_send() && link.medium().is_none();
-            let departure = if departs { link.busy_until } else { Time::NEVER };
-            if departure.min(link.port_timer) > now {
-                return;
-            }
-            if departure <= link.port_timer {
-                if self.dequeue(departure, id) {
-                    self.start_waiting(departure, id, scheduler);
-                }
-            } else {
-                self.port_timer(id);
-            }
-        }
-    }
-
-    fn port_timer(&mut self, id: LinkId) {
-        let link = &mut self.links[id.index()];
-        let queue = port_queue(link);
-        let port = &mut self.ports[link.port as usize];
-        port.on_timer(link.port_timer, queue);
-        link.port_timer = port.next_timer();
-    }
-
-    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.
-    #[inline]
-    pub(crate) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
-        let link = &mut self.links[id.index()];
-        link.sum_areas(now);
-        let Some(next) = link.row.get(link.started as usize) else { return false };
-        link.waiting_bytes -= u64::from(next.size);
-        if link.extra.is_none() {
-            return true;
-        }
-        self.dequeue_rare(now, id)
-    }
-
-    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops it.
-    #[cold]
-    fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
-        loop {
-            let link = &mut self.links[id.index()];
-            let left = link.waiting() - 1;
-            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started as usize);
-            let Some(extra) = link.extra.as_deref_mut() else { return true };
-            let Some(label) = link.row.get_mut(at) else { return false };
-            let size = Bytes::new(u64::from(label.size));
-            let verdict = match &mut extra.discipline {
-                Active::CoDel(c) => c.on_departure(now, now.since(label.time), waiting_bytes, size),
-                Active::Red(red) => {
-                    if left == 0 {
-                        red.emptied(now);
-                    }
-                    Verdict::Pass
-                }
-                Active::DropTail => Verdict::Pass,
-            };
-            if pass(&mut link.tally, label, verdict) {
-                return true;
-            }
-            self.packets.remove(label.content);
-            if at == 0 {
-                link.row.pop_front();
-            } else {
-                // Its place stays in the row until it reaches the head.
-                label.fate = Fate::Gone;
-                label.time = link.last_arrival;
-                link.started += 1;
-                link.tally.gone += 1;
-            }
-            if left == 0 {
-                return false;
-            }
-            if let Some(next) = link.row.get(link.started as usize) {
-                link.waiting_bytes -= u64::from(next.size);
-            }
-        }
-    }
-
-    /// The first waiting packet's transmission starts.
-    #[inline]
-    pub(crate) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        let link = &mut self.links[id.index()];
-        let at = link.started as usize;
-        let Some(mut label) = link.row.get(at).copied() else { return };
-        link.started += 1;
-        self.launch(now, id, &mut label);
-        let link = &mut self.links[id.index()];
-        link.row[at] = label;
-        if at == 0 {
-            link.next_event = label.time;
-            scheduler.schedule(label.time, id);
-        }
-    }
-
-    /// The transmission of a packet that did not have to wait starts.
-    #[inline(always)]
-    fn start(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
-        self.launch(now, id, &mut label);
-        let link = &mut self.links[id.index()];
-        link.row.push_back(label);
-        link.started += 1;
-        if link.started == 1 {
-            link.next_event = label.time;
-            scheduler.schedule(label.time, id);
-        }
-    }
-
-    /// The port sees a packet off, and it is worked out when it arrives.
-    #[inline(always)]
-    fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) {
-        let link = &mut self.links[id.index()];
-        let size = Bytes::new(u64::from(label.size));
-        if link.port != NO_PORT {
-            let queue = port_queue(link);
-            let port = &mut self.ports[link.port as usize];
-            let header = self.packets.header_mut(label.content);
-            port.on_departure(now, size, header, queue);
-            if let Some(laws) = &self.exact {
-                let law = &laws[self.port_laws[link.port as usize]];
-                *header = law.quantise(*header, size);
-            }
-        }
-        let (left, busy) = match (&link.extra, link.per_byte) {
-            (None, Some(per_byte)) => {
-                let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
-                (now + time, time)
-            }
-            _ => {
-                label.fate = link.draw_fate(now);
-                link.transmit(now, label.size)
-            }
-        };
-        link.busy_until = left;
-        link.busy += busy;
-        link.sent_bytes += size.get();
-        // A delay that has shortened does not let packets overtake each other.
-        label.time = (left + link.delay).max(link.last_arrival);
-        link.last_arrival = label.time;
-    }
-
-    /// The event of a link that has loss, a discipline, a trace, a medium or a stalled packet.
-    #[cold]
-    fn on_rare_event(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        if let Some(medium) = self.links[id.index()].medium() {
-            if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
-                && extra.medium_free <= now
-            {
-                extra.medium_free = Time::NEVER;
-            }
-            self.contend(now, medium, scheduler);
-        }
-        self.catch_up(now, id, scheduler);
-        let link = &mut self.links[id.index()];
-        let head = link.row.front().copied();
-        let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            Self::schedule_head(link, id, scheduler);
-            return None;
-        };
-        if head.fate == Fate::Arrives {
-            if link.extra.as_ref().is_some_and(|e| e.captured) {
-                let (label, content) = (head, *self.packets.content(head.content));
-                let ack = self.packets.ack(head.content);
-                self.captured.push(Captured { at: now, link: id, label, content, ack });
-            }
-            return self.deliver(now, id, scheduler);
-        }
-        link.row.pop_front();
-        link.started -= 1;
-        if head.fate == Fate::Lost {
-            link.tally.lost += 1;
-            self.packets.remove(head.content);
-        } else {
-            link.tally.gone -= 1;
-        }
-        Self::schedule_head(link, id, scheduler);
-        None
-    }
-
     /// Counters of a link as of `now`, and what waits there.
     pub fn observe(
         &mut self,
@@ -572,25 +230,4 @@ impl Network {
     pub fn unbalanced_link(&self) -> Option<LinkId> {
         self.links.iter().position(|l| !l.is_balanced()).map(|i| LinkId(i as u32))
     }
-}
-
-/// Carries out a discipline's verdict; returns whether the packet goes on.
-fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Pass => true,
-        Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
-            tally.marked += u64::from(label.ecn == Ecn::Capable);
-            label.ecn = Ecn::Marked;
-            true
-        }
-        Verdict::MarkOrDrop | Verdict::Drop => {
-            tally.dropped_early += 1;
-            false
-        }
-    }
-}
-
-#[inline]
-fn port_queue(link: &Link) -> PortQueue {
-    PortQueue { bytes: Bytes::new(link.waiting_bytes), packets: link.waiting() }
 }

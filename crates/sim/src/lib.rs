@@ -7,6 +7,7 @@
 #[doc(hidden)]
 pub mod dumbbell;
 mod engine;
+mod error;
 mod flow;
 pub mod outcome;
 pub mod record;
@@ -15,6 +16,7 @@ pub mod setup;
 mod traffic;
 mod wheel;
 
-pub use engine::{RunError, run};
+pub use engine::run;
+pub use error::RunError;
 pub use setup::SetupError;
 pub use wheel::Wheel;

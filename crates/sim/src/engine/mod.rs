@@ -1,18 +1,24 @@
 //! The event loop.
 
+mod books;
+mod lifecycle;
+
 use ratewire_net::spec::LinkId;
 use ratewire_net::{Body, Captured, Ecn, Label, Network, Scheduler};
-use ratewire_transport::{App, Reply};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_transport::Reply;
+use ratewire_units::{Bytes, Time};
 
 use crate::SetupError;
-use crate::flow::{Flow, FlowTable, Start};
-use crate::outcome::{Drops, FlowOutcome, LinkOutcome, Outcome, PacketCounts};
-use crate::record::{FlowCompleted, FlowId, FlowStarted, LinkSample, PacketSeen, Recorder};
-use crate::routes::{RouteInfo, RouteTable};
-use crate::setup::{Arrivals, FlowSpec, Setup, TrafficSpec};
+use crate::error::RunError;
+use crate::flow::FlowTable;
+use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
+use crate::record::{FlowId, PacketSeen, Recorder};
+use crate::routes::RouteTable;
+use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
+use books::LinkBefore;
+use lifecycle::outcome;
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
@@ -42,44 +48,6 @@ enum Rare {
     Arrive(u32),
     Change(u32),
     Sample,
-}
-
-/// Why a run failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunError {
-    /// It cannot start.
-    Setup(SetupError),
-    /// Time stands still: a bug in Ratewire.
-    Stuck(Time),
-    /// Packets were made or lost by the engine: a bug in Ratewire.
-    NotConserved {
-        /// What became of all packets.
-        packets: PacketCounts,
-        /// A link whose books do not balance, if that is where it shows.
-        link: Option<LinkId>,
-    },
-}
-
-impl core::fmt::Display for RunError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            RunError::Setup(e) => e.fmt(f),
-            RunError::Stuck(at) => {
-                write!(f, "time stands still at {at}: this is a bug in Ratewire")
-            }
-            RunError::NotConserved { packets, link } => write!(
-                f,
-                "packets are not conserved ({packets:?}, link {link:?}): this is a bug in Ratewire"
-            ),
-        }
-    }
-}
-impl core::error::Error for RunError {}
-
-impl From<SetupError> for RunError {
-    fn from(e: SetupError) -> RunError {
-        RunError::Setup(e)
-    }
 }
 
 /// Runs a setup to its end.
@@ -114,17 +82,6 @@ struct Simulation<'a, R> {
     packets: PacketCounts,
     data_packets: u64,
     events: u64,
-}
-
-/// A link's counters as of the last sample.
-#[derive(Clone, Copy, Debug, Default)]
-struct LinkBefore {
-    busy: Duration,
-    sent: Bytes,
-    drops: u64,
-    marks: u64,
-    area_packets: u128,
-    area_bytes: u128,
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
@@ -415,249 +372,5 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
         }
         Ok(())
-    }
-
-    fn arrive(&mut self, class: usize) -> Result<(), SetupError> {
-        let spec = &self.setup.traffic[class];
-        let arrival = self.traffic[class].arrive(spec);
-        let count = self.traffic[class].count;
-        self.later(self.traffic[class].next(spec), Rare::Arrive(class as u32));
-        let Some(arrival) = arrival else { return Ok(()) };
-        let id = FlowId(self.outcomes.len() as u32);
-        let flow = FlowSpec {
-            name: format!("{}.{count}", spec.name),
-            from: arrival.from,
-            to: arrival.to,
-            law: spec.law,
-            start: self.now,
-            stop: None,
-            app: App::sized(arrival.size),
-            transport: spec.transport.clone(),
-        };
-        self.outcomes.push(FlowOutcome { traffic: Some(class), ..outcome(id, &flow) });
-        self.slots.push(None);
-        self.start(id, &flow, Some(class))
-    }
-
-    fn start(
-        &mut self,
-        id: FlowId,
-        spec: &FlowSpec,
-        traffic: Option<usize>,
-    ) -> Result<(), SetupError> {
-        let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
-        let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
-        let flow = Flow::new(&Start {
-            now: self.now,
-            id,
-            law: spec.law,
-            laws: &self.setup.laws,
-            transport: &spec.transport,
-            app: &spec.app,
-            forward: forward.id,
-            reverse: reverse.id,
-            line_rate: forward.line_rate,
-        });
-        self.recorder.flow_started(&FlowStarted {
-            flow: id,
-            name: &spec.name,
-            from: spec.from,
-            to: spec.to,
-            law: spec.law,
-            at: self.now,
-            traffic,
-        });
-        let slot = self.flows.insert(flow);
-        self.slots[id.0 as usize] = Some(slot);
-        self.outcomes[id.0 as usize].started = Some(self.now);
-        self.complete_if_whole(slot);
-        self.pump(slot);
-        Ok(())
-    }
-
-    /// Completes a flow that turns out to have delivered everything without a packet's arriving: an
-    /// empty one, or one that is stopped when nothing is on the way.
-    fn complete_if_whole(&mut self, slot: u32) {
-        let whole = |f: &mut Flow| f.receiver.delivered().get() >= f.end && !f.completed;
-        if self.flows.at(slot).is_some_and(whole) {
-            self.complete(slot);
-        }
-    }
-
-    /// The last byte of a flow has arrived.
-    #[cold]
-    fn complete(&mut self, slot: u32) {
-        let Some(flow) = self.flows.at(slot) else { return };
-        flow.completed = true;
-        let index = flow.id.0 as usize;
-        let outcome = &mut self.outcomes[index];
-        outcome.completed = Some(self.now);
-        let start = outcome.started.unwrap_or(self.now);
-        let (from, to) = (outcome.from, outcome.to);
-        let size = flow.receiver.delivered();
-        let headers = Bytes::new(u64::from(flow.headers));
-        let mss = self.packet_size(index).saturating_sub(headers);
-        let retransmitted = flow_retransmitted(&mut self.flows, slot);
-        let route: Result<RouteInfo, _> =
-            self.routes.get(&mut self.network, from, to, index as u64);
-        let outcome = &self.outcomes[index];
-        self.recorder.flow_completed(&FlowCompleted {
-            flow: FlowId(index as u32),
-            law: outcome.law,
-            traffic: outcome.traffic,
-            size,
-            start,
-            took: self.now.since(start),
-            ideal: route.map_or(Duration::ZERO, |r| r.ideal(size, mss, headers)),
-            retransmitted,
-        });
-    }
-
-    fn packet_size(&self, flow: usize) -> Bytes {
-        match self.outcomes[flow].traffic {
-            Some(class) => self.setup.traffic[class].transport.packet,
-            None => self.setup.flows[flow].transport.packet,
-        }
-    }
-
-    /// Everything is acknowledged: the flow's state goes, its outcome stays.
-    #[cold]
-    fn retire(&mut self, slot: u32) {
-        if let Some(flow) = self.flows.remove(slot) {
-            self.settle(&flow);
-        }
-    }
-
-    fn settle(&mut self, flow: &Flow) {
-        let outcome = &mut self.outcomes[flow.id.0 as usize];
-        let stats = flow.sender.stats();
-        outcome.delivered = flow.receiver.delivered();
-        outcome.retransmitted = stats.retransmitted;
-        outcome.timeouts = stats.timeouts;
-        outcome.min_rtt = flow.sender.rtt().min();
-        outcome.mean_rtt =
-            stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
-    }
-
-    fn sample(&mut self) {
-        let interval = self.now.since(self.last_sample);
-        if interval.is_zero() {
-            return;
-        }
-        self.last_sample = self.now;
-        for slot in 0..self.flows.slots() {
-            let Some(flow) = self.flows.at(slot) else { continue };
-            if flow.id.0 < self.setup.sampled_flows {
-                let sample = flow.sample(self.now, interval);
-                self.recorder.flow_sample(&sample);
-            }
-        }
-        for i in 0..self.sampled.len() {
-            let link = self.sampled[i];
-            self.sample_link(link, interval);
-        }
-    }
-
-    fn sample_link(&mut self, link: LinkId, interval: Duration) {
-        let seen = self.network.observe(self.now, link, &mut self.wheel);
-        let before = &mut self.link_before[link.index()];
-        let ps = interval.ps() as f64;
-        self.recorder.link_sample(&LinkSample {
-            at: self.now,
-            interval,
-            link,
-            busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
-            sent: seen.sent_bytes - before.sent,
-            queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
-            queue_packets_max: seen.peak_packets,
-            queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,
-            queue_bytes_max: seen.peak_bytes,
-            queue_packets: seen.waiting_packets,
-            queue_bytes: seen.waiting_bytes,
-            drops: seen.drops() - before.drops,
-            marks: seen.marked - before.marks,
-        });
-        *before = LinkBefore {
-            busy: seen.busy,
-            sent: seen.sent_bytes,
-            drops: seen.drops(),
-            marks: seen.marked,
-            area_packets: seen.area_packets,
-            area_bytes: seen.area_bytes,
-        };
-    }
-
-    fn finish(mut self) -> Result<Outcome, RunError> {
-        if self.setup.sample_interval.is_some() {
-            self.sample();
-        }
-        for slot in 0..self.flows.slots() {
-            if let Some(flow) = self.flows.remove(slot) {
-                self.settle(&flow);
-            }
-        }
-        let mut links = Vec::new();
-        for i in 0..self.setup.network.links.len() as u32 {
-            links.push(self.settle_link(LinkId(i)));
-        }
-        self.packets.dropped = links.iter().map(|l| l.drops.total()).sum();
-        self.packets.in_flight = self.network.in_flight();
-        let p = self.packets;
-        let unbalanced = self.network.unbalanced_link();
-        if p.sent != p.delivered + p.dropped + p.in_flight || unbalanced.is_some() {
-            return Err(RunError::NotConserved { packets: p, link: unbalanced });
-        }
-        Ok(Outcome {
-            flows: self.outcomes,
-            links,
-            packets: p,
-            events: self.events,
-            data_packets_delivered: self.data_packets,
-            ended: self.end,
-        })
-    }
-
-    fn settle_link(&mut self, link: LinkId) -> LinkOutcome {
-        let seen = self.network.observe(self.now, link, &mut self.wheel);
-        let ps = self.now.ps().max(1) as f64;
-        LinkOutcome {
-            link,
-            busy: seen.busy,
-            sent: seen.sent_bytes,
-            packets: seen.sent_packets,
-            queue_packets_mean: seen.area_packets as f64 / ps,
-            queue_bytes_mean: seen.area_bytes as f64 / ps,
-            queue_packets_max: seen.peak_packets_run,
-            queue_bytes_max: seen.peak_bytes_run,
-            drops: Drops {
-                full: seen.dropped_full,
-                early: seen.dropped_early,
-                lost: seen.lost,
-                down: seen.dropped_down,
-            },
-            marks: seen.marked,
-        }
-    }
-}
-
-fn flow_retransmitted(flows: &mut FlowTable, slot: u32) -> Bytes {
-    flows.at(slot).map_or(Bytes::ZERO, |f| f.sender.stats().retransmitted)
-}
-
-fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
-    FlowOutcome {
-        flow,
-        name: spec.name.clone(),
-        from: spec.from,
-        to: spec.to,
-        law: spec.law,
-        traffic: None,
-        started: None,
-        completed: None,
-        delivered: Bytes::ZERO,
-        retransmitted: Bytes::ZERO,
-        timeouts: 0,
-        min_rtt: None,
-        mean_rtt: None,
     }
 }

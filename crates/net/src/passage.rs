@@ -1,0 +1,235 @@
+//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through here
+//! at every hop.
+
+use ratewire_laws::PortQueue;
+use ratewire_units::{Bytes, Time};
+
+use crate::link::{Link, NO_PORT};
+use crate::network::{END, Network, Scheduler};
+use crate::packet::Label;
+use crate::spec::LinkId;
+
+impl Network {
+    /// Puts a packet on the next link of its route, or returns it where the route ends.
+    #[inline(always)]
+    pub(crate) fn forward(
+        &mut self,
+        now: Time,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        let link = self.routes[label.hop as usize];
+        if link == END {
+            return Some(label);
+        }
+        label.hop += 1;
+        self.arrive(now, LinkId(link), label, scheduler);
+        None
+    }
+
+    /// The event of a link is due. Returns a packet that has arrived where it was going.
+    #[inline]
+    pub fn on_event(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        let link = &self.links[id.index()];
+        if link.next_event != now {
+            return None;
+        }
+        if link.extra.is_some() {
+            return self.on_rare_event(now, id, scheduler);
+        }
+        self.catch_up_if_due(now, id, scheduler);
+        self.deliver(now, id, scheduler)
+    }
+
+    /// Takes the packet at the head off the link and passes it on.
+    #[inline(always)]
+    pub(crate) fn deliver(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        let link = &mut self.links[id.index()];
+        let label = link.row.pop_front()?;
+        link.started -= 1;
+        link.passed += 1;
+        Self::schedule_head(link, id, scheduler);
+        self.forward(now, label, scheduler)
+    }
+
+    /// Notes the arrival of the packet at the head as the link's next event.
+    #[inline]
+    pub(crate) fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
+        let mut due = match link.row.front() {
+            Some(head) if link.started > 0 => head.time,
+            _ => Time::NEVER,
+        };
+        if let Some(extra) = &link.extra {
+            due = due.min(extra.medium_free);
+        }
+        link.next_event = due;
+        if due != Time::NEVER {
+            scheduler.schedule(due, id);
+        }
+    }
+
+    /// A packet comes to a link.
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
+        self.catch_up_if_due(now, id, scheduler);
+        let link = &mut self.links[id.index()];
+        link.arrived += 1;
+        if link.port != NO_PORT {
+            let queue = port_queue(link);
+            let port = &mut self.ports[link.port as usize];
+            let header = self.packets.header_mut(label.content);
+            port.on_arrival(now, Bytes::new(u64::from(label.size)), header, queue);
+        }
+        if link.extra.is_some() {
+            return self.arrive_rare(now, id, label, scheduler);
+        }
+        let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
+        if idle {
+            self.start(now, id, label, scheduler);
+        } else if link.has_room_for(label.size) {
+            link.enqueue(now, label);
+        } else {
+            self.drop_full(id, &label);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn drop_full(&mut self, id: LinkId, label: &Label) {
+        self.links[id.index()].tally.dropped_full += 1;
+        self.packets.remove(label.content);
+    }
+
+    #[inline(always)]
+    fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &self.links[id.index()];
+        if (link.waiting() > 0 && link.busy_until <= now)
+            || (link.port != NO_PORT && link.port_timer <= now)
+        {
+            self.catch_up(now, id, scheduler);
+        }
+    }
+
+    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
+    /// the order of their times.
+    pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        loop {
+            let link = &mut self.links[id.index()];
+            let departs = link.waiting() > 0 && link.can_send() && link.medium().is_none();
+            let departure = if departs { link.busy_until } else { Time::NEVER };
+            if departure.min(link.port_timer) > now {
+                return;
+            }
+            if departure <= link.port_timer {
+                if self.dequeue(departure, id) {
+                    self.start_waiting(departure, id, scheduler);
+                }
+            } else {
+                self.port_timer(id);
+            }
+        }
+    }
+
+    fn port_timer(&mut self, id: LinkId) {
+        let link = &mut self.links[id.index()];
+        let queue = port_queue(link);
+        let port = &mut self.ports[link.port as usize];
+        port.on_timer(link.port_timer, queue);
+        link.port_timer = port.next_timer();
+    }
+
+    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.
+    #[inline]
+    pub(crate) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
+        let link = &mut self.links[id.index()];
+        link.sum_areas(now);
+        let Some(next) = link.row.get(link.started as usize) else { return false };
+        link.waiting_bytes -= u64::from(next.size);
+        if link.extra.is_none() {
+            return true;
+        }
+        self.dequeue_rare(now, id)
+    }
+
+    /// The first waiting packet's transmission starts.
+    #[inline]
+    pub(crate) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        let at = link.started as usize;
+        let Some(mut label) = link.row.get(at).copied() else { return };
+        link.started += 1;
+        self.launch(now, id, &mut label);
+        let link = &mut self.links[id.index()];
+        link.row[at] = label;
+        if at == 0 {
+            link.next_event = label.time;
+            scheduler.schedule(label.time, id);
+        }
+    }
+
+    /// The transmission of a packet that did not have to wait starts.
+    #[inline(always)]
+    pub(crate) fn start(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        self.launch(now, id, &mut label);
+        let link = &mut self.links[id.index()];
+        link.row.push_back(label);
+        link.started += 1;
+        if link.started == 1 {
+            link.next_event = label.time;
+            scheduler.schedule(label.time, id);
+        }
+    }
+
+    /// The port sees a packet off, and it is worked out when it arrives.
+    #[inline(always)]
+    fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) {
+        let link = &mut self.links[id.index()];
+        let size = Bytes::new(u64::from(label.size));
+        if link.port != NO_PORT {
+            let queue = port_queue(link);
+            let port = &mut self.ports[link.port as usize];
+            let header = self.packets.header_mut(label.content);
+            port.on_departure(now, size, header, queue);
+            if let Some(laws) = &self.exact {
+                let law = &laws[self.port_laws[link.port as usize]];
+                *header = law.quantise(*header, size);
+            }
+        }
+        let (left, busy) = match (&link.extra, link.per_byte) {
+            (None, Some(per_byte)) => {
+                let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
+                (now + time, time)
+            }
+            _ => {
+                label.fate = link.draw_fate(now);
+                link.transmit(now, label.size)
+            }
+        };
+        link.busy_until = left;
+        link.busy += busy;
+        link.sent_bytes += size.get();
+        // A delay that has shortened does not let packets overtake each other.
+        label.time = (left + link.delay).max(link.last_arrival);
+        link.last_arrival = label.time;
+    }
+}
+
+#[inline]
+fn port_queue(link: &Link) -> PortQueue {
+    PortQueue { bytes: Bytes::new(link.waiting_bytes), packets: link.waiting() }
+}

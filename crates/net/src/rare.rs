@@ -1,0 +1,162 @@
+//! A packet's way through a link with a discipline, losses, a trace, a medium, or that is down or
+//! captured: what few links are, kept out of the way of the rest.
+
+use ratewire_units::{Bytes, Time};
+
+use crate::discipline::Verdict;
+use crate::link::{Active, Tally};
+use crate::network::{Captured, Network, Scheduler};
+use crate::packet::{Ecn, Fate, Label};
+use crate::spec::LinkId;
+
+impl Network {
+    /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
+    #[cold]
+    pub(crate) fn arrive_rare(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        let waiting = Bytes::new(link.waiting_bytes);
+        let packet_time = link.packet_time(label.size);
+        let Some(extra) = link.extra.as_deref_mut() else { return };
+        if extra.down {
+            link.tally.dropped_down += 1;
+            self.packets.remove(label.content);
+            return;
+        }
+        if let Active::Red(red) = &mut extra.discipline {
+            let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
+            if !pass(&mut link.tally, &mut label, verdict) {
+                self.packets.remove(label.content);
+                return;
+            }
+        }
+        let medium = link.medium();
+        let idle =
+            medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
+        if idle {
+            return self.start(now, id, label, scheduler);
+        }
+        if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
+            return self.drop_full(id, &label);
+        }
+        self.links[id.index()].enqueue(now, label);
+        if let Some(medium) = medium {
+            self.contend(now, medium, scheduler);
+        }
+    }
+
+    /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.
+    fn may_send_at_once(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> bool {
+        let Some(medium) = self.links[id.index()].medium() else { return false };
+        // Those that wait go first, whoever is told of the medium's being free first.
+        self.contend(now, medium, scheduler);
+        let link = &self.links[id.index()];
+        self.mediums[medium.index()].is_free(now) && link.waiting() == 0 && link.can_send()
+    }
+
+    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops it.
+    #[cold]
+    pub(crate) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
+        loop {
+            let link = &mut self.links[id.index()];
+            let left = link.waiting() - 1;
+            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started as usize);
+            let Some(extra) = link.extra.as_deref_mut() else { return true };
+            let Some(label) = link.row.get_mut(at) else { return false };
+            let size = Bytes::new(u64::from(label.size));
+            let verdict = match &mut extra.discipline {
+                Active::CoDel(c) => c.on_departure(now, now.since(label.time), waiting_bytes, size),
+                Active::Red(red) => {
+                    if left == 0 {
+                        red.emptied(now);
+                    }
+                    Verdict::Pass
+                }
+                Active::DropTail => Verdict::Pass,
+            };
+            if pass(&mut link.tally, label, verdict) {
+                return true;
+            }
+            self.packets.remove(label.content);
+            if at == 0 {
+                link.row.pop_front();
+            } else {
+                // Its place stays in the row until it reaches the head.
+                label.fate = Fate::Gone;
+                label.time = link.last_arrival;
+                link.started += 1;
+                link.tally.gone += 1;
+            }
+            if left == 0 {
+                return false;
+            }
+            if let Some(next) = link.row.get(link.started as usize) {
+                link.waiting_bytes -= u64::from(next.size);
+            }
+        }
+    }
+
+    /// The event of a link that has loss, a discipline, a trace, a medium or a stalled packet.
+    #[cold]
+    pub(crate) fn on_rare_event(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        if let Some(medium) = self.links[id.index()].medium() {
+            if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
+                && extra.medium_free <= now
+            {
+                extra.medium_free = Time::NEVER;
+            }
+            self.contend(now, medium, scheduler);
+        }
+        self.catch_up(now, id, scheduler);
+        let link = &mut self.links[id.index()];
+        let head = link.row.front().copied();
+        let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
+            Self::schedule_head(link, id, scheduler);
+            return None;
+        };
+        if head.fate == Fate::Arrives {
+            if link.extra.as_ref().is_some_and(|e| e.captured) {
+                let (label, content) = (head, *self.packets.content(head.content));
+                let ack = self.packets.ack(head.content);
+                self.captured.push(Captured { at: now, link: id, label, content, ack });
+            }
+            return self.deliver(now, id, scheduler);
+        }
+        link.row.pop_front();
+        link.started -= 1;
+        if head.fate == Fate::Lost {
+            link.tally.lost += 1;
+            self.packets.remove(head.content);
+        } else {
+            link.tally.gone -= 1;
+        }
+        Self::schedule_head(link, id, scheduler);
+        None
+    }
+}
+
+/// Carries out a discipline's verdict; returns whether the packet goes on.
+fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Pass => true,
+        Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
+            tally.marked += u64::from(label.ecn == Ecn::Capable);
+            label.ecn = Ecn::Marked;
+            true
+        }
+        Verdict::MarkOrDrop | Verdict::Drop => {
+            tally.dropped_early += 1;
+            false
+        }
+    }
+}

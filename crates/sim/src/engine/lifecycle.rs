@@ -1,0 +1,158 @@
+//! How flows begin and end.
+
+use ratewire_transport::App;
+use ratewire_units::{Bytes, Duration};
+
+use super::{Rare, Simulation};
+use crate::SetupError;
+use crate::flow::{Flow, FlowTable, Start};
+use crate::outcome::FlowOutcome;
+use crate::record::{FlowCompleted, FlowId, FlowStarted, Recorder};
+use crate::routes::RouteInfo;
+use crate::setup::FlowSpec;
+
+impl<R: Recorder> Simulation<'_, R> {
+    pub(super) fn arrive(&mut self, class: usize) -> Result<(), SetupError> {
+        let spec = &self.setup.traffic[class];
+        let arrival = self.traffic[class].arrive(spec);
+        let count = self.traffic[class].count;
+        self.later(self.traffic[class].next(spec), Rare::Arrive(class as u32));
+        let Some(arrival) = arrival else { return Ok(()) };
+        let id = FlowId(self.outcomes.len() as u32);
+        let flow = FlowSpec {
+            name: format!("{}.{count}", spec.name),
+            from: arrival.from,
+            to: arrival.to,
+            law: spec.law,
+            start: self.now,
+            stop: None,
+            app: App::sized(arrival.size),
+            transport: spec.transport.clone(),
+        };
+        self.outcomes.push(FlowOutcome { traffic: Some(class), ..outcome(id, &flow) });
+        self.slots.push(None);
+        self.start(id, &flow, Some(class))
+    }
+
+    pub(super) fn start(
+        &mut self,
+        id: FlowId,
+        spec: &FlowSpec,
+        traffic: Option<usize>,
+    ) -> Result<(), SetupError> {
+        let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
+        let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
+        let flow = Flow::new(&Start {
+            now: self.now,
+            id,
+            law: spec.law,
+            laws: &self.setup.laws,
+            transport: &spec.transport,
+            app: &spec.app,
+            forward: forward.id,
+            reverse: reverse.id,
+            line_rate: forward.line_rate,
+        });
+        self.recorder.flow_started(&FlowStarted {
+            flow: id,
+            name: &spec.name,
+            from: spec.from,
+            to: spec.to,
+            law: spec.law,
+            at: self.now,
+            traffic,
+        });
+        let slot = self.flows.insert(flow);
+        self.slots[id.0 as usize] = Some(slot);
+        self.outcomes[id.0 as usize].started = Some(self.now);
+        self.complete_if_whole(slot);
+        self.pump(slot);
+        Ok(())
+    }
+
+    /// Completes a flow that turns out to have delivered everything without a packet's arriving: an
+    /// empty one, or one that is stopped when nothing is on the way.
+    pub(super) fn complete_if_whole(&mut self, slot: u32) {
+        let whole = |f: &mut Flow| f.receiver.delivered().get() >= f.end && !f.completed;
+        if self.flows.at(slot).is_some_and(whole) {
+            self.complete(slot);
+        }
+    }
+
+    /// The last byte of a flow has arrived.
+    #[cold]
+    pub(super) fn complete(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        flow.completed = true;
+        let index = flow.id.0 as usize;
+        let outcome = &mut self.outcomes[index];
+        outcome.completed = Some(self.now);
+        let start = outcome.started.unwrap_or(self.now);
+        let (from, to) = (outcome.from, outcome.to);
+        let size = flow.receiver.delivered();
+        let headers = Bytes::new(u64::from(flow.headers));
+        let mss = self.packet_size(index).saturating_sub(headers);
+        let retransmitted = flow_retransmitted(&mut self.flows, slot);
+        let route: Result<RouteInfo, _> =
+            self.routes.get(&mut self.network, from, to, index as u64);
+        let outcome = &self.outcomes[index];
+        self.recorder.flow_completed(&FlowCompleted {
+            flow: FlowId(index as u32),
+            law: outcome.law,
+            traffic: outcome.traffic,
+            size,
+            start,
+            took: self.now.since(start),
+            ideal: route.map_or(Duration::ZERO, |r| r.ideal(size, mss, headers)),
+            retransmitted,
+        });
+    }
+
+    pub(super) fn packet_size(&self, flow: usize) -> Bytes {
+        match self.outcomes[flow].traffic {
+            Some(class) => self.setup.traffic[class].transport.packet,
+            None => self.setup.flows[flow].transport.packet,
+        }
+    }
+
+    /// Everything is acknowledged: the flow's state goes, its outcome stays.
+    #[cold]
+    pub(super) fn retire(&mut self, slot: u32) {
+        if let Some(flow) = self.flows.remove(slot) {
+            self.settle(&flow);
+        }
+    }
+
+    pub(super) fn settle(&mut self, flow: &Flow) {
+        let outcome = &mut self.outcomes[flow.id.0 as usize];
+        let stats = flow.sender.stats();
+        outcome.delivered = flow.receiver.delivered();
+        outcome.retransmitted = stats.retransmitted;
+        outcome.timeouts = stats.timeouts;
+        outcome.min_rtt = flow.sender.rtt().min();
+        outcome.mean_rtt =
+            stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
+    }
+}
+
+fn flow_retransmitted(flows: &mut FlowTable, slot: u32) -> Bytes {
+    flows.at(slot).map_or(Bytes::ZERO, |f| f.sender.stats().retransmitted)
+}
+
+pub(super) fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
+    FlowOutcome {
+        flow,
+        name: spec.name.clone(),
+        from: spec.from,
+        to: spec.to,
+        law: spec.law,
+        traffic: None,
+        started: None,
+        completed: None,
+        delivered: Bytes::ZERO,
+        retransmitted: Bytes::ZERO,
+        timeouts: 0,
+        min_rtt: None,
+        mean_rtt: None,
+    }
+}
