@@ -79,6 +79,8 @@ pub(crate) struct Extra {
     pub(crate) medium_free: Time,
     /// Collisions in a row, for backoff.
     pub(crate) collisions: u32,
+    /// When its backoff has run out.
+    pub(crate) retry_at: Time,
 }
 
 #[derive(Debug)]
@@ -366,6 +368,7 @@ impl Extra {
             last_turn: 0,
             medium_free: Time::NEVER,
             collisions: 0,
+            retry_at: Time::ZERO,
         }
     }
 }
