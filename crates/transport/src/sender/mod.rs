@@ -1,14 +1,22 @@
-//! The sending end of a flow.
+//! The sending end of a flow: what it sends, and when.
 
-use ratewire_laws::{Acked, AnySource, Congestion, Sending, Signal};
+mod arrivals;
+mod timers;
+
+use ratewire_laws::{AnySource, Header, Sending};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::app::App;
 use crate::config::TransportConfig;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Covered, Scoreboard};
-use crate::segment::{Ack, Segment, SegmentKind};
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Segment, SegmentKind};
 use crate::writing::Writing;
+
+/// A packet that was due for so long is no longer caught up with: the world stood still.
+const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
+/// The longest wait between two packets, however slow the pace.
+const LONGEST_PACE: Duration = Duration::from_secs(3600);
 
 /// The sending end of a flow.
 #[derive(Clone, Debug)]
@@ -25,10 +33,22 @@ pub struct Sender {
     frame_left: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
-    /// When the retransmission timer, or the tail-loss probe, is due.
+    /// The next packet waits for `pace_next` and nothing else.
+    waits_for_pace: bool,
+    /// When the timer is due.
     timer: Time,
-    timer_is_probe: bool,
+    /// What it is set for.
+    timer_for: TimerFor,
+    /// Probes of the closed window since the last data was sent.
+    window_probes: u32,
+    /// The stream ended here when its last packet was sent again to probe for its loss, and whether
+    /// the probe or the original has arrived is not known yet.
+    tail_probed: Option<u64>,
     phase: Phase,
+    /// Packets sent since repairing began were lost too.
+    lost_beyond: bool,
+    /// The first retransmission of a recovery waits for no window (RFC 6675, 5, step 4.3).
+    urgent: bool,
     /// Whether application or receiver have kept us from sending since the last packet.
     limited: bool,
     opening: Opening,
@@ -37,6 +57,8 @@ pub struct Sender {
     headers: u64,
     frame: u64,
     tail_loss_probe: bool,
+    /// How long the receiver may keep an acknowledgement back.
+    delayed_ack: Duration,
     stats: SenderStats,
 }
 
@@ -49,6 +71,18 @@ enum Phase {
     Timeout(u64),
     /// A mark was heeded; the next is not before this offset has been acknowledged.
     Marked(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimerFor {
+    /// The retransmission timeout (RFC 6298).
+    Retransmission,
+    /// A tail-loss probe (RFC 8985, section 7).
+    TailProbe,
+    /// Time for what was overtaken to arrive yet (RFC 8985, section 6.3).
+    Reordering,
+    /// A question whether the receiver's window is still closed (RFC 9293, 3.8.6.1).
+    WindowProbe,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +123,17 @@ impl Sender {
             rtt: RttEstimator::new(config.min_rto),
             next: 0,
             cumulative: 0,
-            allowed: config.receive_window.initial().get(),
+            allowed: config.receive_window.at_least(u64::from(mss)).initial().get(),
             frame_left: frame,
             pace_next: now,
             timer: Time::NEVER,
-            timer_is_probe: false,
+            timer_for: TimerFor::Retransmission,
+            waits_for_pace: false,
+            window_probes: 0,
+            tail_probed: None,
             phase: Phase::Open,
+            lost_beyond: false,
+            urgent: false,
             limited: false,
             opening: if config.handshake { Opening::ToSend } else { Opening::Done },
             writing: Writing::new(&app.writer, Bytes::new(frame), now),
@@ -102,6 +141,7 @@ impl Sender {
             headers: headers.get(),
             frame,
             tail_loss_probe: config.tail_loss_probe,
+            delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
             stats: SenderStats::default(),
         }
     }
@@ -143,17 +183,16 @@ impl Sender {
     /// When [`Sender::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
     #[inline]
     pub fn deadline(&self) -> Time {
-        let pace = if self.waits_for_pace() { self.pace_next } else { Time::NEVER };
+        if self.opening != Opening::Done {
+            return self.timer;
+        }
+        let pace = if self.waits_for_pace { self.pace_next } else { Time::NEVER };
         self.timer.min(pace).min(self.writing.next())
     }
 
-    /// Only the pace keeps the next packet back.
-    #[inline]
-    fn waits_for_pace(&self) -> bool {
-        self.opening == Opening::Done
-            && self.source.pacing().is_some()
-            && (self.board.has_lost() || self.next < self.writing.written().min(self.allowed))
-            && self.has_room(self.mss)
+    /// The pace the law sets.
+    pub fn pacing(&self) -> Option<Throughput> {
+        self.source.pacing()
     }
 
     #[inline]
@@ -171,24 +210,25 @@ impl Sender {
         if self.writing.next() <= now {
             self.writing.advance(now);
         }
-        let (offset, payload, again) = if self.board.has_lost() {
-            let (offset, payload) = self.board.first_lost()?;
-            (offset, payload, true)
-        } else {
-            let payload = self.next_payload()?;
-            (self.next, payload, false)
+        let waited = core::mem::take(&mut self.waits_for_pace);
+        let (offset, payload, again) = match self.board.first_lost() {
+            Some((offset, payload)) => (offset, payload, true),
+            None => (self.next, self.next_payload(now)?, false),
         };
-        if !self.has_room(payload) || !self.pace_allows(now, payload) {
+        let has_room = self.has_room(payload) || (again && self.urgent);
+        if !has_room || !self.pace_allows(now, payload, waited) {
             return None;
         }
         if again {
+            self.urgent = false;
             self.board.resend_first_lost(now);
             self.stats.retransmitted += Bytes::new(u64::from(payload));
         } else {
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);
         }
-        if self.timer == Time::NEVER {
+        if self.timer == Time::NEVER || self.timer_for == TimerFor::WindowProbe {
+            self.window_probes = 0;
             self.arm_timer(now);
         }
         Some(self.segment(now, offset, payload, again))
@@ -200,31 +240,30 @@ impl Sender {
         }
         self.opening = Opening::SentAt { first: now, again: false };
         self.timer = now + self.rtt.rto();
-        self.timer_is_probe = false;
-        Some(Self::open_segment())
+        Some(Self::bare_segment(SegmentKind::Open, 0))
     }
 
-    fn open_segment() -> Segment {
-        Segment {
-            kind: SegmentKind::Open,
-            offset: 0,
-            payload: Bytes::ZERO,
-            header: ratewire_laws::Header::None,
-        }
+    /// A packet that neither carries data nor concerns the law.
+    fn bare_segment(kind: SegmentKind, offset: u64) -> Segment {
+        Segment { kind, offset, payload: Bytes::ZERO, header: Header::None }
     }
 
     /// Payload of the next new packet: within a frame, what is written, and what is allowed.
     #[inline]
-    fn next_payload(&mut self) -> Option<u32> {
+    fn next_payload(&mut self, now: Time) -> Option<u32> {
         let available = self.writing.written().saturating_sub(self.next);
         let payload = u64::from(self.mss).min(self.frame_left).min(available);
-        if payload == 0 || self.next + payload > self.allowed {
+        if payload == 0 || self.next.saturating_add(payload) > self.allowed {
             self.limited |= self.has_room(self.mss);
+            if payload > 0 && self.timer == Time::NEVER {
+                self.arm_window_probe(now);
+            }
             return None;
         }
         Some(payload as u32)
     }
 
+    #[inline]
     fn advance_stream(&mut self, now: Time, payload: u32) {
         self.next += u64::from(payload);
         self.frame_left -= u64::from(payload);
@@ -234,225 +273,37 @@ impl Sender {
         self.writing.progress(now, self.next, self.cumulative);
     }
 
+    /// Whether the pace lets a packet go now, and if so, when the next may. One that waited for the
+    /// pace alone and goes late keeps the schedule; after any other wait a new one begins.
     #[inline]
-    fn pace_allows(&mut self, now: Time, payload: u32) -> bool {
+    fn pace_allows(&mut self, now: Time, payload: u32, waited: bool) -> bool {
         let Some(pace) = self.source.pacing() else { return true };
         if self.pace_next > now {
+            self.waits_for_pace = true;
             return false;
         }
         let size = Bytes::new(u64::from(payload) + self.headers);
-        self.pace_next = now + pace.time_for(size).min(Duration::from_secs(3600));
+        let due = if waited { self.pace_next.max(now - LONGEST_CATCHING_UP) } else { now };
+        self.pace_next = due + pace.time_for(size).min(LONGEST_PACE);
+        // Still late: the packets after it have waited as well.
+        self.waits_for_pace = waited && self.pace_next <= now;
         true
     }
 
+    #[inline]
     fn segment(&mut self, now: Time, offset: u64, payload: u32, again: bool) -> Segment {
+        let srtt = self.rtt.srtt();
         let sending = Sending {
             now,
             packet: Bytes::new(u64::from(payload) + self.headers),
             in_flight: self.board.in_flight(),
             receive_window: self.receive_window(),
-            srtt: self.rtt.srtt(),
-            rto: if self.rtt.srtt().is_zero() { Duration::ZERO } else { self.rtt.rto() },
+            srtt,
+            rto: if srtt.is_zero() { Duration::ZERO } else { self.rtt.rto() },
             limited: core::mem::take(&mut self.limited),
         };
         let header = self.source.on_send(&sending);
-        Segment {
-            kind: SegmentKind::Data { again },
-            offset,
-            payload: Bytes::new(u64::from(payload)),
-            header,
-        }
-    }
-
-    /// An acknowledgement has arrived.
-    pub fn on_ack(&mut self, now: Time, ack: &Ack) {
-        if self.opening != Opening::Done && !self.finish_opening(now, ack) {
-            return;
-        }
-        let was_in_flight = self.board.in_flight();
-        let mut covered = Covered::default();
-        let advanced = ack.cumulative > self.cumulative;
-        if ack.cumulative >= self.cumulative {
-            self.cumulative = ack.cumulative;
-            // A window never shrinks below what was allowed before.
-            self.allowed = self.allowed.max(ack.cumulative.saturating_add(ack.window.get()));
-        }
-        self.board.acknowledge(ack.cumulative, &mut covered);
-        for (start, end) in ack.sack.iter(ack.cumulative) {
-            self.board.acknowledge_range(start, end, &mut covered);
-        }
-        let rtt = covered.newest.map(|sent| now.since(sent));
-        if let Some(rtt) = rtt {
-            self.take_rtt(rtt);
-        }
-        self.after_arrival(now, ack, &covered);
-        self.writing.progress(now, self.next, self.cumulative);
-        let acked = Acked {
-            now,
-            bytes: Bytes::new(covered.bytes),
-            in_flight: self.board.in_flight(),
-            was_in_flight,
-            rtt,
-            srtt: self.rtt.srtt(),
-            cumulative: self.cumulative,
-            next: self.next,
-            receive_window: self.receive_window(),
-            limited: self.limited,
-            in_recovery: matches!(self.phase, Phase::Recovery(_)),
-        };
-        self.source.on_ack(&acked, &ack.header);
-        if advanced || covered.bytes > 0 {
-            self.arm_timer(now);
-        }
-    }
-
-    fn finish_opening(&mut self, now: Time, ack: &Ack) -> bool {
-        if !ack.opens {
-            return false;
-        }
-        if let Opening::SentAt { first, again: false } = self.opening {
-            self.take_rtt(now.since(first));
-        }
-        self.opening = Opening::Done;
-        self.timer = Time::NEVER;
-        self.pace_next = now;
-        true
-    }
-
-    #[inline]
-    fn take_rtt(&mut self, rtt: Duration) {
-        self.rtt.sample(rtt);
-        self.stats.rtt_samples += 1;
-        self.stats.rtt_sum_ns += rtt.ps() / 1000;
-    }
-
-    /// Loss detection, the end of recovery, marks.
-    #[inline]
-    fn after_arrival(&mut self, now: Time, ack: &Ack, covered: &Covered) {
-        if covered.beyond_hole || self.phase != Phase::Open {
-            let reordering = self.rtt.srtt() / 4;
-            if self.board.detect_losses(reordering) && !self.in_repair() {
-                self.phase = Phase::Recovery(self.next);
-                self.tell(now, Signal::Loss);
-            }
-            match self.phase {
-                Phase::Recovery(until) | Phase::Timeout(until) if self.cumulative >= until => {
-                    self.phase = Phase::Open;
-                    self.source.on_recovered(now);
-                }
-                Phase::Marked(until) if self.cumulative >= until => self.phase = Phase::Open,
-                _ => {}
-            }
-        }
-        if ack.marked && self.phase == Phase::Open {
-            self.phase = Phase::Marked(self.next);
-            self.tell(now, Signal::Mark);
-        }
-    }
-
-    fn in_repair(&self) -> bool {
-        matches!(self.phase, Phase::Recovery(_) | Phase::Timeout(_))
-    }
-
-    fn tell(&mut self, now: Time, signal: Signal) {
-        let congestion =
-            Congestion { now, signal, in_flight: self.board.in_flight(), srtt: self.rtt.srtt() };
-        self.source.on_congestion(&congestion);
-    }
-
-    /// Starts the timer anew: a tail-loss probe where one is due first (RFC 8985, 7.2), else the
-    /// retransmission timeout.
-    #[inline]
-    fn arm_timer(&mut self, now: Time) {
-        self.timer_is_probe = false;
-        if self.board.is_empty() {
-            self.timer = Time::NEVER;
-            // Blocked by a closed window with nothing outstanding: probe it (RFC 1122, 4.2.2.17),
-            // for the update that opens it may be lost.
-            if self.next < self.writing.written() && self.next >= self.allowed {
-                self.timer = now + self.rtt.rto();
-            }
-            return;
-        }
-        let rto = self.rtt.rto();
-        self.timer = now + rto;
-        if self.tail_loss_probe && self.phase == Phase::Open && !self.rtt.srtt().is_zero() {
-            let probe = self.rtt.srtt() * 2 + Duration::from_millis(2);
-            if probe < rto {
-                self.timer = now + probe;
-                self.timer_is_probe = true;
-            }
-        }
-    }
-
-    /// Called at [`Sender::deadline`]; may return a packet that must be sent whatever the window.
-    pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
-        if self.timer > now {
-            return None;
-        }
-        if let Opening::SentAt { first, .. } = self.opening {
-            self.opening = Opening::SentAt { first, again: true };
-            self.rtt.back_off();
-            self.stats.timeouts += 1;
-            self.timer = now + self.rtt.rto();
-            return Some(Self::open_segment());
-        }
-        if self.board.is_empty() {
-            return self.probe_window(now);
-        }
-        if self.timer_is_probe {
-            return self.probe_tail(now);
-        }
-        self.time_out(now);
-        None
-    }
-
-    fn time_out(&mut self, now: Time) {
-        self.stats.timeouts += 1;
-        let first = !matches!(self.phase, Phase::Timeout(_));
-        self.board.mark_all_lost();
-        if first {
-            self.tell(now, Signal::Timeout);
-        }
-        self.phase = Phase::Timeout(self.next);
-        self.rtt.back_off();
-        self.pace_next = now;
-        self.timer = now + self.rtt.rto();
-    }
-
-    /// RFC 8985, 7.3: new data if there is any, else the last packet again.
-    fn probe_tail(&mut self, now: Time) -> Option<Segment> {
-        self.timer_is_probe = false;
-        self.timer = now + self.rtt.rto();
-        if let Some(payload) = self.next_payload() {
-            let offset = self.next;
-            self.board.push(now, offset, payload);
-            self.advance_stream(now, payload);
-            return Some(self.segment(now, offset, payload, false));
-        }
-        let (offset, payload) = self.board.resend_last(now)?;
-        self.stats.retransmitted += Bytes::new(u64::from(payload));
-        Some(self.segment(now, offset, payload, true))
-    }
-
-    /// Sends one packet beyond the closed window; a receiver without room answers all the same.
-    fn probe_window(&mut self, now: Time) -> Option<Segment> {
-        self.timer = Time::NEVER;
-        let available = self.writing.written().saturating_sub(self.next);
-        let payload = u64::from(self.mss).min(self.frame_left).min(available) as u32;
-        if payload == 0 {
-            return None;
-        }
-        let offset = self.next;
-        self.board.push(now, offset, payload);
-        self.advance_stream(now, payload);
-        self.rtt.back_off();
-        self.timer = now + self.rtt.rto();
-        Some(self.segment(now, offset, payload, false))
-    }
-
-    /// The pace the law sets.
-    pub fn pacing(&self) -> Option<Throughput> {
-        self.source.pacing()
+        let payload = Bytes::new(u64::from(payload));
+        Segment { kind: SegmentKind::Data { again }, offset, payload, header }
     }
 }
