@@ -28,6 +28,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     }
     let together: Vec<f64> = seen.together.iter().flatten().map(|b| b.as_f64()).collect();
     summary.jain_index = jain_index(&together);
+    summary.completions = seen.collected.completion_summary.clone();
     summary.conservation = Conservation {
         sent_packets: outcome.packets.sent,
         delivered_packets: outcome.packets.delivered,

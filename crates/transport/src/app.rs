@@ -12,7 +12,7 @@ pub enum Writer {
     Sized(Bytes),
     /// Bursts with pauses between them.
     OnOff {
-        /// Size of a burst.
+        /// Size of a burst, at least one byte.
         burst: Bytes,
         /// Pause after each.
         pause: Duration,
@@ -44,7 +44,8 @@ pub enum PauseAfter {
 pub enum Reader {
     /// At once.
     Immediate,
-    /// One frame at a time, each taking this long.
+    /// One frame at a time, each taking this long; what there is of it, where the receive buffer is
+    /// full and the frame does not fit.
     Slow(Duration),
 }
 

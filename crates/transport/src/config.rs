@@ -19,25 +19,26 @@ pub struct TransportConfig {
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Duration,
-    /// Whether a tail-loss probe is sent before the retransmission timer fires.
+    /// Whether a tail-loss probe is sent before the retransmission timer fires, and a hole that fewer
+    /// than three packets have passed counts as lost after a quarter RTT (RFC 8985).
     pub tail_loss_probe: bool,
     /// Whether packets may be marked instead of dropped, and marks are echoed.
     pub ecn: bool,
 }
 
-/// How much a receiver lets its sender have outstanding.
+/// How much a receiver lets its sender have outstanding: at least one full packet, whatever is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindow {
     /// A buffer of this size; what the application has not read takes room.
     Fixed(Bytes),
-    /// Starts at `initial` and opens by `growth` payload bytes with each packet received in order,
+    /// Starts at `initial` and opens with each packet that brings the data received in order further,
     /// up to `max` (Linux 2.6: two segments a packet).
     Auto {
         /// First window.
         initial: Bytes,
         /// Largest window.
         max: Bytes,
-        /// By how many full payloads it opens with each data packet.
+        /// By how many full payloads it opens each time.
         packets_per_ack: u32,
     },
 }
@@ -48,6 +49,18 @@ impl ReceiveWindow {
         match self {
             ReceiveWindow::Fixed(size) => size,
             ReceiveWindow::Auto { initial, .. } => initial,
+        }
+    }
+    /// This window, with room for at least one payload of `mss` bytes.
+    pub(crate) fn at_least(self, mss: u64) -> ReceiveWindow {
+        let mss = Bytes::new(mss);
+        match self {
+            ReceiveWindow::Fixed(size) => ReceiveWindow::Fixed(size.max(mss)),
+            ReceiveWindow::Auto { initial, max, packets_per_ack } => {
+                let initial = initial.max(mss);
+                let max = if packets_per_ack == 0 { initial } else { max.max(initial) };
+                ReceiveWindow::Auto { initial, max, packets_per_ack }
+            }
         }
     }
     /// The buffer behind the window: what it can never exceed.

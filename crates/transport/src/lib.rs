@@ -7,13 +7,15 @@
 //! [`Sender::deadline`]. Calling either, or [`Sender::on_timer`], too often is harmless.
 //!
 //! What it does: SACK (RFC 2018) with loss recovery by RFC 6675, retransmission timeout by RFC 6298,
-//! a tail-loss probe (RFC 8985, section 7), delayed acknowledgements, a receive window of fixed size
-//! or opening by itself, pacing, ECN echo. Window and pace come from the flow's law.
+//! loss detection by time and a tail-loss probe (RACK-TLP, RFC 8985), delayed acknowledgements, a
+//! receive window of fixed size or opening by itself, pacing, ECN echo. Window and pace come from
+//! the flow's law.
 //!
 //! Deliberate differences:
 //! - sequence numbers are 64-bit stream offsets and never wrap;
-//! - a retransmission that is lost again is found when a packet sent a quarter RTT after it has
-//!   arrived, as in RACK (RFC 8985), where RFC 6675 would wait for the timer;
+//! - a packet counts as lost when three beyond it have arrived, as in RFC 6675, or one sent a quarter
+//!   RTT after it, as in RACK, which also finds retransmissions that are lost again;
+//! - a closed window is probed with an empty packet, not with a byte of data;
 //! - marks are echoed once per marked packet, and the sender reacts once a window;
 //! - a flow ends without an exchange of FINs.
 

@@ -45,7 +45,11 @@ struct Reading {
     frame: u64,
     /// All below was read.
     read: u64,
-    /// When the frame being read is done; [`Time::NEVER`] while idle.
+    /// The receive buffer, where a frame does not fit into it; else more than any.
+    buffer: u64,
+    /// What is being read ends here.
+    reading_to: u64,
+    /// When that is done; [`Time::NEVER`] while idle.
     busy_until: Time,
     /// The window last advertised had no room for a packet.
     closed: bool,
@@ -54,20 +58,26 @@ struct Reading {
 impl Receiver {
     /// The receiving end of a flow; `mss` is the payload of a full packet.
     pub fn new(sink: Option<AnySink>, config: &TransportConfig, mss: Bytes, app: &App) -> Receiver {
+        let mss = mss.get().max(1);
+        let window = config.receive_window.at_least(mss);
+        let frame = app.frame.map_or(mss, Bytes::get).max(1);
+        let buffer = window.buffer().get();
         Receiver {
             next: 0,
             beyond: Vec::new(),
             recent: VecDeque::new(),
-            window: config.receive_window,
-            opened: config.receive_window.initial().get(),
-            mss: mss.get(),
+            window,
+            opened: window.initial().get(),
+            mss,
             delayed_ack: config.delayed_ack,
             ack_due: Time::NEVER,
             marked: false,
             reading: Reading {
                 reader: app.reader,
-                frame: app.frame.map_or(mss.get(), Bytes::get).max(1),
+                frame,
                 read: 0,
+                buffer: if frame > buffer { buffer - mss } else { u64::MAX },
+                reading_to: 0,
                 busy_until: Time::NEVER,
                 closed: false,
             },
@@ -106,19 +116,23 @@ impl Receiver {
             sink.on_data(now, header);
         }
         self.marked |= marked;
-        let end = offset + payload.get();
-        let in_order = offset == self.next && self.beyond.is_empty();
-        if end > self.right_edge(now) {
-            // No room: the sender is answered and will ask again.
+        let end = offset.saturating_add(payload.get());
+        if payload == Bytes::ZERO || end > self.right_edge(now) {
+            // A question whether there is room, or none: the sender is answered and will ask again.
             return self.answer_now();
         }
+        let in_order = offset == self.next && self.beyond.is_empty();
+        let before = self.next;
         if in_order {
             self.next = end;
         } else {
             self.store(offset, end);
         }
-        if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window {
-            self.opened = (self.opened + u64::from(packets_per_ack) * self.mss).min(max.get());
+        if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window
+            && self.next > before
+        {
+            let growth = u64::from(packets_per_ack).saturating_mul(self.mss);
+            self.opened = self.opened.saturating_add(growth).min(max.get());
         }
         self.reading.advance(now, self.next);
         match self.delayed_ack {
@@ -152,7 +166,7 @@ impl Receiver {
             self.next = self.beyond.remove(0).1;
         } else {
             self.recent.retain(|o| *o < start || *o >= stop);
-            self.recent.push_front(offset);
+            self.recent.push_front(offset.max(self.next));
             self.recent.truncate(2 * SackBlocks::MAX);
         }
     }
@@ -229,24 +243,42 @@ impl Reading {
     /// that was idle starts when the frame is whole.
     #[inline]
     fn advance(&mut self, now: Time, arrived: u64) {
-        let Reader::Slow(per_frame) = self.reader else {
-            self.read = arrived;
-            return;
-        };
-        loop {
-            let whole = self.read + self.frame <= arrived;
-            if self.busy_until == Time::NEVER {
-                if !whole {
-                    return;
-                }
-                self.busy_until = now + per_frame;
-            } else if self.busy_until > now {
-                return;
-            } else {
-                self.read += self.frame;
-                let another = self.read + self.frame <= arrived;
-                self.busy_until = if another { self.busy_until + per_frame } else { Time::NEVER };
-            }
+        match self.reader {
+            Reader::Immediate => self.read = arrived,
+            Reader::Slow(per_frame) => self.advance_slowly(now, arrived, per_frame),
         }
+    }
+
+    fn advance_slowly(&mut self, now: Time, arrived: u64, per_frame: Duration) {
+        let mut start = now;
+        if self.busy_until != Time::NEVER {
+            if self.busy_until > now {
+                return;
+            }
+            self.read = self.reading_to;
+            start = self.busy_until;
+        }
+        self.busy_until = Time::NEVER;
+        // Whole frames, one after the other, up to the one that is not done yet.
+        while let Some(to) = self.readable(arrived) {
+            let done = start + per_frame;
+            if done > now {
+                self.reading_to = to;
+                // An application that never ends reading is not idle.
+                self.busy_until = done.min(Time::from_ps(u64::MAX - 1));
+                return;
+            }
+            self.read = to;
+            start = done;
+        }
+    }
+
+    /// Where the next thing to read ends, if it is there.
+    fn readable(&self, arrived: u64) -> Option<u64> {
+        let whole = self.read.saturating_add(self.frame);
+        if whole <= arrived {
+            return Some(whole);
+        }
+        (arrived - self.read > self.buffer).then_some(arrived)
     }
 }

@@ -1,4 +1,5 @@
-//! What was sent and not yet cumulatively acknowledged, packet by packet (RFC 6675).
+//! What was sent and not yet cumulatively acknowledged, packet by packet: RFC 6675, and by time
+//! RACK (RFC 8985, section 6).
 
 use std::collections::VecDeque;
 
@@ -10,8 +11,8 @@ const DUPLICATE_THRESHOLD: usize = 3;
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     offset: u64,
-    /// When last sent. For the last packet of a selectively acknowledged range: the absolute index
-    /// of the range's first packet, so that a range is walked once and skipped from then on.
+    /// When last sent. Once selectively acknowledged: absolute index of a packet such that all from
+    /// there to this one are, so that a range is walked once and skipped from then on.
     sent_at_or_run: u64,
     payload: u32,
     sacked: bool,
@@ -26,6 +27,18 @@ impl Sent {
     fn sent_at(&self) -> Time {
         Time::from_ps(self.sent_at_or_run)
     }
+    /// Neither arrived nor given up.
+    fn is_out(&self) -> bool {
+        !self.sacked && !self.lost
+    }
+}
+
+/// A further copy of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Copied {
+    /// Absolute index of the packet.
+    index: u64,
+    sent_at: Time,
 }
 
 /// The packets between the cumulative acknowledgement and the next new byte.
@@ -41,20 +54,38 @@ pub(crate) struct Scoreboard {
     sacked: usize,
     /// Offsets of the three highest packets that were selectively acknowledged, highest first.
     highest_sacked: [u64; DUPLICATE_THRESHOLD],
-    /// Packets below this absolute index were judged already.
+    /// First copies below this absolute index were judged already.
     judged: u64,
+    /// Further copies that were not judged yet, in the order they were sent.
+    copies: VecDeque<Copied>,
     /// When the newest packet known to have arrived was sent.
     newest_arrival: Time,
 }
 
 /// What an acknowledgement newly covers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Covered {
     pub bytes: u64,
-    /// When the newest packet covered, sent once only, was sent.
-    pub newest: Option<Time>,
+    /// When the newest packet covered was sent; of use only if none was sent twice.
+    newest: Option<Time>,
+    /// Whether a packet sent more than once is among what is covered.
+    again: bool,
     /// Whether it told of ranges beyond a hole.
     pub beyond_hole: bool,
+    /// A copy sent later than this cannot be what is acknowledged.
+    copy_sent_by: Time,
+}
+
+impl Covered {
+    /// Of an acknowledgement that arrives now, on a path that takes at least `min_rtt`.
+    pub(crate) fn new(now: Time, min_rtt: Duration) -> Covered {
+        let copy_sent_by = now - min_rtt;
+        Covered { bytes: 0, newest: None, again: false, beyond_hole: false, copy_sent_by }
+    }
+    /// When the newest packet was sent, unless that is ambiguous (Karn).
+    pub(crate) fn timed(&self) -> Option<Time> {
+        self.newest.filter(|_| !self.again)
+    }
 }
 
 impl Scoreboard {
@@ -64,8 +95,11 @@ impl Scoreboard {
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
-    pub(crate) fn has_lost(&self) -> bool {
-        self.lost > 0
+    pub(crate) fn len(&self) -> usize {
+        self.sent.len()
+    }
+    pub(crate) fn has_sacked(&self) -> bool {
+        self.sacked > 0
     }
 
     #[inline]
@@ -103,10 +137,10 @@ impl Scoreboard {
     pub(crate) fn acknowledge_range(&mut self, start: u64, end: u64, covered: &mut Covered) {
         let first = self.sent.partition_point(|s| s.offset < start);
         let after = self.sent.partition_point(|s| s.end() <= end);
-        covered.beyond_hole = true;
         if after <= first {
             return;
         }
+        covered.beyond_hole = true;
         let mut at = after;
         while at > first {
             at -= 1;
@@ -127,6 +161,7 @@ impl Scoreboard {
         self.sent[after - 1].sent_at_or_run = self.base + first as u64;
     }
 
+    #[inline]
     fn take_arrival(&mut self, sent: &Sent, covered: &mut Covered) {
         covered.bytes += u64::from(sent.payload);
         if sent.lost {
@@ -134,9 +169,11 @@ impl Scoreboard {
         } else {
             self.in_flight -= u64::from(sent.payload);
         }
-        if !sent.again {
+        covered.again |= sent.again;
+        covered.newest = covered.newest.max(Some(sent.sent_at()));
+        // Too early for the copy, it is the packet before that has arrived (RFC 8985, 6.2, step 2).
+        if !sent.again || sent.sent_at() <= covered.copy_sent_by {
             self.newest_arrival = self.newest_arrival.max(sent.sent_at());
-            covered.newest = covered.newest.max(Some(sent.sent_at()));
         }
     }
 
@@ -149,30 +186,49 @@ impl Scoreboard {
         }
     }
 
-    /// Finds holes with enough beyond them, and retransmissions overtaken by `reordering`. Returns
-    /// whether anything was newly found lost.
-    pub(crate) fn detect_losses(&mut self, reordering: Duration) -> bool {
-        let before = self.lost;
-        if self.sacked >= DUPLICATE_THRESHOLD {
-            let third = self.highest_sacked[DUPLICATE_THRESHOLD - 1];
-            let mut at = self.judged.saturating_sub(self.base) as usize;
-            while at < self.sent.len() && self.sent[at].offset < third {
-                if !self.sent[at].sacked && !self.sent[at].lost && !self.sent[at].again {
-                    self.mark_lost(at);
+    /// Gives up holes with enough packets beyond them, and what was overtaken by packets sent more
+    /// than `reordering` later. Returns the highest offset newly found lost.
+    pub(crate) fn detect_losses(&mut self, reordering: Duration) -> Option<u64> {
+        let third = self.highest_sacked[DUPLICATE_THRESHOLD - 1];
+        let below = if self.sacked >= DUPLICATE_THRESHOLD { third } else { 0 };
+        self.detect(below, reordering)
+    }
+
+    /// Gives up all holes that anything beyond has arrived of: they have had time.
+    pub(crate) fn give_up_holes(&mut self) -> Option<u64> {
+        let below = if self.sacked > 0 { self.highest_sacked[0] } else { 0 };
+        self.detect(below, Duration::ZERO)
+    }
+
+    fn detect(&mut self, below: u64, reordering: Duration) -> Option<u64> {
+        let mut highest = None;
+        let mut at = self.judged.saturating_sub(self.base) as usize;
+        while let Some(sent) = self.sent.get(at) {
+            // Further copies are judged below, in the order they were sent.
+            if sent.is_out() && !sent.again {
+                if sent.offset >= below && sent.sent_at() + reordering >= self.newest_arrival {
+                    break;
                 }
-                at += 1;
+                highest = Some(sent.offset);
+                self.mark_lost(at);
             }
-            self.judged = self.base + at as u64;
+            at += 1;
         }
-        if let Some(front) = self.sent.front()
-            && front.again
-            && !front.lost
-            && !front.sacked
-            && front.sent_at() + reordering < self.newest_arrival
-        {
-            self.mark_lost(0);
+        self.judged = self.base + at as u64;
+
+        while let Some(&Copied { index, sent_at }) = self.copies.front() {
+            if sent_at + reordering >= self.newest_arrival {
+                break;
+            }
+            self.copies.pop_front();
+            let Some(at) = index.checked_sub(self.base).map(|at| at as usize) else { continue };
+            let sent = self.sent[at];
+            if sent.is_out() && sent.sent_at() == sent_at {
+                highest = highest.max(Some(sent.offset));
+                self.mark_lost(at);
+            }
         }
-        self.lost > before
+        highest
     }
 
     fn mark_lost(&mut self, at: usize) {
@@ -189,11 +245,25 @@ impl Scoreboard {
 
     /// The timer has expired: everything that has not arrived counts as lost (RFC 6675, 5.1).
     pub(crate) fn mark_all_lost(&mut self) {
+        // A receiver that says it has what the cumulative acknowledgement stops at has thrown it
+        // away since (RFC 2018, section 8).
+        let reneged = self.sent.front().is_some_and(|front| front.sacked);
         for at in 0..self.sent.len() {
-            if !self.sent[at].sacked && !self.sent[at].lost {
+            let sent = &mut self.sent[at];
+            if reneged && sent.sacked {
+                sent.sacked = false;
+                sent.again = true;
+                self.sacked -= 1;
+                self.in_flight += u64::from(sent.payload);
+            }
+            if sent.is_out() {
                 self.mark_lost(at);
             }
         }
+        if reneged {
+            self.highest_sacked = [0; DUPLICATE_THRESHOLD];
+        }
+        self.copies.clear();
     }
 
     /// The first lost packet, if any.
@@ -209,7 +279,7 @@ impl Scoreboard {
         Some((self.sent[at].offset, self.sent[at].payload))
     }
 
-    /// The packet that [`Scoreboard::first_lost`] names is sent again.
+    /// The packet that [`Scoreboard::first_lost`] has just named is sent again.
     pub(crate) fn resend_first_lost(&mut self, now: Time) {
         let at = self.first_lost.saturating_sub(self.base) as usize;
         self.lost -= 1;
@@ -218,10 +288,10 @@ impl Scoreboard {
         self.in_flight += u64::from(self.sent[at].payload);
     }
 
-    /// The last packet is sent again as a probe, whether or not it was lost.
+    /// The last packet is sent again as a probe, unless it has arrived or is to be repaired anyway.
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<(u64, u32)> {
         let at = self.sent.len().checked_sub(1)?;
-        if self.sent[at].sacked || self.sent[at].lost {
+        if !self.sent[at].is_out() {
             return None;
         }
         self.resend(at, now);
@@ -233,84 +303,12 @@ impl Scoreboard {
         sent.lost = false;
         sent.again = true;
         sent.sent_at_or_run = now.ps();
+        while self.copies.front().is_some_and(|copied| copied.index < self.base) {
+            self.copies.pop_front();
+        }
+        self.copies.push_back(Copied { index: self.base + at as u64, sent_at: now });
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with(n: u64) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        for i in 0..n {
-            board.push(Time::from_ps(i), i * 100, 100);
-        }
-        board
-    }
-
-    fn sack(board: &mut Scoreboard, start: u64, end: u64) -> u64 {
-        let mut covered = Covered::default();
-        board.acknowledge_range(start, end, &mut covered);
-        covered.bytes
-    }
-
-    #[test]
-    fn three_arrivals_beyond_a_hole_make_it_lost() {
-        let mut board = with(10);
-        assert_eq!(sack(&mut board, 100, 300), 200);
-        assert!(!board.detect_losses(Duration::MAX));
-        assert_eq!(sack(&mut board, 100, 400), 100, "the range known before is not counted again");
-        assert!(board.detect_losses(Duration::MAX));
-        assert_eq!(board.first_lost(), Some((0, 100)));
-        assert_eq!(board.in_flight(), Bytes::new(600));
-        board.resend_first_lost(Time::from_ps(50));
-        assert_eq!(board.in_flight(), Bytes::new(700));
-        assert_eq!(board.first_lost(), None);
-        let mut covered = Covered::default();
-        board.acknowledge(400, &mut covered);
-        assert_eq!(
-            (covered.bytes, covered.newest),
-            (100, None),
-            "Karn: no sample from a second copy"
-        );
-        assert_eq!(board.in_flight(), Bytes::new(600));
-    }
-
-    #[test]
-    fn a_range_that_swallows_others_is_walked_once() {
-        let mut board = with(12);
-        assert_eq!(sack(&mut board, 100, 300), 200);
-        assert_eq!(sack(&mut board, 500, 700), 200);
-        assert_eq!(sack(&mut board, 100, 900), 400, "packets 3, 4, 7 and 8 are new");
-        assert_eq!(sack(&mut board, 100, 900), 0);
-        assert!(board.detect_losses(Duration::MAX));
-        assert_eq!(board.first_lost(), Some((0, 100)));
-    }
-
-    #[test]
-    fn a_lost_retransmission_is_found_by_what_overtook_it() {
-        let mut board = with(6);
-        sack(&mut board, 100, 400);
-        board.detect_losses(Duration::MAX);
-        board.resend_first_lost(Time::from_ps(10));
-        board.push(Time::from_ps(100), 600, 100);
-        sack(&mut board, 600, 700);
-        assert!(!board.detect_losses(Duration::from_ps(200)));
-        assert!(board.detect_losses(Duration::from_ps(50)));
-        assert_eq!(board.first_lost(), Some((0, 100)));
-    }
-
-    #[test]
-    fn a_timeout_spares_what_arrived() {
-        let mut board = with(5);
-        sack(&mut board, 300, 400);
-        board.mark_all_lost();
-        assert_eq!(board.in_flight(), Bytes::ZERO);
-        let mut again = Vec::new();
-        while let Some((offset, _)) = board.first_lost() {
-            again.push(offset);
-            board.resend_first_lost(Time::from_ps(9));
-        }
-        assert_eq!(again, [0, 100, 200, 400]);
-    }
-}
+mod tests;

@@ -60,8 +60,8 @@ impl SackBlocks {
     /// Adds a range; one too many, or too far beyond the cumulative acknowledgement (4 GB), is left
     /// out, as it would be for lack of room in a TCP option.
     pub fn push(&mut self, cumulative: u64, start: u64, end: u64) {
-        let relative = |offset: u64| u32::try_from(offset - cumulative);
-        if let (Ok(start), Ok(end)) = (relative(start), relative(end))
+        let relative = |offset: u64| u32::try_from(offset.checked_sub(cumulative)?).ok();
+        if let (Some(start), Some(end)) = (relative(start), relative(end))
             && usize::from(self.len) < Self::MAX
         {
             self.blocks[usize::from(self.len)] = (start, end);
@@ -74,8 +74,7 @@ impl SackBlocks {
     }
     /// The ranges as stream offsets.
     pub fn iter(&self, cumulative: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.blocks[..usize::from(self.len)]
-            .iter()
-            .map(move |(s, e)| (cumulative + u64::from(*s), cumulative + u64::from(*e)))
+        let absolute = move |relative: u32| cumulative.saturating_add(u64::from(relative));
+        self.blocks[..usize::from(self.len)].iter().map(move |(s, e)| (absolute(*s), absolute(*e)))
     }
 }

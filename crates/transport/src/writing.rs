@@ -7,88 +7,94 @@ use crate::app::{PauseAfter, Writer};
 /// State of the writing application.
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
-    writer: Writer,
-    /// Stream offset up to which data is written.
+    /// Stream offset up to which data is written; `u64::MAX` for more than can ever be sent.
     written: u64,
     /// When it writes next; [`Time::NEVER`] while it waits for the transport or has ended.
     next: Time,
-    /// Bursts or frames still to write.
+    /// Bursts or frames still to write; `None` for no end.
     left: Option<u64>,
-    frame: u64,
+    /// What it writes at a time.
+    burst: u64,
+    /// Time between writes, or after what `pause_after` names.
     interval: Duration,
+    pause_after: PauseAfter,
 }
 
 impl Writing {
     pub(crate) fn new(writer: &Writer, frame: Bytes, start: Time) -> Writing {
-        let frame = frame.get();
-        let (written, next, left, interval) = match writer {
-            Writer::Unlimited => (u64::MAX, Time::NEVER, None, Duration::ZERO),
-            Writer::Sized(size) => (size.get(), Time::NEVER, None, Duration::ZERO),
-            Writer::OnOff { pause, count, .. } => (0, start, *count, *pause),
-            Writer::Constant { rate } => {
-                let interval =
-                    rate.serial_time().map_or(Duration::MAX, |s| s.of(Bytes::new(frame)));
-                (0, if interval == Duration::MAX { Time::NEVER } else { start }, None, interval)
-            }
+        let all_at_once = |written: u64, left| Writing {
+            written,
+            next: Time::NEVER,
+            left,
+            burst: 0,
+            interval: Duration::ZERO,
+            pause_after: PauseAfter::Written,
         };
-        Writing { writer: writer.clone(), written, next, left, frame, interval }
+        match *writer {
+            Writer::Unlimited => all_at_once(u64::MAX, None),
+            Writer::Sized(size) => all_at_once(size.get(), Some(0)),
+            Writer::OnOff { burst, pause, pause_after, count } => {
+                let burst = burst.get().max(1);
+                if pause.is_zero() && pause_after == PauseAfter::Written {
+                    let written = count.map_or(u64::MAX, |n| burst.saturating_mul(n));
+                    return all_at_once(written, count.and(Some(0)));
+                }
+                let next = if count == Some(0) { Time::NEVER } else { start };
+                Writing { written: 0, next, left: count, burst, interval: pause, pause_after }
+            }
+            Writer::Constant { rate } => {
+                let interval = rate.serial_time().map_or(Duration::MAX, |s| s.of(frame));
+                let interval = interval.max(Duration::from_ps(1));
+                let next = if interval == Duration::MAX { Time::NEVER } else { start };
+                let pause_after = PauseAfter::Written;
+                Writing { written: 0, next, left: None, burst: frame.get(), interval, pause_after }
+            }
+        }
     }
 
+    #[inline]
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
+    #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next
     }
     /// Stream length, if the writer will write no more.
     pub(crate) fn end(&self) -> Option<u64> {
-        let ended = match self.writer {
-            Writer::Unlimited => self.written != u64::MAX,
-            Writer::Sized(_) => true,
-            Writer::OnOff { .. } | Writer::Constant { .. } => self.left == Some(0),
-        };
-        ended.then_some(self.written)
+        (self.left == Some(0)).then_some(self.written)
     }
 
     /// Writes what is due by `now`.
     pub(crate) fn advance(&mut self, now: Time) {
-        while self.next <= now && self.left != Some(0) {
-            let due = self.next;
-            if let Some(left) = &mut self.left {
-                *left -= 1;
-            }
-            match self.writer {
-                Writer::OnOff { burst, pause_after, .. } => {
-                    self.written += burst.get();
-                    self.next = match pause_after {
-                        PauseAfter::Written => due + self.interval,
-                        PauseAfter::Sent | PauseAfter::Acknowledged => Time::NEVER,
-                    };
-                }
-                _ => {
-                    self.written += self.frame;
-                    self.next = due + self.interval.max(Duration::from_ps(1));
-                }
-            }
+        if self.next > now || self.next == Time::NEVER {
+            return;
         }
-        if self.left == Some(0) {
-            self.next = Time::NEVER;
+        let due = match self.pause_after {
+            PauseAfter::Written => now.since(self.next).ps() / self.interval.ps() + 1,
+            PauseAfter::Sent | PauseAfter::Acknowledged => 1,
+        };
+        let due = due.min(self.left.unwrap_or(u64::MAX));
+        self.written = self.written.saturating_add(self.burst.saturating_mul(due));
+        if let Some(left) = &mut self.left {
+            *left -= due;
         }
+        self.next = if self.left != Some(0) && self.pause_after == PauseAfter::Written {
+            self.next + self.interval * due
+        } else {
+            Time::NEVER
+        };
     }
 
     /// The transport has sent up to `sent` and knows that all up to `acknowledged` has arrived.
     #[inline]
     pub(crate) fn progress(&mut self, now: Time, sent: u64, acknowledged: u64) {
-        let Writer::OnOff { pause_after, .. } = self.writer else { return };
-        if self.next != Time::NEVER || self.left == Some(0) {
-            return;
-        }
-        let done = match pause_after {
+        let done = match self.pause_after {
             PauseAfter::Written => return,
             PauseAfter::Sent => sent >= self.written,
             PauseAfter::Acknowledged => acknowledged >= self.written,
         };
-        if done {
+        if done && self.next == Time::NEVER && self.left != Some(0) {
             self.next = now + self.interval;
         }
     }

@@ -1,0 +1,163 @@
+//! What an acknowledgement does to a sender.
+
+use ratewire_laws::{Acked, Congestion, Signal};
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::{Opening, Phase, Sender};
+use crate::scoreboard::Covered;
+use crate::segment::Ack;
+
+impl Sender {
+    /// An acknowledgement has arrived.
+    pub fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if self.opening != Opening::Done && !self.finish_opening(now, ack) {
+            return;
+        }
+        if ack.cumulative > self.next {
+            // Of what was never sent (RFC 9293, 3.10.7.4).
+            return;
+        }
+        let was_in_flight = self.board.in_flight();
+        let mut covered = Covered::new(now, self.rtt.min().unwrap_or(Duration::MAX));
+        let advanced = ack.cumulative > self.cumulative;
+        if ack.cumulative >= self.cumulative {
+            self.cumulative = ack.cumulative;
+            // A window never shrinks below what was allowed before.
+            self.allowed = self.allowed.max(ack.cumulative.saturating_add(ack.window.get()));
+        }
+        self.board.acknowledge(ack.cumulative, &mut covered);
+        for (start, end) in ack.sack.iter(ack.cumulative) {
+            if end <= self.next {
+                self.board.acknowledge_range(start, end, &mut covered);
+            }
+        }
+        let rtt = covered.timed().map(|sent| now.since(sent));
+        if let Some(rtt) = rtt {
+            self.take_rtt(rtt);
+        }
+        if self.tail_probed.is_some() {
+            self.judge_tail_probe(now, ack, advanced);
+        }
+        if covered.beyond_hole || self.phase != Phase::Open {
+            self.detect_losses(now);
+        }
+        if ack.marked && self.phase == Phase::Open {
+            self.phase = Phase::Marked(self.next);
+            self.tell(now, Signal::Mark);
+        }
+        self.writing.progress(now, self.next, self.cumulative);
+        let acked = Acked {
+            now,
+            bytes: Bytes::new(covered.bytes),
+            in_flight: self.board.in_flight(),
+            was_in_flight,
+            rtt,
+            srtt: self.rtt.srtt(),
+            cumulative: self.cumulative,
+            next: self.next,
+            receive_window: self.receive_window(),
+            limited: self.limited,
+            in_recovery: matches!(self.phase, Phase::Recovery(_)),
+        };
+        self.source.on_ack(&acked, &ack.header);
+        if self.pace_next.since(now) > acked.srtt / 8 {
+            self.hasten(now);
+        }
+        if advanced || covered.bytes > 0 {
+            self.arm_timer(now);
+        }
+    }
+
+    fn finish_opening(&mut self, now: Time, ack: &Ack) -> bool {
+        if !ack.opens {
+            return false;
+        }
+        if let Opening::SentAt { first, again: false } = self.opening {
+            self.take_rtt(now.since(first));
+        }
+        self.opening = Opening::Done;
+        self.timer = Time::NEVER;
+        self.pace_next = now;
+        true
+    }
+
+    #[inline]
+    fn take_rtt(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt);
+        self.stats.rtt_samples += 1;
+        self.stats.rtt_sum_ns += rtt.ps() / 1000;
+    }
+
+    /// A pace that has risen is felt at once, not after a long wait that the old one set.
+    fn hasten(&mut self, now: Time) {
+        if let Some(pace) = self.source.pacing() {
+            let packet = Bytes::new(u64::from(self.mss) + self.headers);
+            self.pace_next = self.pace_next.min(now + pace.time_for(packet));
+        }
+    }
+
+    /// Loss detection, and the end of what the sender is in.
+    fn detect_losses(&mut self, now: Time) {
+        let reordering = self.rtt.srtt() / 4;
+        if let Some(lost) = self.board.detect_losses(reordering) {
+            self.found_lost(now, lost);
+        }
+        match self.phase {
+            Phase::Recovery(until) | Phase::Timeout(until) if self.cumulative >= until => {
+                self.phase = Phase::Open;
+                self.urgent = false;
+                self.source.on_recovered(now);
+                if core::mem::take(&mut self.lost_beyond) {
+                    self.begin_recovery(now);
+                    self.detect_losses(now);
+                }
+            }
+            // Beyond it: the packet before was sent before the mark was heeded.
+            Phase::Marked(until) if self.cumulative > until => self.phase = Phase::Open,
+            _ => {}
+        }
+    }
+
+    /// Packets were lost, this the last of them.
+    pub(super) fn found_lost(&mut self, now: Time, lost: u64) {
+        match self.phase {
+            Phase::Recovery(until) | Phase::Timeout(until) => self.lost_beyond |= lost >= until,
+            Phase::Open | Phase::Marked(_) => self.begin_recovery(now),
+        }
+    }
+
+    fn begin_recovery(&mut self, now: Time) {
+        self.phase = Phase::Recovery(self.next);
+        self.tail_probed = None;
+        self.urgent = true;
+        self.tell(now, Signal::Loss);
+    }
+
+    /// Whether the last packet was sent again because it was lost: then the probe has hidden a loss
+    /// that the law must hear of (RFC 8985, 7.4).
+    fn judge_tail_probe(&mut self, now: Time, ack: &Ack, advanced: bool) {
+        let Some(end) = self.tail_probed else { return };
+        if ack.cumulative > end {
+            self.tail_probed = None;
+            if !self.in_repair() {
+                self.tell(now, Signal::Loss);
+                self.source.on_recovered(now);
+            }
+        } else if ack.cumulative == end && !advanced && ack.sack.is_empty() {
+            // Both copies have arrived.
+            self.tail_probed = None;
+        }
+    }
+
+    pub(super) fn in_repair(&self) -> bool {
+        matches!(self.phase, Phase::Recovery(_) | Phase::Timeout(_))
+    }
+
+    /// Tells the law of congestion. What is outstanding is what was sent and not cumulatively
+    /// acknowledged (RFC 5681, FlightSize): what was lost had been sent by leave of the window too.
+    pub(super) fn tell(&mut self, now: Time, signal: Signal) {
+        let in_flight = Bytes::new(self.next - self.cumulative);
+        let srtt = self.rtt.srtt();
+        self.source.on_congestion(&Congestion { now, signal, in_flight, srtt });
+    }
+}

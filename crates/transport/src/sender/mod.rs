@@ -1,0 +1,309 @@
+//! The sending end of a flow: what it sends, and when.
+
+mod arrivals;
+mod timers;
+
+use ratewire_laws::{AnySource, Header, Sending};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use crate::app::App;
+use crate::config::TransportConfig;
+use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Segment, SegmentKind};
+use crate::writing::Writing;
+
+/// A packet that was due for so long is no longer caught up with: the world stood still.
+const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
+/// The longest wait between two packets, however slow the pace.
+const LONGEST_PACE: Duration = Duration::from_secs(3600);
+
+/// The sending end of a flow.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    source: AnySource,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    /// Stream offset of the next byte never sent.
+    next: u64,
+    cumulative: u64,
+    /// Stream offset up to which the receiver lets us send.
+    allowed: u64,
+    /// Payload left in the frame being sent.
+    frame_left: u64,
+    /// Earliest departure of the next packet under pacing.
+    pace_next: Time,
+    /// The next packet waits for `pace_next` and nothing else.
+    waits_for_pace: bool,
+    /// When the timer is due.
+    timer: Time,
+    /// What it is set for.
+    timer_for: TimerFor,
+    /// Probes of the closed window since the last data was sent.
+    window_probes: u32,
+    /// The stream ended here when its last packet was sent again to probe for its loss, and whether
+    /// the probe or the original has arrived is not known yet.
+    tail_probed: Option<u64>,
+    phase: Phase,
+    /// Packets sent since repairing began were lost too.
+    lost_beyond: bool,
+    /// The first retransmission of a recovery waits for no window (RFC 6675, 5, step 4.3).
+    urgent: bool,
+    /// Whether application or receiver have kept us from sending since the last packet.
+    limited: bool,
+    opening: Opening,
+    writing: Writing,
+    mss: u32,
+    headers: u64,
+    frame: u64,
+    tail_loss_probe: bool,
+    /// How long the receiver may keep an acknowledgement back.
+    delayed_ack: Duration,
+    stats: SenderStats,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Repairing a loss until all below this offset has arrived.
+    Recovery(u64),
+    /// Repairing after a timeout until all below this offset has arrived.
+    Timeout(u64),
+    /// A mark was heeded; the next is not before this offset has been acknowledged.
+    Marked(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimerFor {
+    /// The retransmission timeout (RFC 6298).
+    Retransmission,
+    /// A tail-loss probe (RFC 8985, section 7).
+    TailProbe,
+    /// Time for what was overtaken to arrive yet (RFC 8985, section 6.3).
+    Reordering,
+    /// A question whether the receiver's window is still closed (RFC 9293, 3.8.6.1).
+    WindowProbe,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    ToSend,
+    SentAt { first: Time, again: bool },
+    Done,
+}
+
+/// What a sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Payload sent for the second time or more.
+    pub retransmitted: Bytes,
+    /// Expirations of the retransmission timer.
+    pub timeouts: u64,
+    /// RTT samples.
+    pub rtt_samples: u64,
+    /// Sum of the RTT samples, in nanoseconds.
+    pub rtt_sum_ns: u64,
+}
+
+impl Sender {
+    /// The sending end of a flow that starts at `now`. `headers` is what the network layer carries
+    /// beside payload in a data packet, congestion header included.
+    pub fn new(
+        now: Time,
+        source: AnySource,
+        config: &TransportConfig,
+        headers: Bytes,
+        app: &App,
+    ) -> Sender {
+        let mss = config.packet.saturating_sub(headers).get().clamp(1, 65_535) as u32;
+        let frame = app.frame.map_or(u64::from(mss), Bytes::get).max(1);
+        Sender {
+            source,
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(config.min_rto),
+            next: 0,
+            cumulative: 0,
+            allowed: config.receive_window.at_least(u64::from(mss)).initial().get(),
+            frame_left: frame,
+            pace_next: now,
+            timer: Time::NEVER,
+            timer_for: TimerFor::Retransmission,
+            waits_for_pace: false,
+            window_probes: 0,
+            tail_probed: None,
+            phase: Phase::Open,
+            lost_beyond: false,
+            urgent: false,
+            limited: false,
+            opening: if config.handshake { Opening::ToSend } else { Opening::Done },
+            writing: Writing::new(&app.writer, Bytes::new(frame), now),
+            mss,
+            headers: headers.get(),
+            frame,
+            tail_loss_probe: config.tail_loss_probe,
+            delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
+            stats: SenderStats::default(),
+        }
+    }
+
+    /// The flow's law.
+    pub fn source(&self) -> &AnySource {
+        &self.source
+    }
+    /// RTT estimates.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+    /// Payload outstanding.
+    pub fn in_flight(&self) -> Bytes {
+        self.board.in_flight()
+    }
+    /// What the receiver lets us have outstanding.
+    pub fn receive_window(&self) -> Bytes {
+        Bytes::new(self.allowed - self.cumulative)
+    }
+    /// Counters.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+    /// Length of the stream, once the application will write no more.
+    pub fn stream_end(&self) -> Option<u64> {
+        self.writing.end()
+    }
+    /// Whether everything that will ever be written is acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.writing.end().is_some_and(|end| self.cumulative >= end)
+    }
+
+    /// The application writes no more; what it has written is still delivered.
+    pub fn stop(&mut self) {
+        self.writing.stop(self.next);
+    }
+
+    /// When [`Sender::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        if self.opening != Opening::Done {
+            return self.timer;
+        }
+        let pace = if self.waits_for_pace { self.pace_next } else { Time::NEVER };
+        self.timer.min(pace).min(self.writing.next())
+    }
+
+    /// The pace the law sets.
+    pub fn pacing(&self) -> Option<Throughput> {
+        self.source.pacing()
+    }
+
+    #[inline]
+    fn has_room(&self, payload: u32) -> bool {
+        let in_flight = self.board.in_flight();
+        in_flight == Bytes::ZERO
+            || in_flight + Bytes::new(u64::from(payload)) <= self.source.window()
+    }
+
+    /// The next packet to send now, if any. Ask again until there is none.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.opening != Opening::Done {
+            return self.poll_open(now);
+        }
+        if self.writing.next() <= now {
+            self.writing.advance(now);
+        }
+        let waited = core::mem::take(&mut self.waits_for_pace);
+        let (offset, payload, again) = match self.board.first_lost() {
+            Some((offset, payload)) => (offset, payload, true),
+            None => (self.next, self.next_payload(now)?, false),
+        };
+        let has_room = self.has_room(payload) || (again && self.urgent);
+        if !has_room || !self.pace_allows(now, payload, waited) {
+            return None;
+        }
+        if again {
+            self.urgent = false;
+            self.board.resend_first_lost(now);
+            self.stats.retransmitted += Bytes::new(u64::from(payload));
+        } else {
+            self.board.push(now, offset, payload);
+            self.advance_stream(now, payload);
+        }
+        if self.timer == Time::NEVER || self.timer_for == TimerFor::WindowProbe {
+            self.window_probes = 0;
+            self.arm_timer(now);
+        }
+        Some(self.segment(now, offset, payload, again))
+    }
+
+    fn poll_open(&mut self, now: Time) -> Option<Segment> {
+        if self.opening != Opening::ToSend {
+            return None;
+        }
+        self.opening = Opening::SentAt { first: now, again: false };
+        self.timer = now + self.rtt.rto();
+        Some(Self::bare_segment(SegmentKind::Open, 0))
+    }
+
+    /// A packet that neither carries data nor concerns the law.
+    fn bare_segment(kind: SegmentKind, offset: u64) -> Segment {
+        Segment { kind, offset, payload: Bytes::ZERO, header: Header::None }
+    }
+
+    /// Payload of the next new packet: within a frame, what is written, and what is allowed.
+    #[inline]
+    fn next_payload(&mut self, now: Time) -> Option<u32> {
+        let available = self.writing.written().saturating_sub(self.next);
+        let payload = u64::from(self.mss).min(self.frame_left).min(available);
+        if payload == 0 || self.next.saturating_add(payload) > self.allowed {
+            self.limited |= self.has_room(self.mss);
+            if payload > 0 && self.timer == Time::NEVER {
+                self.arm_window_probe(now);
+            }
+            return None;
+        }
+        Some(payload as u32)
+    }
+
+    #[inline]
+    fn advance_stream(&mut self, now: Time, payload: u32) {
+        self.next += u64::from(payload);
+        self.frame_left -= u64::from(payload);
+        if self.frame_left == 0 {
+            self.frame_left = self.frame;
+        }
+        self.writing.progress(now, self.next, self.cumulative);
+    }
+
+    /// Whether the pace lets a packet go now, and if so, when the next may. One that waited for the
+    /// pace alone and goes late keeps the schedule; after any other wait a new one begins.
+    #[inline]
+    fn pace_allows(&mut self, now: Time, payload: u32, waited: bool) -> bool {
+        let Some(pace) = self.source.pacing() else { return true };
+        if self.pace_next > now {
+            self.waits_for_pace = true;
+            return false;
+        }
+        let size = Bytes::new(u64::from(payload) + self.headers);
+        let due = if waited { self.pace_next.max(now - LONGEST_CATCHING_UP) } else { now };
+        self.pace_next = due + pace.time_for(size).min(LONGEST_PACE);
+        // Still late: the packets after it have waited as well.
+        self.waits_for_pace = waited && self.pace_next <= now;
+        true
+    }
+
+    #[inline]
+    fn segment(&mut self, now: Time, offset: u64, payload: u32, again: bool) -> Segment {
+        let srtt = self.rtt.srtt();
+        let sending = Sending {
+            now,
+            packet: Bytes::new(u64::from(payload) + self.headers),
+            in_flight: self.board.in_flight(),
+            receive_window: self.receive_window(),
+            srtt,
+            rto: if srtt.is_zero() { Duration::ZERO } else { self.rtt.rto() },
+            limited: core::mem::take(&mut self.limited),
+        };
+        let header = self.source.on_send(&sending);
+        let payload = Bytes::new(u64::from(payload));
+        Segment { kind: SegmentKind::Data { again }, offset, payload, header }
+    }
+}

@@ -1,0 +1,127 @@
+//! A sender's timer: one, set for what is due next.
+
+use ratewire_laws::Signal;
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::{Opening, Phase, Sender, TimerFor};
+use crate::segment::{Segment, SegmentKind};
+
+/// What a tail-loss probe allows for beside two RTTs (Linux: two ticks of its clock).
+const PROBE_SLACK: Duration = Duration::from_millis(2);
+/// The longest time between two probes of a closed window (Linux: as for retransmissions).
+const LONGEST_WINDOW_PROBE: Duration = Duration::from_secs(120);
+
+impl Sender {
+    /// Starts the timer anew: time for what was overtaken where there is a hole, a tail-loss probe
+    /// where none is repaired (RFC 8985, 7.2), never later than the retransmission timeout.
+    #[inline]
+    pub(super) fn arm_timer(&mut self, now: Time) {
+        self.timer_for = TimerFor::Retransmission;
+        if self.board.is_empty() {
+            self.timer = Time::NEVER;
+            return;
+        }
+        let rto = self.rtt.rto();
+        self.timer = now + rto;
+        let srtt = self.rtt.srtt();
+        if !self.tail_loss_probe || self.in_repair() || srtt.is_zero() {
+            return;
+        }
+        if self.board.has_sacked() {
+            self.timer_for = TimerFor::Reordering;
+            self.timer = now + (srtt / 4).min(rto);
+        } else if self.tail_probed.is_none() {
+            let alone = self.board.len() == 1;
+            let delayed_ack = if alone { self.delayed_ack } else { Duration::ZERO };
+            self.timer_for = TimerFor::TailProbe;
+            self.timer = now + (srtt * 2 + PROBE_SLACK + delayed_ack).min(rto);
+        }
+    }
+
+    /// Starts the timer for a question whether the receiver's window is still closed: the update
+    /// that opens it may be lost.
+    pub(super) fn arm_window_probe(&mut self, now: Time) {
+        let wait = self.rtt.rto() * (1 << self.window_probes.min(16));
+        self.timer = now + wait.min(LONGEST_WINDOW_PROBE);
+        self.timer_for = TimerFor::WindowProbe;
+    }
+
+    /// Called at [`Sender::deadline`]; may return a packet that must be sent whatever the window.
+    pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
+        if self.timer > now || self.timer == Time::NEVER {
+            return None;
+        }
+        if let Opening::SentAt { first, .. } = self.opening {
+            self.opening = Opening::SentAt { first, again: true };
+            self.rtt.back_off();
+            self.stats.timeouts += 1;
+            self.timer = now + self.rtt.rto();
+            return Some(Self::bare_segment(SegmentKind::Open, 0));
+        }
+        match self.timer_for {
+            TimerFor::WindowProbe => self.probe_window(now),
+            TimerFor::TailProbe => self.probe_tail(now),
+            TimerFor::Reordering => {
+                self.end_reordering(now);
+                None
+            }
+            TimerFor::Retransmission => {
+                self.time_out(now);
+                None
+            }
+        }
+    }
+
+    fn arm_retransmission(&mut self, now: Time) {
+        self.timer = now + self.rtt.rto();
+        self.timer_for = TimerFor::Retransmission;
+    }
+
+    fn time_out(&mut self, now: Time) {
+        self.stats.timeouts += 1;
+        self.board.mark_all_lost();
+        self.tell(now, Signal::Timeout);
+        self.phase = Phase::Timeout(self.next);
+        self.lost_beyond = false;
+        self.urgent = false;
+        self.tail_probed = None;
+        self.rtt.back_off();
+        self.pace_next = now;
+        self.arm_retransmission(now);
+    }
+
+    /// What was overtaken has had its time.
+    fn end_reordering(&mut self, now: Time) {
+        if let Some(lost) = self.board.give_up_holes() {
+            self.found_lost(now, lost);
+        }
+        self.arm_retransmission(now);
+    }
+
+    /// RFC 8985, 7.3: new data if there is any, else the last packet again.
+    fn probe_tail(&mut self, now: Time) -> Option<Segment> {
+        self.arm_retransmission(now);
+        if let Some(payload) = self.next_payload(now) {
+            let offset = self.next;
+            self.board.push(now, offset, payload);
+            self.advance_stream(now, payload);
+            return Some(self.segment(now, offset, payload, false));
+        }
+        let (offset, payload) = self.board.resend_last(now)?;
+        self.tail_probed = Some(self.next);
+        self.stats.retransmitted += Bytes::new(u64::from(payload));
+        Some(self.segment(now, offset, payload, true))
+    }
+
+    /// An empty packet, which the receiver answers with its window. It is neither data nor news for
+    /// the law, and its loss is no sign of congestion.
+    fn probe_window(&mut self, now: Time) -> Option<Segment> {
+        if self.next >= self.writing.written() {
+            self.timer = Time::NEVER;
+            return None;
+        }
+        self.window_probes += 1;
+        self.arm_window_probe(now);
+        Some(Self::bare_segment(SegmentKind::Data { again: false }, self.next))
+    }
+}
