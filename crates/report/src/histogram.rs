@@ -13,6 +13,7 @@ pub struct Histogram {
     buckets: BTreeMap<i32, u64>,
     count: u64,
     sum: f64,
+    max: f64,
 }
 
 impl Histogram {
@@ -30,6 +31,7 @@ impl Histogram {
         *self.buckets.entry(bucket).or_default() += 1;
         self.count += 1;
         self.sum += value;
+        self.max = self.max.max(value);
     }
 
     /// How many values were counted.
@@ -50,7 +52,8 @@ impl Histogram {
             seen += count;
             if seen >= rank {
                 let middle = f64::from(bucket) + 0.5;
-                return Some(if bucket == i32::MIN { 0.0 } else { libm::pow(GROWTH, middle) });
+                let value = if bucket == i32::MIN { 0.0 } else { libm::pow(GROWTH, middle) };
+                return Some(value.min(self.max));
             }
         }
         None
@@ -60,6 +63,13 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_quantile_is_beyond_the_largest_value() {
+        let mut histogram = Histogram::default();
+        (0..100).for_each(|_| histogram.add(300.0));
+        assert_eq!(histogram.quantile(0.99), Some(300.0));
+    }
 
     #[test]
     fn quantiles_are_within_one_percent() {

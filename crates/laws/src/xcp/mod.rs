@@ -30,7 +30,8 @@
 //!   the draft's text accepts them and its notes ignore them.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
-//!   the sender then returns to XCP (`after_loss`); the draft names the choices and picks none.
+//!   the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet and
+//!   takes feedback at once. The draft names the choices and picks none.
 
 mod port;
 mod sink;

@@ -223,7 +223,10 @@ impl Source for XcpSource {
         self.state = match (self.after_loss, congestion.signal) {
             (AfterLoss::StayReno, _) => State::Reno(half.max(2.0 * self.packet)),
             (_, Signal::Mark) => State::Marked(congestion.now + congestion.srtt),
-            _ => State::Repairing,
+            (_, Signal::Loss) => State::Repairing,
+            // With one packet a round trip a repair may take as many as were lost: the routers say
+            // how much faster it may go, as slow start would for Reno.
+            (_, Signal::Timeout) => State::Xcp,
         };
     }
 
