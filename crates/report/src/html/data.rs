@@ -81,6 +81,9 @@ fn rank_links(runs: &[Run]) -> Vec<u32> {
     ranked.into_iter().map(|r| r.3).collect()
 }
 
+/// Points of a flow's throughput that are averaged into one.
+pub(super) const SMOOTHED_POINTS: usize = 9;
+
 /// The whole data element. Every series is halved `halvings` times to fit the page.
 pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
     let mut out = String::from("{\"mode\":");
@@ -114,7 +117,7 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
             let name = if name.is_empty() { format!("flow {}", flow.flow) } else { name.into() };
             out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(&name)));
             writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
-            writer.series(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
+            writer.smoothed(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
             writer.series(&mut out, "cwnd", &flow.cwnd_bytes, choice.size.1);
             writer.series(&mut out, "flight", &flow.in_flight_bytes, choice.size.1);
             writer.series(&mut out, "rwnd", &flow.receive_window_bytes, choice.size.1);
@@ -182,13 +185,24 @@ impl Writer {
             coarse.halve();
         }
         let values: Vec<f64> = coarse.values().collect();
-        let Some(first) = values.iter().position(|v| v.is_finite()) else { return };
-        out.push_str(&format!(",\"{key}\":[{first}"));
-        for &value in &values[first..] {
-            out.push(',');
-            push_number(out, value / unit);
-        }
-        out.push(']');
+        push_values(out, key, &values, unit);
+    }
+
+    /// A moving mean over [`SMOOTHED_POINTS`]: packets come in clumps of a round trip, which would
+    /// hide how the flows share.
+    fn smoothed(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
+        let mut coarse = series.clone();
+        (0..self.halvings).for_each(|_| coarse.halve());
+        let values: Vec<f64> = coarse.values().collect();
+        let mean_around = |i: usize| {
+            let from = i.saturating_sub(SMOOTHED_POINTS / 2);
+            let to = (i + SMOOTHED_POINTS / 2 + 1).min(values.len());
+            let known = || values[from..to].iter().filter(|v| v.is_finite());
+            let mean = known().sum::<f64>() / known().count() as f64;
+            if values[i].is_finite() { mean } else { f64::NAN }
+        };
+        let means: Vec<f64> = (0..values.len()).map(mean_around).collect();
+        push_values(out, key, &means, unit);
     }
 
     /// `happened` is whether any law (dropped, marked) a packet on this link.
@@ -225,4 +239,15 @@ mod tests {
         assert_eq!(fit(0.05, &TIMES, "ms"), Unit("ms", 1e-3));
         assert_eq!(fit(0.0, &SIZES, "KB"), Unit("KB", 1e3));
     }
+}
+
+/// An array: the index of the first value there is, then the values.
+fn push_values(out: &mut String, key: &str, values: &[f64], unit: f64) {
+    let Some(first) = values.iter().position(|v| v.is_finite()) else { return };
+    out.push_str(&format!(",\"{key}\":[{first}"));
+    for &value in &values[first..] {
+        out.push(',');
+        push_number(out, value / unit);
+    }
+    out.push(']');
 }

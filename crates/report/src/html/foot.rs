@@ -44,7 +44,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          hold every sample.</dd>\n\
          <dt>Goodput</dt><dd>Data delivered in order to the receiving application, once. Headers \
          and data sent again do not count. Plots over time count data as it arrives, in order or \
-         not.</dd>\n\
+         not; the throughput of a flow is drawn as a moving mean of {} points.</dd>\n\
          <dt>Share</dt><dd>A flow’s goodput over the sum of all flows’ goodputs.</dd>\n\
          <dt>Utilisation</dt><dd>Part of the time a link was busy sending, headers included.</dd>\n\
          <dt>Queue</dt><dd>Packets waiting for the link, the one being sent not counted. The mean \
@@ -56,6 +56,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Conservation</dt><dd>{}</dd>\n",
         escape(&points(runs, halvings)),
         count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),
+        super::data::SMOOTHED_POINTS,
         conservation(runs)
     );
     if !choice.links.is_empty() || events > 0 {

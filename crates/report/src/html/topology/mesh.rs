@@ -99,7 +99,9 @@ fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
     let (low, high) = bounds(at.iter().flatten());
     let (dx, dy) = (f64::max(high.0 - low.0, 1e-9), f64::max(high.1 - low.1, 1e-9));
     let inner = WIDTH - 2.0 * MARGIN;
-    let scale = f64::min(inner / dx, 460.0 / dy);
+    // Few nodes need little room, and the plots below are what one comes for.
+    let tallest = if graph.nodes.len() > 16 { 460.0 } else { 260.0 };
+    let scale = f64::min(inner / dx, tallest / dy);
     let height = f64::max(dy * scale, 60.0) + 2.0 * MARGIN;
     let (x0, y0) = ((WIDTH - dx * scale) / 2.0, (height - dy * scale) / 2.0);
     for place in at.iter_mut().flatten() {
