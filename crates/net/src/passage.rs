@@ -2,7 +2,7 @@
 //! at every hop.
 
 use ratewire_laws::PortQueue;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
@@ -144,7 +144,8 @@ impl Network {
         let queue = port_queue(link);
         let port = &mut self.ports[link.port as usize];
         port.on_timer(link.port_timer, queue);
-        link.port_timer = port.next_timer();
+        // A law whose interval comes to nothing must not stop time.
+        link.port_timer = port.next_timer().max(link.port_timer + Duration::from_ps(1));
     }
 
     /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.

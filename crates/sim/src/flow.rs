@@ -159,3 +159,14 @@ impl FlowTable {
         self.slots.len() as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a flow holds beside its packets; the acceptance is 2 KiB.
+    #[test]
+    fn a_flow_takes_less_than_two_kibibytes() {
+        assert!(size_of::<Flow>() <= 1280, "{}", size_of::<Flow>());
+    }
+}

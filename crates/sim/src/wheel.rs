@@ -91,6 +91,8 @@ pub struct Wheel {
     now: u64,
     /// Events of the current bucket, last first.
     open: Vec<(u64, u64, u32)>,
+    /// Events pushed into the current bucket after it was opened.
+    late: BinaryHeap<Reverse<(u64, u64, u32)>>,
     near: Level,
     far: Level,
     /// No bucket below this has events in `far` or `beyond`.
@@ -111,6 +113,7 @@ impl Default for Wheel {
             shift: INITIAL_SHIFT,
             now: 0,
             open: Vec::new(),
+            late: BinaryHeap::new(),
             near: Level::new(),
             far: Level::new(),
             boundary: u64::MAX,
@@ -146,8 +149,7 @@ impl Wheel {
     fn place(&mut self, time: u64, order: u64, what: u32) {
         let bucket = time >> self.shift;
         if bucket <= self.now {
-            let at = self.open.partition_point(|e| (e.0, e.1) > (time, order));
-            self.open.insert(at, (time, order, what));
+            self.late.push(Reverse((time, order, what)));
         } else if bucket - self.now <= SLOTS {
             let id = self.node(time, order, what);
             self.near.push(bucket, id, &mut self.nodes);
@@ -179,9 +181,8 @@ impl Wheel {
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, u32)> {
         loop {
-            if let Some((time, _, what)) = self.open.pop() {
-                self.pending -= 1;
-                return Some((Time::from_ps(time), what));
+            if !self.late.is_empty() || !self.open.is_empty() {
+                return self.pop_open();
             }
             match self.near.next_after(self.now) {
                 Some(bucket) if bucket < self.boundary => {
@@ -202,6 +203,19 @@ impl Wheel {
                 _ => self.bring_near(),
             }
         }
+    }
+
+    /// The next event of the current bucket, which holds one.
+    #[inline]
+    fn pop_open(&mut self) -> Option<(Time, u32)> {
+        let late_first = match (self.late.peek(), self.open.last()) {
+            (Some(Reverse(late)), Some(open)) => late < open,
+            (late, _) => late.is_some(),
+        };
+        let (time, _, what) =
+            if late_first { self.late.pop().map(|Reverse(e)| e)? } else { self.open.pop()? };
+        self.pending -= 1;
+        Some((Time::from_ps(time), what))
     }
 
     /// Moves the events that come first in `far` or `beyond` to the near level.
@@ -278,6 +292,7 @@ impl Wheel {
             return;
         };
         let mut all: Vec<(u64, u64, u32)> = core::mem::take(&mut self.open);
+        all.extend(self.late.drain().map(|Reverse(e)| e));
         let current = self.now << self.shift;
         for level in [&mut self.near, &mut self.far] {
             for head in level.heads.iter_mut() {

@@ -273,6 +273,11 @@ impl Law for Xcp {
     };
 
     fn from_options(o: &Options) -> Result<Xcp, OptionError> {
+        for name in ["initial_interval", "min_interval", "allowed_queue"] {
+            if o.time(name).is_zero() {
+                return Err(OptionError::new(name, "must be above 0: a timer needs an interval"));
+            }
+        }
         if o.time("max_interval") < o.time("min_interval") {
             return Err(OptionError::new("max_interval", "must not be below min_interval"));
         }
