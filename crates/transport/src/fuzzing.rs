@@ -20,10 +20,12 @@ const LAWS: &[(&str, &[(&str, &str)])] = &[
     ("xcp", &[]),
 ];
 
+/// No run lasts longer: 53 days.
+const LATEST: Time = Time::from_ps(1 << 62);
 /// Packets sent in one go, at most: not every law has a limit.
 const MOST_AT_ONCE: usize = 64;
 
-/// Reads `data` as a configuration (8 bytes) and calls of both ends, one after the other.
+/// Reads `data` as a configuration (7 or 8 bytes) and calls of both ends, one after the other.
 ///
 /// # Panics
 /// When an end panics, or the sender miscounts.
@@ -134,7 +136,7 @@ impl Ends {
 
     fn next_time(&self) -> Time {
         let due = self.sender.deadline().min(self.receiver.deadline());
-        if due == Time::NEVER { self.now } else { due.max(self.now) }
+        if due > LATEST { self.now } else { due.max(self.now) }
     }
 
     fn note(&mut self, segment: Segment) {
