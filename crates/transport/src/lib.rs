@@ -21,11 +21,17 @@
 
 mod app;
 mod config;
+#[doc(hidden)]
+pub mod fuzzing;
 mod receiver;
 mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod writing;
 
 pub use app::{App, PauseAfter, Reader, Writer};

@@ -259,17 +259,16 @@ impl Reading {
             start = self.busy_until;
         }
         self.busy_until = Time::NEVER;
-        // Whole frames, one after the other, up to the one that is not done yet.
-        while let Some(to) = self.readable(arrived) {
-            let done = start + per_frame;
-            if done > now {
-                self.reading_to = to;
-                // An application that never ends reading is not idle.
-                self.busy_until = done.min(Time::from_ps(u64::MAX - 1));
-                return;
-            }
-            self.read = to;
-            start = done;
+        // Whole frames that are done by now, one after the other; then the one that is not.
+        let whole = (arrived - self.read) / self.frame;
+        let done =
+            now.since(start).ps().checked_div(per_frame.ps()).map_or(whole, |n| n.min(whole));
+        self.read += done * self.frame;
+        if let Some(to) = self.readable(arrived) {
+            self.reading_to = to;
+            // An application that never ends reading is not idle.
+            let until = start + per_frame * (done + 1);
+            self.busy_until = until.min(Time::from_ps(u64::MAX - 1));
         }
     }
 

@@ -2,6 +2,32 @@
 
 use super::*;
 
+impl Scoreboard {
+    /// Whether the counters agree with the packets, which follow each other up to `next`.
+    pub(crate) fn check(&self, cumulative: u64, next: u64) {
+        let bytes = |keep: fn(&Sent) -> bool| -> u64 {
+            self.sent.iter().filter(|s| keep(s)).map(|s| u64::from(s.payload)).sum()
+        };
+        assert_eq!(self.in_flight, bytes(Sent::is_out));
+        assert_eq!(self.lost, self.sent.iter().filter(|s| s.lost).count());
+        assert_eq!(self.sacked, self.sent.iter().filter(|s| s.sacked).count());
+        assert!(self.sent.iter().all(|s| !(s.lost && s.sacked)));
+        let first_lost = self.sent.iter().position(|s| s.lost);
+        assert!(first_lost.is_none_or(|at| self.first_lost <= self.base + at as u64));
+        let mut end = self.sent.front().map_or(next, |front| front.offset);
+        assert!(self.sent.front().is_none_or(|front| front.end() > cumulative));
+        for (at, s) in self.sent.iter().enumerate() {
+            assert_eq!(s.offset, end);
+            end = s.end();
+            if s.sacked {
+                let run = s.sent_at_or_run.saturating_sub(self.base) as usize;
+                assert!(run <= at && self.sent.range(run..=at).all(|s| s.sacked));
+            }
+        }
+        assert_eq!(end, next);
+    }
+}
+
 fn with(n: u64) -> Scoreboard {
     let mut board = Scoreboard::default();
     for i in 0..n {

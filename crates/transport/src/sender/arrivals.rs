@@ -18,6 +18,7 @@ impl Sender {
             return;
         }
         let was_in_flight = self.board.in_flight();
+        let flight = self.flight_size();
         let mut covered = Covered::new(now, self.rtt.min().unwrap_or(Duration::MAX));
         let advanced = ack.cumulative > self.cumulative;
         if ack.cumulative >= self.cumulative {
@@ -43,7 +44,8 @@ impl Sender {
         }
         if ack.marked && self.phase == Phase::Open {
             self.phase = Phase::Marked(self.next);
-            self.tell(now, Signal::Mark);
+            // The marked packet was outstanding too.
+            self.tell(now, Signal::Mark, flight);
         }
         self.writing.progress(now, self.next, self.cumulative);
         let acked = Acked {
@@ -130,7 +132,7 @@ impl Sender {
         self.phase = Phase::Recovery(self.next);
         self.tail_probed = None;
         self.urgent = true;
-        self.tell(now, Signal::Loss);
+        self.tell(now, Signal::Loss, self.flight_size());
     }
 
     /// Whether the last packet was sent again because it was lost: then the probe has hidden a loss
@@ -140,7 +142,7 @@ impl Sender {
         if ack.cumulative > end {
             self.tail_probed = None;
             if !self.in_repair() {
-                self.tell(now, Signal::Loss);
+                self.tell(now, Signal::Loss, self.flight_size());
                 self.source.on_recovered(now);
             }
         } else if ack.cumulative == end && !advanced && ack.sack.is_empty() {
@@ -153,10 +155,15 @@ impl Sender {
         matches!(self.phase, Phase::Recovery(_) | Phase::Timeout(_))
     }
 
-    /// Tells the law of congestion. What is outstanding is what was sent and not cumulatively
-    /// acknowledged (RFC 5681, FlightSize): what was lost had been sent by leave of the window too.
-    pub(super) fn tell(&mut self, now: Time, signal: Signal) {
-        let in_flight = Bytes::new(self.next - self.cumulative);
+    /// What was sent and not cumulatively acknowledged (RFC 5681): what laws reckon with when there
+    /// is congestion, for what was lost had been sent by leave of the window too.
+    #[inline]
+    pub(super) fn flight_size(&self) -> Bytes {
+        Bytes::new(self.next - self.cumulative)
+    }
+
+    /// Tells the law of congestion.
+    pub(super) fn tell(&mut self, now: Time, signal: Signal, in_flight: Bytes) {
         let srtt = self.rtt.srtt();
         self.source.on_congestion(&Congestion { now, signal, in_flight, srtt });
     }

@@ -307,3 +307,13 @@ impl Sender {
         Segment { kind: SegmentKind::Data { again }, offset, payload, header }
     }
 }
+
+#[cfg(test)]
+impl Sender {
+    /// Whether the books balance.
+    pub(crate) fn check(&self) {
+        self.board.check(self.cumulative, self.next);
+        assert!(self.allowed >= self.cumulative);
+        assert!(self.board.is_empty() || self.timer != Time::NEVER, "nothing would be found lost");
+    }
+}

@@ -80,7 +80,7 @@ impl Sender {
     fn time_out(&mut self, now: Time) {
         self.stats.timeouts += 1;
         self.board.mark_all_lost();
-        self.tell(now, Signal::Timeout);
+        self.tell(now, Signal::Timeout, self.flight_size());
         self.phase = Phase::Timeout(self.next);
         self.lost_beyond = false;
         self.urgent = false;

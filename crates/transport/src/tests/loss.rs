@@ -1,0 +1,173 @@
+//! Losses that are repaired without a timeout.
+
+use ratewire_units::Time;
+
+use crate::testing::{Fate, Pipe, RTT, at, config, fixed, ms, newreno, packets};
+use crate::{App, TransportConfig};
+
+#[test]
+fn one_loss_is_one_retransmission_at_once() {
+    let mut pipe = Pipe::sized(&newreno(), 60).losing([4]);
+    pipe.run();
+    // The acknowledgements of packets 5, 6 and 7 come back after one RTT.
+    assert_eq!(pipe.resent(), [(at(100), 4)]);
+    assert_eq!(pipe.sender.stats().timeouts, 0);
+    assert_eq!(pipe.sender.stats().retransmitted, packets(1));
+}
+
+#[test]
+fn the_window_is_halved_once_whatever_the_number_lost() {
+    // 20 of the 40 packets of the third round, lost in a row.
+    let mut pipe = Pipe::sized(&newreno(), 400).losing(35..55);
+    pipe.run_while(|pipe| pipe.sender.stats().retransmitted < packets(1));
+    assert!(pipe.window() >= 20.0, "{}: half of what was outstanding", pipe.window());
+    assert!(pipe.window() <= 27.5, "{}", pipe.window());
+    let halved = pipe.window();
+    pipe.run_while(|pipe| pipe.sender.stats().retransmitted < packets(20));
+    assert_eq!(pipe.window(), halved);
+    pipe.run();
+    let mut again: Vec<u64> = pipe.resent().iter().map(|sent| sent.1).collect();
+    again.sort_unstable();
+    assert_eq!(again, (35..55).collect::<Vec<_>>());
+    assert_eq!(pipe.sender.stats().timeouts, 0);
+}
+
+#[test]
+fn a_retransmission_lost_again_is_found_without_a_timeout() {
+    let mut pipe = Pipe::sized(&fixed(10), 100).losing([4]);
+    pipe.run();
+    let again = pipe.numbers_resent();
+    let mut pipe = Pipe::sized(&fixed(10), 100).losing([4]).losing(again);
+    pipe.run();
+    // What is sent at 200 ms is a quarter of an RTT later, and is known to have arrived at 300 ms.
+    assert_eq!(pipe.resent(), [(at(100), 4), (at(300), 4)]);
+    assert_eq!(pipe.sender.stats().timeouts, 0);
+}
+
+#[test]
+fn all_retransmissions_lost_again_are_found_together() {
+    let mut pipe = Pipe::sized(&fixed(40), 200).losing(4..24);
+    pipe.run();
+    let again = pipe.numbers_resent();
+    assert_eq!(again.len(), 20);
+    let mut pipe = Pipe::sized(&fixed(40), 200).losing(4..24).losing(again);
+    pipe.run();
+    assert_eq!((pipe.resent().len(), pipe.sender.stats().timeouts), (40, 0));
+    assert_eq!((pipe.resent()[20].0, pipe.resent()[39].0), (at(300), at(300)));
+}
+
+#[test]
+fn losses_of_what_recovery_sends_begin_another() {
+    let mut pipe = Pipe::sized(&newreno(), 300).losing([12]);
+    pipe.run_while(|pipe| pipe.resent().is_empty());
+    let (first, number) = (pipe.window(), pipe.sent().count());
+    // The next new packet is lost too.
+    let mut pipe = Pipe::sized(&newreno(), 300).losing([12, number]);
+    pipe.run_while(|pipe| pipe.resent().len() < 2);
+    let lost = pipe.resent()[1].1;
+    assert_ne!(lost, 12);
+    pipe.run_while(|pipe| pipe.receiver.delivered() <= packets(lost));
+    pipe.run_to(pipe.now + RTT);
+    assert!(pipe.window() < 0.75 * first, "{} after {first}", pipe.window());
+    pipe.run();
+    assert_eq!(pipe.sender.stats().timeouts, 0);
+}
+
+#[test]
+fn the_last_packet_lost_is_found_by_a_probe() {
+    let mut pipe = Pipe::sized(&newreno(), 40).losing([39]);
+    pipe.run();
+    // Packet 39 is sent at 200 ms; two RTTs and a bit after the last acknowledgement, or where
+    // that is sooner at the timeout, it is sent again.
+    let (when, which) = pipe.resent()[0];
+    assert_eq!((which, pipe.resent().len(), pipe.sender.stats().timeouts), (39, 1, 0));
+    assert!(when > at(400) && when <= at(300) + RTT * 2 + ms(2), "{when}");
+}
+
+#[test]
+fn a_probe_that_hides_a_loss_is_told() {
+    let mut pipe = Pipe::new(&newreno(), &config(), &on_off()).losing([19]);
+    pipe.run_to(at(990));
+    let before = pipe.window();
+    assert_eq!((pipe.resent().len(), pipe.receiver.delivered()), (1, packets(20)));
+    pipe.run_to(at(1120));
+    assert!(pipe.window() < before, "{} then {}", before, pipe.window());
+
+    let mut late = Pipe::new(&newreno(), &config(), &on_off());
+    late.data.insert(19, Fate::Late(ms(250)));
+    late.run_to(at(990));
+    let before = late.window();
+    assert_eq!(late.resent().len(), 1);
+    late.run_to(at(1120));
+    assert!(late.window() >= before, "both copies have arrived: nothing was lost");
+}
+
+/// 20 packets at 0 s and at 1 s.
+fn on_off() -> App {
+    let (burst, pause) = (packets(20), ms(1000));
+    let pause_after = crate::PauseAfter::Written;
+    let writer = crate::Writer::OnOff { burst, pause, pause_after, count: Some(2) };
+    App { writer, ..App::unlimited() }
+}
+
+#[test]
+fn the_last_packets_lost_are_found_by_a_probe() {
+    for lost in [28..30, 27..30, 22..30] {
+        let mut pipe = Pipe::sized(&fixed(10), 30).losing(lost.clone());
+        pipe.run();
+        assert_eq!(pipe.sender.stats().timeouts, 0, "{lost:?}");
+        assert_eq!(pipe.resent().len(), lost.len(), "{lost:?}");
+        assert_eq!(pipe.resent()[0].1, 29, "the probe is the last packet");
+    }
+}
+
+#[test]
+fn too_few_packets_after_a_hole_have_a_quarter_of_an_rtt() {
+    for lost in [1, 2, 3] {
+        let mut pipe = Pipe::sized(&fixed(10), 14).losing([9 + lost]);
+        pipe.run();
+        assert_eq!(pipe.sender.stats().timeouts, 0);
+        assert_eq!(pipe.resent().len(), 1);
+        let resent = pipe.resent()[0].0;
+        // The burst of 100 ms is answered at 200 ms.
+        let expected = if lost == 1 { at(200) } else { at(225) };
+        assert_eq!((lost, resent), (lost, expected));
+    }
+}
+
+#[test]
+fn without_probes_the_last_packet_waits_for_the_timer() {
+    let config = TransportConfig { tail_loss_probe: false, ..config() };
+    let mut pipe = Pipe::new(&fixed(10), &config, &App::sized(packets(20))).losing([19]);
+    pipe.run();
+    assert_eq!((pipe.sender.stats().timeouts, pipe.resent().len()), (1, 1));
+}
+
+#[test]
+fn a_probe_sends_new_data_where_there_is_some() {
+    // The whole window is lost, and more waits.
+    let mut pipe = Pipe::sized(&fixed(10), 40).losing(20..30);
+    pipe.run();
+    assert_eq!(pipe.sender.stats().timeouts, 0);
+    let mut again: Vec<u64> = pipe.resent().iter().map(|sent| sent.1).collect();
+    again.sort_unstable();
+    assert_eq!(again, (20..30).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_probe_waits_for_delayed_acknowledgements() {
+    let config = TransportConfig { delayed_ack: Some(ms(40)), ..config() };
+    let mut pipe = Pipe::new(&fixed(10), &config, &App::sized(packets(21)));
+    pipe.delay = ms(1);
+    pipe.run();
+    assert_eq!((pipe.resent(), pipe.sender.stats().timeouts), (vec![], 0));
+}
+
+#[test]
+fn losing_every_acknowledgement_of_a_round_costs_a_probe() {
+    let mut pipe = Pipe::sized(&fixed(10), 30);
+    pipe.acks = (10..20).map(|n| (n, Fate::Lost)).collect();
+    pipe.run();
+    assert_eq!(pipe.sender.stats().timeouts, 0);
+    assert!(pipe.now < Time::ZERO + RTT * 6, "{}", pipe.now);
+}

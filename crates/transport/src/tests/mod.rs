@@ -1,0 +1,13 @@
+//! Both ends over the test pipe.
+
+mod ecn;
+mod limits;
+mod loss;
+mod opening;
+mod pacing;
+mod properties;
+mod receiving;
+mod timeouts;
+mod transfer;
+mod windows;
+mod writers;

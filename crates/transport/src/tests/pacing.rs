@@ -1,0 +1,81 @@
+//! Pacing.
+
+use ratewire_units::{Duration, Time};
+
+use crate::testing::{Pipe, at, config, ms, newreno, paced, packets};
+use crate::{App, PauseAfter, Reader, ReceiveWindow, TransportConfig, Writer};
+
+fn times(pipe: &Pipe) -> Vec<Time> {
+    pipe.sent().map(|sent| sent.0).collect()
+}
+
+#[test]
+fn packets_are_spaced_exactly() {
+    // 1500 bytes at 12 Mbit/s: 1 ms.
+    let mut pipe = Pipe::sized(&paced("12 Mbit/s"), 300);
+    pipe.run();
+    assert_eq!(times(&pipe), (0..300).map(at).collect::<Vec<_>>());
+}
+
+#[test]
+fn retransmissions_are_paced_too() {
+    let mut pipe = Pipe::sized(&paced("12 Mbit/s"), 300).losing([20, 21, 50]);
+    pipe.run();
+    assert_eq!(times(&pipe), (0..303).map(at).collect::<Vec<_>>());
+}
+
+#[test]
+fn small_packets_take_less_time() {
+    let frame = Some(ratewire_units::Bytes::new(335));
+    let app = App { frame, ..App::sized(packets(10)) };
+    let mut pipe = Pipe::new(&paced("12 Mbit/s"), &config(), &app);
+    pipe.run();
+    // 335 + 40 bytes: a quarter of a millisecond.
+    let gap = Duration::from_micros(250);
+    assert!(times(&pipe).windows(2).all(|pair| pair[1].since(pair[0]) == gap));
+}
+
+#[test]
+fn a_late_timer_loses_no_rate() {
+    for late in [300, 2500] {
+        let mut pipe = Pipe::sized(&paced("12 Mbit/s"), 1000);
+        pipe.lateness = Duration::from_micros(late);
+        pipe.run();
+        let last = times(&pipe)[999];
+        assert!(last >= at(999) && last <= at(999) + ms(3), "{late} us late: {last}");
+    }
+}
+
+#[test]
+fn waiting_for_data_earns_no_burst() {
+    let (burst, pause) = (packets(3), ms(500));
+    let writer = Writer::OnOff { burst, pause, pause_after: PauseAfter::Sent, count: Some(3) };
+    let app = App { writer, ..App::unlimited() };
+    let mut pipe = Pipe::new(&paced("12 Mbit/s"), &config(), &app);
+    pipe.run();
+    assert_eq!(times(&pipe), [0, 1, 2, 502, 503, 504, 1004, 1005, 1006].map(at));
+}
+
+#[test]
+fn a_pace_with_a_closed_window_does_not_spin() {
+    let receive_window = ReceiveWindow::Fixed(packets(2) + ratewire_units::Bytes::new(730));
+    let config = TransportConfig { receive_window, ..config() };
+    let app = App { reader: Reader::Slow(ms(30)), ..App::sized(packets(20)) };
+    let mut pipe = Pipe::new(&paced("12 Mbit/s"), &config, &app);
+    pipe.run();
+    assert_eq!(pipe.resent(), []);
+}
+
+#[test]
+fn a_law_that_paces_by_its_window() {
+    let law = ratewire_laws::AnyLaw::new("newreno", &[("pacing", "true")]).unwrap();
+    let mut pipe = Pipe::sized(&law, 300).losing([77]);
+    pipe.run();
+    // The first window goes at once: there is no RTT to pace it over. Later ones do not.
+    let together = |t: Time| pipe.sent().filter(|sent| sent.0 == t).count();
+    assert_eq!(together(at(0)), 10);
+    assert!(pipe.sent().filter(|sent| sent.0 > at(0)).all(|sent| together(sent.0) <= 2));
+    let mut unpaced = Pipe::sized(&newreno(), 300).losing([77]);
+    unpaced.run();
+    assert!(pipe.now <= unpaced.now + ms(200), "{} against {}", pipe.now, unpaced.now);
+}

@@ -1,0 +1,115 @@
+//! Acknowledgements: when, and what they say.
+
+use ratewire_laws::Header;
+use ratewire_units::{Bytes, Time};
+
+use crate::testing::{Fate, MSS, Pipe, at, config, fixed, ms, packets};
+use crate::{Ack, App, Receiver, Reply, SackBlocks, TransportConfig};
+
+fn delayed() -> TransportConfig {
+    TransportConfig { delayed_ack: Some(ms(40)), ..config() }
+}
+
+#[test]
+fn every_second_packet_is_acknowledged_and_the_last_when_time_is_up() {
+    let mut pipe = Pipe::new(&fixed(5), &delayed(), &App::sized(packets(5)));
+    pipe.run();
+    let answers: Vec<(Time, u64)> = pipe.answers().map(|(t, a)| (t, a.cumulative / MSS)).collect();
+    assert_eq!(answers, [(at(50), 2), (at(50), 4), (at(90), 5)]);
+}
+
+#[test]
+fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
+    let mut pipe = Pipe::new(&fixed(5), &delayed(), &App::sized(packets(5)));
+    pipe.data.insert(1, Fate::Late(ms(3)));
+    pipe.data.insert(4, Fate::Late(ms(4)));
+    pipe.run();
+    let answers: Vec<(Time, u64)> = pipe.answers().map(|(t, a)| (t, a.cumulative / MSS)).collect();
+    // 0 waits; 2 and 3 are beyond a hole; 1 fills it; 4 waits.
+    assert_eq!(answers, [(50, 1), (50, 1), (53, 4), (94, 5)].map(|(t, n)| (at(t), n)));
+
+    let mut pipe = Pipe::new(&fixed(5), &delayed(), &App::sized(packets(1)));
+    pipe.data.insert(0, Fate::Marked);
+    pipe.run();
+    assert_eq!(pipe.answers().map(|(t, ack)| (t, ack.marked)).next(), Some((at(50), true)));
+}
+
+struct Receiving {
+    receiver: Receiver,
+}
+
+impl Receiving {
+    fn new() -> Receiving {
+        let receiver = Receiver::new(None, &config(), packets(1), &App::sized(packets(100)));
+        Receiving { receiver }
+    }
+    /// This packet arrives.
+    fn take(&mut self, n: u64) -> Ack {
+        let reply = self.receiver.on_data(at(0), n * MSS, packets(1), &Header::None, false);
+        assert_eq!(reply, Reply::Now);
+        self.receiver.acknowledge(at(0))
+    }
+}
+
+fn blocks(ack: &Ack) -> Vec<(u64, u64)> {
+    ack.sack.iter(ack.cumulative).map(|(start, end)| (start / MSS, end / MSS)).collect()
+}
+
+#[test]
+fn the_newest_three_ranges_newest_first() {
+    let mut r = Receiving::new();
+    assert_eq!(blocks(&r.take(0)), []);
+    assert_eq!(blocks(&r.take(2)), [(2, 3)]);
+    assert_eq!(blocks(&r.take(4)), [(4, 5), (2, 3)]);
+    assert_eq!(blocks(&r.take(6)), [(6, 7), (4, 5), (2, 3)]);
+    assert_eq!(blocks(&r.take(8)), [(8, 9), (6, 7), (4, 5)]);
+    assert_eq!(blocks(&r.take(3)), [(2, 5), (8, 9), (6, 7)], "joins two");
+    assert_eq!(blocks(&r.take(6)), [(6, 7), (2, 5), (8, 9)], "a duplicate is news");
+    let ack = r.take(1);
+    assert_eq!((ack.cumulative, blocks(&ack)), (5 * MSS, vec![(6, 7), (8, 9)]));
+    let ack = r.take(5);
+    assert_eq!((ack.cumulative, blocks(&ack)), (7 * MSS, vec![(8, 9)]));
+    let ack = r.take(7);
+    assert_eq!((ack.cumulative, blocks(&ack)), (9 * MSS, vec![]));
+    assert_eq!(blocks(&r.take(3)), [], "a duplicate of what was delivered");
+}
+
+#[test]
+fn packets_that_overlap_are_delivered_once() {
+    let mut r = Receiving::new();
+    let mut take = |offset: u64, payload: u64| {
+        r.receiver.on_data(at(0), offset, Bytes::new(payload), &Header::None, false);
+        let ack = r.receiver.acknowledge(at(0));
+        (ack.cumulative, ack.sack.iter(ack.cumulative).collect::<Vec<_>>())
+    };
+    assert_eq!(take(100, 50), (0, vec![(100, 150)]));
+    assert_eq!(take(140, 60), (0, vec![(100, 200)]));
+    assert_eq!(take(0, 120), (200, vec![]));
+    assert_eq!(take(150, 100), (250, vec![]));
+    assert_eq!(take(250, 0), (250, vec![]));
+}
+
+#[test]
+fn ranges_too_far_or_too_many_are_left_out() {
+    let mut sack = SackBlocks::default();
+    sack.push(10, 5, 20);
+    sack.push(0, 1 << 32, (1 << 32) + 1);
+    assert!(sack.is_empty());
+    for n in 1..6 {
+        sack.push(0, 2 * n, 2 * n + 1);
+    }
+    assert_eq!(sack.iter(0).collect::<Vec<_>>(), [(2, 3), (4, 5), (6, 7)]);
+    assert_eq!(sack.iter(u64::MAX).next(), Some((u64::MAX, u64::MAX)));
+}
+
+#[test]
+fn a_timer_called_too_early_does_nothing() {
+    let mut receiver = Receiver::new(None, &delayed(), packets(1), &App::unlimited());
+    assert!(!receiver.on_timer(at(0)));
+    assert_eq!(receiver.deadline(), Time::NEVER);
+    assert_eq!(receiver.on_data(at(5), 0, packets(1), &Header::None, false), Reply::Later);
+    assert_eq!((receiver.deadline(), receiver.on_timer(at(44))), (at(45), false));
+    assert!(receiver.on_timer(at(45)));
+    receiver.acknowledge(at(45));
+    assert!(!receiver.on_timer(at(45)));
+}

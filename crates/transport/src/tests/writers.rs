@@ -1,0 +1,152 @@
+//! What applications write, and the packets that it makes.
+
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::testing::{Pipe, RTT, at, config, fixed, ms, newreno, packets};
+use crate::{App, PauseAfter, Writer};
+
+fn app(writer: Writer, frame: Option<Bytes>) -> App {
+    App { writer, frame, ..App::unlimited() }
+}
+
+fn on_off(n: u64, pause: Duration, pause_after: PauseAfter, count: Option<u64>) -> App {
+    app(Writer::OnOff { burst: packets(n), pause, pause_after, count }, None)
+}
+
+#[test]
+fn packets_do_not_span_frames() {
+    let sized = app(Writer::Sized(Bytes::new(9000)), Some(Bytes::new(4000)));
+    let mut pipe = Pipe::new(&newreno(), &config(), &sized).losing([1, 3]);
+    pipe.run();
+    let first = pipe.sent().filter(|sent| !sent.2);
+    let payloads: Vec<u64> = first.map(|(_, s, _)| s.payload.get()).collect();
+    assert_eq!(payloads, [1460, 1460, 1080, 1460, 1460, 1080, 1000]);
+}
+
+#[test]
+fn a_constant_writer_writes_a_frame_an_interval() {
+    // 3000 bytes at 1 Mbit/s: 24 ms.
+    let constant = app(Writer::Constant { rate: Rate::from_mbps(1) }, Some(Bytes::new(3000)));
+    let mut pipe = Pipe::new(&fixed(100), &config(), &constant);
+    pipe.run_to(at(100));
+    assert_eq!(pipe.sender.stream_end(), None);
+    pipe.sender.stop();
+    pipe.run();
+    let sent: Vec<(Time, u64)> = pipe.sent().map(|(at, s, _)| (at, s.payload.get())).collect();
+    let frames: Vec<_> =
+        (0..5).flat_map(|n| [1460, 1460, 80].map(|size| (at(24 * n), size))).collect();
+    assert_eq!(sent, frames);
+}
+
+#[test]
+fn a_constant_writer_does_not_wait_for_the_network() {
+    let constant = app(Writer::Constant { rate: Rate::from_mbps(1) }, None);
+    let mut pipe = Pipe::new(&fixed(1), &config(), &constant);
+    pipe.run_to(at(1000));
+    pipe.sender.stop();
+    // Packets are written every 11.68 ms and sent every 100 ms.
+    assert_eq!(pipe.sender.stream_end(), Some(packets(86).get()));
+    pipe.run();
+}
+
+#[test]
+fn writers_that_never_write() {
+    let nothing = app(Writer::Constant { rate: Rate::ZERO }, None);
+    let mut pipe = Pipe::new(&fixed(10), &config(), &nothing);
+    pipe.pump();
+    assert_eq!(pipe.sender.deadline(), Time::NEVER);
+    let mut pipe = Pipe::new(&fixed(10), &config(), &on_off(5, RTT, PauseAfter::Sent, Some(0)));
+    pipe.run();
+    assert_eq!(pipe.now, at(0));
+}
+
+#[test]
+fn pauses_begin_when_the_burst_is_written() {
+    let writer = on_off(30, ms(150), PauseAfter::Written, Some(3));
+    let mut pipe = Pipe::new(&fixed(10), &config(), &writer);
+    pipe.run();
+    // Bursts at 0, 150 and 300 ms; ten packets a round trip: always busy.
+    assert_eq!((pipe.now, pipe.receiver.delivered()), (at(900), packets(90)));
+}
+
+#[test]
+fn pauses_begin_when_the_burst_is_sent() {
+    let writer = on_off(30, ms(150), PauseAfter::Sent, Some(3));
+    let mut pipe = Pipe::new(&fixed(10), &config(), &writer);
+    pipe.run();
+    // Sent at 0, 100 and 200 ms; the next burst comes at 350, and at 700 ms.
+    let starts: Vec<Time> = pipe.sent().step_by(30).map(|sent| sent.0).collect();
+    assert_eq!((starts, pipe.now), ([0, 350, 700].map(at).to_vec(), at(1000)));
+}
+
+#[test]
+fn pauses_begin_when_the_burst_is_acknowledged() {
+    let writer = on_off(30, ms(150), PauseAfter::Acknowledged, Some(3));
+    let mut pipe = Pipe::new(&fixed(10), &config(), &writer);
+    pipe.run();
+    let starts: Vec<Time> = pipe.sent().step_by(30).map(|sent| sent.0).collect();
+    assert_eq!((starts, pipe.now), ([0, 450, 900].map(at).to_vec(), at(1200)));
+}
+
+#[test]
+fn no_pause_is_all_at_once_or_one_burst_after_the_other() {
+    for pause_after in [PauseAfter::Written, PauseAfter::Sent, PauseAfter::Acknowledged] {
+        let writer = on_off(10, Duration::ZERO, pause_after, Some(5));
+        let mut pipe = Pipe::new(&fixed(10), &config(), &writer);
+        pipe.run();
+        assert_eq!((pipe.now, pipe.receiver.delivered()), (at(500), packets(50)));
+
+        let endless = on_off(10, Duration::ZERO, pause_after, None);
+        let mut pipe = Pipe::new(&fixed(10), &config(), &endless);
+        pipe.run_to(at(450));
+        pipe.sender.stop();
+        pipe.run();
+        // What is sent is followed by the next burst at once.
+        let written = if pause_after == PauseAfter::Sent { 60 } else { 50 };
+        assert_eq!(pipe.receiver.delivered(), packets(written));
+    }
+}
+
+#[test]
+fn many_bursts_that_fell_due_are_one_step() {
+    let writer = app(
+        Writer::OnOff {
+            burst: Bytes::new(u64::MAX / 4),
+            pause: Duration::from_ps(1),
+            pause_after: PauseAfter::Written,
+            count: None,
+        },
+        None,
+    );
+    let mut pipe = Pipe::new(&fixed(1), &config(), &writer);
+    assert!(pipe.sender.poll_transmit(at(3_000_000)).is_some());
+    assert!(pipe.sender.poll_transmit(at(3_000_000)).is_none());
+    pipe.sender.stop();
+    assert_eq!(pipe.sender.stream_end(), Some(packets(1).get()));
+}
+
+#[test]
+fn stopping_an_unlimited_writer_delivers_what_was_sent() {
+    let mut pipe = Pipe::new(&newreno(), &config(), &App::unlimited()).losing([60, 69]);
+    pipe.run_to(at(250));
+    assert_eq!(pipe.sender.stream_end(), None);
+    pipe.sender.stop();
+    assert_eq!(pipe.sender.stream_end(), Some(packets(70).get()));
+    pipe.run();
+    assert_eq!(pipe.sent().filter(|sent| !sent.2).count(), 70);
+}
+
+#[test]
+fn stopping_others_delivers_what_was_written() {
+    let mut pipe = Pipe::sized(&newreno(), 30);
+    pipe.run_to(at(10));
+    pipe.sender.stop();
+    pipe.run();
+    assert_eq!(pipe.receiver.delivered(), packets(30));
+    let mut pipe =
+        Pipe::new(&fixed(4), &config(), &on_off(7, ms(20), PauseAfter::Written, Some(9)));
+    pipe.run_to(at(50));
+    pipe.sender.stop();
+    pipe.run();
+    assert_eq!(pipe.receiver.delivered(), packets(21));
+}
