@@ -142,7 +142,7 @@ fn mistakes_on_the_command_line_are_explained() {
     let folder = folder("mistakes");
     write(&folder, "hello.toml", HELLO);
     let cases: [(&[&str], i32, &str); 8] = [
-        (&["run", "nowhere.toml"], 2, "nowhere.toml"),
+        (&["run", "nowhere.toml"], 3, "nowhere.toml"),
         (&["run", "hello.toml", "--law", "cubik"], 2, "cubic"),
         (&["run", "hello.toml", "--set", "bottleneck.rate"], 2, "KEY=VALUE"),
         (&["run", "hello.toml", "--set", "bottleneck.rate=fast"], 2, "fast"),

@@ -66,13 +66,6 @@ pub struct FlowContext {
     pub line_rate: Rate,
 }
 
-impl FlowContext {
-    /// Payload bytes of `n` full packets.
-    pub fn packets(&self, n: f64) -> Bytes {
-        Bytes::new((n * self.mss.as_f64()) as u64)
-    }
-}
-
 /// What a port may know about its link when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkContext {

@@ -145,7 +145,7 @@ impl Network {
         let port = &mut self.ports[link.port as usize];
         port.on_timer(link.port_timer, queue);
         // A law whose interval comes to nothing must not stop time.
-        link.port_timer = port.next_timer().max(link.port_timer + Duration::from_ps(1));
+        link.port_timer = port.next_timer().max(link.port_timer + Duration::from_nanos(1));
     }
 
     /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.

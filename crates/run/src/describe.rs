@@ -1,9 +1,9 @@
 //! What a setup is, in the report's words.
 
-use ratewire_net::spec::{LinkId, Service};
+use ratewire_net::spec::LinkId;
 use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, RunInfo, Topology};
 use ratewire_sim::setup::Setup;
-use ratewire_units::{Duration, Rate};
+use ratewire_units::Duration;
 
 /// Names that a setup does not carry.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         name: l.name.clone(),
         from: l.from.0,
         to: l.to.0,
-        rate: mean_rate(&l.service),
+        rate: l.service.mean_rate(),
         delay: l.delay,
         bottleneck: labels.bottlenecks.contains(&LinkId(i as u32)),
     });
@@ -56,15 +56,5 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes: nodes.collect(), links: links.collect() },
         flows: flows.collect(),
-    }
-}
-
-fn mean_rate(service: &Service) -> Rate {
-    match service {
-        Service::Rate(rate) => *rate,
-        Service::Opportunities(o) => {
-            let bits = o.bytes.as_f64() * 8.0 * o.at.len() as f64;
-            Rate::from_bps((bits / o.period.secs()) as u64)
-        }
     }
 }

@@ -45,7 +45,6 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
 fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: Time) {
     let started = end.started.unwrap_or(spec.start);
     let over = end.completed.unwrap_or(ended).since(started);
-    let payload = spec.transport.packet.saturating_sub(spec.transport.headers).get().max(1);
     flow.start_s = started.secs();
     flow.size_bytes = match spec.app.writer {
         Writer::Sized(size) => Some(size.get()),
@@ -55,7 +54,7 @@ fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: 
     flow.goodput_bps = Throughput::over(end.delivered, over).bps();
     flow.completion_s = end.completed.map(|at| at.since(started).secs());
     flow.retransmitted_bytes = end.retransmitted.get();
-    flow.retransmitted_packets = end.retransmitted.get().div_ceil(payload);
+    flow.retransmitted_packets = end.retransmitted_packets;
     flow.rtt_mean_s = end.mean_rtt.map(Duration::secs);
     flow.rtt_min_s = end.min_rtt.map(Duration::secs);
 }

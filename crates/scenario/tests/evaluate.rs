@@ -22,6 +22,7 @@ fn flow_sample(flow: u32, second: u64, delivered: u64) -> FlowSample {
         flow: FlowId(flow),
         delivered: Bytes::new(delivered),
         retransmitted: Bytes::new(10),
+
         window: Bytes::new(1440 * (second + u64::from(flow))),
         in_flight: Bytes::ZERO,
         receive_window: Bytes::MAX,
@@ -61,6 +62,8 @@ fn flow_outcome(flow: u32, started: bool, delivered: u64) -> FlowOutcome {
         completed: None,
         delivered: Bytes::new(delivered),
         retransmitted: Bytes::new(7),
+        retransmitted_packets: 1,
+
         timeouts: 0,
         min_rtt: Some(Duration::from_millis(40)),
         mean_rtt: Some(Duration::from_millis(45)),

@@ -121,7 +121,7 @@ fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration,
             limit,
             discipline: Discipline::DropTail,
             loss: Loss::None,
-            law: (!network.nodes[from as usize].is_host).then_some(0),
+            law: Some(0),
             medium: None,
         });
     }

@@ -59,6 +59,8 @@ pub struct FlowOutcome {
     pub delivered: Bytes,
     /// Payload sent for the second time.
     pub retransmitted: Bytes,
+    /// Packets that carried it.
+    pub retransmitted_packets: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Smallest RTT sample; `None` without any.

@@ -20,7 +20,7 @@ pub trait Recorder {
     fn flow_completed(&mut self, completed: &FlowCompleted);
     /// A packet has reached the far end of a captured link.
     fn packet(&mut self, _seen: &PacketSeen) {}
-    /// The run has come as far as `now`; called every few thousand events.
+    /// The run has come as far as `now`; called every 65,536 events.
     fn progress(&mut self, _now: Time) {}
 }
 
@@ -127,8 +127,8 @@ pub struct FlowCompleted {
     pub start: Time,
     /// From the start to the last byte's arrival.
     pub took: Duration,
-    /// What it would have taken alone: one propagation delay and the transmission of every packet
-    /// at the rate of the slowest link of its path.
+    /// What it would have taken alone: a round trip to open it, if it opens with a handshake, one
+    /// propagation delay, and the transmission of every packet on the slowest link of its path.
     pub ideal: Duration,
     /// Payload sent for the second time.
     pub retransmitted: Bytes,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ratewire_net::routing::Routing;
-use ratewire_net::spec::{LinkId, NetworkSpec, NodeId};
+use ratewire_net::spec::{LinkId, LinkSpec, NetworkSpec, NodeId};
 use ratewire_net::{Network, RouteId};
 use ratewire_units::{Bytes, Duration, Rate, SerialTime};
 
@@ -14,7 +14,9 @@ use crate::SetupError;
 pub(crate) struct RouteInfo {
     pub(crate) id: RouteId,
     /// Sum of the propagation delays.
-    delay: Duration,
+    pub(crate) delay: Duration,
+    /// Link-layer bytes per packet on its slowest link.
+    overhead: Bytes,
     /// Time per byte of its slowest link; `None` where one sends nothing.
     slowest: Option<SerialTime>,
     /// Rate of its first link.
@@ -25,7 +27,7 @@ impl RouteInfo {
     /// How long `payload` takes alone: one propagation delay and its packets at the slowest link.
     pub(crate) fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
         let packets = payload.get().div_ceil(mss.get().max(1)).max(1);
-        let on_wire = payload + headers * packets;
+        let on_wire = payload + (headers + self.overhead) * packets;
         self.delay + self.slowest.map_or(Duration::ZERO, |s| s.of(on_wire))
     }
 }
@@ -38,14 +40,16 @@ type Known = (Vec<LinkId>, RouteInfo);
 pub(crate) struct RouteTable {
     routing: Routing,
     known: BTreeMap<(NodeId, NodeId), Vec<Known>>,
-    rates: Vec<(Rate, Duration)>,
+    /// Rate, delay and link-layer bytes per packet of each link.
+    links: Vec<(Rate, Duration, Bytes)>,
 }
 
 impl RouteTable {
     pub(crate) fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
         let routing = Routing::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
-        let rates = spec.links.iter().map(|l| (l.service.mean_rate(), l.delay)).collect();
-        Ok(RouteTable { routing, known: BTreeMap::new(), rates })
+        let of = |l: &LinkSpec| (l.service.mean_rate(), l.delay, l.overhead);
+        let links = spec.links.iter().map(of).collect();
+        Ok(RouteTable { routing, known: BTreeMap::new(), links })
     }
 
     /// The route that flow number `flow` takes.
@@ -64,12 +68,13 @@ impl RouteTable {
         if let Some((_, info)) = known.iter().find(|(l, _)| *l == links) {
             return Ok(*info);
         }
-        let of = |link: &LinkId| self.rates[link.index()];
-        let slowest = links.iter().map(|l| of(l).0).min().and_then(Rate::serial_time);
+        let of = |link: &LinkId| self.links[link.index()];
+        let slowest = links.iter().map(of).min_by_key(|l| l.0);
         let info = RouteInfo {
             id: network.add_route(&links),
             delay: links.iter().fold(Duration::ZERO, |sum, l| sum + of(l).1),
-            slowest,
+            overhead: slowest.map_or(Bytes::ZERO, |l| l.2),
+            slowest: slowest.and_then(|l| l.0.serial_time()),
             line_rate: of(&links[0]).0,
         };
         known.push((links, info));

@@ -19,7 +19,7 @@ pub struct Setup {
     pub laws: Vec<AnyLaw>,
     /// Nodes and links.
     pub network: NetworkSpec,
-    /// Paths to take in place of the shortest: node names from source to destination.
+    /// Paths to take in place of the shortest: nodes from source to destination.
     pub paths: Vec<Vec<NodeId>>,
     /// Flows that are listed one by one.
     pub flows: Vec<FlowSpec>,
@@ -32,7 +32,7 @@ pub struct Setup {
     /// How often flows and links are sampled, and once at the end; `None` records nothing, and zero
     /// samples at the end only.
     pub sample_interval: Option<Duration>,
-    /// Flows with a higher number are not sampled.
+    /// Flows with this number or a higher one are not sampled.
     pub sampled_flows: u32,
     /// The links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,

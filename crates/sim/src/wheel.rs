@@ -81,6 +81,7 @@ impl Level {
 }
 
 /// The event queue.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Wheel {
     nodes: Vec<Node>,
@@ -149,6 +150,7 @@ impl Wheel {
     fn place(&mut self, time: u64, order: u64, what: u32) {
         let bucket = time >> self.shift;
         if bucket <= self.now {
+            self.opened_events += 1;
             self.late.push(Reverse((time, order, what)));
         } else if bucket - self.now <= SLOTS {
             let id = self.node(time, order, what);
@@ -315,6 +317,8 @@ impl Wheel {
         for (time, order, what) in all {
             self.place(time, order, what);
         }
+        self.opened_events = 0;
+        self.far_events = 0;
     }
 }
 

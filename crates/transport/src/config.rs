@@ -44,6 +44,9 @@ pub enum ReceiveWindow {
 }
 
 impl ReceiveWindow {
+    /// A window of this size is no limit at all: a terabyte.
+    pub const UNLIMITED: Bytes = Bytes::new(1 << 40);
+
     /// The first window.
     pub fn initial(self) -> Bytes {
         match self {
@@ -80,7 +83,7 @@ impl Default for TransportConfig {
             ack: Bytes::new(40),
             handshake: true,
             delayed_ack: None,
-            receive_window: ReceiveWindow::Fixed(Bytes::new(1 << 40)),
+            receive_window: ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED),
             min_rto: Duration::from_millis(200),
             tail_loss_probe: true,
             ecn: false,

@@ -92,7 +92,7 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
     }
     Scenario::load_with(path, &overrides).map_err(|wrong| {
         complain(&wrong);
-        Exit::Wrong
+        if std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
     })
 }
 
@@ -107,6 +107,7 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
 fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<Vec<Job<'a>>, Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
     let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
+    let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
     let mut jobs = Vec::new();
     for law in &laws {
         for seed in &seeds {
@@ -118,11 +119,29 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             if *seed == seeds[0] {
                 complain(&plan.warnings);
             }
-            let folder = out.map(|out| out.join(format!("{law}-seed-{seed}")));
+            let folder = out.map(|out| out.join(folder_name(law, *seed)));
             jobs.push(Job { scenario, plan, folder });
         }
     }
     Ok(jobs)
+}
+
+/// A law given twice is one run, not two that write the same files.
+fn without_repeats<T: PartialEq>(all: Vec<T>) -> Vec<T> {
+    let mut once: Vec<T> = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
+}
+
+/// Variants may be called anything; folders may not.
+fn folder_name(law: &str, seed: u64) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let name: String = law.chars().map(plain).collect();
+    format!("{}-seed-{seed}", name.trim_start_matches('.'))
 }
 
 /// The links to capture, by their names.

@@ -37,8 +37,8 @@ impl Law for Fixed {
         summary: "no congestion control: a set rate, a set window, or both",
         explanation: "Fixed (no congestion control)\n\n\
             Sends at a set network-layer rate, or keeps a set window outstanding, whatever the\n\
-            network says. Losses are still repaired. With neither set, the window is unlimited and\n\
-            the sender's own link is the only limit.\n",
+            network says. Losses are still repaired. With neither set, it sends at the rate\n\
+            of its own link.\n",
         options: &[
             OptionSpec {
                 name: "rate",
@@ -63,8 +63,14 @@ impl Law for Fixed {
     }
 
     fn source(&self, flow: &FlowContext) -> FixedSource {
+        // With neither set the sender's own link is the limit: it is paced at that link's rate, for
+        // an unlimited window would put all data there ever is on its queue at once.
+        let rate = match (self.rate, self.window) {
+            (None, None) => Some(flow.line_rate).filter(|rate| *rate != Rate::ZERO),
+            (rate, _) => rate,
+        };
         FixedSource {
-            rate: self.rate.map(Rate::throughput),
+            rate: rate.map(Rate::throughput),
             window: self.window.map_or(Bytes::MAX, |size| size.bytes(flow.mss)).max(flow.mss),
         }
     }

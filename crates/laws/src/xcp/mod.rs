@@ -258,6 +258,9 @@ const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
+/// Shorter timers would take more time than the packets.
+const SHORTEST_INTERVAL: Duration = Duration::from_micros(1);
+
 impl Law for Xcp {
     type Header = XcpHeader;
     type Source = XcpSource;
@@ -274,8 +277,8 @@ impl Law for Xcp {
 
     fn from_options(o: &Options) -> Result<Xcp, OptionError> {
         for name in ["initial_interval", "min_interval", "allowed_queue"] {
-            if o.time(name).is_zero() {
-                return Err(OptionError::new(name, "must be above 0: a timer needs an interval"));
+            if o.time(name) < SHORTEST_INTERVAL {
+                return Err(OptionError::new(name, "must be 1 us or more: a timer runs on it"));
             }
         }
         if o.time("max_interval") < o.time("min_interval") {

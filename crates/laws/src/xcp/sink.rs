@@ -1,7 +1,7 @@
 //! The receiver's part: draft -03, section 4.1.2.
 
-use ratewire_units::{Duration, Throughput, Time};
-use ratewire_wire::xcp::{Format, XcpHeader};
+use ratewire_units::{Throughput, Time};
+use ratewire_wire::xcp::XcpHeader;
 
 use crate::law::Sink;
 
@@ -25,13 +25,6 @@ impl Sink for XcpSink {
     #[inline]
     fn on_ack(&mut self, _now: Time) -> Option<XcpHeader> {
         let reverse_feedback = core::mem::take(&mut self.sum);
-        Some(XcpHeader {
-            protocol: self.protocol,
-            format: Format::Minimal,
-            rtt: Duration::ZERO,
-            x: Duration::ZERO,
-            reverse_feedback,
-            delta_throughput: Throughput::ZERO,
-        })
+        Some(XcpHeader::minimal(self.protocol, reverse_feedback))
     }
 }

@@ -34,6 +34,7 @@ pub struct XcpSource {
 /// What was sent in the current RTT, against what was allowed.
 #[derive(Clone, Debug)]
 struct Round {
+    /// [`Time::NEVER`] before anything was sent.
     start: Time,
     sent: f64,
     limited: bool,
@@ -59,7 +60,7 @@ impl XcpSource {
             window: law.initial_window.bytes(flow.packet).max(flow.packet).as_f64(),
             srtt: 0.0,
             round: Round {
-                start: Time::ZERO,
+                start: Time::NEVER,
                 sent: 0.0,
                 limited: false,
                 last_limited: false,
@@ -172,6 +173,9 @@ impl Source for XcpSource {
 
     #[inline]
     fn on_send(&mut self, sending: &Sending) -> Option<XcpHeader> {
+        if self.round.start == Time::NEVER {
+            self.round.start = sending.now;
+        }
         self.advance_round(sending.now, sending.srtt);
         self.round.limited |= sending.limited;
         self.round.sent += sending.packet.as_f64();

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration};
 use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::{Drops, LinkOutcome, Outcome};
-use crate::record::{LinkSample, Recorder};
+use crate::record::{FlowSample, LinkSample, Recorder};
 
 /// A link's counters as of the last sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +26,9 @@ impl<R: Recorder> Simulation<'_, R> {
             return;
         }
         self.last_sample = self.now;
+        for ended in self.ended.drain(..) {
+            self.recorder.flow_sample(&FlowSample { at: self.now, interval, ..ended });
+        }
         for slot in 0..self.flows.slots() {
             let Some(flow) = self.flows.at(slot) else { continue };
             if flow.id.0 < self.setup.sampled_flows {

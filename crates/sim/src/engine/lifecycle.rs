@@ -1,6 +1,6 @@
 //! How flows begin and end.
 
-use ratewire_transport::App;
+use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
 use super::{Rare, Simulation};
@@ -8,7 +8,6 @@ use crate::SetupError;
 use crate::flow::{Flow, FlowTable, Start};
 use crate::outcome::FlowOutcome;
 use crate::record::{FlowCompleted, FlowId, FlowStarted, Recorder};
-use crate::routes::RouteInfo;
 use crate::setup::FlowSpec;
 
 impl<R: Recorder> Simulation<'_, R> {
@@ -93,8 +92,15 @@ impl<R: Recorder> Simulation<'_, R> {
         let headers = Bytes::new(u64::from(flow.headers));
         let mss = self.packet_size(index).saturating_sub(headers);
         let retransmitted = flow_retransmitted(&mut self.flows, slot);
-        let route: Result<RouteInfo, _> =
-            self.routes.get(&mut self.network, from, to, index as u64);
+        let route = self.routes.get(&mut self.network, from, to, index as u64);
+        let back = self.routes.get(&mut self.network, to, from, index as u64);
+        let ideal = match (route, back) {
+            (Ok(route), Ok(back)) if self.opens_first(index) => {
+                route.ideal(size, mss, headers) + route.delay + back.delay
+            }
+            (Ok(route), _) => route.ideal(size, mss, headers),
+            (Err(_), _) => Duration::ZERO,
+        };
         let outcome = &self.outcomes[index];
         self.recorder.flow_completed(&FlowCompleted {
             flow: FlowId(index as u32),
@@ -103,22 +109,35 @@ impl<R: Recorder> Simulation<'_, R> {
             size,
             start,
             took: self.now.since(start),
-            ideal: route.map_or(Duration::ZERO, |r| r.ideal(size, mss, headers)),
+            ideal,
             retransmitted,
         });
     }
 
-    pub(super) fn packet_size(&self, flow: usize) -> Bytes {
+    fn transport(&self, flow: usize) -> &TransportConfig {
         match self.outcomes[flow].traffic {
-            Some(class) => self.setup.traffic[class].transport.packet,
-            None => self.setup.flows[flow].transport.packet,
+            Some(class) => &self.setup.traffic[class].transport,
+            None => &self.setup.flows[flow].transport,
         }
+    }
+
+    /// Whether the flow waits for a round trip before it may send.
+    fn opens_first(&self, flow: usize) -> bool {
+        self.transport(flow).handshake
+    }
+
+    pub(super) fn packet_size(&self, flow: usize) -> Bytes {
+        self.transport(flow).packet
     }
 
     /// Everything is acknowledged: the flow's state goes, its outcome stays.
     #[cold]
     pub(super) fn retire(&mut self, slot: u32) {
-        if let Some(flow) = self.flows.remove(slot) {
+        if let Some(mut flow) = self.flows.remove(slot) {
+            if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
+                // Told with the others, at the end of the interval.
+                self.ended.push(flow.sample(self.now, self.now.since(self.last_sample)));
+            }
             self.settle(&flow);
         }
     }
@@ -128,6 +147,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let stats = flow.sender.stats();
         outcome.delivered = flow.receiver.delivered();
         outcome.retransmitted = stats.retransmitted;
+        outcome.retransmitted_packets = stats.retransmitted_packets;
         outcome.timeouts = stats.timeouts;
         outcome.min_rtt = flow.sender.rtt().min();
         outcome.mean_rtt =
@@ -151,6 +171,7 @@ pub(super) fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
         completed: None,
         delivered: Bytes::ZERO,
         retransmitted: Bytes::ZERO,
+        retransmitted_packets: 0,
         timeouts: 0,
         min_rtt: None,
         mean_rtt: None,

@@ -12,7 +12,7 @@ use crate::SetupError;
 use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
-use crate::record::{FlowId, PacketSeen, Recorder};
+use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
@@ -78,6 +78,8 @@ struct Simulation<'a, R> {
     traffic: Vec<Traffic>,
     sampled: Vec<LinkId>,
     last_sample: Time,
+    /// What flows that have ended did since the last sample.
+    ended: Vec<FlowSample>,
     link_before: Vec<LinkBefore>,
     packets: PacketCounts,
     data_packets: u64,
@@ -106,6 +108,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             traffic: Vec::new(),
             sampled: setup.sampled_links.clone().unwrap_or_else(all_links),
             last_sample: Time::ZERO,
+            ended: Vec::new(),
             link_before: vec![LinkBefore::default(); setup.network.links.len()],
             packets: PacketCounts::default(),
             data_packets: 0,

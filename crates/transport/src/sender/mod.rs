@@ -7,7 +7,7 @@ use ratewire_laws::{AnySource, Header, Sending};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::app::App;
-use crate::config::TransportConfig;
+use crate::config::{ReceiveWindow, TransportConfig};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Segment, SegmentKind};
@@ -97,6 +97,8 @@ enum Opening {
 pub struct SenderStats {
     /// Payload sent for the second time or more.
     pub retransmitted: Bytes,
+    /// Packets that carried it.
+    pub retransmitted_packets: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
     /// RTT samples.
@@ -158,9 +160,11 @@ impl Sender {
     pub fn in_flight(&self) -> Bytes {
         self.board.in_flight()
     }
-    /// What the receiver lets us have outstanding.
+    /// What the receiver lets us have outstanding; [`Bytes::MAX`] for no limit.
+    #[inline]
     pub fn receive_window(&self) -> Bytes {
-        Bytes::new(self.allowed - self.cumulative)
+        let window = Bytes::new(self.allowed - self.cumulative);
+        if window >= ReceiveWindow::UNLIMITED { Bytes::MAX } else { window }
     }
     /// Counters.
     pub fn stats(&self) -> &SenderStats {
@@ -223,6 +227,7 @@ impl Sender {
             self.urgent = false;
             self.board.resend_first_lost(now);
             self.stats.retransmitted += Bytes::new(u64::from(payload));
+            self.stats.retransmitted_packets += 1;
         } else {
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);

@@ -110,6 +110,7 @@ impl Sender {
         let (offset, payload) = self.board.resend_last(now)?;
         self.tail_probed = Some(self.next);
         self.stats.retransmitted += Bytes::new(u64::from(payload));
+        self.stats.retransmitted_packets += 1;
         Some(self.segment(now, offset, payload, true))
     }
 
