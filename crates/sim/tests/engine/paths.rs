@@ -8,7 +8,7 @@ use crate::net::*;
 
 /// A diamond: 0 - 1 - {2, 3} - 4 - 5, both ways equally long. Links 2 and 4 lead over nodes 2 and 3.
 fn diamond() -> Net {
-    let mut net = Net::new(law("fixed", &[]));
+    let mut net = Net::new(law("fixed", &[("window", "1000 packets")]));
     net.nodes(6);
     for (a, b) in [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)] {
         net.cable(a, b, MBPS(100), MS(1));

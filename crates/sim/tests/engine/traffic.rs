@@ -120,7 +120,7 @@ fn writers_write_what_they_say() {
     let burst = |pause_after, count| {
         app(Writer::OnOff { burst: packets(10), pause: MS(100), pause_after, count })
     };
-    let mut net = Net::pair(law("fixed", &[]), MBPS(12), MS(10));
+    let mut net = Net::pair(law("fixed", &[("window", "1000 packets")]), MBPS(12), MS(10));
     for app in [
         burst(PauseAfter::Written, Some(4)),
         burst(PauseAfter::Sent, Some(4)),
