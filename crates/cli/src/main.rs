@@ -17,8 +17,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 an expectation does not hold; 2 the command line or a scenario is wrong;
-3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it).";
+Exit codes: 0 done; 1 an expectation does not hold (check only); 2 the command line or a scenario
+is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it).";
 
 #[derive(Subcommand)]
 enum Command {

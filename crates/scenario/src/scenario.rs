@@ -93,7 +93,8 @@ impl Scenario {
     ) -> Result<Scenario, Vec<Diagnostic>> {
         let file = path.display().to_string();
         let text = ratewire_inputs::read(path).map_err(|e| {
-            let mut diagnostic = Diagnostic::general(&file, format!("cannot read it: {}", e.found));
+            let mut diagnostic =
+                Diagnostic::general(&file, format!("cannot read {file}: {}", e.found));
             diagnostic.help = Some(e.remedy);
             vec![diagnostic]
         })?;

@@ -42,7 +42,8 @@ pub(crate) fn check(args: &Args) -> Exit {
     let (scenarios, exit) = load_all(&files);
     if args.syntax {
         let wrong = files.len() - scenarios.len();
-        eprintln!("{} scenarios read, {wrong} with errors", files.len());
+        let s = if files.len() == 1 { "" } else { "s" };
+        eprintln!("{} scenario{s} read, {wrong} with errors", files.len());
         return exit;
     }
     if exit != Exit::Done {
@@ -92,6 +93,13 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
             text += &format!("{}\n", one.scenario);
             text += &table::expectations(&one.expectations, &table_options());
             text += "\n";
+        }
+        for one in &checked {
+            for e in one.expectations.iter().filter(|e| !e.passed) {
+                let (file, law) = (&one.scenario, &e.law);
+                text +=
+                    &format!("FAIL  {file}, {law}: {}: {}, not {}\n", e.claim, e.measured, e.bound);
+            }
         }
         let count = all().count();
         text + &format!("{} of {count} expectations hold, {failed} do not\n", count - failed)

@@ -60,6 +60,11 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
+    if let Some(out) = &out
+        && let Err(failure) = remove_old_runs(out)
+    {
+        return fail(&failure);
+    }
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
     for done in run_all(&jobs, !args.quiet && !args.json) {
@@ -77,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     {
         return fail(&failure);
     }
-    show(&page, args.json, out.as_deref())
+    show(&page, args.json, out.as_deref(), !args.capture.is_empty())
 }
 
 /// Reads a scenario, or says what is wrong with it.
@@ -124,6 +129,21 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
         }
     }
     Ok(jobs)
+}
+
+/// Removes what an earlier run left in the same place, or queries over all of a folder's Parquet
+/// files would mix the two. Only folders that a run has made are touched.
+fn remove_old_runs(out: &Path) -> Result<(), Failure> {
+    let Ok(entries) = std::fs::read_dir(out) else { return Ok(()) };
+    for folder in entries.flatten().map(|entry| entry.path()) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let numbered = name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok());
+        if numbered && folder.join("links.parquet").is_file() {
+            std::fs::remove_dir_all(&folder)
+                .map_err(|e| Failure::File { path: folder.clone(), reason: e.to_string() })?;
+        }
+    }
+    Ok(())
 }
 
 /// A law given twice is one run, not two that write the same files.
@@ -180,7 +200,7 @@ fn json(page: &Page) -> String {
     text + "\n"
 }
 
-fn show(page: &Page, as_json: bool, out: Option<&Path>) -> Exit {
+fn show(page: &Page, as_json: bool, out: Option<&Path>, captured: bool) -> Exit {
     if as_json {
         return print(&json(page));
     }
@@ -197,6 +217,9 @@ fn show(page: &Page, as_json: bool, out: Option<&Path>) -> Exit {
     }
     if let Some(out) = out {
         text += &format!("\nReport: {}\n", out.join("report.html").display());
+        if captured {
+            text += &format!("Packets: {}\n", out.join("*/packets.pcapng").display());
+        }
     }
     print(&text)
 }

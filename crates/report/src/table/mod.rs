@@ -39,10 +39,8 @@ pub fn render(runs: &[Run], options: &Options) -> String {
         String::new()
     };
     out.push_str(&format!("\n{}, {}{seeds}\n", clip(&info.world, 40), info.duration));
-    if runs.len() > 1 {
-        out.push('\n');
-        out.push_str(&compare(runs, options));
-    }
+    out.push('\n');
+    out.push_str(&compare(runs, options));
     for (run, label) in runs.iter().zip(labels(runs)) {
         out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
         out.push_str(&flows(run, options));
@@ -124,7 +122,13 @@ fn compare(runs: &[Run], options: &Options) -> String {
 fn flows(run: &Run, options: &Options) -> String {
     let all = &run.summary.flows;
     if all.is_empty() {
-        return "no flows\n".into();
+        let completed = run.collected.completions_total;
+        let arriving = if completed > 0 {
+            format!("; {completed} that arrived have completed")
+        } else {
+            String::new()
+        };
+        return format!("no listed flows{arriving}\n");
     }
     let right = |title: &str, order| Column::new(title, Align::Right, order);
     let mut grid = Grid::new(vec![
