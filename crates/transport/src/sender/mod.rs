@@ -320,5 +320,6 @@ impl Sender {
         self.board.check(self.cumulative, self.next);
         assert!(self.allowed >= self.cumulative);
         assert!(self.board.is_empty() || self.timer != Time::NEVER, "nothing would be found lost");
+        assert!(!self.board.is_empty() || !self.in_repair(), "all is repaired");
     }
 }

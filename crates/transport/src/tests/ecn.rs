@@ -32,6 +32,20 @@ fn the_law_hears_of_marks_once_a_window() {
 }
 
 #[test]
+fn laws_need_not_count_windows_themselves() {
+    // XCP halves its window whenever it is told.
+    let law = ratewire_laws::AnyLaw::new("xcp", &[("initial_window", "10 packets")]).unwrap();
+    let window_after = |marked: &[usize]| {
+        let mut pipe = Pipe::sized(&law, 400);
+        pipe.data = marked.iter().map(|n| (*n, Fate::Marked)).collect();
+        pipe.run_to(at(100));
+        pipe.window()
+    };
+    assert!(window_after(&[0]) < window_after(&[]));
+    assert_eq!(window_after(&[0, 4, 10]), window_after(&[0]), "the first window is eleven packets");
+}
+
+#[test]
 fn a_loss_after_a_mark_is_told_and_marks_count_again_after_it() {
     let mut pipe = Pipe::sized(&newreno(), 400);
     pipe.data = [(0, Fate::Marked), (4, Fate::Lost), (5, Fate::Marked)].into();

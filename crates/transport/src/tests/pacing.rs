@@ -47,6 +47,19 @@ fn a_late_timer_loses_no_rate() {
 }
 
 #[test]
+fn a_pace_that_rises_is_felt_at_once() {
+    let options = [("pacing", "true"), ("initial_window", "2 packets")];
+    let law = ratewire_laws::AnyLaw::new("newreno", &options).unwrap();
+    let mut pipe = Pipe::sized(&law, 20);
+    pipe.data.insert(1, crate::testing::Fate::Late(ms(1)));
+    pipe.run();
+    // At 100 ms twice the window of 3 packets an RTT: one each 16.7 ms. At 101 ms twice 4: 12.5 ms.
+    let micros: Vec<u64> = times(&pipe).iter().map(|t| (t.ps() + 500_000) / 1_000_000).collect();
+    assert_eq!(micros[2], 100_000);
+    assert!((113_500..113_600).contains(&micros[3]), "{}", micros[3]);
+}
+
+#[test]
 fn waiting_for_data_earns_no_burst() {
     let (burst, pause) = (packets(3), ms(500));
     let writer = Writer::OnOff { burst, pause, pause_after: PauseAfter::Sent, count: Some(3) };

@@ -32,6 +32,9 @@ fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     pipe.data.insert(0, Fate::Marked);
     pipe.run();
     assert_eq!(pipe.answers().map(|(t, ack)| (t, ack.marked)).next(), Some((at(50), true)));
+    // So is a question for the window.
+    let reply = pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false);
+    assert_eq!(reply, Reply::Now);
 }
 
 struct Receiving {

@@ -111,6 +111,21 @@ fn a_window_closed_for_long_is_probed_less_and_less_and_is_no_congestion() {
 }
 
 #[test]
+fn a_window_that_closes_again_is_probed_as_soon() {
+    let app = App { reader: Reader::Slow(ms(2000)), ..App::sized(packets(3)) };
+    let mut pipe = Pipe::new(&fixed(10), &fixed_window(packets(1)), &app);
+    pipe.run();
+    let sent: Vec<(Time, Bytes)> = pipe.sent().map(|(at, s, _)| (at, s.payload)).collect();
+    let first_probes: Vec<Duration> = sent
+        .windows(2)
+        .filter(|pair| pair[0].1 > Bytes::ZERO)
+        .map(|pair| pair[1].0.since(pair[0].0 + RTT))
+        .collect();
+    // The timeout, after one sample and after two.
+    assert_eq!(first_probes, [ms(300), ms(250)]);
+}
+
+#[test]
 fn data_after_a_probe_has_its_own_timer() {
     // The update comes just before the timer that would have sent a second probe.
     let app = App { reader: Reader::Slow(ms(950)), ..App::sized(packets(3)) };
