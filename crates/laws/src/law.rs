@@ -140,7 +140,7 @@ pub struct Congestion {
     pub now: Time,
     /// How it was noticed.
     pub signal: Signal,
-    /// Payload outstanding at that moment.
+    /// Payload sent and not cumulatively acknowledged (FlightSize of RFC 5681), lost or not.
     pub in_flight: Bytes,
     /// Smoothed RTT, zero while unknown.
     pub srtt: Duration,
