@@ -339,10 +339,6 @@ impl LinkSeries {
     }
 }
 
-#[cfg(test)]
-#[path = "collect_tests.rs"]
-mod tests;
-
 /// The value that a part `q` of the values do not exceed; `None` without values.
 fn exact_quantile(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.collect();
@@ -350,3 +346,7 @@ fn exact_quantile(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {
     let rank = libm::ceil(q * sorted.len() as f64).max(1.0) as usize;
     sorted.get(rank - 1).copied()
 }
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;

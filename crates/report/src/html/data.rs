@@ -229,6 +229,17 @@ fn comma(out: &mut String) {
     }
 }
 
+/// An array: the index of the first value there is, then the values.
+fn push_values(out: &mut String, key: &str, values: &[f64], unit: f64) {
+    let Some(first) = values.iter().position(|v| v.is_finite()) else { return };
+    out.push_str(&format!(",\"{key}\":[{first}"));
+    for &value in &values[first..] {
+        out.push(',');
+        push_number(out, value / unit);
+    }
+    out.push(']');
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,15 +250,4 @@ mod tests {
         assert_eq!(fit(0.05, &TIMES, "ms"), Unit("ms", 1e-3));
         assert_eq!(fit(0.0, &SIZES, "KB"), Unit("KB", 1e3));
     }
-}
-
-/// An array: the index of the first value there is, then the values.
-fn push_values(out: &mut String, key: &str, values: &[f64], unit: f64) {
-    let Some(first) = values.iter().position(|v| v.is_finite()) else { return };
-    out.push_str(&format!(",\"{key}\":[{first}"));
-    for &value in &values[first..] {
-        out.push(',');
-        push_number(out, value / unit);
-    }
-    out.push(']');
 }
