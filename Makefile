@@ -26,7 +26,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 test: tools lint
-	$(TESTENV) $(CARGO) test --workspace
+	$(TESTENV) $(CARGO) test --workspace --no-fail-fast
 	$(MAKE) build
 	target/release/ratewire check --quiet papers scenarios
 

@@ -42,11 +42,16 @@ fn run(law: &str, flows: u32) -> Run {
 }
 
 #[test]
-fn one_run_is_a_table_of_flows_and_one_of_links() {
+fn one_run_is_its_verdict_and_tables_of_flows_and_links() {
     let text = render(&[run("xcp", 1)], &Options::default());
     let expected = "\
 Three flows
 simulate, 30 s, seed 0
+
+law  utilisation   Jain  queue mean   p99    max  drops
+───────────────────────────────────────────────────────
+xcp       98.1 %  0.999        3.25  12.0  1,040  1,234
+utilisation and queue (packets) of bottleneck
 
 xcp
 flow  path     law       goodput   share  completed in  sent again  RTT mean  RTT min
