@@ -7,6 +7,18 @@ mod traffic;
 
 use std::fmt;
 
+/// A key that applies wherever its table does.
+const fn key(
+    table: &'static str,
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+    example: &'static str,
+) -> Key {
+    Key { table, name, kind, default, applies: &[], doc, example }
+}
+
 #[cfg(test)]
 pub(crate) use checks::METRIC_NAMES;
 

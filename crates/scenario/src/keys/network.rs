@@ -1,21 +1,10 @@
 //! Keys of the top of the file, the topology and links.
 
-use super::{Key, Kind, REQUIRED};
+use super::{Key, Kind, REQUIRED, key};
 
 /// The kinds of topology.
 pub(crate) const TOPOLOGY_KINDS: &[&str] =
     &["dumbbell", "parking-lot", "chain", "star", "tree", "fat-tree", "custom", "graph"];
-
-const fn key(
-    table: &'static str,
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-    example: &'static str,
-) -> Key {
-    Key { table, name, kind, default, applies: &[], doc, example }
-}
 
 const fn of(
     applies: &'static [&'static str],

@@ -1,17 +1,6 @@
 //! Keys of flows, arriving traffic and the transport.
 
-use super::{Key, Kind, REQUIRED};
-
-const fn key(
-    table: &'static str,
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-    example: &'static str,
-) -> Key {
-    Key { table, name, kind, default, applies: &[], doc, example }
-}
+use super::{Key, Kind, REQUIRED, key};
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
