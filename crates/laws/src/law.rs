@@ -1,13 +1,21 @@
 //! What every law implements, and what it is told.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::options::{OptionError, OptionSpec, Options};
+use crate::reason::{Figure, Reason};
+
+/// Bytes that the longest congestion header takes.
+pub const MAX_HEADER: usize = 64;
 
 /// A law: its parameters, and how its three parts are made from them.
 pub trait Law: Sized {
     /// The congestion header its packets carry, [`NoHeader`] if they carry none.
-    type Header;
+    type Header: Copy;
     /// The sender's part.
     type Source: Source<Header = Self::Header>;
     /// The router's part, [`NoPort`] if routers do not take part.
@@ -33,11 +41,54 @@ pub trait Law: Sized {
     fn header_len(&self) -> Bytes {
         Bytes::ZERO
     }
+    /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
+    fn marks(&self) -> bool {
+        false
+    }
+    /// Writes a header of a packet of that size to the front of `bytes`; returns its length, 0 for a
+    /// law whose packets carry none on the wire.
+    fn encode(&self, _: &Self::Header, _packet: Bytes, _bytes: &mut [u8; MAX_HEADER]) -> usize {
+        0
+    }
+    /// Reads a header.
+    ///
+    /// # Errors
+    /// When the bytes are not one; always for a law without.
+    fn decode(&self, _bytes: &[u8], _packet: Bytes) -> Result<Self::Header, HeaderError> {
+        Err(HeaderError::new("this law's packets carry no congestion header"))
+    }
     /// Passes a header through its bytes, so that quantisation is felt (`wire = "exact"`).
-    fn quantise(&self, header: Self::Header, _packet: Bytes) -> Self::Header {
-        header
+    fn quantise(&self, header: Self::Header, packet: Bytes) -> Self::Header {
+        let mut bytes = [0; MAX_HEADER];
+        let len = self.encode(&header, packet, &mut bytes);
+        if len == 0 { header } else { self.decode(&bytes[..len], packet).unwrap_or(header) }
+    }
+    /// A header's fields, for people.
+    fn fields(&self, _header: &Self::Header) -> Vec<Figure> {
+        Vec::new()
     }
 }
+
+/// Why bytes are not a law's congestion header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderError {
+    /// What is wrong.
+    pub message: String,
+}
+
+impl HeaderError {
+    /// An error that says this.
+    pub fn new(message: impl Into<String>) -> HeaderError {
+        HeaderError { message: message.into() }
+    }
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+impl core::error::Error for HeaderError {}
 
 /// What a law is called, says of itself, and can be told.
 #[derive(Debug)]
@@ -51,6 +102,9 @@ pub struct LawInfo {
     /// The law in prose: idea, equations, sources, deliberate differences. Printed by
     /// `ratewire explain`.
     pub explanation: &'static str,
+    /// What its port works out for a packet, as its papers count: `3 additions`. Empty where routers
+    /// take no part or no paper counts.
+    pub operations: &'static str,
     /// Its parameters, in the order they are documented.
     pub options: &'static [OptionSpec],
 }
@@ -73,6 +127,8 @@ pub struct LinkContext {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
+    /// Tells the ports of a network apart; 0 is no port's.
+    pub id: u32,
 }
 
 /// A packet is about to be sent.
@@ -120,6 +176,10 @@ pub struct Acked {
     pub limited: bool,
     /// Whether the sender is repairing a loss.
     pub in_recovery: bool,
+    /// Whether a packet it covers was marked (ECN).
+    pub marked: bool,
+    /// Payload found lost since the acknowledgement before.
+    pub lost: Bytes,
 }
 
 /// What tells of congestion.
@@ -151,6 +211,13 @@ pub trait Source {
     /// The congestion header this law's packets carry.
     type Header;
 
+    /// The packet that opens the flow leaves, in a transport that opens flows; returns its congestion
+    /// header.
+    fn on_open(&mut self, _now: Time) -> Option<Self::Header> {
+        None
+    }
+    /// The answer to it arrived, `rtt` after it unless it was sent twice.
+    fn on_opened(&mut self, _now: Time, _rtt: Option<Duration>, _header: Option<&Self::Header>) {}
     /// A data packet leaves; returns its congestion header.
     fn on_send(&mut self, sending: &Sending) -> Option<Self::Header>;
     /// An acknowledgement arrived, with the header it carried, if any.
@@ -163,6 +230,8 @@ pub trait Source {
     fn window(&self) -> Bytes;
     /// Network-layer speed at which to send; `None` to send as the window allows.
     fn pacing(&self) -> Option<Throughput>;
+    /// Why it sends at this rate: the equation that was used last, with its figures.
+    fn reason(&self) -> Reason;
 }
 
 /// Packets waiting at a port, without the one being sent.
@@ -191,6 +260,10 @@ pub trait Port {
         header: Option<&mut Self::Header>,
         queue: PortQueue,
     );
+    /// Whether to mark the packet that has just arrived, which may be marked (ECN).
+    fn mark(&mut self, _now: Time, _size: Bytes, _queue: PortQueue) -> bool {
+        false
+    }
     /// A packet leaves the queue; its transmission starts.
     fn on_departure(
         &mut self,
@@ -205,6 +278,8 @@ pub trait Port {
     fn on_timer(&mut self, now: Time, queue: PortQueue);
     /// The link's rate has changed.
     fn on_rate_change(&mut self, now: Time, rate: Rate);
+    /// Why it answers packets as it does now: its equation, with its figures.
+    fn reason(&self) -> Reason;
 }
 
 /// The receiver's part of a law.
@@ -212,7 +287,7 @@ pub trait Sink {
     /// The congestion header it reads and writes.
     type Header;
 
-    /// A data packet arrived with this header.
+    /// A data packet, or the packet that opens the flow, arrived with this header.
     fn on_data(&mut self, now: Time, header: &Self::Header);
     /// An acknowledgement leaves; returns its header.
     fn on_ack(&mut self, now: Time) -> Option<Self::Header>;
@@ -241,6 +316,9 @@ impl Port for NoPort {
         match *self {}
     }
     fn on_rate_change(&mut self, _: Time, _: Rate) {
+        match *self {}
+    }
+    fn reason(&self) -> Reason {
         match *self {}
     }
 }

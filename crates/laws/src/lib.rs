@@ -17,6 +17,8 @@ extern crate alloc;
 pub mod fixed;
 mod law;
 pub mod options;
+mod paced;
+mod reason;
 pub mod registry;
 pub mod tcp;
 #[cfg(test)]
@@ -24,8 +26,9 @@ mod testing;
 pub mod xcp;
 
 pub use law::{
-    Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink, Port,
-    PortQueue, Sending, Signal, Sink, Source,
+    Acked, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, NoHeader,
+    NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
 };
 pub use options::{OptionError, OptionSpec, Options};
+pub use reason::{Figure, Reason, Unit};
 pub use registry::{AnyLaw, AnyPort, AnySink, AnySource, Header, find, list};

@@ -5,13 +5,14 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Rate, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::law::{
-    Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, Port, PortQueue, Sending, Sink,
-    Source,
+    Acked, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Port,
+    PortQueue, Sending, Sink, Source,
 };
 use crate::options::{OptionError, Options};
+use crate::reason::{Figure, Reason};
 
 macro_rules! registry {
     ($($variant:ident => $law:ty,)*) => {
@@ -32,7 +33,9 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
 
+        // Ports lie side by side in a row, so that a packet finds its own without a further step.
         /// The port of any law.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum AnyPort { $(#[doc = stringify!($law)] $variant(<$law as Law>::Port),)* }
 
@@ -79,6 +82,33 @@ macro_rules! registry {
             pub fn header_len(&self) -> Bytes {
                 match self { $(AnyLaw::$variant(law) => law.header_len(),)* }
             }
+            /// See [`Law::marks`].
+            pub fn marks(&self) -> bool {
+                match self { $(AnyLaw::$variant(law) => law.marks(),)* }
+            }
+            /// See [`Law::encode`]; a header of another law takes no bytes.
+            pub fn encode(&self, header: &Header, packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.encode(h, packet, bytes),)*
+                    _ => 0,
+                }
+            }
+            /// See [`Law::decode`].
+            ///
+            /// # Errors
+            /// When the bytes are not a header of this law.
+            pub fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<Header, HeaderError> {
+                match self {
+                    $(AnyLaw::$variant(law) => law.decode(bytes, packet).map(Header::$variant),)*
+                }
+            }
+            /// See [`Law::fields`]; none of another law's header.
+            pub fn fields(&self, header: &Header) -> Vec<Figure> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.fields(h),)*
+                    _ => Vec::new(),
+                }
+            }
             /// See [`Law::quantise`]; a header of another law is left as it is.
             pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
                 match (self, header) {
@@ -91,6 +121,19 @@ macro_rules! registry {
         }
 
         impl AnySource {
+            /// See [`Source::on_open`].
+            pub fn on_open(&mut self, now: Time) -> Header {
+                match self { $(AnySource::$variant(s) => {
+                    s.on_open(now).map_or(Header::None, Header::$variant)
+                })* }
+            }
+            /// See [`Source::on_opened`].
+            pub fn on_opened(&mut self, now: Time, rtt: Option<Duration>, header: &Header) {
+                match self { $(AnySource::$variant(s) => match header {
+                    Header::$variant(h) => s.on_opened(now, rtt, Some(h)),
+                    _ => s.on_opened(now, rtt, None),
+                })* }
+            }
             /// See [`Source::on_send`].
             #[inline]
             pub fn on_send(&mut self, sending: &Sending) -> Header {
@@ -124,6 +167,10 @@ macro_rules! registry {
             pub fn pacing(&self) -> Option<Throughput> {
                 match self { $(AnySource::$variant(s) => s.pacing(),)* }
             }
+            /// See [`Source::reason`].
+            pub fn reason(&self) -> Reason {
+                match self { $(AnySource::$variant(s) => s.reason(),)* }
+            }
         }
 
         impl AnyPort {
@@ -134,6 +181,11 @@ macro_rules! registry {
                     Header::$variant(h) => p.on_arrival(now, size, Some(h), queue),
                     _ => p.on_arrival(now, size, None, queue),
                 })* }
+            }
+            /// See [`Port::mark`].
+            #[inline]
+            pub fn mark(&mut self, now: Time, size: Bytes, queue: PortQueue) -> bool {
+                match self { $(AnyPort::$variant(p) => p.mark(now, size, queue),)* }
             }
             /// See [`Port::on_departure`].
             #[inline]
@@ -155,6 +207,10 @@ macro_rules! registry {
             /// See [`Port::on_rate_change`].
             pub fn on_rate_change(&mut self, now: Time, rate: Rate) {
                 match self { $(AnyPort::$variant(p) => p.on_rate_change(now, rate),)* }
+            }
+            /// See [`Port::reason`].
+            pub fn reason(&self) -> Reason {
+                match self { $(AnyPort::$variant(p) => p.reason(),)* }
             }
         }
 

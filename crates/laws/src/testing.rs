@@ -41,6 +41,8 @@ pub(crate) fn acked() -> Acked {
         receive_window: Bytes::MAX,
         limited: false,
         in_recovery: false,
+        marked: false,
+        lost: Bytes::ZERO,
     }
 }
 
@@ -97,6 +99,8 @@ pub(crate) struct Pipe<S: Source> {
     marked_until: u64,
     srtt: Duration,
     bottleneck_free: Time,
+    /// Lost since the last acknowledgement.
+    untold: Bytes,
 }
 
 struct Packet<H> {
@@ -129,6 +133,7 @@ impl<S: Source> Pipe<S> {
             marked_until: 0,
             srtt: Duration::ZERO,
             bottleneck_free: Time::ZERO,
+            untold: Bytes::ZERO,
         }
     }
 
@@ -218,6 +223,7 @@ impl<S: Source> Pipe<S> {
     }
 
     fn lost(&mut self, offset: u64) {
+        self.untold += MSS;
         if self.recover.is_none() {
             self.recover = Some(self.next);
             self.notice(Signal::Loss);
@@ -262,6 +268,8 @@ impl<S: Source> Pipe<S> {
             cumulative,
             next: self.next,
             in_recovery: self.recover.is_some(),
+            marked: packet.hit,
+            lost: core::mem::take(&mut self.untold),
             ..acked()
         };
         self.source.on_ack(&acked, packet.header.as_ref());

@@ -117,7 +117,8 @@ struct Flow {
 
 impl Flow {
     fn new(law: &AnyLaw) -> Flow {
-        let link = LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10) };
+        let link =
+            LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10), id: 1 };
         Flow {
             source: law.source(&FLOW),
             port: law.port(&link),
@@ -172,6 +173,8 @@ impl Flow {
                     receive_window,
                     limited: event.limited,
                     in_recovery: event.in_recovery,
+                    marked: event.in_recovery,
+                    lost: size,
                 };
                 self.source.on_ack(&acked, &header);
             }

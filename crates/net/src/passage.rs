@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
-use crate::packet::Label;
+use crate::packet::{Ecn, Label};
 use crate::spec::LinkId;
 
 impl Network {
@@ -80,7 +80,7 @@ impl Network {
 
     /// A packet comes to a link.
     #[inline(always)]
-    fn arrive(&mut self, now: Time, id: LinkId, label: Label, scheduler: &mut impl Scheduler) {
+    fn arrive(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
         self.catch_up_if_due(now, id, scheduler);
         let link = &mut self.links[id.index()];
         link.arrived += 1;
@@ -88,7 +88,12 @@ impl Network {
             let queue = port_queue(link);
             let port = &mut self.ports[link.port as usize];
             let header = self.packets.header_mut(label.content);
-            port.on_arrival(now, Bytes::new(u64::from(label.size)), header, queue);
+            let size = Bytes::new(u64::from(label.size));
+            port.on_arrival(now, size, header, queue);
+            if label.ecn == Ecn::Capable && port.mark(now, size, queue) {
+                label.ecn = Ecn::Marked;
+                link.tally.marked += 1;
+            }
         }
         if link.extra.is_some() {
             return self.arrive_rare(now, id, label, scheduler);

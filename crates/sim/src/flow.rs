@@ -1,8 +1,8 @@
 //! A flow's two ends on their hosts.
 
-use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::{Address, RouteId};
-use ratewire_transport::{App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
+use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::record::{FlowId, FlowSample};
@@ -67,7 +67,7 @@ impl Flow {
             headers: headers.get() as u32,
             ack_size: (config.ack + law.header_len()).get() as u32,
             open_size: config.ack.get() as u32,
-            ecn: config.ecn,
+            ecn: config.ecn || law.marks(),
             law: start.law as u32,
             end,
             completed: false,
@@ -80,7 +80,8 @@ impl Flow {
     #[inline]
     pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
         let size = match segment.kind {
-            SegmentKind::Open => self.open_size,
+            SegmentKind::Open if segment.header == Header::None => self.open_size,
+            SegmentKind::Open => self.ack_size,
             SegmentKind::Data { .. } => segment.payload.get() as u32 + self.headers,
         };
         if setup.exact_wire {
@@ -90,9 +91,15 @@ impl Flow {
         Address { route: self.forward, size, flow: slot, generation: self.id.0, ecn: self.ecn }
     }
 
-    /// Where a packet of the receiver's goes.
+    /// Where a packet of the receiver's goes. With exact headers, its header passes through its bytes.
     #[inline]
-    pub(crate) fn back(&self, slot: u32, size: u32) -> Address {
+    pub(crate) fn back(&self, slot: u32, ack: &mut Ack, setup: &Setup) -> Address {
+        let bare = ack.opens && ack.header == Header::None;
+        let size = if bare { self.open_size } else { self.ack_size };
+        if setup.exact_wire {
+            let law = &setup.laws[self.law as usize];
+            ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
+        }
         Address { route: self.reverse, size, flow: slot, generation: self.id.0, ecn: false }
     }
 

@@ -175,7 +175,7 @@ impl Ends {
     fn deliver(&mut self) {
         let Some(s) = self.there.pop_front() else { return };
         let ack = if s.kind == SegmentKind::Open {
-            self.receiver.open(self.now)
+            self.receiver.open(self.now, &s.header)
         } else {
             let marked = s.offset % 7 == 3;
             let reply = self.receiver.on_data(self.now, s.offset, s.payload, &s.header, marked);

@@ -211,7 +211,12 @@ impl Receiver {
     }
 
     /// The answer to a packet that opens the flow.
-    pub fn open(&mut self, now: Time) -> Ack {
+    pub fn open(&mut self, now: Time, header: &Header) -> Ack {
+        let answered = self.sink.as_mut().filter(|_| *header != Header::None);
+        let answer = answered.map_or(Header::None, |sink| {
+            sink.on_data(now, header);
+            sink.on_ack(now)
+        });
         let window = Bytes::new(self.right_edge(now).saturating_sub(self.next));
         Ack {
             opens: true,
@@ -219,7 +224,7 @@ impl Receiver {
             window,
             sack: SackBlocks::default(),
             marked: false,
-            header: Header::None,
+            header: answer,
         }
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Scoreboard {
     /// Absolute index of `sent[0]`: packets acknowledged so far.
     base: u64,
     in_flight: u64,
+    /// Payload found lost that nobody has asked about.
+    untold_lost: u64,
     lost: usize,
     /// No packet below this absolute index is lost.
     first_lost: u64,
@@ -91,6 +93,11 @@ impl Covered {
 impl Scoreboard {
     pub(crate) fn in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight)
+    }
+    /// Payload found lost since this was last asked.
+    #[inline]
+    pub(crate) fn take_lost(&mut self) -> Bytes {
+        Bytes::new(core::mem::take(&mut self.untold_lost))
     }
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty()
@@ -235,6 +242,7 @@ impl Scoreboard {
         let sent = &mut self.sent[at];
         sent.lost = true;
         self.in_flight -= u64::from(sent.payload);
+        self.untold_lost += u64::from(sent.payload);
         self.lost += 1;
         self.first_lost = if self.lost == 1 {
             self.base + at as u64

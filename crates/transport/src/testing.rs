@@ -228,7 +228,7 @@ impl Pipe {
                 self.log.push((self.now, Event::Arrived(segment)));
                 let (offset, payload) = (segment.offset, segment.payload);
                 if segment.kind == SegmentKind::Open {
-                    let ack = self.receiver.open(self.now);
+                    let ack = self.receiver.open(self.now, &segment.header);
                     self.log.push((self.now, Event::Answered(ack)));
                     if self.lose_answers > 0 {
                         self.lose_answers -= 1;

@@ -10,6 +10,7 @@ use crate::law::{
     Source,
 };
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::reason::{Figure, Reason};
 
 /// A set rate, a set window, or both.
 #[derive(Clone, Debug)]
@@ -39,6 +40,7 @@ impl Law for Fixed {
             Sends at a set network-layer rate, or keeps a set window outstanding, whatever the\n\
             network says. Losses are still repaired. With neither set, it sends at the rate\n\
             of its own link.\n",
+        operations: "",
         options: &[
             OptionSpec {
                 name: "rate",
@@ -95,6 +97,12 @@ impl Source for FixedSource {
     }
     fn pacing(&self) -> Option<Throughput> {
         self.rate
+    }
+    fn reason(&self) -> Reason {
+        match self.rate {
+            Some(rate) => Reason::new("rate as set", [Figure::rate("rate", rate.get())]),
+            None => Reason::new("window as set", [Figure::bytes("window", self.window.as_f64())]),
+        }
     }
 }
 

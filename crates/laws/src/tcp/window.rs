@@ -6,6 +6,7 @@ use ratewire_units::{Bytes, Throughput, Time};
 use super::common::Common;
 use super::hystart::{HyStart, Step, UNPACED_LIMIT};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal};
+use crate::reason::{Figure, Reason};
 
 /// Above this an `f64` cannot hold single bytes: 2^53. No path is that long.
 const MAX_WINDOW: f64 = 9_007_199_254_740_992.0;
@@ -229,6 +230,22 @@ impl Window {
         let factor = if self.cwnd < self.ssthresh / 2.0 { 2.0 } else { 1.2 };
         (self.pacing && self.srtt > 0.0)
             .then(|| Throughput::new(factor * self.cwnd * self.overhead / self.srtt))
+    }
+
+    /// See [`crate::Source::reason`].
+    pub(super) fn reason(&self) -> Reason {
+        let equation = match self.episode {
+            Episode::Loss => "a loss is being repaired: the window was cut and does not grow",
+            Episode::Mark(_) => "a mark was seen: the window was cut and does not grow for an RTT",
+            Episode::None if self.in_slow_start() => "slow start: as much more as is acknowledged",
+            Episode::None => "congestion avoidance: growing until the next loss or mark",
+        };
+        let figures = [
+            Figure::bytes("cwnd", self.cwnd),
+            Figure::bytes("ssthresh", self.ssthresh),
+            Figure::seconds("srtt", self.srtt),
+        ];
+        Reason::new(equation, figures)
     }
 }
 

@@ -43,11 +43,16 @@ pub use port::XcpPort;
 pub use sink::XcpSink;
 pub use source::XcpSource;
 
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate};
 use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
-use crate::law::{FlowContext, Law, LawInfo, LinkContext};
+use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::reason::Figure;
 
 /// How a sender says how fast it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,6 +277,7 @@ impl Law for Xcp {
         title: "XCP",
         summary: "eXplicit Control Protocol: routers write into each packet by how much to speed up or slow down",
         explanation: include_str!("explain.md"),
+        operations: "6 additions, 3 multiplications",
         options: OPTIONS,
     };
 
@@ -339,7 +345,26 @@ impl Law for Xcp {
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
+    fn encode(&self, header: &XcpHeader, packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        let mut own = [0; HEADER_LEN];
+        header.emit(self.draft, packet, &mut own);
+        bytes[..HEADER_LEN].copy_from_slice(&own);
+        HEADER_LEN
+    }
+    fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<XcpHeader, HeaderError> {
+        let (draft, header) =
+            XcpHeader::parse(bytes, packet).map_err(|e| HeaderError::new(e.to_string()))?;
+        if draft == self.draft { Ok(header) } else { Err(HeaderError::new("of another draft")) }
+    }
     fn quantise(&self, header: XcpHeader, packet: Bytes) -> XcpHeader {
         header.quantise(self.draft, packet)
+    }
+    fn fields(&self, header: &XcpHeader) -> Vec<Figure> {
+        vec![
+            Figure::seconds("RTT", header.rtt.secs()),
+            Figure::seconds("X", header.x.secs()),
+            Figure::rate("delta_throughput", header.delta_throughput.get()),
+            Figure::rate("reverse_feedback", header.reverse_feedback.get()),
+        ]
     }
 }

@@ -5,6 +5,7 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::{QueueMeasure, RttZero, Xcp};
 use crate::law::{LinkContext, Port, PortQueue};
+use crate::reason::{Figure, Reason};
 
 /// XCP at one output queue.
 #[derive(Clone, Debug)]
@@ -46,6 +47,9 @@ struct Allotment {
     cp: f64,
     /// B/s per byte.
     cn: f64,
+    /// What it was worked out from: bytes per second that arrived, and the change wanted.
+    input_bw: f64,
+    feedback: f64,
 }
 
 /// The persistent queue, on a timer of its own: the control interval would feed forward when the
@@ -114,6 +118,8 @@ impl XcpPort {
             residue_neg,
             cp: if sums.x > 0.0 { residue_pos / sums.x } else { 0.0 },
             cn: if sums.input > 0.0 { residue_neg / sums.input } else { 0.0 },
+            input_bw,
+            feedback,
         };
         self.interval = self.avg_rtt.max(self.min_interval);
         self.next_control = now + Duration::from_secs_f64(self.interval);
@@ -182,6 +188,21 @@ impl Port for XcpPort {
         if !self.capacity_is_set {
             self.capacity = rate.throughput().get();
         }
+    }
+
+    fn reason(&self) -> Reason {
+        Reason::new(
+            "delta_throughput <= Cp X - Cn size, shared out from F = alpha (C - y) - beta q / avg_rtt",
+            [
+                Figure::rate("C", self.capacity),
+                Figure::rate("y", self.allotment.input_bw),
+                Figure::bytes("q", self.estimator.queue),
+                Figure::seconds("avg_rtt", self.avg_rtt),
+                Figure::rate("F", self.allotment.feedback),
+                Figure::rate("left to give", self.allotment.residue_pos),
+                Figure::rate("left to take", self.allotment.residue_neg),
+            ],
+        )
     }
 }
 

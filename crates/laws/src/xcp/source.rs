@@ -5,6 +5,7 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::{AfterLoss, ThroughputField, Xcp};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
+use crate::reason::{Figure, Reason};
 
 /// XCP at one sender.
 ///
@@ -246,6 +247,28 @@ impl Source for XcpSource {
         // more, so that fractions of a packet are used too.
         let network = if self.pacing { self.window + self.packet } else { self.window };
         Bytes::new((network * self.payload_per_packet + 0.5) as u64)
+    }
+
+    fn reason(&self) -> Reason {
+        let equation = match self.state {
+            State::Xcp => "window += reverse_feedback * RTT, as routers have granted",
+            State::Repairing => "a loss is being repaired: the window was halved and does not grow",
+            State::Marked(_) => {
+                "a mark was seen: the window was halved and does not grow for an RTT"
+            }
+            State::Reno(_) => {
+                "a loss was seen: window as Reno has it for the rest of the connection"
+            }
+        };
+        Reason::new(
+            equation,
+            [
+                Figure::bytes("window", self.window),
+                Figure::seconds("RTT", self.srtt),
+                Figure::rate("measured", self.round.measured),
+                Figure::one("limited", f64::from(u8::from(self.is_limited()))),
+            ],
+        )
     }
 
     #[inline]

@@ -35,7 +35,8 @@ fn header(x: f64, rtt: f64, wish: f64) -> XcpHeader {
 }
 
 fn port(options: &[(&str, &str)], bytes_per_second: u64, interval: f64) -> super::XcpPort {
-    let link = LinkContext { rate: Rate::from_bps(bytes_per_second * 8), delay: Duration::ZERO };
+    let link =
+        LinkContext { rate: Rate::from_bps(bytes_per_second * 8), delay: Duration::ZERO, id: 1 };
     let mut port = law(options).port(&link).unwrap();
     port.set_interval(interval);
     port
@@ -230,6 +231,8 @@ fn acknowledge(source: &mut super::XcpSource, now: f64, feedback: f64, limited: 
         receive_window: Bytes::MAX,
         limited,
         in_recovery: false,
+        marked: false,
+        lost: Bytes::ZERO,
     };
     source.on_ack(&acked, Some(&XcpHeader::minimal(6, Throughput::new(feedback))));
 }

@@ -267,8 +267,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 }
             }
             Body::Open => {
-                let ack = flow.receiver.open(now);
-                let address = flow.back(slot, flow.open_size);
+                let mut ack = flow.receiver.open(now, &content.header);
+                let address = flow.back(slot, &mut ack, self.setup);
                 self.packets.sent += 1;
                 self.network.answer(now, label, &address, &ack, &mut self.wheel);
             }
@@ -280,12 +280,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn acknowledge(&mut self, slot: u32, label: &Label) {
         let Some(flow) = self.flows.at(slot) else { return };
         let mut ack = flow.receiver.acknowledge(self.now);
-        let address = flow.back(slot, flow.ack_size);
+        let address = flow.back(slot, &mut ack, self.setup);
         let waits = flow.receiver.deadline() != Time::NEVER;
-        if self.setup.exact_wire {
-            let law = &self.setup.laws[flow.law as usize];
-            ack.header = law.quantise(ack.header, Bytes::new(u64::from(address.size)));
-        }
         self.packets.sent += 1;
         self.network.answer(self.now, label, &address, &ack, &mut self.wheel);
         if waits {
@@ -331,11 +327,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         flow.timer_at = Time::NEVER;
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
             let mut ack = flow.receiver.acknowledge(now);
-            let address = flow.back(slot, flow.ack_size);
-            if self.setup.exact_wire {
-                let law = &self.setup.laws[flow.law as usize];
-                ack.header = law.quantise(ack.header, Bytes::new(u64::from(address.size)));
-            }
+            let address = flow.back(slot, &mut ack, self.setup);
             self.packets.sent += 1;
             self.network.acknowledge(now, &address, &ack, &mut self.wheel);
         }

@@ -60,6 +60,8 @@ impl Sender {
             receive_window: self.receive_window(),
             limited: self.limited,
             in_recovery: matches!(self.phase, Phase::Recovery(_)),
+            marked: ack.marked,
+            lost: self.board.take_lost(),
         };
         self.source.on_ack(&acked, &ack.header);
         if self.pace_next.since(now) > acked.srtt / 8 {
@@ -74,9 +76,14 @@ impl Sender {
         if !ack.opens {
             return false;
         }
-        if let Opening::SentAt { first, again: false } = self.opening {
-            self.take_rtt(now.since(first));
+        let rtt = match self.opening {
+            Opening::SentAt { first, again: false } => Some(now.since(first)),
+            _ => None,
+        };
+        if let Some(rtt) = rtt {
+            self.take_rtt(rtt);
         }
+        self.source.on_opened(now, rtt, &ack.header);
         self.opening = Opening::Done;
         self.timer = Time::NEVER;
         self.pace_next = now;

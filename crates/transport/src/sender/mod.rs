@@ -245,7 +245,11 @@ impl Sender {
         }
         self.opening = Opening::SentAt { first: now, again: false };
         self.timer = now + self.rtt.rto();
-        Some(Self::bare_segment(SegmentKind::Open, 0))
+        Some(self.open_segment(now))
+    }
+
+    fn open_segment(&mut self, now: Time) -> Segment {
+        Segment { header: self.source.on_open(now), ..Self::bare_segment(SegmentKind::Open, 0) }
     }
 
     /// A packet that neither carries data nor concerns the law.

@@ -56,7 +56,7 @@ impl Sender {
             self.rtt.back_off();
             self.stats.timeouts += 1;
             self.timer = now + self.rtt.rto();
-            return Some(Self::bare_segment(SegmentKind::Open, 0));
+            return Some(self.open_segment(now));
         }
         match self.timer_for {
             TimerFor::WindowProbe => self.probe_window(now),

@@ -96,6 +96,7 @@ impl Law for Cubic {
         title: "CUBIC",
         summary: "TCP CUBIC: the window as a cubic function of the time since the last loss",
         explanation: include_str!("explain.md"),
+        operations: "",
         options: OPTIONS,
     };
 

@@ -4,6 +4,7 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Cubic;
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Signal, Source};
+use crate::reason::Reason;
 use crate::tcp::window::{Window, ends_idling};
 
 /// Packets below which a mark does not lower the window (4.6).
@@ -179,5 +180,9 @@ impl Source for CubicSource {
     #[inline]
     fn pacing(&self) -> Option<Throughput> {
         self.window.pacing()
+    }
+
+    fn reason(&self) -> Reason {
+        self.window.reason()
     }
 }

@@ -71,6 +71,7 @@ impl Law for NewReno {
         title: "NewReno",
         summary: "TCP NewReno: one packet more each RTT, half at each loss",
         explanation: include_str!("explain.md"),
+        operations: "",
         options: OPTIONS,
     };
 

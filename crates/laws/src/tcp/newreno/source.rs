@@ -4,6 +4,7 @@ use ratewire_units::{Bytes, Throughput, Time};
 
 use super::NewReno;
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Source};
+use crate::reason::Reason;
 use crate::tcp::window::Window;
 
 /// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
@@ -65,5 +66,9 @@ impl Source for NewRenoSource {
     #[inline]
     fn pacing(&self) -> Option<Throughput> {
         self.window.pacing()
+    }
+
+    fn reason(&self) -> Reason {
+        self.window.reason()
     }
 }

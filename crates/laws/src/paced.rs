@@ -1,0 +1,125 @@
+//! A rate set by the network, as a pace and a window: what the sources of all rate-based laws share.
+//!
+//! The window is no part of these laws. It is [`SPARE`] times what the rate sends in a round trip, so
+//! that it binds only when acknowledgements stay away. Losses are answered beside the law, for a
+//! bottleneck may not take part in it: the rate is capped at half of what it was, the cap grows by a
+//! packet an RTT each RTT, and is forgotten once it has reached what the network grants.
+
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use crate::law::{Acked, Congestion, FlowContext, Signal};
+use crate::options::{Kind, OptionSpec, Options};
+
+/// Round trips' worth of data that may be outstanding.
+const SPARE: f64 = 2.0;
+/// Packets that may always be outstanding, so that a slow flow is never without acknowledgements.
+const FEWEST: f64 = 4.0;
+
+/// Whether losses are answered.
+pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
+    name: "after_loss",
+    kind: Kind::Word(&["halve", "ignore"]),
+    default: "halve",
+    doc: "What a loss does: cap the rate at half of what it was, the cap growing by a packet an RTT \
+          each RTT until it is back at what routers grant; or nothing.",
+};
+
+/// The rate of one flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Paced {
+    /// As the network grants it, in network-layer bytes per second.
+    granted: f64,
+    /// After a loss; infinite without.
+    cap: f64,
+    srtt: f64,
+    packet: f64,
+    payload_per_packet: f64,
+    /// Losses before this time are answered already.
+    answered_until: Time,
+    answers_loss: bool,
+}
+
+impl Paced {
+    /// Starts at `rate` network-layer bytes per second.
+    pub(crate) fn new(rate: f64, flow: &FlowContext, options: &Options) -> Paced {
+        Paced {
+            granted: rate,
+            cap: f64::INFINITY,
+            srtt: 0.0,
+            packet: flow.packet.as_f64().max(1.0),
+            payload_per_packet: flow.mss.as_f64() / flow.packet.as_f64().max(1.0),
+            answered_until: Time::ZERO,
+            answers_loss: options.word("after_loss") == "halve",
+        }
+    }
+
+    /// Smoothed RTT in seconds, 0 while unknown.
+    #[inline]
+    pub(crate) fn srtt(&self) -> f64 {
+        self.srtt
+    }
+    /// In seconds.
+    #[inline]
+    pub(crate) fn set_srtt(&mut self, srtt: Duration) {
+        self.srtt = srtt.secs();
+    }
+    /// As granted, B/s.
+    #[inline]
+    pub(crate) fn granted(&self) -> f64 {
+        self.granted
+    }
+    /// After a loss, B/s; infinite without.
+    pub(crate) fn cap(&self) -> f64 {
+        self.cap
+    }
+    /// At which it sends, B/s.
+    #[inline]
+    pub(crate) fn rate(&self) -> f64 {
+        self.granted.min(self.cap)
+    }
+    /// What the network grants now, B/s; what is no rate changes nothing.
+    #[inline]
+    pub(crate) fn grant(&mut self, rate: f64) {
+        if rate.is_finite() && rate >= 0.0 {
+            self.granted = rate;
+        }
+    }
+
+    /// See [`crate::Source::on_ack`]. To be called before the law looks at the header.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, acked: &Acked) {
+        self.srtt = acked.srtt.secs();
+        if self.cap.is_finite() && !acked.in_recovery && self.srtt > 0.0 {
+            // A packet an RTT more for each RTT's worth acknowledged.
+            let bytes = acked.bytes.as_f64() / self.payload_per_packet;
+            self.cap += self.packet * bytes / (self.cap * self.srtt * self.srtt).max(1.0);
+            if self.cap >= self.granted {
+                self.cap = f64::INFINITY;
+            }
+        }
+    }
+
+    /// See [`crate::Source::on_congestion`].
+    pub(crate) fn on_congestion(&mut self, congestion: &Congestion) {
+        let loss = matches!(congestion.signal, Signal::Loss | Signal::Timeout);
+        if !loss || !self.answers_loss || congestion.now < self.answered_until {
+            return;
+        }
+        self.answered_until = congestion.now + congestion.srtt;
+        let least = if self.srtt > 0.0 { self.packet / self.srtt } else { self.packet };
+        self.cap = (self.rate() / 2.0).max(least);
+    }
+
+    /// See [`crate::Source::window`].
+    #[inline]
+    pub(crate) fn window(&self) -> Bytes {
+        let bytes = (SPARE * self.rate() * self.srtt).max(FEWEST * self.packet);
+        Bytes::new((bytes * self.payload_per_packet + 0.5).min(9e15) as u64)
+    }
+
+    /// See [`crate::Source::pacing`].
+    #[inline]
+    pub(crate) fn pacing(&self) -> Option<Throughput> {
+        Some(Throughput::new(self.rate()))
+    }
+}

@@ -1,0 +1,108 @@
+//! What a law says when asked why it sends, or lets others send, at the rate it does.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A quantity with a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// As the law's equations call it: `avg_rtt`.
+    pub name: &'static str,
+    /// In `unit`.
+    pub value: f64,
+    /// What it is in.
+    pub unit: Unit,
+}
+
+/// What a figure is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A plain number.
+    One,
+    /// Bytes per second; shown in bits per second.
+    BytesPerSecond,
+    /// Bytes.
+    Bytes,
+    /// Seconds.
+    Seconds,
+}
+
+impl Figure {
+    /// A plain number.
+    pub fn one(name: &'static str, value: f64) -> Figure {
+        Figure { name, value, unit: Unit::One }
+    }
+    /// Bytes per second.
+    pub fn rate(name: &'static str, value: f64) -> Figure {
+        Figure { name, value, unit: Unit::BytesPerSecond }
+    }
+    /// Bytes.
+    pub fn bytes(name: &'static str, value: f64) -> Figure {
+        Figure { name, value, unit: Unit::Bytes }
+    }
+    /// Seconds.
+    pub fn seconds(name: &'static str, value: f64) -> Figure {
+        Figure { name, value, unit: Unit::Seconds }
+    }
+}
+
+impl fmt::Display for Figure {
+    /// `C = 10 Mbit/s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, units): (f64, &[(f64, &str)]) = match self.unit {
+            Unit::One => (self.value, &[(1.0, "")]),
+            Unit::BytesPerSecond => (
+                self.value * 8.0,
+                &[(1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s")],
+            ),
+            Unit::Bytes => (self.value, &[(1e6, " MB"), (1e3, " kB"), (1.0, " B")]),
+            Unit::Seconds => (self.value, &[(1.0, " s"), (1e-3, " ms"), (1e-6, " us")]),
+        };
+        let fits = |(scale, _): &&(f64, &str)| value.abs() >= *scale;
+        let smallest = if value == 0.0 { units.first() } else { units.last() };
+        let (scale, unit) = units.iter().find(fits).or(smallest).copied().unwrap_or((1.0, ""));
+        let shown = value / scale;
+        let decimals = match shown.abs() {
+            x if x >= 100.0 || x == 0.0 => 0,
+            x if x >= 10.0 => 1,
+            x if x >= 1.0 => 2,
+            _ => 4,
+        };
+        write!(f, "{} = {shown:.decimals$}{unit}", self.name)
+    }
+}
+
+/// An equation of a law, and what its quantities are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// As the law's documentation writes it: `R = R (1 + T/d (...))`.
+    pub equation: &'static str,
+    /// Its quantities.
+    pub figures: Vec<Figure>,
+    /// The hop that bound the rate, counted from 0 along the packet's way, where the source works
+    /// that out; `None` where it is the last port that changed the header.
+    pub hop: Option<usize>,
+}
+
+impl Reason {
+    /// An equation with its figures.
+    pub fn new(equation: &'static str, figures: impl Into<Vec<Figure>>) -> Reason {
+        Reason { equation, figures: figures.into(), hop: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn figures_have_units_people_read() {
+        assert_eq!(Figure::rate("C", 1.25e6).to_string(), "C = 10.0 Mbit/s");
+        assert_eq!(Figure::rate("R", 12.5).to_string(), "R = 100 bit/s");
+        assert_eq!(Figure::seconds("d", 0.05).to_string(), "d = 50.0 ms");
+        assert_eq!(Figure::seconds("d", 0.0).to_string(), "d = 0 s");
+        assert_eq!(Figure::bytes("q", -1500.0).to_string(), "q = -1.50 kB");
+        assert_eq!(Figure::one("gamma", 0.1).to_string(), "gamma = 0.1000");
+    }
+}
