@@ -58,6 +58,9 @@ impl Network {
         let label = link.row.pop_front()?;
         link.started -= 1;
         link.passed += 1;
+        if link.row.is_empty() {
+            link.row.clear();
+        }
         Self::schedule_head(link, id, scheduler);
         self.forward(now, label, scheduler)
     }
