@@ -11,9 +11,9 @@ use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Evaluator, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
 };
-use ratewire_sim::setup::Setup;
+use ratewire_sim::setup::{Follow, Setup};
 use ratewire_units::Time;
 use ratewire_wire::xcp::Draft;
 use rayon::prelude::*;
@@ -32,6 +32,8 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Done {
     pub(crate) run: Run,
     pub(crate) verdicts: Vec<Verdict>,
+    /// The answer to `--why`, if it was asked and there is one.
+    pub(crate) why: Option<String>,
 }
 
 /// Does the jobs on all cores; results come in the order of the jobs.
@@ -59,13 +61,16 @@ impl Job<'_> {
             }
             _ => None,
         };
-        let mut also = Also { evaluator: self.scenario.evaluator(&self.plan), ticker, capture };
+        let evaluator = self.scenario.evaluator(&self.plan);
+        let mut also = Also { evaluator, ticker, capture, followed: None };
         let (run, outcome) = ratewire_run::run(setup, &labels, files, &mut also)?;
         also.ticker.finish();
         if let Some(capture) = also.capture {
             capture.finish()?;
         }
-        Ok(Done { run, verdicts: also.evaluator.finish(&outcome) })
+        let why = also.followed.filter(|_| matches!(setup.follow, Follow::One(..)));
+        let why = why.map(|followed| ratewire_run::explain(&followed, setup, &labels));
+        Ok(Done { run, verdicts: also.evaluator.finish(&outcome), why })
     }
 }
 
@@ -140,6 +145,8 @@ struct Also<'a> {
     evaluator: Evaluator,
     ticker: Ticker<'a>,
     capture: Option<PacketFile<'a>>,
+    /// The packet that was followed last.
+    followed: Option<Followed>,
 }
 
 impl Recorder for Also<'_> {
@@ -157,6 +164,9 @@ impl Recorder for Also<'_> {
     }
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.evaluator.flow_completed(completed);
+    }
+    fn followed(&mut self, followed: &Followed) {
+        self.followed = Some(followed.clone());
     }
     fn packet(&mut self, seen: &PacketSeen) {
         if let Some(capture) = &mut self.capture {

@@ -170,6 +170,27 @@ fn a_capture_is_a_pcapng_file() {
 }
 
 #[test]
+fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
+    let folder = folder("why");
+    write(&folder, "hello.toml", HELLO);
+    let ask = |why: &str| ratewire(&folder, &["run", "hello.toml", "--no-files", "--why", why]);
+    let done = ask("s1->d1@1.5s");
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert!(out(&done).contains("Bound by: bottleneck: delta_throughput <="), "{}", out(&done));
+    assert!(out(&done).contains("C = 10.0 Mbit/s"), "{}", out(&done));
+    for (why, says) in [
+        ("s1->d1", "write FLOW@TIME"),
+        ("s9@1s", "known: s1->d1, s2->d2"),
+        ("s1->d1@1", "has no unit"),
+        ("s1->d1@3s", "the run ends at 2 s"),
+    ] {
+        let done = ask(why);
+        assert_eq!(done.status.code(), Some(2), "{why}");
+        assert!(err(&done).contains(says), "{why}: {}", err(&done));
+    }
+}
+
+#[test]
 fn what_there_is_can_be_listed() {
     let folder = folder("lists");
     let text = |args: &[&str]| {

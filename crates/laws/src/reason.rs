@@ -55,12 +55,13 @@ impl fmt::Display for Figure {
                 self.value * 8.0,
                 &[(1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s")],
             ),
-            Unit::Bytes => (self.value, &[(1e6, " MB"), (1e3, " kB"), (1.0, " B")]),
+            Unit::Bytes => (self.value, &[(1e6, " MB"), (1e3, " KB"), (1.0, " B")]),
             Unit::Seconds => (self.value, &[(1.0, " s"), (1e-3, " ms"), (1e-6, " us")]),
         };
         let fits = |(scale, _): &&(f64, &str)| value.abs() >= *scale;
-        let smallest = if value == 0.0 { units.first() } else { units.last() };
-        let (scale, unit) = units.iter().find(fits).or(smallest).copied().unwrap_or((1.0, ""));
+        let plain = |(scale, _): &&(f64, &str)| *scale == 1.0;
+        let small = if value == 0.0 { units.iter().find(plain) } else { units.last() };
+        let (scale, unit) = units.iter().find(fits).or(small).copied().unwrap_or((1.0, ""));
         let shown = value / scale;
         let decimals = match shown.abs() {
             x if x >= 100.0 || x == 0.0 => 0,
@@ -102,7 +103,8 @@ mod tests {
         assert_eq!(Figure::rate("R", 12.5).to_string(), "R = 100 bit/s");
         assert_eq!(Figure::seconds("d", 0.05).to_string(), "d = 50.0 ms");
         assert_eq!(Figure::seconds("d", 0.0).to_string(), "d = 0 s");
-        assert_eq!(Figure::bytes("q", -1500.0).to_string(), "q = -1.50 kB");
+        assert_eq!(Figure::rate("R", 0.0).to_string(), "R = 0 bit/s");
+        assert_eq!(Figure::bytes("q", -1500.0).to_string(), "q = -1.50 KB");
         assert_eq!(Figure::one("gamma", 0.1).to_string(), "gamma = 0.1000");
     }
 }

@@ -34,14 +34,13 @@ impl Network {
             return;
         }
         link.sum_areas(now);
-        for label in link.row.drain(link.started as usize..) {
-            link.tally.dropped_down += 1;
-            self.packets.remove(label.content);
-        }
+        let dropped = link.row.split_off(link.started as usize);
+        link.tally.dropped_down += dropped.len() as u64;
         link.waiting_bytes = 0;
         if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
             red.emptied(now);
         }
+        dropped.iter().for_each(|label| self.discard(label.content));
     }
 
     fn change_rate(&mut self, now: Time, id: LinkId, rate: Rate, scheduler: &mut impl Scheduler) {

@@ -15,7 +15,9 @@ mod rare;
 pub mod routing;
 mod service;
 pub mod spec;
+mod trail;
 
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};
+pub use trail::{Hop, Trail};

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::discipline::{CoDel, Red};
@@ -215,6 +216,12 @@ impl Link {
     /// The rare parts, made when a change first needs them.
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut Extra {
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
+    }
+
+    /// What waits, as ports are told.
+    #[inline]
+    pub(crate) fn port_queue(&self) -> PortQueue {
+        PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting() }
     }
 
     /// Packets waiting.

@@ -8,6 +8,7 @@ use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
 use crate::spec::{LinkId, NetworkSpec};
+use crate::trail::Followed;
 
 /// Ends a route in the table.
 pub(crate) const END: u32 = u32::MAX;
@@ -54,6 +55,7 @@ pub struct Network {
     /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
     pub(crate) exact: Option<Vec<AnyLaw>>,
     pub(crate) captured: Vec<Captured>,
+    pub(crate) followed: Followed,
     pub(crate) seed: u64,
 }
 
@@ -89,6 +91,7 @@ impl Network {
             routes: Vec::new(),
             exact: exact_wire.then(|| laws.to_vec()),
             captured: Vec::new(),
+            followed: Followed::default(),
             seed,
         };
         for (i, link) in spec.links.iter().enumerate() {
@@ -167,6 +170,19 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
+    /// A host sends a packet that is followed from here on, in place of any other.
+    pub fn send_followed(
+        &mut self,
+        now: Time,
+        address: &Address,
+        segment: &Segment,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert(segment);
+        self.follow(content);
+        self.put(now, address, content, scheduler);
+    }
+
     /// A host sends an acknowledgement.
     pub fn acknowledge(
         &mut self,
@@ -190,6 +206,9 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         self.packets.answer(arrived.content, ack);
+        if self.is_followed(arrived) {
+            self.note_answer();
+        }
         self.put(now, address, arrived.content, scheduler);
     }
 

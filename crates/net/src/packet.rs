@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Time};
 pub(crate) type ContentId = u32;
 
 /// None.
-const NIL: u32 = u32::MAX;
+pub(crate) const NIL: u32 = u32::MAX;
 
 /// Explicit congestion notification (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through here
 //! at every hop.
 
-use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::link::{Link, NO_PORT};
@@ -85,10 +84,13 @@ impl Network {
     #[inline(always)]
     fn arrive(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
         self.catch_up_if_due(now, id, scheduler);
+        if self.is_followed(&label) {
+            self.note_arrival(now, id, &label);
+        }
         let link = &mut self.links[id.index()];
         link.arrived += 1;
         if link.port != NO_PORT {
-            let queue = port_queue(link);
+            let queue = link.port_queue();
             let port = &mut self.ports[link.port as usize];
             let header = self.packets.header_mut(label.content);
             let size = Bytes::new(u64::from(label.size));
@@ -114,7 +116,7 @@ impl Network {
     #[cold]
     pub(crate) fn drop_full(&mut self, id: LinkId, label: &Label) {
         self.links[id.index()].tally.dropped_full += 1;
-        self.packets.remove(label.content);
+        self.discard(label.content);
     }
 
     #[inline(always)]
@@ -149,7 +151,7 @@ impl Network {
 
     fn port_timer(&mut self, id: LinkId) {
         let link = &mut self.links[id.index()];
-        let queue = port_queue(link);
+        let queue = link.port_queue();
         let port = &mut self.ports[link.port as usize];
         port.on_timer(link.port_timer, queue);
         // A law whose interval comes to nothing must not stop time.
@@ -210,7 +212,7 @@ impl Network {
         let link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
         if link.port != NO_PORT {
-            let queue = port_queue(link);
+            let queue = link.port_queue();
             let port = &mut self.ports[link.port as usize];
             let header = self.packets.header_mut(label.content);
             port.on_departure(now, size, header, queue);
@@ -219,6 +221,10 @@ impl Network {
                 *header = law.quantise(*header, size);
             }
         }
+        if self.is_followed(label) {
+            self.note_departure(now, id, label);
+        }
+        let link = &mut self.links[id.index()];
         let (left, busy) = match (&link.extra, link.per_byte) {
             (None, Some(per_byte)) => {
                 let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
@@ -236,9 +242,4 @@ impl Network {
         label.time = (left + link.delay).max(link.last_arrival);
         link.last_arrival = label.time;
     }
-}
-
-#[inline]
-fn port_queue(link: &Link) -> PortQueue {
-    PortQueue { bytes: Bytes::new(link.waiting_bytes), packets: link.waiting() }
 }

@@ -25,13 +25,13 @@ impl Network {
         let Some(extra) = link.extra.as_deref_mut() else { return };
         if extra.down {
             link.tally.dropped_down += 1;
-            self.packets.remove(label.content);
+            self.discard(label.content);
             return;
         }
         if let Active::Red(red) = &mut extra.discipline {
             let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
             if !pass(&mut link.tally, &mut label, verdict) {
-                self.packets.remove(label.content);
+                self.discard(label.content);
                 return;
             }
         }
@@ -82,7 +82,7 @@ impl Network {
             if pass(&mut link.tally, label, verdict) {
                 return true;
             }
-            self.packets.remove(label.content);
+            let content = label.content;
             if at == 0 {
                 link.row.pop_front();
             } else {
@@ -92,11 +92,14 @@ impl Network {
                 link.started += 1;
                 link.tally.gone += 1;
             }
+            if left > 0
+                && let Some(next) = link.row.get(link.started as usize)
+            {
+                link.waiting_bytes -= u64::from(next.size);
+            }
+            self.discard(content);
             if left == 0 {
                 return false;
-            }
-            if let Some(next) = link.row.get(link.started as usize) {
-                link.waiting_bytes -= u64::from(next.size);
             }
         }
     }
@@ -134,13 +137,14 @@ impl Network {
         }
         link.row.pop_front();
         link.started -= 1;
-        if head.fate == Fate::Lost {
-            link.tally.lost += 1;
-            self.packets.remove(head.content);
-        } else {
-            link.tally.gone -= 1;
+        match head.fate {
+            Fate::Lost => link.tally.lost += 1,
+            _ => link.tally.gone -= 1,
         }
         Self::schedule_head(link, id, scheduler);
+        if head.fate == Fate::Lost {
+            self.discard(head.content);
+        }
         None
     }
 }

@@ -7,9 +7,11 @@
 mod describe;
 mod observe;
 mod summarise;
+mod why;
 
 pub use describe::Labels;
 pub use observe::{Failure, Files};
+pub use why::explain;
 
 use ratewire_report::Run;
 use ratewire_sim::outcome::Outcome;

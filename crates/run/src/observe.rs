@@ -9,7 +9,7 @@ use ratewire_report::parquet::{self, FlowWriter, LinkWriter};
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
@@ -221,6 +221,10 @@ impl Recorder for Observer<'_> {
             took: completed.took,
             ideal: (!completed.ideal.is_zero()).then_some(completed.ideal),
         });
+    }
+
+    fn followed(&mut self, followed: &Followed) {
+        self.also.followed(followed);
     }
 
     fn packet(&mut self, seen: &PacketSeen) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ratewire_net::spec::{LinkId, NodeId};
-use ratewire_sim::setup::{FlowSpec, Setup, TrafficSpec};
+use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 use ratewire_units::Duration;
 
@@ -107,6 +107,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         sampled_flows,
         sampled_links: None,
         captured_links: Vec::new(),
+        follow: Follow::InTurn,
     };
     Some(Parts {
         name: name.unwrap_or_else(|| context.stem()),

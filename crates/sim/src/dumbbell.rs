@@ -7,7 +7,7 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::setup::{FlowSpec, Setup};
+use crate::setup::{FlowSpec, Follow, Setup};
 
 /// A dumbbell with one unlimited flow a pair. Nodes: routers 0 and 1, then source and destination
 /// of each pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from
@@ -96,6 +96,7 @@ impl Dumbbell {
             sampled_flows: u32::MAX,
             sampled_links: None,
             captured_links: Vec::new(),
+            follow: Follow::None,
         }
     }
 }

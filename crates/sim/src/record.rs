@@ -1,7 +1,8 @@
 //! What a run tells while it runs.
 
-use ratewire_net::Captured;
+use ratewire_laws::{Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_net::{Captured, Hop, Trail};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 /// Index of a flow, in the order of starting for arriving ones; listed flows come first.
@@ -20,6 +21,8 @@ pub trait Recorder {
     fn flow_completed(&mut self, completed: &FlowCompleted);
     /// A packet has reached the far end of a captured link.
     fn packet(&mut self, _seen: &PacketSeen) {}
+    /// A followed packet was acknowledged, or lost.
+    fn followed(&mut self, _followed: &Followed) {}
     /// The run has come as far as `now`; called every 65,536 events.
     fn progress(&mut self, _now: Time) {}
 }
@@ -50,6 +53,49 @@ pub struct PacketSeen {
     pub flow: FlowId,
     /// The packet.
     pub packet: Captured,
+}
+
+/// A packet that was followed, and what its sender made of the answer.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// When it was sent.
+    pub sent: Time,
+    /// Network-layer bytes.
+    pub size: Bytes,
+    /// Where it and its acknowledgement went.
+    pub trail: Trail,
+    /// What became of it.
+    pub fate: Fate,
+    /// What the law says of the rate it sends at.
+    pub reason: Reason,
+    /// The law's window then, payload.
+    pub window: Bytes,
+    /// The pace then, if the law sets one.
+    pub pacing: Option<Throughput>,
+    /// Smoothed RTT then; zero while unknown.
+    pub srtt: Duration,
+}
+
+/// What became of a followed packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fate {
+    /// Its acknowledgement has arrived at this time, with this header.
+    Acknowledged(Time, Header),
+    /// It has arrived; its acknowledgement waits for another's.
+    AcknowledgedLater,
+    /// It was dropped, lost, or still on its way when the run ended, on the last link of its trail.
+    Missing,
+}
+
+impl Followed {
+    /// The hop, by index into `trail.there`, that bound the rate: as the source says, else the last
+    /// that changed what the packet says of congestion.
+    pub fn bound(&self) -> Option<usize> {
+        let named = self.reason.hop.filter(|hop| *hop < self.trail.there.len());
+        named.or_else(|| self.trail.there.iter().rposition(Hop::changed_it))
+    }
 }
 
 /// A flow over one sampling interval.

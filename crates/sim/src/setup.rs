@@ -8,6 +8,8 @@ use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId};
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::record::FlowId;
+
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -38,6 +40,20 @@ pub struct Setup {
     pub sampled_links: Option<Vec<LinkId>>,
     /// Links whose packets are told to the recorder one by one.
     pub captured_links: Vec<LinkId>,
+    /// Which packets are followed on their way.
+    pub follow: Follow,
+}
+
+/// Which packets are followed on their way, to tell what bound their flows' rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Follow {
+    /// None.
+    #[default]
+    None,
+    /// At each sample one packet of a listed flow, each flow in turn.
+    InTurn,
+    /// The first data packet that this flow sends at this time or later.
+    One(FlowId, Time),
 }
 
 /// One flow.

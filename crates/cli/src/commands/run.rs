@@ -6,6 +6,9 @@ use ratewire_net::spec::LinkId;
 use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Plan, Scenario};
+use ratewire_sim::record::FlowId;
+use ratewire_sim::setup::Follow;
+use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
 use super::{complain, print, table_options};
@@ -34,6 +37,9 @@ pub(crate) struct Args {
     /// Links whose packets go to packets.pcapng, for Wireshark: bottleneck,bottleneck.reverse
     #[arg(long, value_delimiter = ',', value_name = "LINK", conflicts_with = "no_files")]
     capture: Vec<String>,
+    /// Tell, hop by hop, what bound a flow's rate at a time: flow-1@12s
+    #[arg(long, value_name = "FLOW@TIME", conflicts_with = "json")]
+    why: Option<String>,
     /// Print the summary as JSON in place of tables
     #[arg(long)]
     json: bool,
@@ -67,9 +73,11 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
+    let mut answers = Vec::new();
     for done in run_all(&jobs, !args.quiet && !args.json) {
         match done {
-            Ok(Done { run, verdicts }) => {
+            Ok(Done { run, verdicts, why }) => {
+                answers.extend(args.why.as_ref().map(|_| why.unwrap_or_else(no_answer)));
                 runs.push(run);
                 expectations.extend(verdicts.iter().map(expectation));
             }
@@ -82,7 +90,16 @@ pub(crate) fn run(args: &Args) -> Exit {
     {
         return fail(&failure);
     }
+    for answer in &answers {
+        if let Exit::File = print(&format!("{answer}\n")) {
+            return Exit::File;
+        }
+    }
     show(&page, args.json, out.as_deref(), !args.capture.is_empty())
+}
+
+fn no_answer() -> String {
+    "The flow sent no data packet from that time on: there is nothing to tell of its rate.\n".into()
 }
 
 /// Reads a scenario, or says what is wrong with it.
@@ -121,6 +138,9 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
                 Exit::Wrong
             })?;
             plan.setup.captured_links = links(&plan, &args.capture)?;
+            if let Some(question) = &args.why {
+                plan.setup.follow = question_of(&plan, question)?;
+            }
             if *seed == seeds[0] {
                 complain(&plan.warnings);
             }
@@ -162,6 +182,27 @@ fn folder_name(law: &str, seed: u64) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = law.chars().map(plain).collect();
     format!("{}-seed-{seed}", name.trim_start_matches('.'))
+}
+
+/// What `--why` asks.
+fn question_of(plan: &Plan, question: &str) -> Result<Follow, Exit> {
+    let wrong = |what: &str| {
+        eprintln!("ratewire: --why {question}: {what}");
+        Exit::Wrong
+    };
+    let Some((name, time)) = question.rsplit_once('@') else {
+        return Err(wrong("write FLOW@TIME, as in flow-1@12s"));
+    };
+    let flows = &plan.setup.flows;
+    let Some(flow) = flows.iter().position(|f| f.name == name) else {
+        let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).take(20).collect();
+        return Err(wrong(&format!("no flow is called {name:?}; known: {}", known.join(", "))));
+    };
+    let after: Duration = time.parse().map_err(|e| wrong(&format!("{e}")))?;
+    if after >= plan.setup.duration {
+        return Err(wrong(&format!("the run ends at {}", plan.setup.duration)));
+    }
+    Ok(Follow::One(FlowId(flow as u32), Time::ZERO + after))
 }
 
 /// The links to capture, by their names.

@@ -7,6 +7,7 @@ use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::{Drops, LinkOutcome, Outcome};
 use crate::record::{FlowSample, LinkSample, Recorder};
+use crate::setup::Follow;
 
 /// A link's counters as of the last sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +40,9 @@ impl<R: Recorder> Simulation<'_, R> {
         for i in 0..self.sampled.len() {
             let link = self.sampled[i];
             self.sample_link(link, interval);
+        }
+        if self.setup.follow == Follow::InTurn {
+            self.follow_next();
         }
     }
 
@@ -75,6 +79,7 @@ impl<R: Recorder> Simulation<'_, R> {
         if self.setup.sample_interval.is_some() {
             self.sample();
         }
+        self.give_up_following();
         for slot in 0..self.flows.slots() {
             if let Some(flow) = self.flows.remove(slot) {
                 self.settle(&flow);

@@ -134,6 +134,7 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn retire(&mut self, slot: u32) {
         if let Some(mut flow) = self.flows.remove(slot) {
+            self.following.forget(slot);
             if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
                 // Told with the others, at the end of the interval.
                 self.ended.push(flow.sample(self.now, self.now.since(self.last_sample)));

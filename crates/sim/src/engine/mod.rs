@@ -1,6 +1,7 @@
 //! The event loop.
 
 mod books;
+mod follow;
 mod lifecycle;
 
 use ratewire_net::spec::LinkId;
@@ -12,12 +13,15 @@ use crate::SetupError;
 use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
+use crate::record::Fate;
 use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
+use crate::setup::Follow;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
 use books::LinkBefore;
+use follow::Following;
 use lifecycle::outcome;
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
@@ -47,6 +51,7 @@ enum Rare {
     Stop(u32),
     Arrive(u32),
     Change(u32),
+    Follow,
     Sample,
 }
 
@@ -84,6 +89,7 @@ struct Simulation<'a, R> {
     packets: PacketCounts,
     data_packets: u64,
     events: u64,
+    following: Following,
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
@@ -113,6 +119,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
+            following: Following::default(),
         };
         simulation.check_routes()?;
         simulation.schedule_all();
@@ -155,6 +162,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let next = traffic.next(spec);
             self.traffic.push(traffic);
             self.later(next, Rare::Arrive(i as u32));
+        }
+        if let Follow::One(_, at) = self.setup.follow {
+            self.later(at, Rare::Follow);
         }
         self.schedule_sample();
     }
@@ -246,6 +256,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             Body::Ack { .. } => {
                 if let Some(ack) = self.network.ack(label) {
                     flow.sender.on_ack(now, &ack);
+                    if self.network.is_followed(label) {
+                        self.tell_followed(slot, Fate::Acknowledged(now, ack.header));
+                    }
                 }
                 self.network.remove(label);
                 self.pump(slot);
@@ -261,6 +274,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 match reply {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
+                        if self.network.is_followed(label) {
+                            self.tell_followed(slot, Fate::AcknowledgedLater);
+                        }
                         self.network.remove(label);
                         self.arm(slot);
                     }
@@ -296,6 +312,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         while let Some(mut segment) = flow.sender.poll_transmit(self.now) {
             self.packets.sent += 1;
             let address = flow.out(slot, &mut segment, self.setup);
+            if slot == self.following.slot && segment.payload > Bytes::ZERO {
+                self.following.start(self.now, flow.id, address.size);
+                self.network.send_followed(self.now, &address, &segment, &mut self.wheel);
+                continue;
+            }
             self.network.send(self.now, &address, &segment, &mut self.wheel);
         }
         if flow.end == u64::MAX {
@@ -361,6 +382,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 let (_, link, change) = &self.setup.changes[index as usize];
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
+            Rare::Follow => self.follow_one(),
             Rare::Sample => {
                 self.sample();
                 self.schedule_sample();

@@ -4,6 +4,7 @@ mod aqm;
 mod closed_forms;
 mod conservation;
 mod determinism;
+mod follow;
 mod hard;
 mod net;
 mod paths;

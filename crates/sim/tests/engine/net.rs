@@ -51,6 +51,7 @@ impl Net {
                 sampled_flows: u32::MAX,
                 sampled_links: None,
                 captured_links: Vec::new(),
+                follow: Follow::None,
             },
         }
     }
@@ -150,6 +151,7 @@ pub struct Log {
     pub links: Vec<LinkSample>,
     pub completed: Vec<FlowCompleted>,
     pub packets: u64,
+    pub followed: Vec<Followed>,
 }
 
 impl Log {
@@ -180,5 +182,9 @@ impl Recorder for Log {
     fn packet(&mut self, seen: &PacketSeen) {
         self.note(seen);
         self.packets += 1;
+    }
+    fn followed(&mut self, followed: &Followed) {
+        self.note(followed);
+        self.followed.push(followed.clone());
     }
 }

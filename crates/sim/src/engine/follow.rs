@@ -1,0 +1,103 @@
+//! Following packets, to tell what bound their flows' rates.
+
+use ratewire_units::{Bytes, Time};
+
+use super::Simulation;
+use crate::record::{Fate, FlowId, Followed, Recorder};
+use crate::setup::Follow;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// What is followed, or is to be.
+#[derive(Debug)]
+pub(super) struct Following {
+    /// The slot whose next data packet is to be followed.
+    pub(super) slot: u32,
+    /// The packet that is followed: its flow, when it was sent, its size.
+    packet: Option<(FlowId, Time, u32)>,
+    /// The listed flow whose turn was last.
+    turn: u32,
+}
+
+impl Default for Following {
+    fn default() -> Following {
+        Following { slot: NONE, packet: None, turn: 0 }
+    }
+}
+
+impl Following {
+    #[cold]
+    pub(super) fn start(&mut self, now: Time, flow: FlowId, size: u32) {
+        self.slot = NONE;
+        self.packet = Some((flow, now, size));
+    }
+
+    /// The slot's flow is over.
+    pub(super) fn forget(&mut self, slot: u32) {
+        if self.slot == slot {
+            self.slot = NONE;
+        }
+    }
+}
+
+impl<R: Recorder> Simulation<'_, R> {
+    /// The time has come to follow the flow that was asked about.
+    #[cold]
+    pub(super) fn follow_one(&mut self) {
+        if let Follow::One(flow, _) = self.setup.follow
+            && let Some(Some(slot)) = self.slots.get(flow.0 as usize)
+        {
+            self.following.slot = *slot;
+        }
+    }
+
+    /// It is the next listed flow's turn, unless a packet is still on its way.
+    #[cold]
+    pub(super) fn follow_next(&mut self) {
+        let listed = self.setup.flows.len().min(self.setup.sampled_flows as usize) as u32;
+        if self.following.packet.is_some() && self.network.follows() {
+            return;
+        }
+        self.give_up_following();
+        let turn = (self.following.turn + 1).min(listed);
+        let mut slot_of = |flow: u32| {
+            let slot = self.slots[flow as usize]?;
+            self.flows.get(slot, flow).map(|_| (flow, slot))
+        };
+        let next = (turn..listed).chain(0..turn).find_map(&mut slot_of);
+        if let Some((flow, slot)) = next {
+            self.following.turn = flow;
+            self.following.slot = slot;
+        }
+    }
+
+    /// Tells of the packet that was followed.
+    #[cold]
+    pub(super) fn tell_followed(&mut self, slot: u32, fate: Fate) {
+        let Some(trail) = self.network.take_trail() else { return };
+        let Some((flow, sent, size)) = self.following.packet.take() else { return };
+        let Some(of) = self.flows.get(slot, flow.0) else { return };
+        self.recorder.followed(&Followed {
+            flow,
+            sent,
+            size: Bytes::new(u64::from(size)),
+            trail,
+            fate,
+            reason: of.sender.source().reason(),
+            window: of.sender.source().window(),
+            pacing: of.sender.pacing(),
+            srtt: of.sender.rtt().srtt(),
+        });
+    }
+
+    /// The packet that is followed, if one is, will not be acknowledged any more.
+    pub(super) fn give_up_following(&mut self) {
+        if let Some((flow, ..)) = self.following.packet
+            && let Some(slot) = self.slots[flow.0 as usize]
+        {
+            self.tell_followed(slot, Fate::Missing);
+        }
+        self.following.packet = None;
+    }
+}
