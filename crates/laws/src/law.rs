@@ -2,7 +2,9 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt;
+use core::marker::PhantomData;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -297,29 +299,32 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoHeader {}
 
-/// For laws in which routers take no part.
+/// For laws in which routers take no part; `H` is the header that they pass on unread.
 #[derive(Clone, Debug)]
-pub enum NoPort {}
+pub struct NoPort<H = NoHeader> {
+    never: Infallible,
+    header: PhantomData<H>,
+}
 
-impl Port for NoPort {
-    type Header = NoHeader;
-    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut NoHeader>, _: PortQueue) {
-        match *self {}
+impl<H> Port for NoPort<H> {
+    type Header = H;
+    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut H>, _: PortQueue) {
+        match self.never {}
     }
-    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut NoHeader>, _: PortQueue) {
-        match *self {}
+    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut H>, _: PortQueue) {
+        match self.never {}
     }
     fn next_timer(&self) -> Time {
-        match *self {}
+        match self.never {}
     }
     fn on_timer(&mut self, _: Time, _: PortQueue) {
-        match *self {}
+        match self.never {}
     }
     fn on_rate_change(&mut self, _: Time, _: Rate) {
-        match *self {}
+        match self.never {}
     }
     fn reason(&self) -> Reason {
-        match *self {}
+        match self.never {}
     }
 }
 
