@@ -1,5 +1,6 @@
 //! What every law implements, and what it is told.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
@@ -234,6 +235,43 @@ pub trait Source {
     fn pacing(&self) -> Option<Throughput>;
     /// Why it sends at this rate: the equation that was used last, with its figures.
     fn reason(&self) -> Reason;
+}
+
+/// For laws whose sender's part is large: all flows take the room of the largest.
+impl<S: Source> Source for Box<S> {
+    type Header = S::Header;
+
+    fn on_open(&mut self, now: Time) -> Option<S::Header> {
+        S::on_open(self, now)
+    }
+    fn on_opened(&mut self, now: Time, rtt: Option<Duration>, header: Option<&S::Header>) {
+        S::on_opened(self, now, rtt, header);
+    }
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<S::Header> {
+        S::on_send(self, sending)
+    }
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&S::Header>) {
+        S::on_ack(self, acked, header);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        S::on_congestion(self, congestion);
+    }
+    fn on_recovered(&mut self, now: Time) {
+        S::on_recovered(self, now);
+    }
+    #[inline]
+    fn window(&self) -> Bytes {
+        S::window(self)
+    }
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        S::pacing(self)
+    }
+    fn reason(&self) -> Reason {
+        S::reason(self)
+    }
 }
 
 /// Packets waiting at a port, without the one being sent.

@@ -68,6 +68,7 @@ mod tests;
 pub use sink::BbrSink;
 pub use source::BbrSource;
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -179,7 +180,7 @@ const OPTIONS: &[OptionSpec] = &[
 
 impl Law for Bbr {
     type Header = PacketNumber;
-    type Source = BbrSource;
+    type Source = Box<BbrSource>;
     type Port = NoPort<PacketNumber>;
     type Sink = BbrSink;
 
@@ -209,8 +210,8 @@ impl Law for Bbr {
         })
     }
 
-    fn source(&self, flow: &FlowContext) -> BbrSource {
-        BbrSource::new(self, flow)
+    fn source(&self, flow: &FlowContext) -> Box<BbrSource> {
+        Box::new(BbrSource::new(self, flow))
     }
     fn port(&self, _: &LinkContext) -> Option<NoPort<PacketNumber>> {
         None

@@ -27,7 +27,7 @@ pub(super) fn bbr(options: &[(&str, &str)], scale: u64) -> BbrSource {
         packet: Bytes::new(PACKET * scale),
         line_rate: Rate::from_mbps(10_000),
     };
-    Bbr::from_options(&all).unwrap().source(&flow)
+    *Bbr::from_options(&all).unwrap().source(&flow)
 }
 
 struct Packet {
