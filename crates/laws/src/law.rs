@@ -1,8 +1,11 @@
 //! What every law implements, and what it is told.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt;
+use core::marker::PhantomData;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -234,6 +237,43 @@ pub trait Source {
     fn reason(&self) -> Reason;
 }
 
+/// For laws whose sender's part is large: all flows take the room of the largest.
+impl<S: Source> Source for Box<S> {
+    type Header = S::Header;
+
+    fn on_open(&mut self, now: Time) -> Option<S::Header> {
+        S::on_open(self, now)
+    }
+    fn on_opened(&mut self, now: Time, rtt: Option<Duration>, header: Option<&S::Header>) {
+        S::on_opened(self, now, rtt, header);
+    }
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<S::Header> {
+        S::on_send(self, sending)
+    }
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&S::Header>) {
+        S::on_ack(self, acked, header);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        S::on_congestion(self, congestion);
+    }
+    fn on_recovered(&mut self, now: Time) {
+        S::on_recovered(self, now);
+    }
+    #[inline]
+    fn window(&self) -> Bytes {
+        S::window(self)
+    }
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        S::pacing(self)
+    }
+    fn reason(&self) -> Reason {
+        S::reason(self)
+    }
+}
+
 /// Packets waiting at a port, without the one being sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortQueue {
@@ -297,29 +337,32 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoHeader {}
 
-/// For laws in which routers take no part.
+/// For laws in which routers take no part; `H` is the header that they pass on unread.
 #[derive(Clone, Debug)]
-pub enum NoPort {}
+pub struct NoPort<H = NoHeader> {
+    never: Infallible,
+    header: PhantomData<H>,
+}
 
-impl Port for NoPort {
-    type Header = NoHeader;
-    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut NoHeader>, _: PortQueue) {
-        match *self {}
+impl<H> Port for NoPort<H> {
+    type Header = H;
+    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut H>, _: PortQueue) {
+        match self.never {}
     }
-    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut NoHeader>, _: PortQueue) {
-        match *self {}
+    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut H>, _: PortQueue) {
+        match self.never {}
     }
     fn next_timer(&self) -> Time {
-        match *self {}
+        match self.never {}
     }
     fn on_timer(&mut self, _: Time, _: PortQueue) {
-        match *self {}
+        match self.never {}
     }
     fn on_rate_change(&mut self, _: Time, _: Rate) {
-        match *self {}
+        match self.never {}
     }
     fn reason(&self) -> Reason {
-        match *self {}
+        match self.never {}
     }
 }
 

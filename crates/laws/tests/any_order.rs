@@ -30,6 +30,12 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("cubic", &[("pacing", "true"), ("fast_convergence", "false")]),
     ("cubic", &[("hystart", "false"), ("c", "1000000"), ("beta", "0.01"), ("abc", "inf")]),
     ("cubic", &[("c", "0.000001"), ("beta", "0.99"), ("initial_ssthresh", "1 packets")]),
+    (
+        "bbr",
+        &[("offload", "false"), ("initial_window", "0 B"), ("loss_thresh", "0"), ("beta", "1")],
+    ),
+    ("bbr", &[("loss_thresh", "0.5"), ("headroom", "0.9"), ("probe_rtt_interval", "0 s")]),
+    ("bbr", &[("probe_wait", "0 s"), ("probe_rtt_duration", "0 s"), ("min_rtt_window", "0 s")]),
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),

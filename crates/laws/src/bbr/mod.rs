@@ -1,0 +1,225 @@
+//! BBR, version 3 (Cardwell, Swett, Beshay, draft-ietf-ccwg-bbr-06, July 2026).
+//!
+//! The sender measures how fast the path delivers and how long it takes, and paces at what it
+//! delivers instead of filling its queue until packets are lost. Numbers in brackets are sections of
+//! the draft. Units: payload bytes and seconds.
+//!
+//! # Model
+//! - each acknowledgement (4.1): `delivery_rate = delivered / max(send_elapsed, ack_elapsed)` since
+//!   the newest packet it covers was sent.
+//! - `max_bw` is the highest `delivery_rate` of this and the last ProbeBW cycle (5.5.3); samples that
+//!   the application limits count only if they are higher. `min_rtt` is the lowest RTT of 10 s
+//!   (5.5.7). `bw = min(max_bw, bw_shortterm)`, `bdp = bw min_rtt`.
+//! - `extra_acked` is the most that was acknowledged above `bw * time` in ten rounds (5.5.9).
+//! - `inflight_longterm`: outstanding when more than 2 % of a probe's packets were lost, at least
+//!   `0.7 min(bdp, cwnd)` (5.5.10.2).
+//! - each round with losses in which it does not probe (5.5.10.3):
+//!   `bw_shortterm = max(bw of the round, 0.7 bw_shortterm)`,
+//!   `inflight_shortterm = max(delivered in the round, 0.7 inflight_shortterm)`; forgotten at the
+//!   next REFILL.
+//!
+//! # States (5.3, 5.6.1)
+//!
+//! | state | pace / bw | cwnd / bdp | until |
+//! |---|---|---|---|
+//! | Startup | 2.77 | 2 | three rounds in which bw grows by less than 1/4; or a round in recovery with more than 2 % lost, in six ranges |
+//! | Drain | 0.5 | 2 | no more than the bdp is outstanding; three rounds |
+//! | DOWN | 0.9 | 2 | as Drain, and 15 % below `inflight_longterm` |
+//! | CRUISE | 1 | 2 | 2 to 3 s, or `min(bdp, 63 packets)` rounds, since DOWN began |
+//! | REFILL | 1 | 2 | one round |
+//! | UP | 1.25 | 2.25 | three rounds without growth; more than 2 % lost; `inflight_longterm`, if the last probe lost too much |
+//! | ProbeRTT | 1 | 0.5 | 200 ms and a round; begins 5 s after the lowest RTT was seen |
+//!
+//! - `pacing_rate = 0.99 gain bw`, in Startup never less than before (5.6.2).
+//! - `max_inflight = max(gain bdp + extra_acked, 3 send_quantum, 4 packets)`, two packets more in UP
+//!   (5.6.4.2). `cwnd` grows towards it by what is acknowledged, and is cut to it at once; it is
+//!   bounded by `inflight_longterm` (85 % of it in CRUISE and ProbeRTT) and `inflight_shortterm`.
+//! - `send_quantum = pacing_rate * 1 ms`, from two packets to 64 KB (5.6.3).
+//!
+//! # Deliberate differences from the draft
+//! - The header is the number of the transmission, as in QUIC, which the receiver returns. It stands
+//!   for the state that hosts keep with each packet and takes no bytes on the wire. Acknowledgements
+//!   of retransmissions are therefore never ambiguous, and samples shorter than the RTT (4.1.2.3)
+//!   cannot occur.
+//! - Which packets are lost is inferred from their order: the oldest that have not arrived. That is
+//!   exact on paths that do not reorder.
+//! - The random wait before a probe (5.3.3.5.3) is a mix of the time and of the number of packets
+//!   sent, for laws hold no random source.
+//! - What is outstanding has reached `inflight_longterm` (5.3.3.4.3) when no further packet fits: the
+//!   transport sends packets whole, and only within the window.
+//! - The draft leaves the response to marks open, but demands one (3.7): a marked packet counts as
+//!   a lost one in the model.
+//! - A receiver's window that limits the flow makes samples application-limited; the draft takes it
+//!   for part of the path (4.1.1.3). The transport does not tell the two apart.
+//! - Spurious recoveries are not undone (5.5.11): the transport does not report them.
+//! - `send_quantum` only enters the window: the transport paces every packet by itself.
+
+mod delivery;
+mod filter;
+mod model;
+mod probe_bw;
+mod probe_rtt;
+mod sink;
+mod source;
+mod startup;
+#[cfg(test)]
+mod tests;
+
+pub use sink::BbrSink;
+pub use source::BbrSource;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use ratewire_units::Duration;
+
+use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoPort};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::reason::Figure;
+
+/// How many packets a sender had sent before this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PacketNumber(pub u64);
+
+/// BBR with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Bbr {
+    pub(crate) initial_window: Size,
+    pub(crate) startup_pacing_gain: f64,
+    pub(crate) up_pacing_gain: f64,
+    pub(crate) pacing_margin: f64,
+    pub(crate) loss_thresh: f64,
+    pub(crate) beta: f64,
+    pub(crate) headroom: f64,
+    pub(crate) probe_wait: Duration,
+    pub(crate) probe_rtt_interval: Duration,
+    pub(crate) probe_rtt_duration: Duration,
+    pub(crate) min_rtt_window: Duration,
+    pub(crate) offload: bool,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "initial_window",
+        kind: Kind::Size(None),
+        default: "10 packets",
+        doc: "Window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
+    },
+    OptionSpec {
+        name: "startup_pacing_gain",
+        kind: Kind::Number(1.0, 10.0),
+        default: "2.77",
+        doc: "Pace in Startup as a multiple of bw; 4 ln 2 doubles the rate each round. Draft -06, 2.5.",
+    },
+    OptionSpec {
+        name: "up_pacing_gain",
+        kind: Kind::Number(1.0, 10.0),
+        default: "1.25",
+        doc: "Pace in ProbeBW_UP as a multiple of bw. Draft -06, 5.6.1.",
+    },
+    OptionSpec {
+        name: "pacing_margin",
+        kind: Kind::Number(0.0, 0.5),
+        default: "0.01",
+        doc: "Share of the pace held back, to keep the queue short. Draft -06, 2.5.",
+    },
+    OptionSpec {
+        name: "loss_thresh",
+        kind: Kind::Number(0.0, 0.5),
+        default: "0.02",
+        doc: "Share of a round's packets that may be lost while probing. Draft -06, 2.8.",
+    },
+    OptionSpec {
+        name: "beta",
+        kind: Kind::Number(0.01, 1.0),
+        default: "0.7",
+        doc: "Share of a bound that a round with losses leaves at least. Draft -06, 2.8.",
+    },
+    OptionSpec {
+        name: "headroom",
+        kind: Kind::Number(0.0, 0.9),
+        default: "0.15",
+        doc: "Share of inflight_longterm left to others while cruising. Draft -06, 2.8.",
+    },
+    OptionSpec {
+        name: "probe_wait",
+        kind: Kind::Time,
+        default: "2 s",
+        doc: "Shortest wait from the end of a probe for bandwidth to the next; the longest is a second \
+              more. Draft -06, 5.3.3.5.3.",
+    },
+    OptionSpec {
+        name: "probe_rtt_interval",
+        kind: Kind::Time,
+        default: "5 s",
+        doc: "How long a minimum of the RTT is good before ProbeRTT looks for a new one. Draft -06, \
+              2.16.2.",
+    },
+    OptionSpec {
+        name: "probe_rtt_duration",
+        kind: Kind::Time,
+        default: "200 ms",
+        doc: "How long ProbeRTT keeps half of the bdp outstanding, and at least a round. Draft -06, \
+              2.16.2.",
+    },
+    OptionSpec {
+        name: "min_rtt_window",
+        kind: Kind::Time,
+        default: "10 s",
+        doc: "How long min_rtt is held without a lower one. Draft -06, 2.16.1.",
+    },
+    OptionSpec {
+        name: "offload",
+        kind: Kind::Switch,
+        default: "true",
+        doc: "Leave room in the window for three send quanta, as hosts with segmentation offload need. \
+              Draft -06, 5.5.8.",
+    },
+];
+
+impl Law for Bbr {
+    type Header = PacketNumber;
+    type Source = Box<BbrSource>;
+    type Port = NoPort<PacketNumber>;
+    type Sink = BbrSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "bbr",
+        title: "BBR",
+        summary: "BBR version 3: paces at the bandwidth it measures, keeps a bandwidth-delay product outstanding",
+        explanation: include_str!("explain.md"),
+        operations: "",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Bbr, OptionError> {
+        Ok(Bbr {
+            initial_window: o.size("initial_window").unwrap_or(Size::Packets(10.0)),
+            startup_pacing_gain: o.number("startup_pacing_gain"),
+            up_pacing_gain: o.number("up_pacing_gain"),
+            pacing_margin: o.number("pacing_margin"),
+            loss_thresh: o.number("loss_thresh"),
+            beta: o.number("beta"),
+            headroom: o.number("headroom"),
+            probe_wait: o.time("probe_wait"),
+            probe_rtt_interval: o.time("probe_rtt_interval"),
+            probe_rtt_duration: o.time("probe_rtt_duration"),
+            min_rtt_window: o.time("min_rtt_window"),
+            offload: o.switch("offload"),
+        })
+    }
+
+    fn source(&self, flow: &FlowContext) -> Box<BbrSource> {
+        Box::new(BbrSource::new(self, flow))
+    }
+    fn port(&self, _: &LinkContext) -> Option<NoPort<PacketNumber>> {
+        None
+    }
+    fn sink(&self, _: &FlowContext) -> Option<BbrSink> {
+        Some(BbrSink::default())
+    }
+    fn fields(&self, header: &PacketNumber) -> Vec<Figure> {
+        vec![Figure::one("packet_number", header.0 as f64)]
+    }
+}

@@ -1,0 +1,189 @@
+//! ProbeBW: slow down, cruise, refill, speed up, again and again (5.3.3).
+
+use ratewire_units::{Duration, Time};
+
+use super::delivery::RateSample;
+use super::source::{BbrSource, State};
+
+/// Most rounds between two probes, for the sake of Reno and CUBIC (5.3.3.5.2).
+const RENO_ROUNDS: f64 = 63.0;
+/// By how much, in seconds, the wait between two probes differs (5.3.3.5.3).
+const WAIT_SPREAD: f64 = 1.0;
+/// Doublings of the growth of `inflight_longterm` in one probe, at most (5.3.3.6).
+const MOST_DOUBLINGS: u32 = 30;
+
+/// Where in the cycle of probes the flow is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    /// Whether acknowledgements are of packets sent while probing.
+    pub(super) is_probe_sample: bool,
+    /// Whether the probe is over and acknowledgements still tell of it (`ack_phase` of the draft, of
+    /// which nothing depends on the other phases).
+    pub(super) stopping: bool,
+    /// Whether the last probe lost too much.
+    pub(super) prev_too_high: bool,
+    /// Whether the last probe ended where the one before had lost too much.
+    prev_precautionary: bool,
+    pub(super) rounds_since_probe: u64,
+    started_at: Time,
+    wait: Duration,
+    /// Rounds over which `inflight_longterm` has grown in this probe.
+    up_rounds: u32,
+    up_acked: f64,
+    /// Bytes to be acknowledged for each packet that it grows by.
+    up_acked_per_packet: f64,
+}
+
+impl BbrSource {
+    pub(super) fn start_down(&mut self, now: Time) {
+        self.model.reset_congestion_signals();
+        self.cycle.up_acked_per_packet = f64::INFINITY;
+        self.pick_probe_wait(now);
+        self.cycle.started_at = now;
+        self.cycle.stopping = true;
+        self.round.restart(self.delivery.delivered);
+        self.state = State::Down;
+    }
+
+    fn start_refill(&mut self) {
+        self.model.reset_short_term();
+        self.cycle.up_rounds = 0;
+        self.cycle.up_acked = 0.0;
+        self.cycle.prev_precautionary = false;
+        self.cycle.stopping = false;
+        self.round.restart(self.delivery.delivered);
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self, rs: &RateSample) {
+        self.round.restart(self.delivery.delivered);
+        self.full_pipe.reset(rs.delivery_rate);
+        self.state = State::Up;
+        self.raise_slope();
+    }
+
+    /// UpdateProbeBWCyclePhase (5.3.3.6).
+    pub(super) fn update_probe_bw(&mut self, rs: &RateSample) {
+        if !self.full_pipe.reached || self.adapt_long_term_model(rs) {
+            return;
+        }
+        let state = self.state;
+        match state {
+            State::Down | State::Cruise if self.is_time_to_probe(rs.now) => self.start_refill(),
+            State::Down if self.is_time_to_cruise(rs) => self.state = State::Cruise,
+            State::Refill if self.round.started => {
+                self.cycle.is_probe_sample = true;
+                self.start_up(rs);
+            }
+            State::Up if self.is_time_to_go_down(rs) => {
+                // Not yet: what it lost is still to be heard of.
+                self.cycle.prev_too_high = false;
+                self.start_down(rs.now);
+            }
+            _ => {}
+        }
+    }
+
+    /// PickProbeWait (5.3.3.5.3): two to three seconds, and a round more or less for Reno's sake.
+    fn pick_probe_wait(&mut self, now: Time) {
+        let mixed = mix(now.ps() ^ mix(self.delivery.packets_sent()));
+        self.cycle.rounds_since_probe = mixed & 1;
+        let share = (mixed >> 11) as f64 / (1u64 << 53) as f64;
+        self.cycle.wait = self.law.probe_wait + Duration::from_secs_f64(share * WAIT_SPREAD);
+    }
+
+    /// IsTimeToProbeBW (5.3.3.5.3).
+    fn is_time_to_probe(&self, now: Time) -> bool {
+        let reno_rounds = (self.target_inflight() / self.mss).min(RENO_ROUNDS);
+        now > self.cycle.started_at + self.cycle.wait
+            || self.cycle.rounds_since_probe as f64 >= reno_rounds
+    }
+
+    fn is_time_to_cruise(&self, rs: &RateSample) -> bool {
+        let room = self.inflight_with_headroom().min(self.inflight(self.model.max_bw()));
+        rs.in_flight <= room
+    }
+
+    fn is_time_to_go_down(&mut self, rs: &RateSample) -> bool {
+        let longterm = self.model.inflight_longterm;
+        // Reached, for packets are sent whole, when no further one fits.
+        if self.cycle.prev_too_high && rs.was_in_flight + self.mss > longterm {
+            self.cycle.prev_precautionary = true;
+            return true;
+        }
+        if self.is_cwnd_limited() && self.cwnd >= longterm {
+            // It is not the path that keeps the rate from growing.
+            self.full_pipe.reset(rs.delivery_rate);
+            return false;
+        }
+        self.full_pipe.now
+    }
+
+    /// InflightWithHeadroom (5.3.3.6).
+    pub(super) fn inflight_with_headroom(&self) -> f64 {
+        let longterm = self.model.inflight_longterm;
+        if longterm.is_infinite() {
+            return f64::INFINITY;
+        }
+        let headroom = self.mss.max(self.law.headroom * longterm);
+        (longterm - headroom).max(self.min_pipe_cwnd())
+    }
+
+    /// RaiseInflightLongtermSlope (5.3.3.6): twice as fast as in the round before.
+    fn raise_slope(&mut self) {
+        let packets = f64::from(1u32 << self.cycle.up_rounds);
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_DOUBLINGS);
+        self.cycle.up_acked_per_packet = (self.cwnd / packets).max(self.mss);
+    }
+
+    /// ProbeInflightLongtermUpward (5.3.3.6).
+    fn raise_inflight_longterm(&mut self, rs: &RateSample) {
+        if !self.is_cwnd_limited() || self.cwnd < self.model.inflight_longterm {
+            return;
+        }
+        self.cycle.up_acked += rs.newly_acked;
+        if self.cycle.up_acked >= self.cycle.up_acked_per_packet {
+            let packets = libm::floor(self.cycle.up_acked / self.cycle.up_acked_per_packet);
+            self.cycle.up_acked -= packets * self.cycle.up_acked_per_packet;
+            self.model.inflight_longterm += packets * self.mss;
+        }
+        if self.round.started {
+            self.raise_slope();
+        }
+    }
+
+    /// AdaptLongTermModel (5.3.3.6). Says whether it went on to another state.
+    fn adapt_long_term_model(&mut self, rs: &RateSample) -> bool {
+        if self.cycle.stopping && self.round.started {
+            self.cycle.is_probe_sample = false;
+            self.cycle.stopping = false;
+            let is_probe_bw = self.state.is_probe_bw();
+            if is_probe_bw && !rs.app_limited {
+                self.model.advance_max_bw();
+            }
+            if is_probe_bw && self.cycle.prev_precautionary && !self.cycle.prev_too_high {
+                self.start_refill();
+                return true;
+            }
+        }
+        if !self.is_inflight_too_high(rs.lost, rs.tx_in_flight)
+            && self.model.inflight_longterm.is_finite()
+        {
+            let proven = self.model.inflight_longterm.max(rs.tx_in_flight);
+            self.model.inflight_longterm = proven;
+            if self.state == State::Up {
+                self.raise_inflight_longterm(rs);
+            }
+        }
+        false
+    }
+}
+
+/// One step of `splitmix64`: laws hold no random source, and how much a flow has sent by when differs
+/// from flow to flow as much as a draw would.
+pub(super) fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
