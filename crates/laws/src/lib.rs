@@ -14,8 +14,12 @@
 #![no_std]
 extern crate alloc;
 
+pub mod emkc;
+mod feedback;
 pub mod fixed;
+pub mod jetmax;
 mod law;
+pub mod maxnet;
 pub mod options;
 mod paced;
 mod reason;

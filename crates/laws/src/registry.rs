@@ -238,6 +238,9 @@ registry! {
     Xcp => crate::xcp::Xcp,
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
+    Jetmax => crate::jetmax::Jetmax,
+    Emkc => crate::emkc::Emkc,
+    Maxnet => crate::maxnet::Maxnet,
     Fixed => crate::fixed::Fixed,
 }
 
