@@ -17,8 +17,6 @@ pub struct EmkcSource {
     alpha: f64,
     beta: f64,
     round: Round,
-    /// Router whose prices this round began with.
-    router: u32,
     /// As acted on last.
     loss: f64,
 }
@@ -33,7 +31,6 @@ impl EmkcSource {
             alpha: law.alpha,
             beta: options.number("beta"),
             round: Round::default(),
-            router: 0,
             loss: 0.0,
         }
     }
@@ -41,14 +38,9 @@ impl EmkcSource {
     /// Whether this price is one that the rate in force has caused.
     #[inline]
     fn is_due(&mut self, header: &EmkcHeader) -> bool {
-        if header.router == 0 || !self.round.has_returned(header.marker) {
-            return false;
-        }
-        if self.router == 0 {
-            self.router = header.router;
-        }
-        // Another router's price is not waited for: its intervals are numbered otherwise.
-        self.round.is_measured(header.number) || self.router != header.router
+        header.router != 0
+            && self.round.has_returned(header.marker)
+            && self.round.is_measured(header.router, header.number)
     }
 }
 
@@ -74,7 +66,6 @@ impl Source for EmkcSource {
             self.loss = header.loss;
             self.paced.grant(self.limits.hold(rate + self.alpha - self.beta * header.loss * rate));
             self.round.begin();
-            self.router = 0;
         }
     }
 

@@ -47,6 +47,7 @@ pub(crate) struct Rig<L: Law> {
 pub(crate) struct Flow<L: Law> {
     pub(crate) source: L::Source,
     sink: L::Sink,
+    packet: Bytes,
     /// Ports it passes, in order, all at once; then it waits a round trip for the answer.
     path: Vec<usize>,
     rtt: Duration,
@@ -73,7 +74,7 @@ impl<L: Law> Rig<L> {
         let mut source = self.law.source(flow);
         let mut sink = self.law.sink(flow).unwrap();
         let header = source.on_open(self.now).map(|mut header| {
-            self.pass(path, Bytes::new(40), &mut header);
+            self.pass(path, flow.packet, &mut header);
             sink.on_data(self.now, &header);
             header
         });
@@ -81,6 +82,7 @@ impl<L: Law> Rig<L> {
         self.flows.push(Flow {
             source,
             sink,
+            packet: flow.packet,
             path: path.to_vec(),
             rtt,
             next_send: self.now + rtt,
@@ -147,7 +149,7 @@ impl<L: Law> Rig<L> {
                 };
                 flow.source.on_ack(&acked, header.as_ref());
                 // As the transport has it: a pace that has risen is felt at once.
-                let gap = flow.source.pacing().unwrap().time_for(PACKET);
+                let gap = flow.source.pacing().unwrap().time_for(flow.packet);
                 flow.next_send = flow.next_send.min(now + gap);
             }
         }
@@ -160,16 +162,18 @@ impl<L: Law> Rig<L> {
                 continue;
             }
             let flow = &mut self.flows[i];
-            let sending = Sending { now, packet: PACKET, srtt: flow.rtt, ..testing::sending() };
+            let sending =
+                Sending { now, packet: flow.packet, srtt: flow.rtt, ..testing::sending() };
             let mut header = flow.source.on_send(&sending).unwrap();
+            let packet = flow.packet;
             let path = core::mem::take(&mut flow.path);
-            self.pass(&path, PACKET, &mut header);
+            self.pass(&path, packet, &mut header);
             let flow = &mut self.flows[i];
             flow.path = path;
             flow.sink.on_data(now, &header);
             let answer = flow.sink.on_ack(now);
             flow.answers.push_back((now + flow.rtt, answer));
-            flow.next_send = now + flow.source.pacing().unwrap().time_for(PACKET);
+            flow.next_send = now + flow.source.pacing().unwrap().time_for(flow.packet);
         }
     }
 

@@ -8,8 +8,10 @@
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Round {
     marker: u8,
-    /// Number of the interval that had just ended where the first packet of this round passed.
-    first: Option<u16>,
+    /// Two routers, for the larger of nearly equal figures comes now from one and now from the other;
+    /// 0 for none. With each, the interval that had just ended where the first packet of this round
+    /// passed.
+    first: [(u32, u16); 2],
 }
 
 impl Round {
@@ -22,7 +24,7 @@ impl Round {
     /// The rate changes: a new round.
     pub(crate) fn begin(&mut self) {
         self.marker = self.marker.wrapping_add(1);
-        self.first = None;
+        self.first = Default::default();
     }
 
     /// Whether a packet with this marker was sent in this round: then a round trip is over.
@@ -31,13 +33,15 @@ impl Round {
         marker == self.marker
     }
 
-    /// Whether the interval of this number, which a packet of this round brings back, is one in which
+    /// Whether that interval of that router, which a packet of this round brings back, is one in which
     /// the router saw nothing but this round. The first packet met the figures of an interval before
     /// it, and came in the middle of the next.
-    #[inline]
-    pub(crate) fn is_measured(&mut self, number: u16) -> bool {
-        let first = *self.first.get_or_insert(number);
-        number.wrapping_sub(first).cast_signed() >= 2
+    pub(crate) fn is_measured(&mut self, router: u32, number: u16) -> bool {
+        if let Some((_, first)) = self.first.iter().find(|(known, _)| *known == router) {
+            return number.wrapping_sub(*first).cast_signed() >= 2;
+        }
+        self.first = [(router, number), self.first[0]];
+        false
     }
 }
 
@@ -58,11 +62,24 @@ mod tests {
     fn the_second_interval_after_the_first_packet_is_wholly_of_the_round() {
         let mut round = Round::default();
         round.begin();
-        assert!(!round.is_measured(65_535));
-        assert!(!round.is_measured(65_534), "overtaken on the way");
-        assert!(!round.is_measured(0));
-        assert!(round.is_measured(1));
+        assert!(!round.is_measured(7, 65_535));
+        assert!(!round.is_measured(7, 65_534), "overtaken on the way");
+        assert!(!round.is_measured(7, 0));
+        assert!(round.is_measured(7, 1));
         round.begin();
-        assert!(!round.is_measured(1), "the next round waits again");
+        assert!(!round.is_measured(7, 1), "the next round waits again");
+    }
+
+    #[test]
+    fn two_routers_are_waited_for_side_by_side() {
+        let mut round = Round::default();
+        round.begin();
+        for number in 0..2 {
+            assert!(!round.is_measured(7, number));
+            assert!(!round.is_measured(9, 100 + number));
+        }
+        assert!(round.is_measured(7, 2));
+        assert!(round.is_measured(9, 102));
+        assert!(!round.is_measured(8, 102), "a third is new");
     }
 }

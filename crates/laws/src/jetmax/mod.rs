@@ -27,8 +27,9 @@
 //! - A proposal is approved where that router would give less than the present one (by
 //!   `switch_margin`). The largest `p` alone would leave a flow bound upstream above the fair rate of a
 //!   link downstream that others have filled without overload: both losses are 0 then.
-//! - A flow that is new at a router holds its rate until the router has measured a whole interval with
-//!   it among its own. What the router says before does not count it, and would overshoot.
+//! - A flow that switches makes one step towards the rate proposed, and then holds its rate until the
+//!   router has measured a whole interval with it among its own. What the router says before does not
+//!   count it, and would overshoot; without the step the sum would, for the others grow meanwhile.
 //! - A router that binds no flow says `g = gamma C`, or 0 when it is overloaded beyond `switch_margin`.
 //! - `delta` is the gap that the rate in force makes, not the gap since the last packet: a source short
 //!   of data then counts as the part of a flow that it uses, and leaves the rest to others.

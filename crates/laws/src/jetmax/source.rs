@@ -43,13 +43,11 @@ impl JetmaxSource {
         }
     }
 
-    /// Approves a proposal: packets from now on count as bound by that router.
+    /// Packets from now on count as bound by that router.
     fn switch(&mut self, router: u32) {
-        if router != 0 {
-            self.bottleneck = router;
-            self.settling = true;
-            self.round.begin();
-        }
+        self.bottleneck = router;
+        self.settling = true;
+        self.round.begin();
     }
 
     fn hear(&mut self, header: &JetmaxHeader) {
@@ -58,18 +56,25 @@ impl JetmaxSource {
         }
         if header.fair == f64::INFINITY {
             // There is no bottleneck yet, or it is no longer on the way.
-            return self.switch(header.proposed);
+            if header.proposed != 0 {
+                self.switch(header.proposed);
+            }
+            return;
         }
-        if self.settling && !self.round.is_measured(header.number) {
+        if self.settling && !self.round.is_measured(self.bottleneck, header.number) {
             return;
         }
         self.settling = false;
-        self.fair = header.fair;
+        let approves = header.proposed_fair < header.fair * (1.0 - self.switch_margin);
+        // A router that is overloaded by flows bound elsewhere has no rate to offer yet.
+        let offers = approves && header.proposed_fair > 0.0;
+        self.fair = if offers { header.proposed_fair } else { header.fair };
         let rate = self.paced.granted();
-        self.paced.grant(self.limits.hold(rate - self.tau * (rate - header.fair)));
-        self.round.begin();
-        if header.proposed_fair < header.fair * (1.0 - self.switch_margin) {
+        self.paced.grant(self.limits.hold(rate - self.tau * (rate - self.fair)));
+        if approves {
             self.switch(header.proposed);
+        } else {
+            self.round.begin();
         }
     }
 }
