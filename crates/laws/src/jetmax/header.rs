@@ -37,7 +37,7 @@ pub struct JetmaxHeader {
     pub bottleneck: u32,
     /// Of the other routers, the one with the largest virtual loss; 0 while there is none.
     pub proposed: u32,
-    /// Time between the flow's packets, in seconds.
+    /// Time since the flow's last packet, at most what its rate made it, in seconds.
     pub gap: f64,
     /// Virtual loss at `proposed`.
     pub loss: f64,

@@ -17,6 +17,10 @@
 //!   `1 - tau`. Stable for `0 < tau < 2`, monotone up to 1; 0.6 takes 6 round trips to 1 %.
 //! - it approves a proposal by naming that router in its packets.
 //!
+//! The sum does not exceed `gamma C` where round trips are equal, for newcomers grow as fast as the
+//! others make room. A newcomer with a shorter round trip is there before: with 30 ms against 200 ms on
+//! 1 Gbit/s the queue reaches 9200 packets.
+//!
 //! # Sources
 //! The abstracts: three additions a packet, no overshoot, tunable utilisation, 1 % within six round
 //! trips at any speed, insensitive to delay. The comparison slides (Jain, Zhang, Loguinov, 2008): the
@@ -31,7 +35,7 @@
 //!   router has measured a whole interval with it among its own. What the router says before does not
 //!   count it, and would overshoot; without the step the sum would, for the others grow meanwhile.
 //! - A router that binds no flow says `g = gamma C`, or 0 when it is overloaded beyond `switch_margin`.
-//! - `delta` is the gap that the rate in force makes, not the gap since the last packet: a source short
+//! - `delta` is the time since the flow's last packet, but no more than its rate made it: a source short
 //!   of data then counts as the part of a flow that it uses, and leaves the rest to others.
 //! - `N` is at least 1, so that `g` never exceeds the link.
 //! - Losses are answered beside the law (`after_loss`).

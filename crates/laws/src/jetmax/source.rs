@@ -23,6 +23,10 @@ pub struct JetmaxSource {
     round: Round,
     /// `g` as heard last, B/s.
     fair: f64,
+    /// When the last packet left, [`Time::NEVER`] before the first.
+    last_sent: Time,
+    /// The gap after it that the rate made, in seconds.
+    due_gap: f64,
 }
 
 impl JetmaxSource {
@@ -40,7 +44,23 @@ impl JetmaxSource {
             settling: false,
             round: Round::default(),
             fair: initial,
+            last_sent: Time::NEVER,
+            due_gap: 0.0,
         }
+    }
+
+    /// Time since the last packet. A source that had nothing to send counts for the gap that was due:
+    /// what it did not use is for others.
+    #[inline]
+    fn gap(&mut self, sending: &Sending) -> f64 {
+        let due = (sending.packet.as_f64() / self.paced.rate()).min(self.longest_gap);
+        let gap = match self.last_sent {
+            Time::NEVER => due,
+            last => sending.now.since(last).secs().min(self.due_gap),
+        };
+        self.last_sent = sending.now;
+        self.due_gap = due;
+        gap
     }
 
     /// Packets from now on count as bound by that router.
@@ -98,7 +118,7 @@ impl Source for JetmaxSource {
 
     #[inline]
     fn on_send(&mut self, sending: &Sending) -> Option<JetmaxHeader> {
-        let gap = (sending.packet.as_f64() / self.paced.rate()).min(self.longest_gap);
+        let gap = self.gap(sending);
         Some(JetmaxHeader::new(self.bottleneck, self.round.marker(), gap))
     }
 

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{Jetmax, JetmaxHeader};
 use crate::feedback::rig::{FLOW, NO_QUEUE, PACKET, Rig, law, near, port, secs};
-use crate::law::{FlowContext, Law, MAX_HEADER, Port, Source};
+use crate::law::{FlowContext, Law, MAX_HEADER, Port, Sending, Source};
 use crate::testing::{acked, sending};
 
 const LINK: Rate = Rate::from_mbps(100);
@@ -215,6 +215,37 @@ fn equal_flows_share_gamma_c_and_newcomers_do_not_overshoot() {
         for rate in rig.rates() {
             near(rate, TARGET / f64::from(n), 0.02);
         }
+    }
+}
+
+#[test]
+fn stable_up_to_tau_2_whatever_the_delay() {
+    for (tau, stable) in [("0.3", true), ("1", true), ("1.5", true), ("1.8", true), ("2.2", false)]
+    {
+        for rtt in [20, 50, 300] {
+            let mut rig = Rig::<Jetmax>::new(&[("tau", tau)], &[LINK]);
+            rig.start(&[0], Duration::from_millis(rtt));
+            let mut worst = 0.0_f64;
+            for step in 0..100_u32 {
+                rig.run_until(20.0 + 0.02 * f64::from(step));
+                worst = worst.max((rig.rates()[0] / TARGET - 1.0).abs());
+            }
+            if stable {
+                assert!(worst < 0.05, "tau {tau}, {rtt} ms: {worst}");
+            } else {
+                assert!(worst > 0.5, "tau {tau}, {rtt} ms: {worst}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_short_of_data_counts_for_what_it_uses() {
+    let mut source = law::<Jetmax>(&[]).source(&FLOW);
+    // 1 Mbit/s: 12 ms a packet.
+    for (now, gap) in [(0.0, 0.012), (0.012, 0.012), (0.017, 0.005), (0.1, 0.012)] {
+        let sending = Sending { now: secs(now), packet: PACKET, ..sending() };
+        near(source.on_send(&sending).unwrap().gap, gap, 1e-9);
     }
 }
 

@@ -76,7 +76,8 @@ const OPTIONS: &[OptionSpec] = &[
         kind: Kind::Number(0.001, 1000.0),
         default: "4",
         doc: "Port: gain of the price, per second. Stable below pi / 2 over the round trip, without \
-              oscillation up to 1 / e over it: 390 and 92 ms for 4. Our choice; a published form has mu.",
+              oscillation up to 1 / e over it: 390 and 92 ms for 4. Queues after a join go with 1 / k, so \
+              networks with short round trips want more. Our choice; a published form has mu.",
     },
     OptionSpec {
         name: "mu",
