@@ -105,7 +105,7 @@ impl Law for Emkc {
         title: "EMKC",
         summary: "Exponential Max-min Kelly Control: sources react to the largest overload of their way",
         explanation: include_str!("explain.md"),
-        operations: "1 addition",
+        operations: "",
         options: OPTIONS,
     };
 

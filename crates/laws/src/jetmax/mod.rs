@@ -19,7 +19,7 @@
 //!
 //! The sum does not exceed `gamma C` where round trips are equal, for newcomers grow as fast as the
 //! others make room. A newcomer with a shorter round trip is there before: with 30 ms against 200 ms on
-//! 1 Gbit/s the queue reaches 9200 packets.
+//! 1 Gbit/s the queue reaches 9100 packets.
 //!
 //! # Sources
 //! The abstracts: three additions a packet, no overshoot, tunable utilisation, 1 % within six round

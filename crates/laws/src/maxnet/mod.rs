@@ -110,7 +110,7 @@ impl Law for Maxnet {
         title: "MaxNet",
         summary: "routers keep a price, and the largest on a flow's way sets its rate",
         explanation: include_str!("explain.md"),
-        operations: "1 addition",
+        operations: "",
         options: OPTIONS,
     };
 
