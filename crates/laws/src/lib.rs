@@ -15,8 +15,12 @@
 extern crate alloc;
 
 pub mod bbr;
+pub mod emkc;
+mod feedback;
 pub mod fixed;
+pub mod jetmax;
 mod law;
+pub mod maxnet;
 pub mod options;
 mod paced;
 mod reason;

@@ -39,6 +39,12 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
+    ("jetmax", &[("tau", "4"), ("after_loss", "ignore"), ("initial_rate", "0 bit/s")]),
+    ("jetmax", &[("interval", "1 us"), ("longest_gap", "1 us"), ("capacity", "0 bit/s")]),
+    ("emkc", &[("beta", "4"), ("alpha", "0 bit/s"), ("after_loss", "ignore")]),
+    ("emkc", &[("alpha", "1000 Tbit/s"), ("interval", "1 us"), ("longest_gap", "100 s")]),
+    ("maxnet", &[("x_max", "1 bit/s"), ("k", "1000"), ("after_loss", "ignore")]),
+    ("maxnet", &[("floor", "zero"), ("capacity", "0 bit/s"), ("interval", "10 s")]),
 ];
 
 #[derive(Clone, Debug)]
