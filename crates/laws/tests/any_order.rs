@@ -30,6 +30,7 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("cubic", &[("pacing", "true"), ("fast_convergence", "false")]),
     ("cubic", &[("hystart", "false"), ("c", "1000000"), ("beta", "0.01"), ("abc", "inf")]),
     ("cubic", &[("c", "0.000001"), ("beta", "0.99"), ("initial_ssthresh", "1 packets")]),
+    ("dctcp", &[("pacing", "true"), ("g", "1"), ("initial_alpha", "0"), ("threshold", "0 B")]),
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
