@@ -14,6 +14,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod abc;
 pub mod fixed;
 mod law;
 pub mod options;

@@ -239,6 +239,7 @@ registry! {
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
     Dctcp => crate::tcp::dctcp::Dctcp,
+    Abc => crate::abc::Abc,
     Fixed => crate::fixed::Fixed,
 }
 

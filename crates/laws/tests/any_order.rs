@@ -31,6 +31,8 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("cubic", &[("hystart", "false"), ("c", "1000000"), ("beta", "0.01"), ("abc", "inf")]),
     ("cubic", &[("c", "0.000001"), ("beta", "0.99"), ("initial_ssthresh", "1 packets")]),
     ("dctcp", &[("pacing", "true"), ("g", "1"), ("initial_alpha", "0"), ("threshold", "0 B")]),
+    ("abc", &[("fallback", "none"), ("additive", "100"), ("eta", "0"), ("queue_delay", "0 s")]),
+    ("abc", &[("capacity", "0 bit/s"), ("delta", "1 us"), ("window", "1 us"), ("additive", "0")]),
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
