@@ -16,6 +16,7 @@ extern crate alloc;
 
 pub mod abc;
 pub mod fixed;
+pub mod hpcc;
 mod law;
 pub mod options;
 mod paced;

@@ -240,6 +240,7 @@ registry! {
     Cubic => crate::tcp::cubic::Cubic,
     Dctcp => crate::tcp::dctcp::Dctcp,
     Abc => crate::abc::Abc,
+    Hpcc => crate::hpcc::Hpcc,
     Fixed => crate::fixed::Fixed,
 }
 

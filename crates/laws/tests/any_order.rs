@@ -33,6 +33,8 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("dctcp", &[("pacing", "true"), ("g", "1"), ("initial_alpha", "0"), ("threshold", "0 B")]),
     ("abc", &[("fallback", "none"), ("additive", "100"), ("eta", "0"), ("queue_delay", "0 s")]),
     ("abc", &[("capacity", "0 bit/s"), ("delta", "1 us"), ("window", "1 us"), ("additive", "0")]),
+    ("hpcc", &[("base_rtt", "10 us"), ("max_stage", "0"), ("flows", "1"), ("eta", "0.01")]),
+    ("hpcc", &[("initial_window", "0 B"), ("eta", "1"), ("after_loss", "ignore")]),
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
