@@ -1,4 +1,4 @@
-//! The router's part: NSDI 2020, section 3.1.
+//! The router's part.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 

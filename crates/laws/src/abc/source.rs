@@ -1,4 +1,4 @@
-//! The sender's part: NSDI 2020, sections 3.1.3 and 4.1.
+//! The sender's part: two windows, of which the smaller counts.
 
 use ratewire_units::{Bytes, Throughput, Time};
 
@@ -9,7 +9,7 @@ use crate::tcp::cubic::CubicSource;
 
 /// Packets at first, and what the window may always be (RFC 6928).
 const INITIAL: f64 = 10.0;
-/// A window may be this many times what is outstanding (section 4.1).
+/// A window may be this many times what is outstanding.
 const AHEAD: f64 = 2.0;
 /// No path holds more packets.
 const MOST: f64 = 1e12;

@@ -18,7 +18,7 @@
 //! - `Wc = W` once an RTT: all acknowledgements of a round are held against the same `Wc`, so that
 //!   what they say of the same queue is not answered twice.
 //! - starts with `W = B_NIC T`, paced at `W / T`; `W_AI = B_NIC T (1 - eta) / N` for up to `N` flows on
-//!   a link without a queue (section 3.3).
+//!   a link without a queue.
 //!
 //! # Equilibrium
 //! `n` flows with `W_AI` each and `sum W` in all: `U = eta / (1 - n W_AI / sum W)`. One flow alone on a
@@ -77,21 +77,21 @@ const OPTIONS: &[OptionSpec] = &[
         name: "eta",
         kind: Kind::Number(0.01, 1.0),
         default: "0.95",
-        doc: "Sender: share of a link that is the target. SIGCOMM 2019, 3.3.",
+        doc: "Sender: share of a link that is the target. SIGCOMM 2019.",
     },
     OptionSpec {
         name: "max_stage",
         kind: Kind::Number(0.0, 1000.0),
         default: "5",
-        doc: "Sender: RTTs in a row that only add before the window is multiplied. SIGCOMM 2019, 3.3; \
-              the authors' simulator ships with 0.",
+        doc: "Sender: RTTs in a row that only add before the window is multiplied. SIGCOMM 2019; the \
+              authors' simulator ships with 0.",
     },
     OptionSpec {
         name: "flows",
         kind: Kind::Number(1.0, 1e9),
         default: "100",
         doc: "Sender: N, flows that a link is to bear without a queue; a flow adds (1 - eta) / N of what \
-              its own link holds each RTT. SIGCOMM 2019, 3.3.",
+              its own link holds each RTT. 100 comes near the 80 bytes an RTT of SIGCOMM 2019.",
     },
     OptionSpec {
         name: "base_rtt",
@@ -104,7 +104,7 @@ const OPTIONS: &[OptionSpec] = &[
         kind: Kind::Size(Some("line")),
         default: "line",
         doc: "Sender: window at first; \"line\": what the sender's own link holds, B_NIC T (SIGCOMM \
-              2019, 3.2), or ten packets until T is known.",
+              2019), or ten packets until T is known.",
     },
     AFTER_LOSS,
 ];

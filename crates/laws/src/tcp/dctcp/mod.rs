@@ -28,7 +28,6 @@
 //! - A loss in the RTT after a mark cuts the window to half of what it was before the mark, not by
 //!   half again.
 //! - A mark never lowers the window below two packets, as in Linux; RFC 8257 leaves it open.
-//! - `alpha` is not reset when the path falls idle (RFC 8257, 4.2.1, leaves it open).
 
 mod port;
 mod source;
@@ -64,7 +63,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "g",
         kind: Kind::Number(1e-6, 1.0),
         default: "0.0625",
-        doc: "Sender: weight of the last window's marks in alpha. RFC 8257, 4.2: 1/16.",
+        doc: "Sender: weight of the last window's marks in alpha. SIGCOMM 2010, 4.1: 1/16.",
     },
     OptionSpec {
         name: "initial_alpha",
