@@ -14,10 +14,12 @@
 #![no_std]
 extern crate alloc;
 
+pub mod abc;
 pub mod bbr;
 pub mod emkc;
 mod feedback;
 pub mod fixed;
+pub mod hpcc;
 pub mod jetmax;
 mod law;
 pub mod maxnet;
