@@ -101,7 +101,7 @@ fn fields_are_named() {
     assert_eq!(shown[..3], ["nHop = 1.00", "pathID = 1.00", "returning = 0"]);
     assert_eq!(
         shown[3..],
-        ["B = 10.0 Gbit/s", "TS = 0.0100 us", "txBytes = 1.28 kB", "qLen = 160 B"]
+        ["B = 10.0 Gbit/s", "TS = 0.0100 us", "txBytes = 1.28 KB", "qLen = 160 B"]
     );
 }
 

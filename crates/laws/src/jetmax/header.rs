@@ -38,9 +38,9 @@ pub struct JetmaxHeader {
     /// Of the other routers, the one with the largest virtual loss; 0 while there is none.
     pub proposed: u32,
     /// Time since the flow's last packet, at most what its rate made it, in seconds.
-    pub gap: f64,
+    pub gap: f32,
     /// Virtual loss at `proposed`.
-    pub loss: f64,
+    pub loss: f32,
     /// Fair rate at `bottleneck`, in B/s.
     pub fair: f64,
     /// Fair rate at `proposed`, in B/s.
@@ -56,8 +56,8 @@ impl JetmaxHeader {
             number: 0,
             bottleneck,
             proposed: 0,
-            gap,
-            loss: f64::NEG_INFINITY,
+            gap: gap as f32,
+            loss: f32::NEG_INFINITY,
             fair: f64::INFINITY,
             proposed_fair: f64::INFINITY,
         }
@@ -69,8 +69,8 @@ impl JetmaxHeader {
         bytes[2..4].copy_from_slice(&self.number.to_be_bytes());
         wire::put_word(bytes, 4, self.bottleneck);
         wire::put_word(bytes, 8, self.proposed);
-        wire::put_real(bytes, 12, self.gap);
-        wire::put_real(bytes, 16, self.loss);
+        wire::put_real(bytes, 12, f64::from(self.gap));
+        wire::put_real(bytes, 16, f64::from(self.loss));
         wire::put_real(bytes, 20, self.fair);
         wire::put_real(bytes, 24, self.proposed_fair);
     }
@@ -83,8 +83,8 @@ impl JetmaxHeader {
             number: u16::from_be_bytes([bytes[2], bytes[3]]),
             bottleneck: wire::word(bytes, 4),
             proposed: wire::word(bytes, 8),
-            gap: wire::real(bytes, 12, "gap", 0.0)?,
-            loss: wire::real(bytes, 16, "loss", f64::NEG_INFINITY)?,
+            gap: wire::real(bytes, 12, "gap", 0.0)? as f32,
+            loss: wire::real(bytes, 16, "loss", f64::NEG_INFINITY)? as f32,
             fair: wire::real(bytes, 20, "fair", 0.0)?,
             proposed_fair: wire::real(bytes, 24, "proposed_fair", 0.0)?,
         })
@@ -94,8 +94,8 @@ impl JetmaxHeader {
         vec![
             Figure::one("bottleneck", self.bottleneck.into()),
             Figure::one("proposed", self.proposed.into()),
-            Figure::seconds("gap", self.gap),
-            Figure::one("loss", self.loss),
+            Figure::seconds("gap", f64::from(self.gap)),
+            Figure::one("loss", f64::from(self.loss)),
             Figure::rate("fair", self.fair),
             Figure::rate("proposed_fair", self.proposed_fair),
             Figure::one("marker", self.marker.into()),

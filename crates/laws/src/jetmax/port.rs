@@ -69,7 +69,7 @@ impl Port for JetmaxPort {
         self.meter.count(size);
         if let Some(header) = header.filter(|h| h.bottleneck == self.id && !h.returned) {
             self.responsive += size.as_f64();
-            self.gaps += header.gap.min(self.longest_gap);
+            self.gaps += f64::from(header.gap).min(self.longest_gap);
         }
     }
 
@@ -85,8 +85,8 @@ impl Port for JetmaxPort {
         if header.bottleneck == self.id {
             header.fair = self.state.fair;
             header.number = self.meter.number();
-        } else if self.state.loss > header.loss {
-            header.loss = self.state.loss;
+        } else if self.state.loss as f32 > header.loss {
+            header.loss = self.state.loss as f32;
             header.proposed = self.id;
             header.proposed_fair = self.state.fair;
         }
