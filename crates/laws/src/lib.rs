@@ -18,6 +18,7 @@ pub mod fixed;
 mod law;
 pub mod options;
 mod paced;
+pub mod rcp;
 mod reason;
 pub mod registry;
 pub mod tcp;

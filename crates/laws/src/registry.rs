@@ -238,6 +238,7 @@ registry! {
     Xcp => crate::xcp::Xcp,
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
+    Rcp => crate::rcp::Rcp,
     Fixed => crate::fixed::Fixed,
 }
 

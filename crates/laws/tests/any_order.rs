@@ -32,6 +32,8 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("cubic", &[("c", "0.000001"), ("beta", "0.99"), ("initial_ssthresh", "1 packets")]),
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
+    ("rcp", &[("capacity", "0 bit/s"), ("min_packets", "1000000"), ("after_loss", "ignore")]),
+    ("rcp", &[("slot", "1 us"), ("initial_rate", "0"), ("probe", "1 us"), ("desired", "1 bit/s")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
 ];
 
