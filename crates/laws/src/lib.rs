@@ -18,6 +18,7 @@ pub mod fixed;
 mod law;
 pub mod options;
 mod paced;
+pub mod piqi_rcp;
 pub mod rcp;
 mod reason;
 pub mod registry;

@@ -239,6 +239,7 @@ registry! {
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
     Rcp => crate::rcp::Rcp,
+    PiqiRcp => crate::piqi_rcp::PiqiRcp,
     Fixed => crate::fixed::Fixed,
 }
 

@@ -34,6 +34,8 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
     ("rcp", &[("capacity", "0 bit/s"), ("min_packets", "1000000"), ("after_loss", "ignore")]),
     ("rcp", &[("slot", "1 us"), ("initial_rate", "0"), ("probe", "1 us"), ("desired", "1 bit/s")]),
+    ("piqi-rcp", &[("proportional", "1"), ("integral", "10"), ("ramp", "10"), ("fall", "ramp")]),
+    ("piqi-rcp", &[("ramp", "0"), ("after_loss", "ignore"), ("initial_rtt", "1 us")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
 ];
 
