@@ -25,6 +25,8 @@ mod law;
 pub mod maxnet;
 pub mod options;
 mod paced;
+pub mod piqi_rcp;
+pub mod rcp;
 mod reason;
 pub mod registry;
 pub mod tcp;
