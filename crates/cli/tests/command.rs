@@ -199,6 +199,8 @@ fn what_there_is_can_be_listed() {
         out(&done)
     };
     assert!(text(&["laws"]).contains("newreno"));
+    let cost = text(&["laws", "--cost"]);
+    assert!(cost.contains("3 additions") && !cost.contains("newreno"), "{cost}");
     assert!(text(&["explain", "xcp"]).contains("alpha = 0.4"));
     assert!(text(&["topologies"]).contains("fat-tree"));
     assert!(text(&["scenario"]).contains("[topology]"));
