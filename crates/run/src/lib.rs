@@ -6,6 +6,7 @@
 
 mod describe;
 mod observe;
+mod shares;
 mod summarise;
 
 pub use describe::Labels;
