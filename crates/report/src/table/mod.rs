@@ -3,7 +3,7 @@
 mod grid;
 
 use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
-use crate::headline::{bottleneck_label, labels};
+use crate::headline::{bottleneck_label_of, labels};
 use crate::{Expectation, Headline, Run};
 use grid::{Align, Column, Grid};
 
@@ -115,7 +115,7 @@ fn compare(runs: &[Run], options: &Options) -> String {
         }
         grid.row(row);
     }
-    let about = format!("utilisation and queue (packets) of {}", bottleneck_label(runs));
+    let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));
     format!("{}{}\n", grid.render(options), dim(&clip(&about, 120), options))
 }
 
