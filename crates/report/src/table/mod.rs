@@ -1,10 +1,12 @@
 //! The tables a run prints: laws side by side, then flows and links of each run.
 
+mod comparison;
 mod grid;
 
 use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Expectation, Headline, Run};
+pub use comparison::comparison;
 use grid::{Align, Column, Grid};
 
 /// How to print.
