@@ -33,7 +33,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     }
     let changes = of(About::Changes).count();
     if changes > 0 {
-        out += &format!("\n{}", bold("Time until shares are fair, after each change", options));
+        out += &format!("\n{}", bold("Time until shares are fair", options));
         out += &part(comparison, of(About::Changes).take(CHANGES), options);
         let rest = changes.saturating_sub(CHANGES);
         if rest > 0 {
@@ -53,10 +53,8 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     let missing = |f: &Figure| f.laws.iter().any(|law| law.mean.is_none());
     if comparison.figures.iter().any(missing) {
         let about = match comparison.seeds.len() {
-            1 => "– there is none, or shares never became fair".to_string(),
-            n => format!(
-                "2 of {n}: from two seeds only is there a value (or did shares become fair)"
-            ),
+            1 => "–: no value, or shares never became fair".to_string(),
+            n => format!("1 of {n}: only one seed gave a value, or saw shares become fair"),
         };
         out += &note(&about, options);
     }
