@@ -7,6 +7,9 @@ use ratewire_units::Bytes;
 use super::{About, Better, Unit};
 use crate::{Headline, SizeSummary, Summary};
 
+/// Reads a figure off a summary.
+type Reading = Box<dyn Fn(&Summary) -> Option<f64>>;
+
 /// A figure, and how it is read off a summary.
 pub(super) struct Measured {
     pub(super) name: String,
@@ -14,7 +17,7 @@ pub(super) struct Measured {
     pub(super) about: About,
     pub(super) unit: Unit,
     pub(super) better: Better,
-    pub(super) value: Box<dyn Fn(&Summary) -> Option<f64>>,
+    pub(super) value: Reading,
 }
 
 /// The figures that any of the summaries has.
@@ -30,7 +33,7 @@ fn of_run(bottlenecks: &[u32]) -> Vec<Measured> {
     let headline = |value: fn(&Headline) -> Option<f64>| {
         let bottlenecks = bottlenecks.to_vec();
         let of = move |s: &Summary| value(&Headline::of(s, String::new(), &bottlenecks));
-        Box::new(of) as Box<dyn Fn(&Summary) -> Option<f64>>
+        Box::new(of) as Reading
     };
     let figure = |name: &str, title: &str, unit, better, value| Measured {
         name: name.into(),
@@ -85,11 +88,7 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
             Some(below) => format!("{} to {}", text(from), text(below)),
             None => format!("{} and more", text(from)),
         };
-        let statistics: [(&str, &str, fn(&SizeSummary) -> f64); 2] = [
-            ("median", "p50", |size| size.slowdown_median),
-            ("p99", "p99", |size| size.slowdown_p99),
-        ];
-        for (name, title, statistic) in statistics {
+        let mut add = |name: &str, title: &str, statistic: fn(&SizeSummary) -> f64| {
             let value = move |s: &Summary| {
                 let sizes = &s.completions.as_ref()?.by_size;
                 sizes.iter().find(|size| size.from_bytes == from).map(statistic)
@@ -102,7 +101,9 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
                 better: Better::Less,
                 value: Box::new(value),
             });
-        }
+        };
+        add("median", "p50", |size| size.slowdown_median);
+        add("p99", "p99", |size| size.slowdown_p99);
     }
     list
 }

@@ -42,7 +42,7 @@ fn settling_is_counted_from_the_change_to_the_first_fair_window() {
     // f2 joins at 1 s; from 2 s on both get the same. Windows start at 1.0, 1.4, 1.8, 2.2 ...
     let shared = shared(&setup(2), 60, |tenth| match tenth {
         ..=10 => vec![100, 0],
-        ..=20 => vec![70, 30],
+        11..=20 => vec![70, 30],
         _ => vec![50, 50],
     });
     let [settling] = &shared.settlings[..] else { panic!("{:?}", shared.settlings) };

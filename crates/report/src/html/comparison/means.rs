@@ -120,12 +120,14 @@ impl Scale {
         }
         // What cannot be below 0 is not drawn there, however wide its interval.
         let low = if low < 0.4 * high { 0.0 } else { low };
-        let room = if high > low { 0.0 } else { high.abs().max(1.0) / 2.0 };
-        Scale { low: (low - room).max(0.0), high: high + room, is_log: false }
+        Scale { low, high, is_log: false }
     }
 
-    /// Percent of the way from one end to the other.
+    /// Percent of the way from one end to the other; in the middle where all are the same.
     fn percent(&self, value: f64) -> f64 {
+        if self.low >= self.high {
+            return 50.0;
+        }
         let part = if self.is_log {
             libm::log(value.max(self.low) / self.low) / libm::log(self.high / self.low)
         } else {
@@ -144,9 +146,9 @@ impl Scale {
         format!("<div>{bar}<i class=\"dot\" style=\"left:{}%\"></i></div>", at(mean))
     }
 
-    /// What the ends stand for.
+    /// What the ends stand for; nothing where all are the same.
     fn ends(&self, unit: Unit) -> String {
-        if !self.low.is_finite() || !self.high.is_finite() {
+        if self.low >= self.high {
             return String::new();
         }
         format!(
@@ -200,9 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_lie_in_the_middle_and_none_nowhere() {
-        assert_eq!(scale(&[(8.0, None), (8.0, None)]).percent(8.0), 50.0);
-        assert_eq!(scale(&[(0.0, None)]).percent(0.0), 0.0);
-        assert_eq!(scale(&[]).ends(Unit::Packets), "");
+    fn equal_values_lie_in_the_middle_of_no_scale() {
+        for all in [&[(8.0, None), (8.0, None)][..], &[(0.0, None)], &[]] {
+            assert_eq!(
+                (scale(all).percent(8.0), scale(all).ends(Unit::Packets)),
+                (50.0, "".into())
+            );
+        }
     }
 }

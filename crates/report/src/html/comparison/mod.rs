@@ -83,7 +83,7 @@ const STANDINGS: [(Standing, &str); 4] = [
     (Standing::Best, "Best"),
     (Standing::WithinNoise, "Within noise of the best"),
     (Standing::Worse, "Not as good"),
-    (Standing::Unknown, "Not known"),
+    (Standing::Unknown, "No value from every seed"),
 ];
 
 /// A table of who is best, who may be as good, and who is not.
@@ -151,9 +151,13 @@ fn capital(text: &str) -> String {
 }
 
 fn run_note(comparison: &Comparison) -> String {
+    let dots = match comparison.seeds.len() {
+        1 => "",
+        _ => "Dots are means over the seeds, bars their 95 % intervals. ",
+    };
     format!(
-        "Dots are means over the seeds, bars their 95 % intervals. Utilisation and queue are those of \
-         {}; drops and the worst round trip are of the whole network.",
+        "{dots}Utilisation and queue are those of {}; drops and the worst round trip are of the whole \
+         network.",
         comparison.bottleneck
     )
 }
@@ -162,13 +166,14 @@ fn run_note(comparison: &Comparison) -> String {
 fn all_figures(comparison: &Comparison) -> String {
     let laws = comparison.laws.iter().map(String::as_str);
     let head: Vec<&str> = ["Figure"].into_iter().chain(laws).collect();
+    let caption = if comparison.seeds.len() > 1 { "Means over the seeds" } else { "One run a law" };
     let rows = comparison.figures.iter().map(|figure| {
         let cells = figure.laws.iter().map(|law| law.text(figure.unit));
         [long_title(figure)].into_iter().chain(cells).collect()
     });
     format!(
         "<section aria-labelledby=\"h-all\"><h2 id=\"h-all\">All figures</h2>\n{}</section>\n",
-        tables::table("Means over the seeds", &head, rows)
+        tables::table(caption, &head, rows)
     )
 }
 
