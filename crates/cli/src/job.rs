@@ -36,11 +36,17 @@ pub(crate) struct Done {
     pub(crate) why: Option<String>,
 }
 
-/// Does the jobs on all cores; results come in the order of the jobs.
-pub(crate) fn run_all(jobs: &[Job<'_>], show_progress: bool) -> Vec<Result<Done, Failure>> {
+/// Does the jobs on all cores and keeps of each what `keep` makes of it; results come in the order of
+/// the jobs.
+pub(crate) fn run_all<T: Send>(
+    jobs: &[Job<'_>],
+    show_progress: bool,
+    keep: impl Fn(&Job<'_>, Done) -> T + Sync,
+) -> Vec<Result<T, Failure>> {
     let durations = jobs.iter().map(|job| job.plan.setup.duration);
     let progress = Progress::new(show_progress, durations.collect());
-    let done = jobs.par_iter().enumerate().map(|(i, job)| job.run(progress.ticker(i))).collect();
+    let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
+    let done = jobs.par_iter().enumerate().map(run).collect();
     progress.finish();
     done
 }
