@@ -5,7 +5,6 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
-use ratewire_laws::AnyLaw;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
@@ -15,7 +14,6 @@ use ratewire_sim::record::{
 };
 use ratewire_sim::setup::{Follow, Setup};
 use ratewire_units::Time;
-use ratewire_wire::xcp::Draft;
 use rayon::prelude::*;
 
 use crate::progress::{Progress, Ticker};
@@ -108,11 +106,8 @@ impl<'a> PacketFile<'a> {
     }
 
     fn flow(&mut self, started: &FlowStarted<'_>) {
-        let draft = match &self.setup.laws[started.law] {
-            AnyLaw::Xcp(xcp) => xcp.draft(),
-            _ => Draft::V03,
-        };
-        self.capture.flow(started.flow, started.from, started.to, draft);
+        let law = &self.setup.laws[started.law];
+        self.capture.flow(started.flow, started.from, started.to, law);
     }
 
     fn packet(&mut self, seen: &PacketSeen) {
