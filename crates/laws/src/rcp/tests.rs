@@ -285,7 +285,7 @@ fn a_flow_that_was_opened_sends_at_the_rate_it_was_given() {
     assert_eq!((wish.rate.get(), wish.rtt), (1.25e9, Duration::ZERO), "the rate of its own link");
     s.on_opened(Time::ZERO + RTT, Some(RTT), Some(&offer(1.04e6)));
     assert_eq!(s.pacing(), Some(Throughput::new(1.04e6)));
-    assert_eq!(s.window(), MSS * 200, "twice what the rate sends in a round trip");
+    assert_eq!(s.window(), MSS * 2000, "twenty times what the rate sends in a round trip");
     s.on_ack(&acked(), Some(&offer(2.08e6)));
     assert_eq!(s.pacing(), Some(Throughput::new(2.08e6)));
     assert_eq!(s.on_send(&sending()).unwrap().rtt, RTT);
