@@ -174,8 +174,9 @@ macro_rules! registry {
         }
 
         impl AnyPort {
+            // With a call of its own for each packet and hop, XCP's packets take 4 % longer.
             /// See [`Port::on_arrival`].
-            #[inline]
+            #[inline(always)]
             pub fn on_arrival(&mut self, now: Time, size: Bytes, header: &mut Header, queue: PortQueue) {
                 match self { $(AnyPort::$variant(p) => match header {
                     Header::$variant(h) => p.on_arrival(now, size, Some(h), queue),
@@ -188,7 +189,7 @@ macro_rules! registry {
                 match self { $(AnyPort::$variant(p) => p.mark(now, size, queue),)* }
             }
             /// See [`Port::on_departure`].
-            #[inline]
+            #[inline(always)]
             pub fn on_departure(&mut self, now: Time, size: Bytes, header: &mut Header, queue: PortQueue) {
                 match self { $(AnyPort::$variant(p) => match header {
                     Header::$variant(h) => p.on_departure(now, size, Some(h), queue),
