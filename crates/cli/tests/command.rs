@@ -285,7 +285,7 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     let ask = |why: &str| ratewire(&folder, &["run", "hello.toml", "--no-files", "--why", why]);
     let done = ask("s1->d1@1.5s");
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    assert!(out(&done).contains("Bound by: bottleneck: delta_throughput <="), "{}", out(&done));
+    assert!(out(&done).contains("Bound by bottleneck\n   delta_throughput <="), "{}", out(&done));
     assert!(out(&done).contains("C = 10.0 Mbit/s"), "{}", out(&done));
     for (why, says) in [
         ("s1->d1", "write FLOW@TIME"),

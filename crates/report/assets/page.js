@@ -66,7 +66,7 @@
   }
 
   const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: f[key], name: f.name, ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
   }));
   function linkLines(key) {
     const link = data.links[state.link];
@@ -125,7 +125,29 @@
     return node;
   };
 
-  function tooltip(lines, unit) {
+  // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.
+  function tellWhy(line, time, panel) {
+    const answers = line.why.filter(([sent]) => sent <= time);
+    panel.replaceChildren();
+    const head = span("", panel, "p");
+    const chip = span("", head, "i");
+    chip.className = "chip";
+    chip.style.borderTopColor = line.stroke;
+    span(label(line), head, "b");
+    if (!answers.length) return void head.append(" had asked no router by " + number(time) + " s.");
+    const [sent, by, equation, figures] = answers[answers.length - 1];
+    head.append(" is bound by ");
+    span(data.says[by], head, "b");
+    span(" packet sent at " + number(sent) + " s", head, "small");
+    span(data.says[equation], panel, "p");
+    const body = span("", panel, "p");
+    figures.forEach((figure, i) => {
+      span(figure + (i + 1 < figures.length ? "," : ""), body);
+      body.append(" ");
+    });
+  }
+
+  function tooltip(lines, unit, panel) {
     let tip = null;
     const hide = () => { if (tip) tip.style.display = "none"; };
     function show(u) {
@@ -142,6 +164,11 @@
         .map((line, i) => ({ line, i: i + 1, v: u.data[i + 1][idx] }))
         .filter((r) => r.v != null && u.series[r.i].show);
       if (!rows.length) return hide();
+      const asked = rows.filter((r) => r.line.why);
+      if (panel && asked.length) {
+        const nearest = asked.reduce((a, b) => (Math.abs(b.v - y) < Math.abs(a.v - y) ? b : a));
+        tellWhy(nearest.line, u.data[0][idx], panel);
+      }
       const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, 10);
       near.sort((a, b) => b.v - a.v);
       tip.replaceChildren();
@@ -225,7 +252,7 @@
           size: (u, values) => (values ? Math.max(44, 14 + 7.2 * widest(values)) : 44) },
       ],
       hooks: { setScale: [zoomed] },
-      plugins: [tooltip(lines, quantity.unit)],
+      plugins: [tooltip(lines, quantity.unit, parent.parentNode.querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
     zoomed.busy = true;
@@ -260,6 +287,8 @@
         continue;
       }
       const width = state.printing ? 312 : Math.max(240, box.clientWidth);
+      const why = figure.querySelector(".why");
+      if (why) why.hidden = !lines.some((l) => l.why);
       const laws = [...new Set(lines.map((l) => l.g))];
       if (state.side && laws.length > 1) {
         // The same scale in every panel, or they could not be compared.

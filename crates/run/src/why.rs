@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use ratewire_laws::{AnyLaw, Figure, Header, Reason};
+use ratewire_laws::{AnyLaw, Bound, Figure, Header, Reason};
 use ratewire_net::Hop;
+use ratewire_report::Answer;
 use ratewire_sim::record::{Fate, Followed};
 use ratewire_sim::setup::Setup;
+use ratewire_transport::KeptBy;
 use ratewire_units::Time;
 
 use crate::Labels;
@@ -35,61 +37,94 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
             text += &carrying(law, header);
         }
         Fate::AcknowledgedLater => text += "   arrived; acknowledged together with a later packet",
-        Fate::Missing => text += "   not acknowledged: dropped, lost, or the run ended first",
+        Fate::Lost => {
+            let what = if followed.trail.back.is_empty() { "" } else { "its acknowledgement was " };
+            let how = lost(followed, setup);
+            let _ = write!(text, "   {what}{}", how.unwrap_or_else(|| "lost".into()));
+        }
+        Fate::Underway => text += "   still on its way when the run ended",
     }
-    let _ = write!(
-        text,
-        "\n   sender: {}\n           {}",
-        followed.reason.equation,
-        figures(&followed.reason)
-    );
+    let reason = &followed.reason;
+    let _ = write!(text, "\n   sender: {}\n           {}", reason.equation, figures(reason));
     let _ = write!(text, "\n           window {}", followed.window);
     if let Some(pace) = followed.pacing {
         let _ = write!(text, ", {}", Figure::rate("pace", pace.get()));
     }
-    let _ = write!(text, "\n\nBound by: {}\n", bound_by(followed, setup));
+    let (by, reason) = bound_by(followed, setup);
+    let _ = write!(text, "\n\nBound by {by}\n   {}\n   {}\n", reason.equation, figures(reason));
     text
 }
 
-/// What bound the rate, in one line.
-pub(crate) fn bound_by(followed: &Followed, setup: &Setup) -> String {
-    match followed.bound().map(|i| &followed.trail.there[i]) {
-        Some(hop) => {
-            let name = link(setup, hop);
-            match &hop.reason {
-                Some(reason) => format!("{name}: {} [{}]", reason.equation, figures(reason)),
-                None => format!("{name}, which marked the packet"),
-            }
-        }
-        None => format!(
-            "no port on the way; the sender: {} [{}]",
-            followed.reason.equation,
-            figures(&followed.reason)
-        ),
+/// What bound the rate, for the page.
+pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
+    let (by, reason) = bound_by(followed, setup);
+    Answer {
+        flow: followed.flow.0,
+        sent: followed.sent,
+        by,
+        equation: reason.equation.to_string(),
+        figures: reason.figures.iter().map(Figure::to_string).collect(),
     }
+}
+
+/// What bound the rate, and the equation to hold it against.
+fn bound_by<'a>(followed: &'a Followed, setup: &Setup) -> (String, &'a Reason) {
+    let own = &followed.reason;
+    let hops = &followed.trail.there;
+    match followed.kept_by {
+        KeptBy::Application => {
+            return ("the application, which has written no more".into(), own);
+        }
+        KeptBy::Receiver => return ("the receiver's window, which is full".into(), own),
+        KeptBy::Law => {}
+    }
+    let Some(hop) = followed.bound().map(|i| &hops[i]) else {
+        let has_ports = hops.iter().any(|hop| hop.reason.is_some());
+        let by = match lost(followed, setup) {
+            Some(how) => format!("no port: the packet was {how}"),
+            None if own.bound == Bound::Source => "no port: the sender holds itself back".into(),
+            None if has_ports => "no port: none on the way held this packet back".into(),
+            None => "no port: there is none on the way".into(),
+        };
+        return (by, own);
+    };
+    let name = link(setup, hop);
+    match &hop.reason {
+        // The port only reports; the sender holds what all have reported against each other.
+        Some(_) if matches!(own.bound, Bound::Hop(_)) => (name.into(), own),
+        Some(reason) => (name.into(), reason),
+        None => (format!("{name}, which marked the packet"), own),
+    }
+}
+
+/// How the packet, or its acknowledgement, was lost, if it was.
+fn lost(followed: &Followed, setup: &Setup) -> Option<String> {
+    let trail = &followed.trail;
+    let last = trail.back.last().or(trail.there.last());
+    let last = last.filter(|_| followed.fate == Fate::Lost)?;
+    let how = if last.left.is_some() { "lost on the wire of" } else { "dropped at" };
+    Some(format!("{how} {}", link(setup, last)))
 }
 
 fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bool) {
     let name = link(setup, hop);
     let waited = hop.left.map(|left| left.since(hop.arrived));
-    let _ = write!(text, "{}  {name}: {} packets waiting", at(hop.arrived), hop.queue.packets);
+    let packets = if hop.queue.packets == 1 { "packet" } else { "packets" };
+    let _ = write!(text, "{}  {name}: {} {packets} waiting", at(hop.arrived), hop.queue.packets);
     match waited {
         Some(waited) => {
             let _ = write!(text, ", left after {waited}");
         }
         None => *text += ", never left",
     }
-    text.push('\n');
+    *text += if binds { "   <- binds\n" } else { "\n" };
     if hop.came_marked != hop.left_marked {
         *text += "     marked\n";
     }
     for (before, after) in law.fields(&hop.came_with).iter().zip(law.fields(&hop.left_with)) {
         if before.value != after.value {
-            let _ = writeln!(
-                text,
-                "     {before} became {after}{}",
-                if binds { "   <- binds" } else { "" }
-            );
+            let (old, new) = (before.amount(), after.amount());
+            let _ = writeln!(text, "     {}: {old} -> {new}", before.name);
         }
     }
     if let Some(reason) = hop.reason.as_ref().filter(|_| hop.changed_it() || binds) {
