@@ -134,11 +134,10 @@
     chip.className = "chip";
     chip.style.borderTopColor = line.stroke;
     span(label(line), head, "b");
-    if (!answers.length) return void head.append(" had asked no router by " + number(time) + " s.");
+    if (!answers.length) return void head.append(": no packet was followed before " + number(time) + " s.");
     const [sent, by, equation, figures] = answers[answers.length - 1];
-    head.append(" is bound by ");
+    head.append(" at " + number(sent) + " s is bound by ");
     span(data.says[by], head, "b");
-    span(" packet sent at " + number(sent) + " s", head, "small");
     span(data.says[equation], panel, "p");
     const body = span("", panel, "p");
     figures.forEach((figure, i) => {
@@ -164,18 +163,18 @@
         .map((line, i) => ({ line, i: i + 1, v: u.data[i + 1][idx] }))
         .filter((r) => r.v != null && u.series[r.i].show);
       if (!rows.length) return hide();
-      const asked = rows.filter((r) => r.line.why);
-      if (panel && asked.length) {
-        const nearest = asked.reduce((a, b) => (Math.abs(b.v - y) < Math.abs(a.v - y) ? b : a));
-        tellWhy(nearest.line, u.data[0][idx], panel);
-      }
-      const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, 10);
+      // On a phone more would hide the plot.
+      const most = u.over.clientWidth < 400 ? 5 : 10;
+      const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, most);
+      const nearest = near[0].line;
+      if (panel && nearest.why) tellWhy(nearest, u.data[0][idx], panel);
       near.sort((a, b) => b.v - a.v);
       tip.replaceChildren();
       span(number(u.data[0][idx]) + " s", tip, "b");
       const body = document.createElement("table");
       for (const { line, v } of near) {
         const row = document.createElement("tr");
+        if (panel && line === nearest && line.why) row.className = "near";
         const name = document.createElement("td");
         const chip = span("", name, "i");
         chip.className = "chip";
@@ -186,11 +185,12 @@
         body.append(row);
       }
       tip.append(body);
-      if (rows.length > near.length) span("nearest 10 of " + rows.length, tip, "small");
+      if (rows.length > near.length) span("nearest " + most + " of " + rows.length, tip, "small");
       tip.style.display = "";
       const flip = left > u.over.clientWidth / 2;
-      tip.style.left = flip ? "" : left + 14 + "px";
-      tip.style.right = flip ? u.over.clientWidth - left + 14 + "px" : "";
+      const room = u.over.clientWidth - tip.offsetWidth;
+      const aside = flip ? left - 14 - tip.offsetWidth : left + 14;
+      tip.style.left = Math.max(-u.over.offsetLeft, Math.min(aside, room)) + "px";
       tip.style.top = Math.max(0, Math.min(top, u.over.clientHeight - tip.offsetHeight)) + "px";
     }
     return { hooks: { setCursor: show } };

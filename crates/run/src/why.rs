@@ -38,9 +38,11 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
         }
         Fate::AcknowledgedLater => text += "   arrived; acknowledged together with a later packet",
         Fate::Lost => {
-            let what = if followed.trail.back.is_empty() { "" } else { "its acknowledgement was " };
-            let how = lost(followed, setup);
-            let _ = write!(text, "   {what}{}", how.unwrap_or_else(|| "lost".into()));
+            text += match lost(followed, setup) {
+                Some((true, _)) => "   dropped there",
+                Some((false, _)) => "   lost on the wire",
+                None => "   its acknowledgement was dropped or lost",
+            };
         }
         Fate::Underway => text += "   still on its way when the run ended",
     }
@@ -71,39 +73,32 @@ pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
 fn bound_by<'a>(followed: &'a Followed, setup: &Setup) -> (String, &'a Reason) {
     let own = &followed.reason;
     let hops = &followed.trail.there;
-    match followed.kept_by {
-        KeptBy::Application => {
-            return ("the application, which has written no more".into(), own);
-        }
-        KeptBy::Receiver => return ("the receiver's window, which is full".into(), own),
-        KeptBy::Law => {}
-    }
-    let Some(hop) = followed.bound().map(|i| &hops[i]) else {
-        let has_ports = hops.iter().any(|hop| hop.reason.is_some());
-        let by = match lost(followed, setup) {
-            Some(how) => format!("no port: the packet was {how}"),
+    let by = match (followed.kept_by, followed.bound().map(|i| &hops[i])) {
+        (KeptBy::Application, _) => "the application, which has written no more".into(),
+        (KeptBy::Receiver, _) => "the receiver's window, which is full".into(),
+        (KeptBy::Law, Some(hop)) => match &hop.reason {
+            // The port only reports; the sender holds what all have reported against each other.
+            Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),
+            Some(reason) => return (link(setup, hop).into(), reason),
+            None => format!("{}, which marked the packet", link(setup, hop)),
+        },
+        (KeptBy::Law, None) => match lost(followed, setup) {
+            Some((true, link)) => format!("{link}, which dropped the packet"),
+            Some((false, link)) => format!("no port: the packet was lost on the wire of {link}"),
             None if own.bound == Bound::Source => "no port: the sender holds itself back".into(),
-            None if has_ports => "no port: none on the way held this packet back".into(),
-            None => "no port: there is none on the way".into(),
-        };
-        return (by, own);
+            None if hops.iter().all(|hop| hop.reason.is_none()) => "no port on the way".into(),
+            None => "no port: none held this packet back".into(),
+        },
     };
-    let name = link(setup, hop);
-    match &hop.reason {
-        // The port only reports; the sender holds what all have reported against each other.
-        Some(_) if matches!(own.bound, Bound::Hop(_)) => (name.into(), own),
-        Some(reason) => (name.into(), reason),
-        None => (format!("{name}, which marked the packet"), own),
-    }
+    (by, own)
 }
 
-/// How the packet, or its acknowledgement, was lost, if it was.
-fn lost(followed: &Followed, setup: &Setup) -> Option<String> {
-    let trail = &followed.trail;
-    let last = trail.back.last().or(trail.there.last());
-    let last = last.filter(|_| followed.fate == Fate::Lost)?;
-    let how = if last.left.is_some() { "lost on the wire of" } else { "dropped at" };
-    Some(format!("{how} {}", link(setup, last)))
+/// The link on which the packet was lost on its way there, if it was, and whether its queue dropped
+/// it.
+fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
+    let lost = followed.fate == Fate::Lost && followed.trail.back.is_empty();
+    let last = followed.trail.there.last().filter(|_| lost)?;
+    Some((last.left.is_none(), link(setup, last)))
 }
 
 fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bool) {
