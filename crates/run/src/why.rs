@@ -48,7 +48,7 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     }
     let reason = &followed.reason;
     let _ = write!(text, "\n   sender: {}\n           {}", reason.equation, figures(reason));
-    let _ = write!(text, "\n           window {}", followed.window);
+    let _ = write!(text, "\n           window {} of payload", followed.window);
     if let Some(pace) = followed.pacing {
         let _ = write!(text, ", {}", Figure::rate("pace", pace.get()));
     }
