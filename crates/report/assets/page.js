@@ -282,13 +282,13 @@
       figure.querySelector(".unit").textContent = quantity.unit;
       box.replaceChildren();
       const lines = quantity.lines().filter((l) => l.g < 0 || on[l.g]);
+      const why = figure.querySelector(".why");
+      if (why) why.hidden = !lines.some((l) => l.why);
       if (!lines.length) {
         span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
         continue;
       }
       const width = state.printing ? 312 : Math.max(240, box.clientWidth);
-      const why = figure.querySelector(".why");
-      if (why) why.hidden = !lines.some((l) => l.why);
       const laws = [...new Set(lines.map((l) => l.g))];
       if (state.side && laws.length > 1) {
         // The same scale in every panel, or they could not be compared.

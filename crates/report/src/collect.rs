@@ -116,6 +116,8 @@ pub struct Collector {
     tick: Tick,
     completions: Thinned<Completion>,
     answers: BTreeMap<u32, Thinned<Answer>>,
+    /// Of how many flows answers are kept.
+    asked: usize,
     times: Histogram,
     slowdowns: Histogram,
     /// The same by size: below the first of [`SIZES`], from there on below the second ...
@@ -161,6 +163,7 @@ impl Collector {
             tick: Tick::default(),
             completions: Thinned::new(limits.completions),
             answers: BTreeMap::new(),
+            asked: info.flows.len().min(limits.flows).max(1),
             times: Histogram::default(),
             slowdowns: Histogram::default(),
             slowdowns_by_size: Default::default(),
@@ -231,10 +234,8 @@ impl Collector {
 
     /// Takes what bound a flow's rate at a time.
     pub fn answer(&mut self, answer: Answer) {
-        let drawn = self.flows_total.clamp(1, self.limits.flows.max(1));
-        if (answer.flow as usize) < drawn {
-            let each = self.limits.answers / drawn;
-            let of_flow = || Thinned::new(each);
+        if (answer.flow as usize) < self.asked {
+            let of_flow = || Thinned::new(self.limits.answers / self.asked);
             self.answers.entry(answer.flow).or_insert_with(of_flow).push(answer);
         }
     }
