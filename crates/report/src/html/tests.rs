@@ -257,14 +257,14 @@ fn where_nothing_was_asked_there_is_nothing_to_point_at() {
 
 #[test]
 fn answers_are_few_and_spread_over_the_run() {
-    for flows in [1, 3, 10_000] {
-        let run = run_with_answers(info("xcp", flows, 2), 1000);
+    for flows in [1, 3, 100] {
+        let run = run_with_answers(info("xcp", flows, 2), 300);
         let answers = &run.collected.answers;
         assert!((80..=200).contains(&answers.len()), "{flows}: {}", answers.len());
         let asked: std::collections::BTreeSet<u32> = answers.iter().map(|a| a.flow).collect();
         assert_eq!(asked.len(), flows.min(40), "each flow as much as any other");
         let last = answers.iter().map(|a| a.sent).max().unwrap();
-        assert!(last > Time::ZERO + Duration::from_millis(700), "{last}");
+        assert!(last > Time::ZERO + Duration::from_millis(200), "{last}");
     }
     let runs: Vec<Run> = (0..60).map(|_| run_with_answers(info("xcp", 40, 2), 100)).collect();
     rendered(&Page::new(runs));
