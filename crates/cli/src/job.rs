@@ -12,7 +12,7 @@ use ratewire_scenario::{Evaluator, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
 };
-use ratewire_sim::setup::{Follow, Setup};
+use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 use rayon::prelude::*;
 
@@ -66,14 +66,13 @@ impl Job<'_> {
             _ => None,
         };
         let evaluator = self.scenario.evaluator(&self.plan);
-        let mut also = Also { evaluator, ticker, capture, followed: None };
+        let mut also = Also { evaluator, ticker, capture, asked: None };
         let (run, outcome) = ratewire_run::run(setup, &labels, files, &mut also)?;
         also.ticker.finish();
         if let Some(capture) = also.capture {
             capture.finish()?;
         }
-        let why = also.followed.filter(|_| matches!(setup.follow, Follow::One(..)));
-        let why = why.map(|followed| ratewire_run::explain(&followed, setup, &labels));
+        let why = also.asked.map(|followed| ratewire_run::explain(&followed, setup, &labels));
         Ok(Done { run, verdicts: also.evaluator.finish(&outcome), why })
     }
 }
@@ -146,8 +145,8 @@ struct Also<'a> {
     evaluator: Evaluator,
     ticker: Ticker<'a>,
     capture: Option<PacketFile<'a>>,
-    /// The packet that was followed last.
-    followed: Option<Followed>,
+    /// The packet that was asked about.
+    asked: Option<Followed>,
 }
 
 impl Recorder for Also<'_> {
@@ -167,7 +166,9 @@ impl Recorder for Also<'_> {
         self.evaluator.flow_completed(completed);
     }
     fn followed(&mut self, followed: &Followed) {
-        self.followed = Some(followed.clone());
+        if followed.asked {
+            self.asked = Some(followed.clone());
+        }
     }
     fn packet(&mut self, seen: &PacketSeen) {
         if let Some(capture) = &mut self.capture {

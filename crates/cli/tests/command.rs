@@ -285,8 +285,15 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     let ask = |why: &str| ratewire(&folder, &["run", "hello.toml", "--no-files", "--why", why]);
     let done = ask("s1->d1@1.5s");
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    assert!(out(&done).contains("Bound by: bottleneck: delta_throughput <="), "{}", out(&done));
+    assert!(out(&done).contains("Bound by bottleneck\n   delta_throughput <="), "{}", out(&done));
     assert!(out(&done).contains("C = 10.0 Mbit/s"), "{}", out(&done));
+    let asked = ["run", "hello.toml", "--out", "o", "--law", "cubic", "--why", "s1->d1@1.5s"];
+    let done = ratewire(&folder, &asked);
+    assert!(out(&done).contains("Bound by no port on the way\n"), "{}", out(&done));
+    // The page has answers of all flows, and of all times.
+    let page = std::fs::read_to_string(folder.join("o/report.html")).expect("a page");
+    assert_eq!(page.matches("\"why\":[[").count(), 2);
+    assert!(page.matches("congestion avoidance: growing").count() == 1, "said once");
     for (why, says) in [
         ("s1->d1", "write FLOW@TIME"),
         ("s9@1s", "known: s1->d1, s2->d2"),

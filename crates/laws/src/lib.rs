@@ -39,5 +39,5 @@ pub use law::{
     NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
 };
 pub use options::{OptionError, OptionSpec, Options};
-pub use reason::{Figure, Reason, Unit};
+pub use reason::{Amount, Bound, Figure, Reason, Unit};
 pub use registry::{AnyLaw, AnyPort, AnySink, AnySource, Header, find, list};

@@ -25,6 +25,10 @@ pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
           each RTT until it is back at what routers grant; or nothing.",
 };
 
+/// While [`Paced::is_capped`].
+pub(crate) const AFTER_LOSS_EQUATION: &str =
+    "a loss was seen: half the rate of then, and a packet an RTT more each RTT";
+
 /// The rate of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Paced {
@@ -72,6 +76,10 @@ impl Paced {
     /// After a loss, B/s; infinite without.
     pub(crate) fn cap(&self) -> f64 {
         self.cap
+    }
+    /// Whether a loss holds it below what the network grants.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.cap < self.granted
     }
     /// At which it sends, B/s.
     #[inline]

@@ -96,7 +96,7 @@ impl Network {
         };
         for (i, link) in spec.links.iter().enumerate() {
             let mut new = Link::new(link, i as u64, seed);
-            let id = i as u32 + 1;
+            let id = LinkId(i as u32).port_id();
             let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id };
             if let Some((law, port)) =
                 link.law.and_then(|law| Some((law, laws[law].port(&context)?)))

@@ -27,6 +27,10 @@ impl LinkId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+    /// What the port there is called: [`ratewire_laws::LinkContext::id`].
+    pub const fn port_id(self) -> u32 {
+        self.0 + 1
+    }
 }
 impl MediumId {
     /// As an index.

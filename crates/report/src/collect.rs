@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use ratewire_statistics::percentile;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
+use crate::thinned::Thinned;
 use crate::{
-    Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo, Series,
-    SizeSummary,
+    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo,
+    Series, SizeSummary,
 };
 
 /// Points a series keeps by default.
@@ -27,11 +28,14 @@ pub struct Limits {
     pub points: usize,
     /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
     pub completions: usize,
+    /// Answers to what bound a flow's rate, of all flows with series together; of each flow every
+    /// k-th, likewise.
+    pub answers: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { flows: 40, links: 512, points: MAX_POINTS, completions: 5_000 }
+        Limits { flows: 40, links: 512, points: MAX_POINTS, completions: 5_000, answers: 200 }
     }
 }
 
@@ -92,6 +96,8 @@ pub struct Collected {
     pub completions_stride: u64,
     /// Statistics over all completed flows, quantiles within 1 %; `None` if none completed.
     pub completion_summary: Option<CompletionSummary>,
+    /// What bound the rates of flows with series: by flow, then in order of time.
+    pub answers: Vec<Answer>,
 }
 
 /// Takes the samples of one run as they come, in order of time.
@@ -108,9 +114,10 @@ pub struct Collector {
     base: Duration,
     total: Series,
     tick: Tick,
-    completions: Vec<Completion>,
-    completions_total: u64,
-    stride: u64,
+    completions: Thinned<Completion>,
+    answers: BTreeMap<u32, Thinned<Answer>>,
+    /// Of how many flows answers are kept.
+    asked: usize,
     times: Histogram,
     slowdowns: Histogram,
     /// The same by size: below the first of [`SIZES`], from there on below the second ...
@@ -154,9 +161,9 @@ impl Collector {
             base: info.sampling,
             total: Series::new(Kind::Rate, limits.points).starting_from(info.sampling),
             tick: Tick::default(),
-            completions: Vec::new(),
-            completions_total: 0,
-            stride: 1,
+            completions: Thinned::new(limits.completions),
+            answers: BTreeMap::new(),
+            asked: info.flows.len().min(limits.flows).max(1),
             times: Histogram::default(),
             slowdowns: Histogram::default(),
             slowdowns_by_size: Default::default(),
@@ -222,33 +229,28 @@ impl Collector {
             let size = SIZES.partition_point(|bound| *bound <= c.size.get());
             self.slowdowns_by_size[size].add(slowdown);
         }
-        if self.completions_total.is_multiple_of(self.stride) {
-            if self.completions.len() >= self.limits.completions.max(1) {
-                let mut index = 0;
-                self.completions.retain(|_| {
-                    index += 1;
-                    index % 2 == 1
-                });
-                self.stride *= 2;
-            }
-            if self.completions_total.is_multiple_of(self.stride) {
-                self.completions.push(c);
-            }
+        self.completions.push(c);
+    }
+
+    /// Takes what bound a flow's rate at a time.
+    pub fn answer(&mut self, answer: Answer) {
+        if (answer.flow as usize) < self.asked {
+            let of_flow = || Thinned::new(self.limits.answers / self.asked);
+            self.answers.entry(answer.flow).or_insert_with(of_flow).push(answer);
         }
-        self.completions_total += 1;
     }
 
     /// Ends the run.
     pub fn finish(mut self) -> Collected {
         self.flush();
-        let times: Vec<f64> = self.completions.iter().map(|c| c.took.secs()).collect();
-        let took = |percent: u32| match self.stride {
+        let times: Vec<f64> = self.completions.kept.iter().map(|c| c.took.secs()).collect();
+        let took = |percent: u32| match self.completions.stride {
             // Every one was kept: exact. Else the histogram knows, within 1 %.
             1 => percentile(&times, percent),
             _ => self.times.quantile(f64::from(percent) / 100.0),
         };
         let completion_summary = self.times.mean().map(|mean_s| CompletionSummary {
-            flows: self.completions_total,
+            flows: self.completions.total,
             mean_s,
             median_s: took(50).unwrap_or_default(),
             p99_s: took(99).unwrap_or_default(),
@@ -266,10 +268,11 @@ impl Collector {
             flows_total: self.flows_total,
             total_goodput_bps: self.total,
             links,
-            completions: self.completions,
-            completions_total: self.completions_total,
-            completions_stride: self.stride,
+            completions: self.completions.kept,
+            completions_total: self.completions.total,
+            completions_stride: self.completions.stride,
             completion_summary,
+            answers: self.answers.into_values().flat_map(|thinned| thinned.kept).collect(),
         }
     }
 

@@ -31,6 +31,7 @@ pub mod parquet;
 mod series;
 mod summary;
 pub mod table;
+mod thinned;
 
 pub use collect::{Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS};
 pub use compare::Comparison;
@@ -38,8 +39,8 @@ pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run, RunInfo,
-    Topology,
+    Answer, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run,
+    RunInfo, Topology,
 };
 pub use series::{Kind, Series};
 pub use summary::{

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ratewire_report::{
-    Collector, Comparison, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run,
+    Answer, Collector, Comparison, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run,
     RunInfo, Summary, Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
@@ -42,6 +42,9 @@ fn run(law: &str, flows: u32, links: u32, ticks: u64, value: f64) -> Run {
                 srtt: Duration::from_millis(20),
                 ..FlowSample::default()
             });
+        }
+        for flow in 0..flows {
+            collector.answer(Answer { flow, sent: at, ..Answer::default() });
         }
         for link in 0..links {
             let utilisation = value;

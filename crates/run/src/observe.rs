@@ -17,6 +17,7 @@ use ratewire_units::{Bytes, Throughput, Time};
 
 use crate::Labels;
 use crate::shares::{Shared, Shares};
+use crate::why;
 
 /// Why a run failed.
 #[derive(Debug)]
@@ -234,6 +235,7 @@ impl Recorder for Observer<'_> {
 
     fn followed(&mut self, followed: &Followed) {
         self.also.followed(followed);
+        self.collector.answer(why::answer(followed, self.setup));
     }
 
     fn packet(&mut self, seen: &PacketSeen) {

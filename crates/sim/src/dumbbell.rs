@@ -96,7 +96,7 @@ impl Dumbbell {
             sampled_flows: u32::MAX,
             sampled_links: None,
             captured_links: Vec::new(),
-            follow: Follow::None,
+            follow: Follow::default(),
         }
     }
 }

@@ -48,14 +48,11 @@ pub struct Setup {
 
 /// Which packets are followed on their way, to tell what bound their flows' rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Follow {
-    /// None.
-    #[default]
-    None,
+pub struct Follow {
     /// At each sample one packet of a listed flow, each flow in turn.
-    InTurn,
-    /// The first data packet that this flow sends at this time or later.
-    One(FlowId, Time),
+    pub in_turn: bool,
+    /// The first data packet that this flow sends at this time or later, before all others.
+    pub asked: Option<(FlowId, Time)>,
 }
 
 impl Setup {

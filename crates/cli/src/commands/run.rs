@@ -7,7 +7,6 @@ use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Plan, Scenario};
 use ratewire_sim::record::FlowId;
-use ratewire_sim::setup::Follow;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
@@ -140,7 +139,7 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             })?;
             plan.setup.captured_links = links(&plan, &args.capture)?;
             if let Some(question) = &args.why {
-                plan.setup.follow = question_of(&plan, question)?;
+                plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
             if *seed == seeds[0] {
                 complain(&plan.warnings);
@@ -186,7 +185,7 @@ fn folder_name(law: &str, seed: u64) -> String {
 }
 
 /// What `--why` asks.
-fn question_of(plan: &Plan, question: &str) -> Result<Follow, Exit> {
+fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
     let wrong = |what: &str| {
         eprintln!("ratewire: --why {question}: {what}");
         Exit::Wrong
@@ -203,7 +202,7 @@ fn question_of(plan: &Plan, question: &str) -> Result<Follow, Exit> {
     if after >= plan.setup.duration {
         return Err(wrong(&format!("the run ends at {}", plan.setup.duration)));
     }
-    Ok(Follow::One(FlowId(flow as u32), Time::ZERO + after))
+    Ok((FlowId(flow as u32), Time::ZERO + after))
 }
 
 /// The links to capture, by their names.

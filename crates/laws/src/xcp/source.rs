@@ -5,7 +5,7 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::{AfterLoss, ThroughputField, Xcp};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
-use crate::reason::{Figure, Reason};
+use crate::reason::{Bound, Figure, Reason};
 
 /// XCP at one sender.
 ///
@@ -250,6 +250,10 @@ impl Source for XcpSource {
     }
 
     fn reason(&self) -> Reason {
+        let bound = match self.state {
+            State::Xcp => Bound::LastChange,
+            State::Repairing | State::Marked(_) | State::Reno(_) => Bound::Source,
+        };
         let equation = match self.state {
             State::Xcp => "window += reverse_feedback * RTT, as routers have granted",
             State::Repairing => "a loss is being repaired: the window was halved and does not grow",
@@ -260,15 +264,13 @@ impl Source for XcpSource {
                 "a loss was seen: window as Reno has it for the rest of the connection"
             }
         };
-        Reason::new(
-            equation,
-            [
-                Figure::bytes("window", self.window),
-                Figure::seconds("RTT", self.srtt),
-                Figure::rate("measured", self.round.measured),
-                Figure::one("limited", f64::from(u8::from(self.is_limited()))),
-            ],
-        )
+        let figures = [
+            Figure::bytes("window", self.window),
+            Figure::seconds("RTT", self.srtt),
+            Figure::rate("measured", self.round.measured),
+            Figure::one("limited", f64::from(u8::from(self.is_limited()))),
+        ];
+        Reason::new(equation, figures).bound(bound)
     }
 
     #[inline]

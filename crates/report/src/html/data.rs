@@ -3,9 +3,11 @@
 //! A series is an array whose first element is the index of its first point; point `i` covers the
 //! time from `i` to `i + 1` times `dt`. `g` is the group that gives the colour, -1 for none.
 
+use std::collections::BTreeMap;
+
 use super::groups::{Groups, Mode};
-use super::text::{json_string, push_number};
-use crate::{LinkSeries, Run, Series};
+use super::text::{json_sentence, json_string, push_number};
+use crate::{Answer, LinkSeries, Run, Series};
 
 /// Links the page draws plots for.
 pub(super) const LINKS: usize = 24;
@@ -108,6 +110,7 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
     let units = units.map(|(key, unit)| format!("\"{key}\":{}", json_string(unit.0)));
     out.push_str(&format!(",\"units\":{{{}}}", units.join(",")));
     let writer = Writer { halvings };
+    let mut sentences = Sentences::default();
     out.push_str(",\"flows\":[");
     for (index, run) in runs.iter().enumerate() {
         for flow in &run.collected.flows {
@@ -123,6 +126,8 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
             writer.series(&mut out, "rwnd", &flow.receive_window_bytes, choice.size.1);
             writer.series(&mut out, "rtt", &flow.srtt_s, choice.time.1);
             writer.series(&mut out, "pacing", &flow.pacing_bps, choice.rate.1);
+            let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
+            writer.answers(&mut out, answers, &mut sentences);
             out.push('}');
         }
     }
@@ -154,7 +159,7 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
         }
         out.push_str("]}");
     }
-    out.push_str("]}");
+    out.push_str(&format!("],\"says\":[{}]}}", sentences.list.join(",")));
     out
 }
 
@@ -205,6 +210,27 @@ impl Writer {
         push_values(out, key, &means, unit);
     }
 
+    /// What bound the rate: `[time, who, equation, figures]`, the middle two as places among the
+    /// sentences; as many as points are.
+    fn answers<'a>(
+        &self,
+        out: &mut String,
+        answers: impl Iterator<Item = &'a Answer>,
+        sentences: &mut Sentences,
+    ) {
+        let told = answers.step_by(1 << self.halvings.min(30)).map(|answer| {
+            let (by, equation) = (sentences.place(&answer.by), sentences.place(&answer.equation));
+            let figures: Vec<String> = answer.figures.iter().map(|f| json_string(f)).collect();
+            let mut text = String::from("[");
+            push_number(&mut text, answer.sent.secs());
+            text + &format!(",{by},{equation},[{}]]", figures.join(","))
+        });
+        let told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            out.push_str(&format!(",\"why\":[{}]", told.join(",")));
+        }
+    }
+
     /// `happened` is whether any law (dropped, marked) a packet on this link.
     fn link(&self, out: &mut String, link: &LinkSeries, group: i64, happened: (bool, bool)) {
         out.push_str(&format!("{{\"g\":{group}"));
@@ -226,6 +252,23 @@ impl Writer {
 fn comma(out: &mut String) {
     if !out.ends_with('[') {
         out.push(',');
+    }
+}
+
+/// What many answers say, each kept once, as JSON.
+#[derive(Default)]
+struct Sentences {
+    list: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Sentences {
+    /// Its place in the list.
+    fn place(&mut self, text: &str) -> usize {
+        *self.places.entry(text.to_string()).or_insert_with(|| {
+            self.list.push(json_sentence(text));
+            self.list.len() - 1
+        })
     }
 }
 

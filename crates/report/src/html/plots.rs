@@ -6,6 +6,10 @@ use super::text::{escape, name};
 use crate::figure::{count, percent, plural, rate, seconds};
 use crate::{Headline, Run};
 
+/// Where the script tells what bound a flow's rate.
+const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\">Point at a flow, or tap it, to see \
+                       what bound its rate then.</div>";
+
 pub(super) fn plots(
     heading: &str,
     runs: &[Run],
@@ -31,7 +35,8 @@ pub(super) fn plots(
             ("pacing", "pace asked for"),
             ("total", "all flows together"),
         ];
-        out.push_str(&figure("flows-rate", "Throughput", &quantities, &said.0));
+        let hint = if runs.iter().any(|r| !r.collected.answers.is_empty()) { ASK_WHY } else { "" };
+        out.push_str(&figure_with("flows-rate", "Throughput", &quantities, &said.0, hint));
         let quantities = [
             ("cwnd", "congestion window"),
             ("flight", "data in flight"),
@@ -63,6 +68,16 @@ pub(super) fn plots(
 }
 
 fn figure(id: &str, title: &str, quantities: &[(&str, &str)], said: &str) -> String {
+    figure_with(id, title, quantities, said, "")
+}
+
+fn figure_with(
+    id: &str,
+    title: &str,
+    quantities: &[(&str, &str)],
+    said: &str,
+    below: &str,
+) -> String {
     let chooser = if quantities.len() > 1 {
         let options =
             quantities.iter().map(|(key, text)| format!("<option value=\"{key}\">{text}</option>"));
@@ -73,7 +88,7 @@ fn figure(id: &str, title: &str, quantities: &[(&str, &str)], said: &str) -> Str
     format!(
         "<figure class=\"chart\" id=\"{id}\" data-key=\"{}\"><figcaption><h3>{title} \
          <small class=\"unit\"></small></h3>{chooser}</figcaption>\
-         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div></figure>\n",
+         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
         quantities[0].0,
         escape(said)
     )

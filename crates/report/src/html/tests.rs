@@ -2,8 +2,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
 use crate::{
-    Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo,
-    NodeKind, RunInfo, Summary, Topology,
+    Answer, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample,
+    NodeInfo, NodeKind, RunInfo, Summary, Topology,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -205,6 +205,69 @@ fn uplot_comes_with_its_licence() {
     assert!(UPLOT.contains("uPlot (v1.6.32)"));
     let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 3, 1e6)]));
     assert!(html.contains("The MIT License") && html.contains("Leon Sorokin"));
+}
+
+/// A run in which every flow was asked this often, with the longest answers there are.
+fn run_with_answers(info: RunInfo, each: u64) -> Run {
+    let mut collector = Collector::new(&info);
+    for i in 0..each {
+        let at = Time::ZERO + Duration::from_millis(i + 1);
+        for flow in 0..info.flows.len() as u32 {
+            collector.flow(&FlowSample {
+                at,
+                interval: Duration::from_millis(1),
+                flow,
+                ..Default::default()
+            });
+            collector.answer(Answer {
+                flow,
+                sent: at,
+                by: format!("{EVIL}{}", i % 2),
+                equation: EVIL.repeat(100),
+                figures: vec![format!("{EVIL} = {i}"); 8],
+            });
+        }
+    }
+    Run { summary: Summary::of(&info), collected: collector.finish(), info }
+}
+
+#[test]
+fn what_bound_a_rate_is_on_the_page_and_said_once() {
+    let html = rendered(&Page::new(vec![run_with_answers(info("xcp", 2, 2), 3)]));
+    assert!(html.contains("class=\"why\""));
+    let data = data(&html);
+    assert_eq!(data["says"].as_array().unwrap().len(), 3);
+    for flow in 0..2 {
+        let answers = data["flows"][flow]["why"].as_array().unwrap();
+        assert_eq!(answers.len(), 3);
+        assert_eq!(
+            (&answers[2][0], &answers[2][1], &answers[2][2]),
+            (&0.003.into(), &0.into(), &1.into())
+        );
+        assert!(answers[2][3][7].as_str().unwrap().ends_with(" = 2"));
+    }
+    assert!(data["says"][0].as_str().unwrap().ends_with('0'));
+}
+
+#[test]
+fn where_nothing_was_asked_there_is_nothing_to_point_at() {
+    let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 3, 1e6)]));
+    assert!(!html.contains("class=\"why\""));
+}
+
+#[test]
+fn answers_are_few_and_spread_over_the_run() {
+    for flows in [1, 3, 100] {
+        let run = run_with_answers(info("xcp", flows, 2), 300);
+        let answers = &run.collected.answers;
+        assert!((80..=200).contains(&answers.len()), "{flows}: {}", answers.len());
+        let asked: std::collections::BTreeSet<u32> = answers.iter().map(|a| a.flow).collect();
+        assert_eq!(asked.len(), flows.min(40), "each flow as much as any other");
+        let last = answers.iter().map(|a| a.sent).max().unwrap();
+        assert!(last > Time::ZERO + Duration::from_millis(200), "{last}");
+    }
+    let runs: Vec<Run> = (0..60).map(|_| run_with_answers(info("xcp", 40, 2), 100)).collect();
+    rendered(&Page::new(runs));
 }
 
 /// Three laws from three seeds; the names are the worst there are.

@@ -7,7 +7,6 @@ use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::{Drops, LinkOutcome, Outcome};
 use crate::record::{FlowSample, LinkSample, Recorder};
-use crate::setup::Follow;
 
 /// A link's counters as of the last sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +40,7 @@ impl<R: Recorder> Simulation<'_, R> {
             let link = self.sampled[i];
             self.sample_link(link, interval);
         }
-        if self.setup.follow == Follow::InTurn {
+        if self.setup.follow.in_turn {
             self.follow_next();
         }
     }

@@ -65,6 +65,9 @@ impl<R: Recorder> Simulation<'_, R> {
         self.slots[id.0 as usize] = Some(slot);
         self.outcomes[id.0 as usize].started = Some(self.now);
         self.complete_if_whole(slot);
+        if self.setup.follow.asked.is_some_and(|(flow, at)| flow == id && at <= self.now) {
+            self.follow_asked();
+        }
         self.pump(slot);
         Ok(())
     }

@@ -16,7 +16,6 @@ use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
 use crate::record::Fate;
 use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
-use crate::setup::Follow;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
@@ -163,7 +162,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.traffic.push(traffic);
             self.later(next, Rare::Arrive(i as u32));
         }
-        if let Follow::One(_, at) = self.setup.follow {
+        if let Some((flow, at)) = self.setup.follow.asked
+            && self.setup.flows.get(flow.0 as usize).is_some_and(|f| f.start < at)
+        {
             self.later(at, Rare::Follow);
         }
         self.schedule_sample();
@@ -395,7 +396,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 let (_, link, change) = &self.setup.changes[index as usize];
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
-            Rare::Follow => self.follow_one(),
+            Rare::Follow => self.follow_asked(),
             Rare::Sample => {
                 self.sample();
                 self.schedule_sample();

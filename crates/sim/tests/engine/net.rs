@@ -51,7 +51,7 @@ impl Net {
                 sampled_flows: u32::MAX,
                 sampled_links: None,
                 captured_links: Vec::new(),
-                follow: Follow::None,
+                follow: Follow::default(),
             },
         }
     }
