@@ -19,6 +19,7 @@ pub mod bbr;
 pub mod emkc;
 mod feedback;
 pub mod fixed;
+pub mod fuzzing;
 pub mod hpcc;
 pub mod jetmax;
 mod law;

@@ -353,13 +353,23 @@ fn gains_with_a_phase_margin_settle_and_others_swing() {
         let options = [("alpha", alpha), ("beta", beta), ("capacity", "88 Mbit/s")];
         swing(&arrivals::<Rcp, _>(&options, 200))
     };
-    // Margins of 12.6, 15.4 and 31.8 degrees; then -5.1, -7.2, -37.0 and -51.7.
+    // Margins of 12.6, 15.4 and 31.8 degrees; then -5.1, -7.2, -33.0, -37.0 and -51.7.
     for (alpha, beta) in [("0.4", "0.226"), ("0.5", "0.25"), ("0.2", "0.05")] {
         let swing = swings(alpha, beta);
         assert!(swing < 1e-4, "{alpha}, {beta} settles: {swing}");
     }
-    for (alpha, beta) in [("0.4", "0.4"), ("0.5", "0.5"), ("0.4", "1"), ("0.1", "1")] {
+    for (alpha, beta) in [("0.4", "0.4"), ("0.5", "0.5"), ("0.5", "1"), ("0.4", "1"), ("0.1", "1")]
+    {
         let swing = swings(alpha, beta);
         assert!(swing > 0.03, "{alpha}, {beta} swings: {swing}");
     }
+}
+
+#[test]
+fn without_a_queue_term_the_bound_is_half_pi() {
+    let swings = |alpha| swing(&arrivals::<Rcp, _>(&[("alpha", alpha), ("beta", "0")], 200));
+    let within = swings("1.45");
+    assert!(within < 0.02, "0.92 of the bound settles: {within}");
+    let beyond = swings("1.65");
+    assert!(beyond > 0.2, "1.05 of the bound swings: {beyond}");
 }

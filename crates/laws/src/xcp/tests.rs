@@ -97,6 +97,20 @@ fn two_flows_at_capacity_move_towards_each_other_and_the_sum_is_f() {
     near(change[0] + change[1], -6_780.0, 1e-3);
 }
 
+/// The check of the thesis's unit bug 2, which gave 4e5: nothing is spare and nothing waits.
+#[test]
+fn a_full_link_without_a_queue_gives_what_it_takes() {
+    let mut p = port(&[], 1_000_000, 0.5);
+    let packets = vec![header(0.003, 0.5, 1e9); 1_000_000 / 2 / 1500];
+    packets.iter().for_each(|h| arrive(&mut p, *h));
+    // The last third of a packet is another law's, from which nothing is taken.
+    p.on_arrival(Time::ZERO, Bytes::new(500), None, NO_QUEUE);
+    p.on_timer(secs(0.5), NO_QUEUE);
+    assert_eq!(p.residues(), (100_000.0, 100_000.0), "shuffled, and F is 0");
+    let change: f64 = packets.iter().map(|h| depart(&mut p, *h)).sum();
+    near(change, 100_000.0 * 500.0 / 500_000.0, 1e-6);
+}
+
 #[test]
 fn an_idle_interval_keeps_the_mean_rtt_and_gives_nothing() {
     let mut p = port(&[], 1_250_000, 0.5);
@@ -198,6 +212,7 @@ fn example_11(options: &[(&str, &str)]) -> super::XcpSource {
 }
 
 extern crate std;
+use std::vec;
 use std::vec::Vec;
 
 fn send(source: &mut super::XcpSource, now: f64, packets: u32, limited: bool) -> Vec<XcpHeader> {
