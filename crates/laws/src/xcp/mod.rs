@@ -38,6 +38,7 @@ mod sink;
 mod source;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub use port::XcpPort;
 pub use sink::XcpSink;
@@ -53,6 +54,7 @@ use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// How a sender says how fast it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,5 +368,17 @@ impl Law for Xcp {
             Figure::rate("delta_throughput", header.delta_throughput.get()),
             Figure::rate("reverse_feedback", header.reverse_feedback.get()),
         ]
+    }
+    fn falsify(&self, header: &mut XcpHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &XcpHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn correct(&self, header: &mut XcpHeader, spacing: Duration) {
+        trust::correct(header, spacing);
+    }
+    fn grant(&self, header: &XcpHeader) -> Option<Grant> {
+        trust::grant(header)
     }
 }
