@@ -3,7 +3,7 @@
 //! A law says here how its headers would be falsified, what they claim that can be checked, and what
 //! they grant. Scenarios lie with the first, policers hold senders to the others.
 
-use ratewire_units::{Duration, Throughput};
+use ratewire_units::Duration;
 
 /// How the two hosts of a flow are dishonest; by default they are not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,13 +42,4 @@ pub struct Claim {
     pub rtt: Duration,
     /// Time since its packet before: size over throughput; zero while unknown.
     pub spacing: Duration,
-}
-
-/// What a header, as a port lets it go, permits its sender.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Grant {
-    /// To send so much faster; slower, if negative.
-    Change(Throughput),
-    /// To send at this rate.
-    Rate(Throughput),
 }

@@ -124,6 +124,9 @@ fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration,
             loss: Loss::None,
             law: Some(0),
             medium: None,
+            strips: false,
+            reorder: None,
+            police: None,
         });
     }
 }

@@ -3,7 +3,7 @@
 use ratewire_units::{Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
-use crate::trust::{Claim, Grant, Hand, Lie};
+use crate::trust::{Claim, Hand, Lie};
 
 pub(super) fn falsify(header: &mut XcpHeader, lie: &Lie, hand: Hand) {
     match hand {
@@ -32,6 +32,6 @@ pub(super) fn correct(header: &mut XcpHeader, spacing: Duration) {
     header.x = spacing;
 }
 
-pub(super) fn grant(header: &XcpHeader) -> Option<Grant> {
-    (header.format == Format::Standard).then_some(Grant::Change(header.delta_throughput))
+pub(super) fn grant(header: &XcpHeader) -> Option<Throughput> {
+    (header.format == Format::Standard).then_some(header.delta_throughput)
 }

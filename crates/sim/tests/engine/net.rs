@@ -87,6 +87,9 @@ impl Net {
                 loss: Loss::None,
                 law: Some(0),
                 medium: None,
+                strips: false,
+                reorder: None,
+                police: None,
             });
         }
         first
