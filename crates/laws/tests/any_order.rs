@@ -38,6 +38,7 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("bbr", &[("probe_wait", "0 s"), ("probe_rtt_duration", "0 s"), ("min_rtt_window", "0 s")]),
     ("xcp", &[("pacing", "false"), ("throughput", "outstanding"), ("after_loss", "stay-reno")]),
     ("xcp", &[("throughput", "cwnd"), ("rtt_zero", "count"), ("cap_to_receive_window", "false")]),
+    ("xcp", &[("measure_capacity", "true"), ("probe", "1"), ("without_header", "hold")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
 ];
 

@@ -5,10 +5,10 @@
 //! - **Time.** The spacings that packets claim cannot sum to more than the time in which they passed.
 //!   What is claimed beyond is written down to what is left: who claims four times the spacing is heard
 //!   once.
-//! - **Rate.** A flow may send at the rate it claimed when it was first seen, changed by what this port
-//!   granted since. A grant that slows down counts two round trips later, when its sender must have
-//!   heard of it; what is granted and not used lapses by half each round trip, as senders age it. What
-//!   is sent beyond is dropped: nothing else stops a sender that does not listen.
+//! - **Window.** A flow may send as much a round trip as it claimed when it was first seen, changed by
+//!   what this port granted since. A grant that slows down counts two round trips later, when its sender
+//!   must have heard of it; what is granted and not used lapses by half each round trip, as senders age
+//!   it. What is sent beyond is dropped: nothing else stops a sender that does not listen.
 //!
 //! Memory is bounded. Flows share a table of a fixed number of suspects, in small sets; where one is
 //! full the flow that passed the fewest bytes makes room and leaves its count to the newcomer (space
@@ -61,15 +61,18 @@ struct Suspect {
     /// Bytes that passed, with those of the flows whose place it took.
     count: u64,
     seen: Time,
-    /// Rate that it claimed when this round trip began.
+    /// Its round trip as it claims, in seconds, smoothed so that one packet's claim moves little.
+    rtt: f64,
+    round_end: Time,
+    /// Bytes a round trip that it claimed when this one began.
     claimed: f64,
-    /// Rate that it may have, with all that was granted before the last round trip.
+    /// Bytes a round trip that it may send, with all that was granted before the last one. A window, as
+    /// the sender keeps it, and no rate: what it sends at falls and rises with the queue by itself.
     base: f64,
     /// What was granted in the last round trip, and in this one.
     last: f64,
     fresh: f64,
-    round_end: Time,
-    /// Bytes it may send.
+    /// Bytes it may send now.
     bytes: f64,
     /// Seconds its packets may claim.
     time: f64,
@@ -78,11 +81,7 @@ struct Suspect {
 impl Policer {
     pub(crate) fn new(law: AnyLaw, spec: &PoliceSpec) -> Policer {
         let sets = (spec.suspects as usize).div_ceil(WAYS).max(1);
-        Policer {
-            law,
-            leeway: 1.0 + spec.tolerance,
-            sets: vec![[Suspect::default(); WAYS]; sets],
-        }
+        Policer { law, leeway: 1.0 + spec.tolerance, sets: vec![[Suspect::default(); WAYS]; sets] }
     }
 
     /// A packet of a flow has come, before the port looks at it.
@@ -97,7 +96,7 @@ impl Policer {
         let leeway = self.leeway;
         let size = size.as_f64();
         let suspect = self.suspect(now, flow, size, &claim);
-        if !suspect.may_send(now, size, leeway, &claim) {
+        if !suspect.may_send(now, size, leeway) {
             return Verdict::Drop;
         }
         let spacing = suspect.may_claim(&claim);
@@ -114,7 +113,7 @@ impl Policer {
         let Some(grant) = self.law.grant(header) else { return };
         let set = self.set(flow);
         if let Some(suspect) = self.sets[set].iter_mut().find(|s| s.flow == Some(flow)) {
-            suspect.fresh += grant.get();
+            suspect.fresh += grant.get() * suspect.rtt;
         }
     }
 
@@ -144,33 +143,31 @@ impl Policer {
 
 impl Suspect {
     fn new(now: Time, flow: u32, count: u64, size: f64, claim: &Claim) -> Suspect {
-        let rate = claimed_rate(size, claim.spacing, claim);
+        let rtt = believed(claim);
+        let window = claimed_window(size, claim.spacing, rtt);
         Suspect {
             flow: Some(flow),
             count,
             seen: now,
-            claimed: rate,
-            base: rate,
+            rtt,
+            round_end: now + Duration::from_secs_f64(rtt),
+            claimed: window,
+            base: window,
             last: 0.0,
             fresh: 0.0,
-            round_end: now + Duration::from_secs_f64(rtt(claim)),
             bytes: BURST * size,
-            time: 2.0 * rtt(claim),
+            time: 2.0 * rtt,
         }
     }
 
-    /// What it may send at, B/s. What slows it down it may not have heard of yet.
-    fn allowed(&self) -> f64 {
-        self.base + self.last.max(0.0) + self.fresh.max(0.0)
-    }
-
-    /// Fills both buckets, and takes the packet out of the one of bytes if it has as many.
-    fn may_send(&mut self, now: Time, size: f64, leeway: f64, claim: &Claim) -> bool {
+    /// Fills both buckets, and takes the packet out of the one of bytes if it holds as many.
+    fn may_send(&mut self, now: Time, size: f64, leeway: f64) -> bool {
         let passed = now.since(self.seen).secs();
         self.seen = now;
-        self.time = (self.time + passed * ROUNDING).min(2.0 * rtt(claim));
-        let rate = self.allowed().max(size / rtt(claim)) * leeway;
-        self.bytes = (self.bytes + rate * passed).min(rate * rtt(claim) + BURST * size);
+        self.time = (self.time + passed * ROUNDING).min(2.0 * self.rtt);
+        // What slows it down it may not have heard of yet.
+        let window = (self.base + self.last.max(0.0) + self.fresh.max(0.0)).max(size) * leeway;
+        self.bytes = (self.bytes + window * passed / self.rtt).min(window + BURST * size);
         if self.bytes < size {
             return false;
         }
@@ -189,34 +186,34 @@ impl Suspect {
         Duration::from_secs_f64(core::mem::take(&mut self.time))
     }
 
-    /// Once a round trip: what was granted before the last one has been heard of.
+    /// Once a round trip: what was granted before the last one has been heard of by now.
     fn advance_round(&mut self, now: Time, size: f64, spacing: Duration, claim: &Claim) {
         if now < self.round_end {
             return;
         }
         let entitled = self.base + self.last;
         let used = self.claimed + self.last.max(0.0);
-        self.base = if entitled > used { (entitled + used) / 2.0 } else { entitled.max(0.0) };
-        let silent = now.since(self.round_end).secs() >= rtt(claim);
-        self.last = if silent { self.last.min(0.0) } else { self.fresh };
-        self.fresh = 0.0;
-        self.claimed = claimed_rate(size, spacing, claim);
-        self.round_end = now + Duration::from_secs_f64(rtt(claim));
+        self.base = if entitled > used { (entitled + used) / 2.0 } else { entitled.max(size) };
+        self.last = core::mem::take(&mut self.fresh);
+        self.rtt = (self.rtt + believed(claim)) / 2.0;
+        self.claimed = claimed_window(size, spacing, self.rtt);
+        self.round_end = now + Duration::from_secs_f64(self.rtt);
     }
 }
 
-/// The round trip a packet claims, as far as that is believed.
-fn rtt(claim: &Claim) -> f64 {
+/// The round trip a packet claims, in seconds, as far as that is believed.
+fn believed(claim: &Claim) -> f64 {
     if claim.rtt.is_zero() {
-        return UNKNOWN_RTT;
+        UNKNOWN_RTT
+    } else {
+        claim.rtt.secs().clamp(SHORTEST_RTT, LONGEST_RTT)
     }
-    claim.rtt.secs().clamp(SHORTEST_RTT, LONGEST_RTT)
 }
 
-/// The rate that a spacing makes. A flow that does not know its own has an initial window.
-fn claimed_rate(size: f64, spacing: Duration, claim: &Claim) -> f64 {
-    if claim.spacing.is_zero() {
-        return BURST * size / UNKNOWN_RTT;
-    }
-    size / spacing.secs().max(f64::MIN_POSITIVE)
+/// The bytes a round trip that a spacing makes. A flow that does not know its own has an initial window.
+fn claimed_window(size: f64, spacing: Duration, rtt: f64) -> f64 {
+    if spacing.is_zero() { BURST * size } else { size * rtt / spacing.secs() }
 }
+
+#[cfg(test)]
+mod tests;

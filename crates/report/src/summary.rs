@@ -73,6 +73,8 @@ pub struct FlowSummary {
     pub rtt_mean_s: Option<f64>,
     /// Least of its round-trip time samples, seconds.
     pub rtt_min_s: Option<f64>,
+    /// Its packets that policers corrected or dropped.
+    pub clamps: u64,
 }
 
 /// The figures of one link direction and its queue.
@@ -111,6 +113,8 @@ pub struct LinkSummary {
     pub drops: BTreeMap<String, u64>,
     /// Packets given a congestion mark.
     pub marks: u64,
+    /// Packets whose header the policer corrected, or that it dropped.
+    pub clamps: u64,
 }
 
 /// Flow completion times, from the application's request to the last byte delivered.

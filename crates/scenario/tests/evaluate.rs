@@ -67,6 +67,7 @@ fn flow_outcome(flow: u32, started: bool, delivered: u64) -> FlowOutcome {
         timeouts: 0,
         min_rtt: Some(Duration::from_millis(40)),
         mean_rtt: Some(Duration::from_millis(45)),
+        clamps: u64::from(flow) * 7,
     }
 }
 
@@ -84,6 +85,7 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
             queue_bytes_max: Bytes::new(31_000),
             drops: Default::default(),
             marks: 11,
+            clamps: 0,
         }],
         packets: Default::default(),
         events: 0,

@@ -80,6 +80,7 @@ impl Dumbbell {
                 stop: None,
                 app: App::unlimited(),
                 transport: self.transport.clone(),
+                lie: None,
             });
         }
         Setup {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
+use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId};
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
@@ -76,6 +77,8 @@ pub struct FlowSpec {
     pub app: App,
     /// How its ends behave.
     pub transport: TransportConfig,
+    /// How they are dishonest, if they are.
+    pub lie: Option<Lie>,
 }
 
 /// Flows that arrive by a random or listed process.

@@ -109,6 +109,7 @@ impl Net {
             stop: None,
             app,
             transport: transport(),
+            lie: None,
         });
         self.setup.flows.last_mut().unwrap()
     }
