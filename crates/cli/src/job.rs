@@ -5,7 +5,6 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
-use ratewire_laws::AnyLaw;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
@@ -15,7 +14,6 @@ use ratewire_sim::record::{
 };
 use ratewire_sim::setup::{Follow, Setup};
 use ratewire_units::Time;
-use ratewire_wire::xcp::Draft;
 use rayon::prelude::*;
 
 use crate::progress::{Progress, Ticker};
@@ -36,11 +34,17 @@ pub(crate) struct Done {
     pub(crate) why: Option<String>,
 }
 
-/// Does the jobs on all cores; results come in the order of the jobs.
-pub(crate) fn run_all(jobs: &[Job<'_>], show_progress: bool) -> Vec<Result<Done, Failure>> {
+/// Does the jobs on all cores and keeps of each what `keep` makes of it; results come in the order of
+/// the jobs.
+pub(crate) fn run_all<T: Send>(
+    jobs: &[Job<'_>],
+    show_progress: bool,
+    keep: impl Fn(&Job<'_>, Done) -> T + Sync,
+) -> Vec<Result<T, Failure>> {
     let durations = jobs.iter().map(|job| job.plan.setup.duration);
     let progress = Progress::new(show_progress, durations.collect());
-    let done = jobs.par_iter().enumerate().map(|(i, job)| job.run(progress.ticker(i))).collect();
+    let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
+    let done = jobs.par_iter().enumerate().map(run).collect();
     progress.finish();
     done
 }
@@ -102,11 +106,8 @@ impl<'a> PacketFile<'a> {
     }
 
     fn flow(&mut self, started: &FlowStarted<'_>) {
-        let draft = match &self.setup.laws[started.law] {
-            AnyLaw::Xcp(xcp) => xcp.draft(),
-            _ => Draft::V03,
-        };
-        self.capture.flow(started.flow, started.from, started.to, draft);
+        let law = &self.setup.laws[started.law];
+        self.capture.flow(started.flow, started.from, started.to, law);
     }
 
     fn packet(&mut self, seen: &PacketSeen) {

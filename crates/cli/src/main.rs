@@ -24,6 +24,8 @@ is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire:
 enum Command {
     /// Simulate a scenario, print how each law did, and write the report
     Run(commands::run::Args),
+    /// Compare laws over several seeds: means, their intervals, and what is within noise
+    Compare(commands::compare::Args),
     /// Run scenarios and hold them against their expectations
     Check(commands::check::Args),
     /// List the laws
@@ -44,6 +46,7 @@ enum Command {
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Run(args) => commands::run::run(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Laws(args) => commands::lists::laws(&args),
         Command::Topologies => commands::lists::topologies(),

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_statistics::percentile;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::{
     Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo, Series,
+    SizeSummary,
 };
 
 /// Points a series keeps by default.
 pub const MAX_POINTS: usize = 600;
+
+/// Bounds between the sizes of flows that are told apart, bytes.
+const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
 /// How much of a run is kept for plots. Exact figures do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +113,8 @@ pub struct Collector {
     stride: u64,
     times: Histogram,
     slowdowns: Histogram,
+    /// The same by size: below the first of [`SIZES`], from there on below the second ...
+    slowdowns_by_size: [Histogram; SIZES.len() + 1],
 }
 
 /// Data delivered by all flows since the last instant anything was sampled.
@@ -152,6 +159,7 @@ impl Collector {
             stride: 1,
             times: Histogram::default(),
             slowdowns: Histogram::default(),
+            slowdowns_by_size: Default::default(),
         }
     }
 
@@ -209,7 +217,10 @@ impl Collector {
     pub fn completion(&mut self, c: Completion) {
         self.times.add(c.took.secs());
         if let Some(ideal) = c.ideal.filter(|i| !i.is_zero()) {
-            self.slowdowns.add(c.took.secs() / ideal.secs());
+            let slowdown = c.took.secs() / ideal.secs();
+            self.slowdowns.add(slowdown);
+            let size = SIZES.partition_point(|bound| *bound <= c.size.get());
+            self.slowdowns_by_size[size].add(slowdown);
         }
         if self.completions_total.is_multiple_of(self.stride) {
             if self.completions.len() >= self.limits.completions.max(1) {
@@ -230,18 +241,20 @@ impl Collector {
     /// Ends the run.
     pub fn finish(mut self) -> Collected {
         self.flush();
-        let took = |q: f64| match self.stride {
+        let times: Vec<f64> = self.completions.iter().map(|c| c.took.secs()).collect();
+        let took = |percent: u32| match self.stride {
             // Every one was kept: exact. Else the histogram knows, within 1 %.
-            1 => exact_quantile(self.completions.iter().map(|c| c.took.secs()), q),
-            _ => self.times.quantile(q),
+            1 => percentile(&times, percent),
+            _ => self.times.quantile(f64::from(percent) / 100.0),
         };
         let completion_summary = self.times.mean().map(|mean_s| CompletionSummary {
             flows: self.completions_total,
             mean_s,
-            median_s: took(0.5).unwrap_or_default(),
-            p99_s: took(0.99).unwrap_or_default(),
+            median_s: took(50).unwrap_or_default(),
+            p99_s: took(99).unwrap_or_default(),
             slowdown_median: self.slowdowns.quantile(0.5),
             slowdown_p99: self.slowdowns.quantile(0.99),
+            by_size: self.slowdowns_by_size.iter().enumerate().filter_map(by_size).collect(),
         });
         let mut flows: Vec<FlowSeries> = self.flows.into_values().collect();
         let mut links: Vec<LinkSeries> = self.links.into_values().collect();
@@ -339,12 +352,15 @@ impl LinkSeries {
     }
 }
 
-/// The value that a part `q` of the values do not exceed; `None` without values.
-fn exact_quantile(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_by(f64::total_cmp);
-    let rank = libm::ceil(q * sorted.len() as f64).max(1.0) as usize;
-    sorted.get(rank - 1).copied()
+/// What is said of the flows of one size; `None` if there are none.
+fn by_size((at, slowdowns): (usize, &Histogram)) -> Option<SizeSummary> {
+    Some(SizeSummary {
+        from_bytes: at.checked_sub(1).map_or(0, |below| SIZES[below]),
+        below_bytes: SIZES.get(at).copied(),
+        flows: slowdowns.count(),
+        slowdown_median: slowdowns.quantile(0.5)?,
+        slowdown_p99: slowdowns.quantile(0.99)?,
+    })
 }
 
 #[cfg(test)]

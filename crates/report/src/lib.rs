@@ -20,6 +20,7 @@
 //! Everything here is a function of its arguments: the same samples give the same bytes.
 
 mod collect;
+pub mod compare;
 mod figure;
 mod headline;
 mod histogram;
@@ -32,6 +33,7 @@ mod summary;
 pub mod table;
 
 pub use collect::{Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS};
+pub use compare::Comparison;
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;
@@ -41,6 +43,6 @@ pub use model::{
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary, Summary,
-    jain_index,
+    CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary,
+    Settling, SizeSummary, Summary,
 };

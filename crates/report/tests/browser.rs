@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use ratewire_report::{
-    Collector, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run, RunInfo, Summary,
-    Topology, html,
+    Collector, Comparison, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run,
+    RunInfo, Summary, Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -63,9 +63,9 @@ fn chromium() -> Option<String> {
 }
 
 /// How many plots the page's script drew; `None` when it did not run to its end.
-fn plots(chromium: &str, folder: &Path, page: &Page) -> Option<u32> {
+fn plots(chromium: &str, folder: &Path, html: &str) -> Option<u32> {
     let file = folder.join("page.html");
-    std::fs::write(&file, html::render(page)).unwrap();
+    std::fs::write(&file, html).unwrap();
     let out = Command::new(chromium)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
@@ -100,7 +100,13 @@ fn the_script_draws_what_there_is() {
         ("nothing", vec![run("xcp", 0, 0, 0, 0.5)], 0),
     ];
     for (what, runs, expected) in cases {
-        assert_eq!(plots(&chromium, &folder, &Page::new(runs)), Some(expected), "{what}");
+        let page = html::render(&Page::new(runs));
+        assert_eq!(plots(&chromium, &folder, &page), Some(expected), "{what}");
     }
+    let page = Page::new(laws(3));
+    let summaries = page.runs.iter().map(|r| (r.info.law.clone(), vec![r.summary.clone()]));
+    let comparison = Comparison::of(&summaries.collect::<Vec<_>>(), true);
+    let comparison = html::render_comparison(&comparison, &page);
+    assert_eq!(plots(&chromium, &folder, &comparison), Some(5), "a comparison");
     std::fs::remove_dir_all(&folder).unwrap();
 }

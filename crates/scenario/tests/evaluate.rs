@@ -66,6 +66,7 @@ fn flow_outcome(flow: u32, started: bool, delivered: u64) -> FlowOutcome {
 
         timeouts: 0,
         min_rtt: Some(Duration::from_millis(40)),
+        max_rtt: Some(Duration::from_millis(60)),
         mean_rtt: Some(Duration::from_millis(45)),
         clamps: u64::from(flow) * 7,
     }

@@ -65,6 +65,8 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Smallest RTT sample; `None` without any.
     pub min_rtt: Option<Duration>,
+    /// Largest RTT sample; `None` without any.
+    pub max_rtt: Option<Duration>,
     /// Mean of the RTT samples; `None` without any.
     pub mean_rtt: Option<Duration>,
     /// Its packets that policers corrected or dropped.

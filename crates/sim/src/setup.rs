@@ -5,7 +5,9 @@ use std::sync::Arc;
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
 use ratewire_laws::trust::Lie;
-use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId};
+use ratewire_net::spec::{
+    Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
+};
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -57,6 +59,22 @@ pub enum Follow {
     One(FlowId, Time),
 }
 
+impl Setup {
+    /// Whether anything is left to chance. If not, every seed gives the same run.
+    pub fn has_chance(&self) -> bool {
+        let network = &self.network;
+        self.traffic.iter().any(TrafficSpec::has_chance)
+            || network.links.iter().any(link_has_chance)
+            || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
+    }
+}
+
+fn link_has_chance(link: &LinkSpec) -> bool {
+    matches!(link.discipline, Discipline::Red(_))
+        || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
+        || link.reorder.is_some()
+}
+
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
@@ -100,6 +118,16 @@ pub struct TrafficSpec {
     pub law: usize,
     /// How the flows' ends behave.
     pub transport: TransportConfig,
+}
+
+impl TrafficSpec {
+    fn has_chance(&self) -> bool {
+        match self.arrivals {
+            Arrivals::Poisson(_) => true,
+            Arrivals::Periodic(_) => self.pairs.len() > 1 || !matches!(self.sizes, Sizes::Fixed(_)),
+            Arrivals::Listed(_) => false,
+        }
+    }
 }
 
 /// When flows arrive.

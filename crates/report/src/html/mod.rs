@@ -5,6 +5,7 @@
 //! forbids it to load anything at all.
 
 mod cards;
+mod comparison;
 mod completions;
 mod data;
 mod foot;
@@ -17,6 +18,7 @@ mod topology;
 
 use crate::figure::plural;
 use crate::{Expectation, Run};
+pub use comparison::render_comparison;
 use data::Choice;
 use groups::{Groups, Mode};
 use text::{escape, name};
@@ -56,9 +58,14 @@ impl Page {
 pub fn render(page: &Page) -> String {
     let groups = Groups::of(&page.runs);
     let choice = Choice::of(&page.runs);
+    small_enough(|halvings| document(page, &groups, &choice, halvings))
+}
+
+/// The document with its series halved as often as it takes.
+fn small_enough(document: impl Fn(u32) -> String) -> String {
     let mut halvings = 0;
     loop {
-        let html = document(page, &groups, &choice, halvings);
+        let html = document(halvings);
         if html.len() <= LARGEST || halvings >= MOST_HALVINGS {
             return html;
         }
@@ -72,15 +79,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
         Some(run) if !run.info.scenario.is_empty() => name(&run.info.scenario),
         _ => "Ratewire report".into(),
     };
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{STYLE}</style>\n\
-         </head>\n<body>\n"
-    );
+    let mut out = head(&title);
     out.push_str(&header(page, &title));
     if runs.is_empty() {
         out.push_str("<main><p class=\"note\">Nothing ran.</p></main>\n");
@@ -91,16 +90,32 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&cards::cards(runs, groups));
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&topology::topology(runs));
-    out.push_str(&plots::plots(runs, groups, choice, halvings));
+    out.push_str(&plots::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
     out.push_str(&tables::tables(runs, groups));
     out.push_str(&foot::foot(page, choice, halvings));
-    out.push_str("</main>\n<script type=\"application/json\" id=\"data\">");
-    out.push_str(&data::json(runs, groups, choice, halvings));
-    out.push_str(&format!(
-        "</script>\n<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    ));
-    out
+    out + "</main>\n" + &script(&data::json(runs, groups, choice, halvings)) + "</body>\n</html>\n"
+}
+
+/// All up to the body.
+fn head(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{STYLE}</style>\n\
+         </head>\n<body>\n"
+    )
+}
+
+/// What draws the plots over time, and what it draws.
+fn script(data: &str) -> String {
+    format!(
+        "<script type=\"application/json\" id=\"data\">{data}</script>\n\
+         <script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n"
+    )
 }
 
 fn header(page: &Page, title: &str) -> String {
@@ -114,7 +129,7 @@ fn header(page: &Page, title: &str) -> String {
         seeds.dedup();
         seeds.iter().take(8).map(u64::to_string).collect()
     };
-    let mut facts = vec![
+    let facts = vec![
         (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
         ("Duration", escape(&info.duration.to_string())),
         ("Flows", crate::figure::count(first.collected.flows_total as u64)),
@@ -122,15 +137,20 @@ fn header(page: &Page, title: &str) -> String {
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
         ("Ratewire", name(&info.version)),
     ];
-    facts.retain(|(_, text)| !text.is_empty());
-    let facts: String =
-        facts.iter().map(|(k, v)| format!("<div><dt>{k}</dt><dd>{v}</dd></div>")).collect();
     let failed = page.expectations.iter().filter(|e| !e.passed).count();
     let verdict = match (page.expectations.len(), failed) {
         (0, _) => String::new(),
         (n, 0) => format!("<p class=\"pill pass\">✓ {} held</p>", plural(n, "claim")),
         (n, _) => format!("<p class=\"pill fail\">✗ {failed} of {} failed</p>", plural(n, "claim")),
     };
+    headed(title, &verdict, facts)
+}
+
+/// The title, a verdict beside it, and the facts that there are.
+fn headed(title: &str, verdict: &str, facts: Vec<(&str, String)>) -> String {
+    let known = facts.iter().filter(|(_, text)| !text.is_empty());
+    let facts: String =
+        known.map(|(k, v)| format!("<div><dt>{k}</dt><dd>{v}</dd></div>")).collect();
     format!(
         "<header><div><h1>{title}</h1>{verdict}</div><dl class=\"facts\">{facts}</dl></header>\n"
     )

@@ -6,10 +6,16 @@ use super::text::{escape, name};
 use crate::figure::{count, percent, plural, rate, seconds};
 use crate::{Headline, Run};
 
-pub(super) fn plots(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
+pub(super) fn plots(
+    heading: &str,
+    runs: &[Run],
+    groups: &Groups,
+    choice: &Choice,
+    halvings: u32,
+) -> String {
     let flows: usize = runs.iter().map(|r| r.collected.flows.len()).sum();
-    let mut out = String::from(
-        "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">Over time</h2>\n\
+    let mut out = format!(
+        "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">{heading}</h2>\n\
          <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
          <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
     );

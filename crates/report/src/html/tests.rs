@@ -2,8 +2,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
 use crate::{
-    Collector, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, RunInfo,
-    Summary, Topology,
+    Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo,
+    NodeKind, RunInfo, Summary, Topology,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -72,7 +72,10 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
 
 /// The page, after checking what holds for every page.
 fn rendered(page: &Page) -> String {
-    let html = render(page);
+    checked(render(page))
+}
+
+fn checked(html: String) -> String {
     assert!(html.len() < 5_000_000, "{} bytes", html.len());
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
     assert!(!html.contains("<script>alert") && !html.contains('\u{1b}'));
@@ -202,4 +205,48 @@ fn uplot_comes_with_its_licence() {
     assert!(UPLOT.contains("uPlot (v1.6.32)"));
     let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 3, 1e6)]));
     assert!(html.contains("The MIT License") && html.contains("Leon Sorokin"));
+}
+
+/// Three laws from three seeds; the names are the worst there are.
+fn compared(utilisation: impl Fn(usize, u64) -> f64) -> (Comparison, Page) {
+    let laws = [EVIL, "b", "c"];
+    let summary = |law: usize, seed| {
+        let mut summary = Summary { seed, ..Summary::of(&info(laws[law], 2, 2)) };
+        summary.links[0].utilisation = utilisation(law, seed);
+        summary.settlings = vec![crate::Settling {
+            event: EVIL.into(),
+            took_s: (law == 0 || seed == 1).then_some(0.5),
+            ..Default::default()
+        }];
+        summary
+    };
+    let all = (0..3).map(|law| (laws[law].into(), (1..=3).map(|s| summary(law, s)).collect()));
+    let all: Vec<(String, Vec<Summary>)> = all.collect();
+    let runs = laws.iter().map(|law| run(info(law, 2, 2), 3, 1e6)).collect();
+    (Comparison::of(&all, true), Page::new(runs))
+}
+
+#[test]
+fn a_comparison_says_who_is_best_and_what_is_noise() {
+    // b is better than the first by noise, c worse by more than that.
+    let noise = [[0.0, 0.0, 0.0], [0.02, -0.01, 0.01], [-0.3, -0.3, -0.3]];
+    let (comparison, page) = compared(|law, seed| 0.9 + noise[law][seed as usize - 1]);
+    let html = checked(render_comparison(&comparison, &page));
+    // Ours: data, uPlot, the page's own.
+    assert_eq!(html.matches("<script").count(), 3);
+    data(&html);
+    let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
+    let cells: Vec<&str> = row.split("<td>").collect();
+    assert!(cells[1].contains(">b<") && cells[1].contains("90.7 ± 3.8 %"), "{row}");
+    assert!(cells[2].contains("&lt;script&gt;") && cells[3].contains(">c<"), "{row}");
+    assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
+    assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
+    assert!(html.contains(">1 of 3<"), "shares became fair in one seed of three");
+}
+
+#[test]
+fn comparisons_of_nothing_and_of_no_numbers_are_pages() {
+    checked(render_comparison(&Comparison::default(), &Page::default()));
+    let (comparison, page) = compared(|_, _| f64::NAN);
+    assert!(!checked(render_comparison(&comparison, &page)).contains(">Utilisation</th>"));
 }

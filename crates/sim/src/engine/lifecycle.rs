@@ -153,6 +153,7 @@ impl<R: Recorder> Simulation<'_, R> {
         outcome.retransmitted_packets = stats.retransmitted_packets;
         outcome.timeouts = stats.timeouts;
         outcome.min_rtt = flow.sender.rtt().min();
+        outcome.max_rtt = flow.sender.rtt().max();
         outcome.mean_rtt =
             stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
     }
@@ -177,6 +178,7 @@ pub(super) fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
         retransmitted_packets: 0,
         timeouts: 0,
         min_rtt: None,
+        max_rtt: None,
         mean_rtt: None,
         clamps: 0,
     }
