@@ -11,7 +11,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Figure, Reason};
-use crate::trust::{Claim, Hand, Lie};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// Bytes that the longest congestion header takes.
 pub const MAX_HEADER: usize = 64;
@@ -79,8 +79,8 @@ pub trait Law: Sized {
     }
     /// Writes into a header the spacing that it should have claimed.
     fn correct(&self, _header: &mut Self::Header, _spacing: Duration) {}
-    /// By how much the sender may speed up, or must slow down, after a header that a port lets go.
-    fn grant(&self, _header: &Self::Header) -> Option<Throughput> {
+    /// What a header that a port lets go permits its sender; `None` if it says nothing.
+    fn grant(&self, _header: &Self::Header) -> Option<Grant> {
         None
     }
 }

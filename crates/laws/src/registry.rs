@@ -13,7 +13,7 @@ use crate::law::{
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Figure, Reason};
-use crate::trust::{Claim, Hand, Lie};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 macro_rules! registry {
     ($($variant:ident => $law:ty,)*) => {
@@ -132,7 +132,7 @@ macro_rules! registry {
                 }
             }
             /// See [`Law::grant`]; none of another law's header.
-            pub fn grant(&self, header: &Header) -> Option<Throughput> {
+            pub fn grant(&self, header: &Header) -> Option<Grant> {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => law.grant(h),)*
                     _ => None,

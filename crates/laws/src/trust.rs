@@ -3,7 +3,7 @@
 //! A law says here how its headers would be falsified, what they claim that can be checked, and what
 //! they grant. Scenarios lie with the first, policers hold senders to the others.
 
-use ratewire_units::Duration;
+use ratewire_units::{Duration, Throughput};
 
 /// How the two hosts of a flow are dishonest; by default they are not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,8 @@ pub struct Lie {
     pub throughput: f64,
     /// The sender does not slow down when it is told to.
     pub ignore_feedback: bool,
-    /// What speeds the sender up the receiver returns times this, what slows it down over this.
+    /// Rates, and what speeds the sender up, the receiver returns times this; what slows it down, over
+    /// this.
     pub inflate: f64,
 }
 
@@ -40,6 +41,16 @@ pub enum Hand {
 pub struct Claim {
     /// Its RTT; zero while unknown.
     pub rtt: Duration,
-    /// Time since its packet before: size over throughput; zero while unknown.
-    pub spacing: Duration,
+    /// Time since its packet before: size over throughput; zero while unknown, `None` where the law's
+    /// headers do not say.
+    pub spacing: Option<Duration>,
+}
+
+/// What a header, as a port lets it go, permits its sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Grant {
+    /// To send so much faster; slower, if negative.
+    Change(Throughput),
+    /// To send at this rate.
+    Rate(Throughput),
 }

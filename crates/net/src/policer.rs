@@ -17,7 +17,7 @@
 //!
 //! A law's weights are lies to a policer: it sees only that more is claimed than is sent.
 
-use ratewire_laws::trust::Claim;
+use ratewire_laws::trust::{Claim, Grant};
 use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -27,8 +27,8 @@ use crate::spec::PoliceSpec;
 const WAYS: usize = 8;
 /// What the time claimed may exceed the time passed by, for rounding's sake.
 const ROUNDING: f64 = 1.0 + 1.0 / 64.0;
-/// Packets that any flow may send at once: an initial window (RFC 6928).
-const BURST: f64 = 10.0;
+/// Bytes that any flow may send at once, if they are two packets: an initial window (RFC 6928).
+const BURST: f64 = 15_000.0;
 /// The round trip of a flow that does not know its own.
 const UNKNOWN_RTT: f64 = 0.1;
 /// Claims of round trips below and above these are not believed.
@@ -64,7 +64,7 @@ struct Suspect {
     /// Its round trip as it claims, in seconds, smoothed so that one packet's claim moves little.
     rtt: f64,
     round_end: Time,
-    /// Bytes a round trip that it claimed when this one began.
+    /// Bytes a round trip that it claimed when this one began; infinite where its header does not say.
     claimed: f64,
     /// Bytes a round trip that it may send, with all that was granted before the last one. A window, as
     /// the sender keeps it, and no rate: what it sends at falls and rises with the queue by itself.
@@ -99,13 +99,15 @@ impl Policer {
         if !suspect.may_send(now, size, leeway) {
             return Verdict::Drop;
         }
-        let spacing = suspect.may_claim(&claim);
-        suspect.advance_round(now, size, spacing, &claim);
-        if spacing == claim.spacing {
-            return Verdict::Pass;
+        let spacing = claim.spacing.map(|spacing| suspect.may_claim(spacing));
+        suspect.advance_round(now, size, &Claim { spacing, ..claim });
+        match spacing {
+            Some(spacing) if claim.spacing != Some(spacing) => {
+                self.law.correct(header, spacing);
+                Verdict::Corrected
+            }
+            _ => Verdict::Pass,
         }
-        self.law.correct(header, spacing);
-        Verdict::Corrected
     }
 
     /// A packet leaves with what the port grants.
@@ -113,7 +115,12 @@ impl Policer {
         let Some(grant) = self.law.grant(header) else { return };
         let set = self.set(flow);
         if let Some(suspect) = self.sets[set].iter_mut().find(|s| s.flow == Some(flow)) {
-            suspect.fresh += grant.get() * suspect.rtt;
+            match grant {
+                Grant::Change(change) => suspect.fresh += change.get() * suspect.rtt,
+                Grant::Rate(rate) => {
+                    suspect.fresh = rate.get() * suspect.rtt - suspect.base - suspect.last;
+                }
+            }
         }
     }
 
@@ -144,18 +151,18 @@ impl Policer {
 impl Suspect {
     fn new(now: Time, flow: u32, count: u64, size: f64, claim: &Claim) -> Suspect {
         let rtt = believed(claim);
-        let window = claimed_window(size, claim.spacing, rtt);
+        let window = claimed_window(size, claim, rtt);
         Suspect {
             flow: Some(flow),
             count,
             seen: now,
             rtt,
             round_end: now + Duration::from_secs_f64(rtt),
-            claimed: window,
-            base: window,
+            claimed: window.unwrap_or(f64::INFINITY),
+            base: window.unwrap_or(burst(size)),
             last: 0.0,
             fresh: 0.0,
-            bytes: BURST * size,
+            bytes: burst(size),
             time: 2.0 * rtt,
         }
     }
@@ -167,7 +174,7 @@ impl Suspect {
         self.time = (self.time + passed * ROUNDING).min(2.0 * self.rtt);
         // What slows it down it may not have heard of yet.
         let window = (self.base + self.last.max(0.0) + self.fresh.max(0.0)).max(size) * leeway;
-        self.bytes = (self.bytes + window * passed / self.rtt).min(window + BURST * size);
+        self.bytes = (self.bytes + window * passed / self.rtt).min(window + burst(size));
         if self.bytes < size {
             return false;
         }
@@ -177,17 +184,16 @@ impl Suspect {
     }
 
     /// The spacing it may claim: its own, or the time that is left.
-    fn may_claim(&mut self, claim: &Claim) -> Duration {
-        let spacing = claim.spacing.secs();
-        if spacing <= self.time {
-            self.time -= spacing;
-            return claim.spacing;
+    fn may_claim(&mut self, spacing: Duration) -> Duration {
+        if spacing.secs() <= self.time {
+            self.time -= spacing.secs();
+            return spacing;
         }
         Duration::from_secs_f64(core::mem::take(&mut self.time))
     }
 
     /// Once a round trip: what was granted before the last one has been heard of by now.
-    fn advance_round(&mut self, now: Time, size: f64, spacing: Duration, claim: &Claim) {
+    fn advance_round(&mut self, now: Time, size: f64, claim: &Claim) {
         if now < self.round_end {
             return;
         }
@@ -196,7 +202,7 @@ impl Suspect {
         self.base = if entitled > used { (entitled + used) / 2.0 } else { entitled.max(size) };
         self.last = core::mem::take(&mut self.fresh);
         self.rtt = (self.rtt + believed(claim)) / 2.0;
-        self.claimed = claimed_window(size, spacing, self.rtt);
+        self.claimed = claimed_window(size, claim, self.rtt).unwrap_or(f64::INFINITY);
         self.round_end = now + Duration::from_secs_f64(self.rtt);
     }
 }
@@ -210,9 +216,15 @@ fn believed(claim: &Claim) -> f64 {
     }
 }
 
-/// The bytes a round trip that a spacing makes. A flow that does not know its own has an initial window.
-fn claimed_window(size: f64, spacing: Duration, rtt: f64) -> f64 {
-    if spacing.is_zero() { BURST * size } else { size * rtt / spacing.secs() }
+/// The bytes a round trip that the claimed spacing makes, where the law's headers say. A flow that does
+/// not know its own yet has an initial window.
+fn claimed_window(size: f64, claim: &Claim, rtt: f64) -> Option<f64> {
+    let spacing = claim.spacing?.secs();
+    Some(if spacing > 0.0 { size * rtt / spacing } else { burst(size) })
+}
+
+fn burst(size: f64) -> f64 {
+    BURST.max(2.0 * size)
 }
 
 #[cfg(test)]

@@ -53,13 +53,13 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Throughput};
+use ratewire_units::{Bytes, Duration, Rate};
 use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
 use crate::reason::Figure;
-use crate::trust::{Claim, Hand, Lie};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// How a sender says how fast it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -412,7 +412,7 @@ impl Law for Xcp {
     fn correct(&self, header: &mut XcpHeader, spacing: Duration) {
         trust::correct(header, spacing);
     }
-    fn grant(&self, header: &XcpHeader) -> Option<Throughput> {
+    fn grant(&self, header: &XcpHeader) -> Option<Grant> {
         trust::grant(header)
     }
 }

@@ -3,7 +3,7 @@
 use ratewire_units::{Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
-use crate::trust::{Claim, Hand, Lie};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 pub(super) fn falsify(header: &mut XcpHeader, lie: &Lie, hand: Hand) {
     match hand {
@@ -25,13 +25,14 @@ pub(super) fn falsify(header: &mut XcpHeader, lie: &Lie, hand: Hand) {
 
 /// Of X and RTT; the wish is no claim, for no port grants more than it has.
 pub(super) fn claim(header: &XcpHeader) -> Option<Claim> {
-    (header.format == Format::Standard).then_some(Claim { rtt: header.rtt, spacing: header.x })
+    (header.format == Format::Standard)
+        .then_some(Claim { rtt: header.rtt, spacing: Some(header.x) })
 }
 
 pub(super) fn correct(header: &mut XcpHeader, spacing: Duration) {
     header.x = spacing;
 }
 
-pub(super) fn grant(header: &XcpHeader) -> Option<Throughput> {
-    (header.format == Format::Standard).then_some(header.delta_throughput)
+pub(super) fn grant(header: &XcpHeader) -> Option<Grant> {
+    (header.format == Format::Standard).then_some(Grant::Change(header.delta_throughput))
 }

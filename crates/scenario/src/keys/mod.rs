@@ -258,7 +258,7 @@ const TABLES: &[TableInfo] = &[
         "lie",
         "lie = { ... }",
         "How the hosts of a flow are dishonest. A law whose headers do not say what is lied about takes \
-         no notice (today all but XCP).",
+         no notice (today all but XCP, RCP and PIQI-RCP).",
         "lie = { throughput = 0.25 }",
     ),
     table(
