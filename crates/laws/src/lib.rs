@@ -33,6 +33,7 @@ pub mod registry;
 pub mod tcp;
 #[cfg(test)]
 mod testing;
+pub mod trust;
 pub mod xcp;
 
 pub use law::{

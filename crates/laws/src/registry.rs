@@ -13,6 +13,7 @@ use crate::law::{
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Figure, Reason};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 macro_rules! registry {
     ($($variant:ident => $law:ty,)*) => {
@@ -107,6 +108,34 @@ macro_rules! registry {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => law.fields(h),)*
                     _ => Vec::new(),
+                }
+            }
+            /// See [`Law::falsify`]; a header of another law is left as it is.
+            pub fn falsify(&self, header: &mut Header, lie: &Lie, hand: Hand) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.falsify(h, lie, hand),)*
+                    _ => {}
+                }
+            }
+            /// See [`Law::claim`]; none of another law's header.
+            pub fn claim(&self, header: &Header) -> Option<Claim> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.claim(h),)*
+                    _ => None,
+                }
+            }
+            /// See [`Law::correct`]; a header of another law is left as it is.
+            pub fn correct(&self, header: &mut Header, spacing: Duration) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.correct(h, spacing),)*
+                    _ => {}
+                }
+            }
+            /// See [`Law::grant`]; none of another law's header.
+            pub fn grant(&self, header: &Header) -> Option<Grant> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.grant(h),)*
+                    _ => None,
                 }
             }
             /// See [`Law::quantise`]; a header of another law is left as it is.

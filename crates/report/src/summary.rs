@@ -86,6 +86,8 @@ pub struct FlowSummary {
     pub rtt_min_s: Option<f64>,
     /// Largest of its round-trip time samples, seconds.
     pub rtt_max_s: Option<f64>,
+    /// Its packets that policers corrected or dropped.
+    pub clamps: u64,
 }
 
 /// A change (a flow joins or leaves, a link changes) after which flows had to share anew.
@@ -141,6 +143,8 @@ pub struct LinkSummary {
     pub drops: BTreeMap<String, u64>,
     /// Packets given a congestion mark.
     pub marks: u64,
+    /// Packets whose header the policer corrected, or that it dropped.
+    pub clamps: u64,
 }
 
 /// Flow completion times, from the application's request to the last byte delivered.

@@ -75,6 +75,7 @@ fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: 
     flow.retransmitted_packets = end.retransmitted_packets;
     flow.rtt_mean_s = end.mean_rtt.map(Duration::secs);
     flow.rtt_min_s = end.min_rtt.map(Duration::secs);
+    flow.clamps = end.clamps;
     flow.rtt_max_s = end.max_rtt.map(Duration::secs);
 }
 
@@ -92,8 +93,10 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
         ("early (queue discipline)", end.drops.early),
         ("lost on the link", end.drops.lost),
         ("link down", end.drops.down),
+        ("policed", end.drops.policed),
     ];
     let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
     link.marks = end.marks;
+    link.clamps = end.clamps;
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
+use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
     Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
 };
@@ -68,6 +69,7 @@ impl Setup {
 fn link_has_chance(link: &LinkSpec) -> bool {
     matches!(link.discipline, Discipline::Red(_))
         || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
+        || link.reorder.is_some()
 }
 
 /// One flow.
@@ -90,6 +92,8 @@ pub struct FlowSpec {
     pub app: App,
     /// How its ends behave.
     pub transport: TransportConfig,
+    /// How they are dishonest, if they are.
+    pub lie: Option<Lie>,
 }
 
 /// Flows that arrive by a random or listed process.

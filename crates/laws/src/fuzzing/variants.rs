@@ -25,6 +25,7 @@ pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("rcp", &[("slot", "1 us"), ("initial_rate", "0"), ("probe", "1 us"), ("desired", "1 bit/s")]),
     ("piqi-rcp", &[("proportional", "1"), ("integral", "10"), ("ramp", "10"), ("fall", "ramp")]),
     ("piqi-rcp", &[("ramp", "0"), ("after_loss", "ignore"), ("initial_rtt", "1 us")]),
+    ("xcp", &[("measure_capacity", "true"), ("probe", "1"), ("without_header", "hold")]),
     ("xcp", &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")]),
     ("jetmax", &[("tau", "4"), ("after_loss", "ignore"), ("initial_rate", "0 bit/s")]),
     ("jetmax", &[("interval", "1 us"), ("longest_gap", "1 us"), ("capacity", "0 bit/s")]),

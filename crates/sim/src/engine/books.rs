@@ -84,6 +84,9 @@ impl<R: Recorder> Simulation<'_, R> {
                 self.settle(&flow);
             }
         }
+        for flow in &mut self.outcomes {
+            flow.clamps = self.network.clamps(flow.flow.0);
+        }
         let mut links = Vec::new();
         for i in 0..self.setup.network.links.len() as u32 {
             links.push(self.settle_link(LinkId(i)));
@@ -122,8 +125,10 @@ impl<R: Recorder> Simulation<'_, R> {
                 early: seen.dropped_early,
                 lost: seen.lost,
                 down: seen.dropped_down,
+                policed: seen.dropped_policed,
             },
             marks: seen.marked,
+            clamps: seen.clamps(),
         }
     }
 }

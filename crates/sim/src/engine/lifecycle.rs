@@ -27,6 +27,7 @@ impl<R: Recorder> Simulation<'_, R> {
             stop: None,
             app: App::sized(arrival.size),
             transport: spec.transport.clone(),
+            lie: None,
         };
         self.outcomes.push(FlowOutcome { traffic: Some(class), ..outcome(id, &flow) });
         self.slots.push(None);
@@ -51,6 +52,7 @@ impl<R: Recorder> Simulation<'_, R> {
             forward: forward.id,
             reverse: reverse.id,
             line_rate: forward.line_rate,
+            lie: spec.lie,
         });
         self.recorder.flow_started(&FlowStarted {
             flow: id,
@@ -181,5 +183,6 @@ pub(super) fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
         min_rtt: None,
         max_rtt: None,
         mean_rtt: None,
+        clamps: 0,
     }
 }

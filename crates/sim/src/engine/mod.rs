@@ -255,8 +255,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                if let Some(ack) = self.network.ack(label) {
-                    flow.sender.on_ack(now, &ack);
+                if let Some(mut ack) = self.network.ack(label) {
+                    flow.on_ack(now, &mut ack, self.setup);
                     if self.network.is_followed(label) {
                         self.tell_followed(slot, Fate::Acknowledged(now, ack.header));
                     }
