@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod lists;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 
 use std::io::Write;

@@ -9,15 +9,18 @@ mod completions;
 mod data;
 mod foot;
 mod groups;
+pub mod papers;
 mod plane;
 mod plots;
+mod sweep;
 mod tables;
 mod text;
 mod topology;
 
 use crate::figure::plural;
 use crate::{Expectation, Run};
-use data::Choice;
+use data::{Choice, Drawing};
+pub use plots::Plot;
 use groups::{Groups, Mode};
 use text::{escape, name};
 
@@ -72,15 +75,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
         Some(run) if !run.info.scenario.is_empty() => name(&run.info.scenario),
         _ => "Ratewire report".into(),
     };
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{STYLE}</style>\n\
-         </head>\n<body>\n"
-    );
+    let mut out = head(&title, STYLE);
     out.push_str(&header(page, &title));
     if runs.is_empty() {
         out.push_str("<main><p class=\"note\">Nothing ran.</p></main>\n");
@@ -96,11 +91,29 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&tables::tables(runs, groups));
     out.push_str(&foot::foot(page, choice, halvings));
     out.push_str("</main>\n<script type=\"application/json\" id=\"data\">");
-    out.push_str(&data::json(runs, groups, choice, halvings));
-    out.push_str(&format!(
-        "</script>\n<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    ));
-    out
+    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    out.push_str(&data::json(runs, groups, choice, &drawing));
+    out + "</script>\n" + &end()
+}
+
+/// A document up to the start of its body.
+fn head(title: &str, style: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{style}</style>\n\
+         </head>\n<body>\n"
+    )
+}
+
+/// The scripts, and the end of the document.
+fn end() -> String {
+    format!(
+        "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
 }
 
 fn header(page: &Page, title: &str) -> String {
@@ -141,27 +154,33 @@ fn toolbar(groups: &Groups, choice: &Choice) -> String {
     let mut out =
         String::from("<nav class=\"bar-top\" aria-label=\"Plots\"><div class=\"legend\">");
     if groups.mode != Mode::Flows {
-        for (i, g) in groups.list.iter().enumerate() {
-            out.push_str(&format!(
-                "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">\
-                 <i class=\"chip dash{}\"></i>{}</label>",
-                g.hue,
-                g.dash.min(3),
-                name(&g.name)
-            ));
-        }
+        out.push_str(&law_toggles(groups));
     }
     out.push_str("</div><div class=\"tools\">");
     if groups.mode == Mode::Runs {
         out.push_str(
-            "<label>Laws <select id=\"layout\"><option value=\"over\">over each other</option>\
+            "<label>Laws <select class=\"layout\"><option value=\"over\">over each other</option>\
              <option value=\"side\">one below the other</option></select></label>",
         );
     }
     if choice.links.len() > 1 {
-        out.push_str("<label>Link <select id=\"link\"></select></label>");
+        out.push_str("<label>Link <select class=\"choose-link\"></select></label>");
     }
-    out + "<button type=\"button\" id=\"reset\" disabled>Reset zoom</button></div></nav>\n"
+    out + "<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></nav>\n"
+}
+
+/// A box a law that shows and hides it.
+fn law_toggles(groups: &Groups) -> String {
+    let boxes = groups.list.iter().enumerate().map(|(i, g)| {
+        format!(
+            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">\
+             <i class=\"chip dash{}\"></i>{}</label>",
+            g.hue,
+            g.dash.min(3),
+            name(&g.name)
+        )
+    });
+    boxes.collect()
 }
 
 #[cfg(test)]
