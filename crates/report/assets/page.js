@@ -275,10 +275,11 @@ function panel(root, data) {
           const cell = span("", box, "div");
           const title = span("", cell, "h4");
           title.className = "hue" + data.groups[g].hue;
-          span("", title, "i").className = "chip";
+          // Where flows have colours of their own, the law's would be taken for one of theirs.
+          if (!data.apart) span("", title, "i").className = "chip";
           title.append(data.groups[g].name);
           const each = state.printing ? width : Math.max(240, cell.clientWidth);
-          plot(cell, quantity, lines.filter((l) => l.g === g), each, 132, top);
+          plot(cell, quantity, lines.filter((l) => l.g === g), each, data.apart ? 180 : 132, top);
         }
       } else {
         plot(box, quantity, lines, width, 210, quantity.top);
@@ -392,12 +393,18 @@ function panel(root, data) {
   const read = (node) => JSON.parse(node.textContent);
   const whole = document.getElementById("data");
   if (whole) return panel(document.body, read(whole));
-  const waiting = new Set(document.querySelectorAll(".panel"));
-  const open = (root) => waiting.delete(root) && panel(root, read(root.querySelector("script")));
-  const near = new IntersectionObserver(
-    (seen) => seen.filter((entry) => entry.isIntersecting).forEach((entry) => open(entry.target)),
-    { rootMargin: "600px" },
-  );
-  waiting.forEach((root) => near.observe(root));
-  addEventListener("beforeprint", () => [...waiting].forEach(open));
+  let waiting = [...document.querySelectorAll(".panel")];
+  const open = (wanted) => {
+    const opened = waiting.filter(wanted);
+    waiting = waiting.filter((root) => !opened.includes(root));
+    for (const root of opened) panel(root, read(root.querySelector("script")));
+  };
+  const near = () => open((root) => {
+    const { top, bottom } = root.getBoundingClientRect();
+    return top < innerHeight + 600 && bottom > -600;
+  });
+  addEventListener("scroll", near, { passive: true });
+  addEventListener("resize", near);
+  addEventListener("beforeprint", () => open(() => true));
+  near();
 })();

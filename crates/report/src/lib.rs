@@ -41,6 +41,6 @@ pub use model::{
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    Basis, CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary, Summary,
-    Verdict, jain_index,
+    Basis, CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary,
+    Summary, Verdict, jain_index,
 };

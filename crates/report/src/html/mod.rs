@@ -20,8 +20,8 @@ mod topology;
 use crate::figure::plural;
 use crate::{Expectation, Run};
 use data::{Choice, Drawing};
-pub use plots::Plot;
 use groups::{Groups, Mode};
+pub use plots::Plot;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");

@@ -113,7 +113,7 @@ fn document(papers: &[Paper], halvings: u32) -> String {
     out.push_str("<main>\n");
     out.push_str(&index(papers));
     for (i, paper) in papers.iter().enumerate() {
-        out.push_str(&section(paper, i, halvings));
+        out.push_str(&section(paper, i, papers.len() == 1, halvings));
     }
     out.push_str(FOOT);
     out + "</main>\n" + &end()
@@ -219,16 +219,18 @@ fn tally(verdicts: impl Iterator<Item = Verdict>) -> String {
     format!("<span class=\"tally\">{}</span>", pills.collect::<String>())
 }
 
-fn section(paper: &Paper, index: usize, halvings: u32) -> String {
+fn section(paper: &Paper, index: usize, alone: bool, halvings: u32) -> String {
     let laws = paper.laws();
-    let mut out = format!(
-        "<section class=\"paper\" id=\"p{index}\"><h2>{}</h2><p class=\"authors\">{}</p>\
-         <p class=\"summary\">{}</p>{}\n",
-        name(&paper.title),
-        escape(&paper.authors),
-        escape(&paper.summary),
-        tally(paper.verdicts())
-    );
+    let mut out = format!("<section class=\"paper\" id=\"p{index}\">");
+    if !alone {
+        out.push_str(&format!(
+            "<h2>{}</h2><p class=\"authors\">{}</p>{}",
+            name(&paper.title),
+            escape(&paper.authors),
+            tally(paper.verdicts())
+        ));
+    }
+    out.push_str(&format!("<p class=\"summary\">{}</p>\n", escape(&paper.summary)));
     for (j, figure) in paper.figures.iter().enumerate() {
         out.push_str(&article(figure, &format!("p{index}f{j}"), &laws, halvings));
     }
@@ -281,7 +283,9 @@ fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String 
     if several {
         out.push_str("<label>Link <select class=\"choose-link\"></select></label>");
     }
-    out.push_str("<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></div>\n");
+    out.push_str(
+        "<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></div>\n",
+    );
     out.push_str("<div class=\"plots\">\n");
     out.extend(panel.plots.iter().map(|plot| chart(runs, plot.title(), &[*plot])));
     out.push_str("</div>\n<script type=\"application/json\">");

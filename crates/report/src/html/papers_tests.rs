@@ -65,7 +65,8 @@ fn a_bound_set_after_a_run_never_counts_as_reproduced() {
         claim(false, Basis::Run),
     ];
     let html = render(&[paper(vec![figure(Vec::new(), claims)])]);
-    for pill in ["✓ 1 reproduced", "○ 2 set after a run", "≠ 1 not reproduced", "✗ 1 failed"] {
+    for pill in ["✓ 1 reproduced", "○ 2 set after a run", "≠ 1 not reproduced", "✗ 1 failed"]
+    {
         assert!(html.contains(pill), "{pill}");
     }
     assert!(html.contains("<li class=\"is-failed\">"), "the index shows the worst");
@@ -86,9 +87,8 @@ fn nothing_breaks_out_and_nothing_is_loaded() {
 #[test]
 fn many_papers_stay_below_five_megabytes_and_keep_every_plot() {
     let panels = || (0..6).map(|_| panel_of(vec![run("xcp", 600)], &[Plot::Throughput]));
-    let papers: Vec<Paper> = (0..6)
-        .map(|_| paper(vec![figure(panels().collect(), Vec::new())]))
-        .collect();
+    let papers: Vec<Paper> =
+        (0..6).map(|_| paper(vec![figure(panels().collect(), Vec::new())])).collect();
     let html = render(&papers);
     assert!(html.len() < 5_000_000, "{}", html.len());
     assert_eq!(html.matches("<div class=\"panel apart\">").count(), 36);

@@ -55,8 +55,11 @@ impl Axis {
         let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|s| s * decade);
         let step = step.into_iter().find(|s| high / s <= 5.5).unwrap_or(high);
         let count = libm::floor(high / step) as usize;
-        let ticks = (0..=count).map(|i| i as f64 * step).map(|v| (v, label(v)));
-        Axis { low: 0.0, high, log: false, ticks: ticks.collect() }
+        let mut ticks: Vec<_> =
+            (0..=count).map(|i| i as f64 * step).map(|v| (v, label(v))).collect();
+        // Of what is whole, values between have the label of a neighbour.
+        ticks.dedup_by(|a, b| a.1 == b.1);
+        Axis { low: 0.0, high, log: false, ticks }
     }
 
     /// Zero to one, in quarters, as percentages.
@@ -150,9 +153,12 @@ mod tests {
         for high in [1e-9, 0.97, 1.0, 77.5, 4e9] {
             let axis = Axis::linear([high / 3.0, high].into_iter(), |v| format!("{v}"));
             assert!((3..=7).contains(&axis.ticks.len()), "{high}: {:?}", axis.ticks);
-            assert_eq!(axis.part(0.0), 0.0);
+            assert_eq!(axis.part(0.0), 0.0, "{high}");
             assert!(axis.part(high) < 1.0 && axis.ticks.iter().all(|t| axis.part(t.0) <= 1.0));
         }
+        let whole = Axis::linear([0.0].into_iter(), |v| format!("{v:.0}"));
+        let labels: Vec<&str> = whole.ticks.iter().map(|t| t.1.as_str()).collect();
+        assert_eq!(labels, ["0", "1"]);
     }
 
     #[test]

@@ -68,14 +68,18 @@ pub(super) fn sweep(sweep: &Sweep, hue: impl Fn(&str) -> (usize, usize)) -> Stri
     )
 }
 
+fn finite(points: &[(f64, f64)]) -> impl Iterator<Item = &(f64, f64)> {
+    points.iter().filter(|p| p.0.is_finite() && p.1.is_finite())
+}
+
 /// The points in order, each after the first led in by `join`; a dot for `h0M`, a line for `L`.
 fn path(plane: &Plane, points: &[(f64, f64)], join: &str) -> String {
     let at = |p: &(f64, f64)| {
         let (x, y) = plane.at(p.0, p.1);
         format!("{x} {y}")
     };
-    let joined = points.iter().map(at).collect::<Vec<_>>().join(join);
-    format!("M{joined}h0")
+    let joined = finite(points).map(at).collect::<Vec<_>>().join(join);
+    if joined.is_empty() { joined } else { format!("M{joined}h0") }
 }
 
 fn rings(plane: &Plane, points: &[(f64, f64)]) -> String {
@@ -83,5 +87,5 @@ fn rings(plane: &Plane, points: &[(f64, f64)]) -> String {
         let (x, y) = plane.at(p.0, p.1);
         format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"6\"/>")
     };
-    points.iter().map(ring).collect()
+    finite(points).map(ring).collect()
 }
