@@ -14,11 +14,19 @@
 #![no_std]
 extern crate alloc;
 
+pub mod abc;
 pub mod bbr;
+pub mod emkc;
+mod feedback;
 pub mod fixed;
+pub mod hpcc;
+pub mod jetmax;
 mod law;
+pub mod maxnet;
 pub mod options;
 mod paced;
+pub mod piqi_rcp;
+pub mod rcp;
 mod reason;
 pub mod registry;
 pub mod tcp;

@@ -236,6 +236,14 @@ macro_rules! registry {
 
 registry! {
     Xcp => crate::xcp::Xcp,
+    Rcp => crate::rcp::Rcp,
+    PiqiRcp => crate::piqi_rcp::PiqiRcp,
+    Jetmax => crate::jetmax::Jetmax,
+    Emkc => crate::emkc::Emkc,
+    Maxnet => crate::maxnet::Maxnet,
+    Hpcc => crate::hpcc::Hpcc,
+    Abc => crate::abc::Abc,
+    Dctcp => crate::tcp::dctcp::Dctcp,
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
     Bbr => crate::bbr::Bbr,
@@ -272,7 +280,7 @@ mod tests {
     #[test]
     fn unknown_names_and_values_are_explained() {
         let e = AnyLaw::new("xpc", &[]).unwrap_err();
-        assert!(e.message.contains("known: xcp, newreno"), "{e}");
+        assert!(e.message.contains("known: xcp, rcp"), "{e}");
         let e = AnyLaw::new("xcp", &[("alfa", "1")]).unwrap_err();
         assert!(e.message.contains("no such option; known: "), "{e}");
         let e = AnyLaw::new("xcp", &[("alpha", "7")]).unwrap_err();

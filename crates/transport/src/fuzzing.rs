@@ -178,6 +178,9 @@ impl Ends {
             self.receiver.open(self.now, &s.header)
         } else {
             let marked = s.offset % 7 == 3;
+            if self.receiver.answers_first(marked) {
+                self.back.push_back(self.receiver.acknowledge(self.now));
+            }
             let reply = self.receiver.on_data(self.now, s.offset, s.payload, &s.header, marked);
             if reply == crate::Reply::Later {
                 return;

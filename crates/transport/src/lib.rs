@@ -16,7 +16,8 @@
 //! - a packet counts as lost when three beyond it have arrived, as in RFC 6675, or one sent a quarter
 //!   RTT after it, as in RACK, which also finds retransmissions that are lost again;
 //! - a closed window is probed with an empty packet, not with a byte of data;
-//! - marks are echoed once per marked packet, and the sender reacts once a window;
+//! - marks are echoed once per marked packet, as RFC 8257 (3.2) has it and not until a CWR comes back,
+//!   marked packets being acknowledged at once as Linux does; the sender reacts once a window;
 //! - a flow ends without an exchange of FINs.
 
 mod app;

@@ -102,7 +102,15 @@ impl Receiver {
         self.ack_due.min(reopening)
     }
 
-    /// A data packet has arrived.
+    /// Whether what waits to be acknowledged is to be acknowledged before a packet with this mark is
+    /// taken in: no acknowledgement speaks for marked and unmarked packets at once, so that a sender
+    /// can count marked bytes (RFC 8257, 3.2).
+    #[inline]
+    pub fn answers_first(&self, marked: bool) -> bool {
+        self.ack_due != Time::NEVER && self.marked != marked
+    }
+
+    /// A data packet has arrived. To be asked before: [`Receiver::answers_first`].
     #[inline]
     pub fn on_data(
         &mut self,

@@ -237,6 +237,9 @@ impl Pipe {
                     }
                     return;
                 }
+                if self.receiver.answers_first(marked) {
+                    self.answer();
+                }
                 let reply =
                     self.receiver.on_data(self.now, offset, payload, &segment.header, marked);
                 self.check_delivered(&segment);

@@ -1,4 +1,4 @@
-//! The TCPs people use today: window-based, no part for routers.
+//! The TCPs people use today: window-based; routers take no part, or (DCTCP) only mark.
 //!
 //! What they have in common is here, so that each law's folder holds only what is its own:
 //!
@@ -15,6 +15,7 @@
 
 mod common;
 pub mod cubic;
+pub mod dctcp;
 mod hystart;
 pub mod newreno;
 mod window;

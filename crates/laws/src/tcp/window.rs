@@ -206,6 +206,15 @@ impl Window {
         true
     }
 
+    /// Ends the answer to a mark, for laws that answer a loss by more; says whether there was one.
+    pub(super) fn leave_mark(&mut self, now: Time) -> bool {
+        let answering = matches!(self.episode, Episode::Mark(until) if now < until);
+        if answering {
+            self.episode = Episode::None;
+        }
+        answering
+    }
+
     /// What was outstanding, by leave of the window: not what limited transmit (RFC 5681, 3.2) or a
     /// window since lowered left on the path.
     fn outstanding(&self, c: &Congestion) -> f64 {

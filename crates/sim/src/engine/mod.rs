@@ -267,6 +267,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.data_packets += 1;
                 let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));
+                if flow.receiver.answers_first(marked) {
+                    self.acknowledge_waiting(slot);
+                }
+                let Some(flow) = self.flows.at(slot) else { return };
+                let content = self.network.content(label);
                 let reply = flow.receiver.on_data(now, offset, payload, &content.header, marked);
                 if flow.receiver.delivered().get() >= flow.end && !flow.completed {
                     self.complete(slot);
@@ -289,6 +294,16 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.network.answer(now, label, &address, &ack, &mut self.wheel);
             }
         }
+    }
+
+    /// Acknowledges what has been waiting for it.
+    #[cold]
+    fn acknowledge_waiting(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        let mut ack = flow.receiver.acknowledge(self.now);
+        let address = flow.back(slot, &mut ack, self.setup);
+        self.packets.sent += 1;
+        self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
     }
 
     /// Sends the packet that has arrived back as its acknowledgement.
@@ -347,11 +362,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         flow.timer_at = Time::NEVER;
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
-            let mut ack = flow.receiver.acknowledge(now);
-            let address = flow.back(slot, &mut ack, self.setup);
-            self.packets.sent += 1;
-            self.network.acknowledge(now, &address, &ack, &mut self.wheel);
+            self.acknowledge_waiting(slot);
         }
+        let Some(flow) = self.flows.at(slot) else { return };
         if let Some(mut segment) = flow.sender.on_timer(now) {
             self.packets.sent += 1;
             let address = flow.out(slot, &mut segment, self.setup);

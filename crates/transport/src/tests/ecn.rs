@@ -1,6 +1,7 @@
 //! Congestion marks.
 
-use crate::testing::{Fate, Pipe, at, fixed, newreno};
+use crate::testing::{Fate, MSS, Pipe, at, config, fixed, ms, newreno, packets};
+use crate::{App, TransportConfig};
 
 #[test]
 fn each_marked_packet_is_echoed_once() {
@@ -10,6 +11,18 @@ fn each_marked_packet_is_echoed_once() {
     let marked: Vec<usize> =
         pipe.answers().enumerate().filter(|(_, (_, ack))| ack.marked).map(|(n, _)| n).collect();
     assert_eq!(marked, [3, 4, 17]);
+}
+
+#[test]
+fn an_acknowledgement_speaks_for_marked_or_for_unmarked_packets() {
+    // Packet 2 waits for 3, which is marked: it is acknowledged by itself, and first.
+    let delayed = TransportConfig { delayed_ack: Some(ms(40)), ..config() };
+    let mut pipe = Pipe::new(&fixed(8), &delayed, &App::sized(packets(8)));
+    pipe.data = [3, 4].map(|n| (n, Fate::Marked)).into();
+    pipe.run();
+    let answers: Vec<(u64, bool)> =
+        pipe.answers().map(|(_, ack)| (ack.cumulative / MSS, ack.marked)).collect();
+    assert_eq!(answers, [(2, false), (3, false), (4, true), (5, true), (7, false), (8, false)]);
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub(super) use source::KEEP;
 pub use source::NewRenoSource;
 
 use super::common::{self, Common};

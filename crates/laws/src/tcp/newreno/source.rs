@@ -8,21 +8,28 @@ use crate::reason::Reason;
 use crate::tcp::window::Window;
 
 /// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
-const KEEP: f64 = 0.5;
+pub(in crate::tcp) const KEEP: f64 = 0.5;
 /// Packets below which a mark does not lower the window (RFC 5681, equation 4).
 const MARK_FLOOR: f64 = 2.0;
 
 /// NewReno at one sender.
 #[derive(Clone, Debug)]
 pub struct NewRenoSource {
-    pub(super) window: Window,
+    pub(in crate::tcp) window: Window,
     /// Bytes acknowledged in congestion avoidance since the window last grew.
     acked: f64,
 }
 
 impl NewRenoSource {
-    pub(super) fn new(law: &NewReno, flow: &FlowContext) -> NewRenoSource {
+    pub(in crate::tcp) fn new(law: &NewReno, flow: &FlowContext) -> NewRenoSource {
         NewRenoSource { window: Window::new(&law.common, flow), acked: 0.0 }
+    }
+
+    /// Congestion was noticed: keeps the share `keep` of what was outstanding.
+    pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, keep: f64) {
+        if self.window.on_congestion(congestion, keep, MARK_FLOOR) {
+            self.acked = 0.0;
+        }
     }
 }
 
@@ -49,9 +56,7 @@ impl Source for NewRenoSource {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        if self.window.on_congestion(congestion, KEEP, MARK_FLOOR) {
-            self.acked = 0.0;
-        }
+        self.cut(congestion, KEEP);
     }
 
     fn on_recovered(&mut self, _now: Time) {

@@ -1,0 +1,116 @@
+//! The sender's part: two windows, of which the smaller counts.
+
+use ratewire_units::{Bytes, Throughput, Time};
+
+use super::{Abc, AbcHeader};
+use crate::law::{Acked, Congestion, FlowContext, Law, Sending, Source};
+use crate::reason::{Figure, Reason};
+use crate::tcp::cubic::CubicSource;
+
+/// Packets at first, and what the window may always be (RFC 6928).
+const INITIAL: f64 = 10.0;
+/// A window may be this many times what is outstanding.
+const AHEAD: f64 = 2.0;
+/// No path holds more packets.
+const MOST: f64 = 1e12;
+
+/// ABC at one sender.
+#[derive(Clone, Debug)]
+pub struct AbcSource {
+    /// In packets.
+    pub(super) window: f64,
+    pub(super) cubic: Option<CubicSource>,
+    additive: f64,
+    mss: f64,
+    /// Share of the packets that said accelerate, in the last acknowledgement.
+    accelerated: f64,
+}
+
+impl AbcSource {
+    pub(super) fn new(law: &Abc, flow: &FlowContext) -> AbcSource {
+        AbcSource {
+            window: INITIAL,
+            cubic: law.cubic.as_ref().map(|cubic| cubic.source(flow)),
+            additive: law.additive,
+            mss: flow.mss.as_f64().max(1.0),
+            accelerated: 0.0,
+        }
+    }
+
+    #[inline]
+    fn obey(&mut self, accelerated: f64, braked: f64, outstanding: f64) {
+        let packets = accelerated + braked;
+        if packets == 0.0 {
+            return;
+        }
+        self.accelerated = accelerated / packets;
+        let most = (AHEAD * outstanding).clamp(INITIAL, MOST);
+        let next = self.window + accelerated - braked + self.additive * packets / self.window;
+        self.window = next.clamp(1.0, most);
+    }
+
+    /// In payload bytes.
+    #[inline]
+    fn own(&self) -> Bytes {
+        Bytes::new((self.window * self.mss + 0.5) as u64)
+    }
+}
+
+impl Source for AbcSource {
+    type Header = AbcHeader;
+
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<AbcHeader> {
+        if let Some(cubic) = &mut self.cubic {
+            cubic.on_send(sending);
+        }
+        Some(AbcHeader::Data { accelerate: true })
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&AbcHeader>) {
+        if let Some(AbcHeader::Echo { accelerated, braked }) = header {
+            let outstanding = acked.was_in_flight.as_f64() / self.mss;
+            self.obey(f64::from(*accelerated), f64::from(*braked), outstanding);
+        }
+        if let Some(cubic) = &mut self.cubic {
+            let ahead = cubic.window().as_f64() > AHEAD * acked.was_in_flight.as_f64();
+            cubic.on_ack(&Acked { limited: acked.limited || ahead, ..*acked }, None);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        if let Some(cubic) = &mut self.cubic {
+            cubic.on_congestion(congestion);
+        }
+    }
+
+    fn on_recovered(&mut self, now: Time) {
+        if let Some(cubic) = &mut self.cubic {
+            cubic.on_recovered(now);
+        }
+    }
+
+    #[inline]
+    fn window(&self) -> Bytes {
+        let own = self.own();
+        self.cubic.as_ref().map_or(own, |cubic| own.min(cubic.window()))
+    }
+
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        None
+    }
+
+    fn reason(&self) -> Reason {
+        if let Some(cubic) = self.cubic.as_ref().filter(|cubic| cubic.window() < self.own()) {
+            let mut reason = cubic.reason();
+            reason.figures.push(Figure::one("w", self.window));
+            return reason;
+        }
+        Reason::new(
+            "w += 1 + 1/w for each packet that says accelerate, w += -1 + 1/w for each that says brake",
+            [Figure::one("w", self.window), Figure::one("accelerated", self.accelerated)],
+        )
+    }
+}

@@ -1,0 +1,140 @@
+//! EMKC, Exponential Max-min Kelly Control (Zhang, Kang, Loguinov, SIGCOMM 2004 and after).
+//!
+//! Kelly's rate control with the price of the dearest router instead of the sum of prices, and with a
+//! price that is negative while there is room, so that rates grow exponentially. Units: bytes, seconds,
+//! bytes per second.
+//!
+//! # Router, one port per output queue
+//! - one addition a packet: `total += size`.
+//! - each interval: `p = (S - gamma C) / S`, `S` the rate of what arrived.
+//! - a packet leaves with the larger of its `p` and the router's, and that router's identity and number
+//!   of the interval.
+//!
+//! # Source
+//! - `x(n) = x(n - D) + alpha - beta p x(n - D)` once a round trip `D`, `p` the price that the rate
+//!   `x(n - D)` has caused. Stable whatever the delay for `0 < beta < 2`.
+//!
+//! # Equilibrium
+//! `x = gamma C / N + alpha / beta`, `p = (N alpha / beta) / (gamma C + N alpha / beta)`: the sum is
+//! above `gamma C` by `alpha / beta` for each flow, 0.4 Mbit/s by default, for as long as there are
+//! flows. The sum approaches it exponentially, `(1 - beta)` a round trip; differences between flows
+//! only by `1 - beta p`, which is slow where `p` is small.
+//!
+//! # Sources
+//! The abstracts: stable whatever the delays and hops; JetMax's adds "undesirable equilibrium
+//! properties and slow convergence". The texts of the papers were not to be had; equations and
+//! constants are as remembered, the equilibrium is derived, the header is ours.
+//!
+//! # Deliberate choices where the paper is not known
+//! - The capacity is virtual, `gamma` 0.9 by default: a real queue holds its own while
+//!   `N alpha / beta < (1 - gamma) C`, which is `N` up to `C / 4 Mbit/s`. Beyond, or with `gamma` 1,
+//!   queues fill and overflow: that is the law's standing overload, not an error.
+//! - A price counts as caused by a rate if the router measured it over a whole interval after a packet
+//!   of that rate had passed (the header's marker and number say so). A round therefore lasts a round
+//!   trip and up to two intervals.
+//! - An idle link is taken to carry a packet an interval: `p` is finite, and a source never grows by
+//!   more than `beta gamma C` at once.
+//! - Losses are answered beside the law (`after_loss`).
+
+mod header;
+mod port;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use header::EmkcHeader;
+pub use port::EmkcPort;
+pub use source::EmkcSource;
+
+use alloc::vec::Vec;
+
+use ratewire_units::Bytes;
+
+use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
+use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::paced::AFTER_LOSS;
+use crate::reason::Figure;
+use header::HEADER_LEN;
+
+/// EMKC with its parameters.
+#[derive(Clone, Debug)]
+pub struct Emkc {
+    options: Options,
+    /// B/s.
+    alpha: f64,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "alpha",
+        kind: Kind::Rate(None),
+        default: "200 kbit/s",
+        doc: "Source: by how much the rate grows each round trip. As remembered of the paper.",
+    },
+    OptionSpec {
+        name: "beta",
+        kind: Kind::Number(0.001, 4.0),
+        default: "0.5",
+        doc: "Source: share of the price taken off the rate each round trip; stable below 2. As \
+              remembered of the paper.",
+    },
+    OptionSpec {
+        name: "gamma",
+        kind: Kind::Number(0.01, 1.0),
+        default: "0.9",
+        doc: "Port: share of the capacity that the price is reckoned with. At equilibrium the link \
+              carries gamma C and alpha / beta for each flow: 0.9 has room for a flow per 4 Mbit/s. \
+              1 is the paper's, and overflows. Our choice.",
+    },
+    feedback::interval("20 ms", "Port: the time over which the arrival rate is measured."),
+    CAPACITY,
+    INITIAL_RATE,
+    LONGEST_GAP,
+    AFTER_LOSS,
+];
+
+impl Law for Emkc {
+    type Header = EmkcHeader;
+    type Source = EmkcSource;
+    type Port = EmkcPort;
+    type Sink = Echo<EmkcHeader>;
+
+    const INFO: LawInfo = LawInfo {
+        name: "emkc",
+        title: "EMKC",
+        summary: "Exponential Max-min Kelly Control: sources react to the largest overload of their way",
+        explanation: include_str!("explain.md"),
+        operations: "",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Emkc, OptionError> {
+        feedback::check(o)?;
+        let alpha = o.rate("alpha").map_or(0.0, |rate| rate.throughput().get());
+        Ok(Emkc { options: o.clone(), alpha })
+    }
+
+    fn source(&self, flow: &FlowContext) -> EmkcSource {
+        EmkcSource::new(self, flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<EmkcPort> {
+        Some(EmkcPort::new(self, link))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<Echo<EmkcHeader>> {
+        Some(Echo::new())
+    }
+    fn header_len(&self) -> Bytes {
+        Bytes::new(HEADER_LEN as u64)
+    }
+    fn encode(&self, header: &EmkcHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        header.emit(bytes);
+        HEADER_LEN
+    }
+    fn decode(&self, bytes: &[u8], _packet: Bytes) -> Result<EmkcHeader, HeaderError> {
+        EmkcHeader::parse(bytes)
+    }
+    fn fields(&self, header: &EmkcHeader) -> Vec<Figure> {
+        header.fields()
+    }
+}

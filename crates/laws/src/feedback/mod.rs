@@ -1,0 +1,127 @@
+//! What the laws share whose routers measure their load at intervals and whose sources answer it:
+//! JetMax, EMKC, MaxNet.
+//!
+//! - A port's [`Meter`] counts what arrives and, each interval, holds it against the capacity that is
+//!   to be used, `gamma C`.
+//! - A source's [`Round`] tells which answers have seen the rate in force, so that it changes its rate
+//!   once a round trip, and from figures that know of the last change.
+//! - [`Limits`] keep a rate from silence and from more than the sender's own link.
+//! - [`Echo`] is a sink that sends back what came.
+//! - [`wire`] writes numbers as all their headers do.
+
+mod meter;
+#[cfg(test)]
+pub(crate) mod rig;
+mod round;
+pub(crate) mod wire;
+
+pub(crate) use meter::{Load, Meter};
+pub(crate) use round::Round;
+
+use ratewire_units::{Rate, Time};
+
+use crate::law::{FlowContext, Sink};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+
+/// Where a flow starts.
+pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
+    name: "initial_rate",
+    kind: Kind::Rate(None),
+    default: "1 Mbit/s",
+    doc: "Source: network-layer rate until the routers have been heard. Our choice: ten packets of \
+          1500 bytes in 120 ms.",
+};
+
+/// What keeps a flow from falling silent.
+pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
+    name: "longest_gap",
+    kind: Kind::Time,
+    default: "1 s",
+    doc: "Source: longest time between packets, however low the rate: who sends nothing hears of no \
+          better rate. Our choice.",
+};
+
+/// What a port takes its link's capacity to be.
+pub(crate) const CAPACITY: OptionSpec = OptionSpec {
+    name: "capacity",
+    kind: Kind::Rate(Some("link")),
+    default: "link",
+    doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate, without \
+          regard to link-layer overhead.",
+};
+
+/// The time a port measures for.
+pub(crate) const fn interval(default: &'static str, doc: &'static str) -> OptionSpec {
+    OptionSpec { name: "interval", kind: Kind::Time, default, doc }
+}
+
+/// Refuses what the options of this module must not be.
+pub(crate) fn check(options: &Options) -> Result<(), OptionError> {
+    for name in ["interval", "longest_gap"] {
+        if options.time(name).ps() < 1_000_000 {
+            return Err(OptionError::new(name, "must be 1 us or more"));
+        }
+    }
+    Ok(())
+}
+
+/// Between which rates a source may send, in B/s.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    least: f64,
+    most: f64,
+}
+
+impl Limits {
+    pub(crate) fn new(flow: &FlowContext, options: &Options) -> Limits {
+        let least = flow.packet.as_f64().max(1.0) / options.time("longest_gap").secs();
+        let line = match flow.line_rate {
+            Rate::ZERO => f64::INFINITY,
+            rate => rate.throughput().get(),
+        };
+        Limits { least, most: line.max(least) }
+    }
+
+    /// The nearest rate it may send at.
+    #[inline]
+    pub(crate) fn hold(&self, rate: f64) -> f64 {
+        rate.max(self.least).min(self.most)
+    }
+
+    /// The rate it starts with.
+    pub(crate) fn initial(&self, options: &Options) -> f64 {
+        self.hold(options.rate("initial_rate").map_or(0.0, |rate| rate.throughput().get()))
+    }
+}
+
+/// A header that a receiver can send back.
+pub(crate) trait Returned: Copy {
+    /// The same on its way back, where routers leave it alone.
+    fn returned(self) -> Self;
+}
+
+/// The receiver's part of laws whose sources want what the routers wrote: sends back the newest.
+#[derive(Clone, Debug)]
+pub struct Echo<H> {
+    newest: Option<H>,
+}
+
+impl<H> Echo<H> {
+    pub(crate) const fn new() -> Echo<H> {
+        Echo { newest: None }
+    }
+}
+
+impl<H: Returned> Sink for Echo<H> {
+    type Header = H;
+
+    #[inline]
+    fn on_data(&mut self, _now: Time, header: &H) {
+        self.newest = Some(header.returned());
+    }
+
+    #[inline]
+    fn on_ack(&mut self, _now: Time) -> Option<H> {
+        self.newest
+    }
+}

@@ -1,0 +1,177 @@
+//! HPCC, High Precision Congestion Control (Li et al., SIGCOMM 2019).
+//!
+//! Ports stamp what they sent and what waits into each packet (in-band network telemetry, INT);
+//! receivers return the stamps; a sender works out how much of each link is in use and sets its window
+//! by the one that is used most. Units: network-layer bytes, seconds, bytes per second.
+//!
+//! # Port
+//! - stamps a packet that leaves with its speed `B`, the time `ts`, the bytes it has sent before,
+//!   `txBytes`, and the bytes that wait behind it, `qlen`.
+//!
+//! # Sender (algorithm 1), for each acknowledgement
+//! - each hop, from its stamp and the one before:
+//!   `u = min(qlen, qlen') / (B T) + (txBytes - txBytes') / (ts - ts') / B`.
+//! - of the hop with the largest `u`, and `tau = min(ts - ts', T)`:
+//!   `U = (1 - tau / T) U + (tau / T) u`, 1 at first.
+//! - `W = Wc / (U / eta) + W_AI` if `U >= eta` or the last `max_stage` RTTs only added;
+//!   else `W = Wc + W_AI`. At most what the sender's own link holds, `B_NIC T`.
+//! - `Wc = W` once an RTT: all acknowledgements of a round are held against the same `Wc`, so that
+//!   what they say of the same queue is not answered twice.
+//! - starts with `W = B_NIC T`, paced at `W / T`; `W_AI = B_NIC T (1 - eta) / N` for up to `N` flows on
+//!   a link without a queue.
+//!
+//! # Equilibrium
+//! `n` flows with `W_AI` each and `sum W` in all: `U = eta / (1 - n W_AI / sum W)`. One flow alone on a
+//! link as fast as its own stays at `eta`, and there is no queue while `n < N`.
+//!
+//! # Deliberate differences
+//! - `T` is the smallest RTT measured unless `base_rtt` says it: the paper sets one for a data centre.
+//! - Speeds below 25 Gbit/s have longer ticks, and links of any rate can be told: see [`header`].
+//! - The top bit of the path ID says that the stamps are on their way back, so that ports leave them
+//!   alone; in the paper acknowledgements are packets of another kind.
+//! - Of more than five hops the last five are seen: a sixth stamp overwrites the first, and so on. A
+//!   sender's own queue, which here is the first hop, makes way for that of a fat tree's sixth. The
+//!   authors' simulator ignores such packets.
+//! - Stamps more than half a round of a counter apart, by the sender's clock, only start anew.
+//! - The paper's network loses no packets. Where this one does, or a bottleneck takes no part, losses
+//!   cap the rate (`after_loss`).
+//! - A packet may be sent while less than `W` is outstanding, as in the authors' simulator: fractions of
+//!   a packet are used too.
+
+pub mod header;
+mod port;
+mod sink;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use header::{HpccHeader, Stamp};
+pub use port::HpccPort;
+pub use sink::HpccSink;
+pub use source::HpccSource;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use ratewire_units::{Bytes, Duration};
+
+use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::paced::AFTER_LOSS;
+use crate::reason::Figure;
+use header::HEADER_LEN;
+
+/// HPCC with its parameters.
+#[derive(Clone, Debug)]
+pub struct Hpcc {
+    options: Options,
+    eta: f64,
+    max_stage: u32,
+    flows: f64,
+    base_rtt: Duration,
+    initial_window: Option<Size>,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "eta",
+        kind: Kind::Number(0.01, 1.0),
+        default: "0.95",
+        doc: "Sender: share of a link that is the target. SIGCOMM 2019.",
+    },
+    OptionSpec {
+        name: "max_stage",
+        kind: Kind::Number(0.0, 1000.0),
+        default: "5",
+        doc: "Sender: RTTs in a row that only add before the window is multiplied. SIGCOMM 2019; the \
+              authors' simulator ships with 0.",
+    },
+    OptionSpec {
+        name: "flows",
+        kind: Kind::Number(1.0, 1e9),
+        default: "100",
+        doc: "Sender: N, flows that a link is to bear without a queue; a flow adds (1 - eta) / N of what \
+              its own link holds each RTT. 100 comes near the 80 bytes an RTT of SIGCOMM 2019.",
+    },
+    OptionSpec {
+        name: "base_rtt",
+        kind: Kind::Time,
+        default: "0 s",
+        doc: "Sender: T, the RTT without queueing; 0 for the smallest measured.",
+    },
+    OptionSpec {
+        name: "initial_window",
+        kind: Kind::Size(Some("line")),
+        default: "line",
+        doc: "Sender: window at first; \"line\": what the sender's own link holds, B_NIC T (SIGCOMM \
+              2019), or ten packets until T is known.",
+    },
+    AFTER_LOSS,
+];
+
+impl Law for Hpcc {
+    type Header = HpccHeader;
+    type Source = HpccSource;
+    type Port = HpccPort;
+    type Sink = HpccSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "hpcc",
+        title: "HPCC",
+        summary: "High Precision Congestion Control: routers stamp what they sent and what waits, senders work out the rest",
+        explanation: include_str!("explain.md"),
+        operations: "1 addition",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Hpcc, OptionError> {
+        Ok(Hpcc {
+            options: o.clone(),
+            eta: o.number("eta"),
+            max_stage: o.number("max_stage") as u32,
+            flows: o.number("flows"),
+            base_rtt: o.time("base_rtt"),
+            initial_window: o.size("initial_window"),
+        })
+    }
+
+    fn source(&self, flow: &FlowContext) -> HpccSource {
+        HpccSource::new(self, flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<HpccPort> {
+        Some(HpccPort::new(link))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<HpccSink> {
+        Some(HpccSink::default())
+    }
+    fn header_len(&self) -> Bytes {
+        Bytes::new(HEADER_LEN as u64)
+    }
+    fn encode(&self, header: &HpccHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        bytes[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+        HEADER_LEN
+    }
+    fn decode(&self, bytes: &[u8], _packet: Bytes) -> Result<HpccHeader, HeaderError> {
+        HpccHeader::from_bytes(bytes)
+    }
+    /// In memory it is what it is on the wire.
+    fn quantise(&self, header: HpccHeader, _packet: Bytes) -> HpccHeader {
+        header
+    }
+    fn fields(&self, header: &HpccHeader) -> Vec<Figure> {
+        let mut fields = vec![
+            Figure::one("nHop", f64::from(header.hops())),
+            Figure::one("pathID", f64::from(header.path())),
+            Figure::one("returning", f64::from(u8::from(header.returning()))),
+        ];
+        for (_, stamp) in header.stamps() {
+            fields.extend([
+                Figure::rate("B", stamp.rate()),
+                Figure::seconds("TS", stamp.ts()),
+                Figure::bytes("txBytes", stamp.tx_bytes()),
+                Figure::bytes("qLen", stamp.queue()),
+            ]);
+        }
+        fields
+    }
+}

@@ -1,0 +1,82 @@
+//! The router's part: it stamps, and works nothing out.
+
+use ratewire_units::{Bytes, Rate, Time};
+
+use super::header::{HpccHeader, Speed, Stamp};
+use crate::law::{LinkContext, Port, PortQueue};
+use crate::reason::{Figure, Reason};
+
+/// HPCC at one output queue.
+#[derive(Clone, Debug)]
+pub struct HpccPort {
+    speed: Speed,
+    ticks_per_sec: f64,
+    /// What a byte counts: as much more as the speed that is stamped is above the link's rate.
+    scale: f64,
+    /// Bytes sent, so counted.
+    sent: f64,
+    queue: f64,
+    id: u32,
+}
+
+impl HpccPort {
+    pub(super) fn new(link: &LinkContext) -> HpccPort {
+        let speed = Speed::at_least(link.rate.bps());
+        let ticks_per_sec = 1.0 / speed.tick();
+        let mut port =
+            HpccPort { speed, ticks_per_sec, scale: 1.0, sent: 0.0, queue: 0.0, id: link.id };
+        port.set_rate(link.rate);
+        port
+    }
+
+    /// At rate zero nothing leaves, and nothing is stamped.
+    fn set_rate(&mut self, rate: Rate) {
+        if rate != Rate::ZERO {
+            self.scale = self.speed.rate() / rate.throughput().get();
+        }
+    }
+}
+
+impl Port for HpccPort {
+    type Header = HpccHeader;
+
+    #[inline]
+    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut HpccHeader>, _: PortQueue) {}
+
+    #[inline]
+    fn on_departure(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut HpccHeader>,
+        queue: PortQueue,
+    ) {
+        self.queue = queue.bytes.as_f64();
+        if let Some(header) = header.filter(|header| !header.returning()) {
+            let tick = (now.secs() * self.ticks_per_sec + 0.5) as u64;
+            let stamp = Stamp::new(self.speed, tick, self.sent, self.queue * self.scale);
+            header.push(stamp, self.id);
+        }
+        self.sent += size.as_f64() * self.scale;
+    }
+
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    fn on_timer(&mut self, _: Time, _: PortQueue) {}
+
+    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
+        self.set_rate(rate);
+    }
+
+    fn reason(&self) -> Reason {
+        Reason::new(
+            "stamped with B, ts, txBytes and qlen, from which senders work out U",
+            [
+                Figure::rate("B", self.speed.rate() / self.scale),
+                Figure::bytes("txBytes", self.sent / self.scale),
+                Figure::bytes("qlen", self.queue),
+            ],
+        )
+    }
+}

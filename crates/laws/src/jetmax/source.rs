@@ -1,0 +1,165 @@
+//! The sender's part.
+
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use super::{Jetmax, JetmaxHeader};
+use crate::feedback::{Limits, Round};
+use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
+use crate::paced::Paced;
+use crate::reason::{Figure, Reason};
+
+/// JetMax at one sender.
+#[derive(Clone, Debug)]
+pub struct JetmaxSource {
+    paced: Paced,
+    limits: Limits,
+    tau: f64,
+    switch_margin: f64,
+    longest_gap: f64,
+    /// Router that it is bound by, 0 while it knows of none.
+    bottleneck: u32,
+    /// Whether that router has yet to measure an interval with this flow among its own.
+    settling: bool,
+    round: Round,
+    /// `g` as heard last, B/s.
+    fair: f64,
+    /// When the last packet left, [`Time::NEVER`] before the first.
+    last_sent: Time,
+    /// The gap after it that the rate made, in seconds.
+    due_gap: f64,
+}
+
+impl JetmaxSource {
+    pub(super) fn new(law: &Jetmax, flow: &FlowContext) -> JetmaxSource {
+        let options = &law.options;
+        let limits = Limits::new(flow, options);
+        let initial = limits.initial(options);
+        JetmaxSource {
+            paced: Paced::new(initial, flow, options),
+            limits,
+            tau: options.number("tau"),
+            switch_margin: options.number("switch_margin"),
+            longest_gap: options.time("longest_gap").secs(),
+            bottleneck: 0,
+            settling: false,
+            round: Round::default(),
+            fair: initial,
+            last_sent: Time::NEVER,
+            due_gap: 0.0,
+        }
+    }
+
+    /// Time since the last packet. A source that had nothing to send counts for the gap that was due:
+    /// what it did not use is for others.
+    #[inline]
+    fn gap(&mut self, sending: &Sending) -> f64 {
+        let due = (sending.packet.as_f64() / self.paced.rate()).min(self.longest_gap);
+        let gap = match self.last_sent {
+            Time::NEVER => due,
+            last => sending.now.since(last).secs().min(self.due_gap),
+        };
+        self.last_sent = sending.now;
+        self.due_gap = due;
+        gap
+    }
+
+    /// Packets from now on count as bound by that router.
+    fn switch(&mut self, router: u32) {
+        self.bottleneck = router;
+        self.settling = true;
+        self.round.begin();
+    }
+
+    fn hear(&mut self, header: &JetmaxHeader) {
+        if !self.round.has_returned(header.marker) {
+            return;
+        }
+        if header.fair == f64::INFINITY {
+            // There is no bottleneck yet, or it is no longer on the way.
+            if header.proposed != 0 {
+                self.switch(header.proposed);
+            }
+            return;
+        }
+        if self.settling && !self.round.is_measured(self.bottleneck, header.number) {
+            return;
+        }
+        self.settling = false;
+        let approves = header.proposed_fair < header.fair * (1.0 - self.switch_margin);
+        // A router that is overloaded by flows bound elsewhere has no rate to offer yet.
+        let offers = approves && header.proposed_fair > 0.0;
+        self.fair = if offers { header.proposed_fair } else { header.fair };
+        let rate = self.paced.granted();
+        self.paced.grant(self.limits.hold(rate - self.tau * (rate - self.fair)));
+        if approves {
+            self.switch(header.proposed);
+        } else {
+            self.round.begin();
+        }
+    }
+}
+
+impl Source for JetmaxSource {
+    type Header = JetmaxHeader;
+
+    /// Asks for a proposal, so that the first data counts where it has to.
+    fn on_open(&mut self, _now: Time) -> Option<JetmaxHeader> {
+        Some(JetmaxHeader::new(0, self.round.marker(), 0.0))
+    }
+
+    fn on_opened(&mut self, _now: Time, rtt: Option<Duration>, header: Option<&JetmaxHeader>) {
+        if let Some(rtt) = rtt {
+            self.paced.set_srtt(rtt);
+        }
+        if let Some(header) = header {
+            self.hear(header);
+        }
+    }
+
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<JetmaxHeader> {
+        let gap = self.gap(sending);
+        Some(JetmaxHeader::new(self.bottleneck, self.round.marker(), gap))
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&JetmaxHeader>) {
+        self.paced.on_ack(acked);
+        if let Some(header) = header {
+            self.hear(header);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.paced.on_congestion(congestion);
+    }
+    fn on_recovered(&mut self, _now: Time) {}
+    #[inline]
+    fn window(&self) -> Bytes {
+        self.paced.window()
+    }
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        self.paced.pacing()
+    }
+
+    fn reason(&self) -> Reason {
+        let equation = if self.bottleneck == 0 {
+            "x = initial rate: no router has been heard"
+        } else if self.settling {
+            "x held until the new bottleneck has counted this flow"
+        } else {
+            "x += tau (g - x) once a round trip, g the fair rate of the bottleneck"
+        };
+        Reason::new(
+            equation,
+            [
+                Figure::rate("x", self.paced.granted()),
+                Figure::rate("g", self.fair),
+                Figure::one("bottleneck", self.bottleneck.into()),
+                Figure::rate("cap after loss", self.paced.cap()),
+                Figure::seconds("RTT", self.paced.srtt()),
+            ],
+        )
+    }
+}

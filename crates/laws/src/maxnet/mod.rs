@@ -1,0 +1,149 @@
+//! MaxNet (Wydrowski, Andrew, Zukerman), a baseline of it.
+//!
+//! Only the most congested router of a flow's way controls it: routers keep a price, packets collect
+//! the largest. With the same demand of all sources that is max-min fair. Units: bytes, seconds, bytes
+//! per second.
+//!
+//! # Router, one port per output queue
+//! - one addition a packet: `total += size`.
+//! - each interval `T`: `p = max(floor, p + k T (y - mu C) / (mu C))`, `y` the rate of what arrived.
+//! - a packet leaves with `q = max(q, p)`.
+//!
+//! # Source
+//! - `x = x_max exp(-q)` with each answer; the same `x_max` for all.
+//!
+//! # Equilibrium and stability
+//! `q = ln(N x_max / (mu C))`, `x = mu C / N`, no queue. About it, for one round trip `d`,
+//! `dq/dt = -k q(t - d)`: stable for `k d < pi / 2`, without oscillation for `k d <= 1 / e`. Whatever
+//! happens on the way, the price moves by the surplus that arrived: a price that has to rise by `dq` does
+//! so by `dq mu C / k` bytes beyond `mu C`. When `M` flows join `N` that is `ln((N + M) / N) mu C / k`
+//! bytes, less what the headroom `1 - mu` drains meanwhile: the law's queues are that long.
+//!
+//! # What is from the papers
+//! Of the abstracts: the maximum, max-min fairness, no state per flow. Not taken from the papers, whose
+//! texts were not to be had:
+//! - the demand `exp(-q)`. Theirs divides the exponent by the round trip and has a slow extra state that
+//!   restores fairness; that is what makes it stable for any delay. This one is stable only for
+//!   `k d < pi / 2`.
+//! - the values of `k`, `mu`, `x_max`, the header, and losses being answered beside the law
+//!   (`after_loss`).
+//! - `floor = ln(x_max / (mu C))`, the price at which one flow fills the link, where the published price
+//!   goes down to 0 (`floor = "zero"`). An idle link's price would fall to 0, and the next flow would
+//!   send at `x_max` until the price has risen again.
+//! - A link without capacity keeps its price, and a price is never above the one at which a flow sends
+//!   1 kB/s, so that it does not wind up.
+
+mod header;
+mod port;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use header::MaxnetHeader;
+pub use port::MaxnetPort;
+pub use source::MaxnetSource;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use ratewire_units::{Bytes, Rate};
+
+use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
+use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::paced::AFTER_LOSS;
+use crate::reason::Figure;
+use header::HEADER_LEN;
+
+/// MaxNet with its parameters.
+#[derive(Clone, Debug)]
+pub struct Maxnet {
+    options: Options,
+    /// B/s.
+    x_max: f64,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "x_max",
+        kind: Kind::Rate(None),
+        default: "1 Tbit/s",
+        doc: "Both: what a source would send at price 0. The same for all flows, and more than any link \
+              carries. Our choice.",
+    },
+    OptionSpec {
+        name: "k",
+        kind: Kind::Number(0.001, 1000.0),
+        default: "4",
+        doc: "Port: gain of the price, per second. Stable below pi / 2 over the round trip, without \
+              oscillation up to 1 / e over it: 390 and 92 ms for 4. Queues after a join go with 1 / k, so \
+              networks with short round trips want more. Our choice; a published form has mu.",
+    },
+    OptionSpec {
+        name: "mu",
+        kind: Kind::Number(0.01, 1.0),
+        default: "0.96",
+        doc: "Port: share of the capacity to be used. As remembered of the paper.",
+    },
+    feedback::interval("10 ms", "Port: T, the time over which the arrival rate is measured."),
+    OptionSpec {
+        name: "floor",
+        kind: Kind::Word(&["one-flow", "zero"]),
+        default: "one-flow",
+        doc: "Port: least price. \"one-flow\": the one at which a single flow fills the link; \"zero\": \
+              0, as published.",
+    },
+    CAPACITY,
+    INITIAL_RATE,
+    LONGEST_GAP,
+    AFTER_LOSS,
+];
+
+impl Law for Maxnet {
+    type Header = MaxnetHeader;
+    type Source = MaxnetSource;
+    type Port = MaxnetPort;
+    type Sink = Echo<MaxnetHeader>;
+
+    const INFO: LawInfo = LawInfo {
+        name: "maxnet",
+        title: "MaxNet",
+        summary: "routers keep a price, and the largest on a flow's way sets its rate",
+        explanation: include_str!("explain.md"),
+        operations: "",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Maxnet, OptionError> {
+        feedback::check(o)?;
+        match o.rate("x_max") {
+            Some(rate) if rate > Rate::ZERO => {
+                Ok(Maxnet { options: o.clone(), x_max: rate.throughput().get() })
+            }
+            _ => Err(OptionError::new("x_max", "must be above 0: no flow would send")),
+        }
+    }
+
+    fn source(&self, flow: &FlowContext) -> MaxnetSource {
+        MaxnetSource::new(self, flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<MaxnetPort> {
+        Some(MaxnetPort::new(self, link))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<Echo<MaxnetHeader>> {
+        Some(Echo::new())
+    }
+    fn header_len(&self) -> Bytes {
+        Bytes::new(HEADER_LEN as u64)
+    }
+    fn encode(&self, header: &MaxnetHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        header.emit(bytes);
+        HEADER_LEN
+    }
+    fn decode(&self, bytes: &[u8], _packet: Bytes) -> Result<MaxnetHeader, HeaderError> {
+        MaxnetHeader::parse(bytes)
+    }
+    fn fields(&self, header: &MaxnetHeader) -> Vec<Figure> {
+        vec![Figure::one("price", header.price)]
+    }
+}

@@ -1,0 +1,98 @@
+//! The sender's part.
+
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use super::{Maxnet, MaxnetHeader};
+use crate::feedback::Limits;
+use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
+use crate::paced::Paced;
+use crate::reason::{Figure, Reason};
+
+/// MaxNet at one sender.
+#[derive(Clone, Debug)]
+pub struct MaxnetSource {
+    paced: Paced,
+    limits: Limits,
+    x_max: f64,
+    /// As heard last; -infinity while no router has been heard.
+    price: f64,
+}
+
+impl MaxnetSource {
+    pub(super) fn new(law: &Maxnet, flow: &FlowContext) -> MaxnetSource {
+        let limits = Limits::new(flow, &law.options);
+        MaxnetSource {
+            paced: Paced::new(limits.initial(&law.options), flow, &law.options),
+            limits,
+            x_max: law.x_max,
+            price: f64::NEG_INFINITY,
+        }
+    }
+
+    #[inline]
+    fn hear(&mut self, header: Option<&MaxnetHeader>) {
+        let Some(header) = header else { return };
+        if header.price.is_finite() && header.price != self.price {
+            self.price = header.price;
+            self.paced.grant(self.limits.hold(self.x_max * libm::exp(-header.price)));
+        }
+    }
+}
+
+impl Source for MaxnetSource {
+    type Header = MaxnetHeader;
+
+    /// Asks for the price, so that the first data already goes at the rate it should.
+    fn on_open(&mut self, _now: Time) -> Option<MaxnetHeader> {
+        Some(MaxnetHeader::new())
+    }
+
+    fn on_opened(&mut self, _now: Time, rtt: Option<Duration>, header: Option<&MaxnetHeader>) {
+        if let Some(rtt) = rtt {
+            self.paced.set_srtt(rtt);
+        }
+        self.hear(header);
+    }
+
+    #[inline]
+    fn on_send(&mut self, _sending: &Sending) -> Option<MaxnetHeader> {
+        Some(MaxnetHeader::new())
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&MaxnetHeader>) {
+        self.paced.on_ack(acked);
+        self.hear(header);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.paced.on_congestion(congestion);
+    }
+    fn on_recovered(&mut self, _now: Time) {}
+    #[inline]
+    fn window(&self) -> Bytes {
+        self.paced.window()
+    }
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        self.paced.pacing()
+    }
+
+    fn reason(&self) -> Reason {
+        let equation = if self.price == f64::NEG_INFINITY {
+            "x = initial rate: no router has been heard"
+        } else {
+            "x = x_max exp(-q), q the largest price of the way"
+        };
+        Reason::new(
+            equation,
+            [
+                Figure::rate("x", self.paced.granted()),
+                Figure::one("q", self.price),
+                Figure::rate("x_max", self.x_max),
+                Figure::rate("cap after loss", self.paced.cap()),
+                Figure::seconds("RTT", self.paced.srtt()),
+            ],
+        )
+    }
+}

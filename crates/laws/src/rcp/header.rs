@@ -1,0 +1,167 @@
+//! The congestion header of RCP and PIQI-RCP: the 20-byte shell of XCP (draft-falk-xcp-spec-03,
+//! section 3.1) with formats of its own. Papers and ns-2 name the fields and give no layout: this one
+//! is Ratewire's.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------------+---------------+-------+-------+---------------+
+//! |   Protocol    |  Length = 20  |Vers.=3|Format |   unused = 0  |
+//! +---------------+---------------+-------+-------+---------------+
+//! |             Rate, u32, 64 B/s: the wish, then R               |
+//! +---------------------------------------------------------------+
+//! |                   RTT, Q4.28 s, 0 = unknown                   |
+//! +---------------------------------------------------------------+
+//! |        Reverse_Rate, u32, 64 B/s: as it reached the sink      |
+//! +---------------------------------------------------------------+
+//! |                          unused = 0                           |
+//! +---------------------------------------------------------------+
+//! ```
+//! Format is 3 (request) or 4 (reply, which routers leave alone) for RCP, 5 or 6 for PIQI-RCP.
+//!
+//! A rate is rounded to the nearest 64 B/s (512 bit/s) and saturates at 2^32 - 1 of them
+//! (2.2 Tbit/s). Only nothing rounds to 0: what may send a little must not be told to stop. NaN and
+//! what is below 0 become 0. The RTT is rounded as XCP's, see [`Q4_28`].
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use ratewire_units::{Duration, Throughput};
+use ratewire_wire::xcp::{HEADER_LEN, Q4_28};
+
+use crate::law::{HeaderError, MAX_HEADER};
+use crate::reason::Figure;
+
+/// Bytes per second in a unit of the rate fields.
+const RATE_UNIT: f64 = 64.0;
+/// The largest rate a header can carry, B/s: the wish of a sender that sets itself no limit.
+pub(crate) const MAX_RATE: f64 = u32::MAX as f64 * RATE_UNIT;
+const VERSION: u8 = 3;
+
+/// The Format codes of one law.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Formats {
+    pub(crate) request: u8,
+    pub(crate) reply: u8,
+}
+
+/// What a header is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Asks routers for a rate.
+    Request,
+    /// Only returns one, on an acknowledgement.
+    Reply,
+}
+
+/// The header in the units the laws compute with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RcpHeader {
+    /// IANA number of the next header (6 for TCP).
+    pub protocol: u8,
+    /// Request or reply.
+    pub kind: Kind,
+    /// What the sender wishes to send at, then the least that routers on the way allow.
+    pub rate: Throughput,
+    /// The sender's smoothed round-trip time; zero while unknown.
+    pub rtt: Duration,
+    /// The rate that reached the receiver.
+    pub reverse_rate: Throughput,
+}
+
+impl RcpHeader {
+    pub(crate) fn request(wish: f64, rtt: Duration) -> RcpHeader {
+        RcpHeader {
+            protocol: 6,
+            kind: Kind::Request,
+            rate: Throughput::new(wish),
+            rtt,
+            reverse_rate: Throughput::ZERO,
+        }
+    }
+    pub(crate) fn reply(request: &RcpHeader) -> RcpHeader {
+        RcpHeader {
+            protocol: request.protocol,
+            kind: Kind::Reply,
+            rate: Throughput::ZERO,
+            rtt: Duration::ZERO,
+            reverse_rate: request.rate,
+        }
+    }
+
+    /// See [`crate::Law::encode`].
+    pub(crate) fn encode(&self, formats: Formats, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        let format = match self.kind {
+            Kind::Request => formats.request,
+            Kind::Reply => formats.reply,
+        };
+        bytes[..4].copy_from_slice(&[self.protocol, HEADER_LEN as u8, VERSION << 4 | format, 0]);
+        bytes[4..8].copy_from_slice(&rate_to_wire(self.rate).to_be_bytes());
+        bytes[8..12].copy_from_slice(&Q4_28::from_duration(self.rtt).bits().to_be_bytes());
+        bytes[12..16].copy_from_slice(&rate_to_wire(self.reverse_rate).to_be_bytes());
+        bytes[16..HEADER_LEN].fill(0);
+        HEADER_LEN
+    }
+
+    /// See [`crate::Law::fields`].
+    pub(crate) fn fields(&self) -> Vec<Figure> {
+        vec![
+            Figure::rate("rate", self.rate.get()),
+            Figure::seconds("RTT", self.rtt.secs()),
+            Figure::rate("reverse_rate", self.reverse_rate.get()),
+        ]
+    }
+
+    /// See [`crate::Law::decode`].
+    pub(crate) fn decode(formats: Formats, bytes: &[u8]) -> Result<RcpHeader, HeaderError> {
+        let refuse = |field: &str, found: usize, allowed: &str| {
+            Err(HeaderError::new(format!("{field}: found {found}, allowed {allowed}")))
+        };
+        let Some(header) = bytes.first_chunk::<HEADER_LEN>() else {
+            return refuse("bytes", bytes.len(), "20 or more");
+        };
+        let word = |at: usize| {
+            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let [protocol, length, kind, unused, ..] = *header;
+        if usize::from(length) != HEADER_LEN {
+            return refuse("Length", length.into(), "20");
+        }
+        if kind >> 4 != VERSION {
+            return refuse("Version", (kind >> 4).into(), "3");
+        }
+        let kind = match kind & 0x0f {
+            f if f == formats.request => Kind::Request,
+            f if f == formats.reply => Kind::Reply,
+            f => {
+                let Formats { request, reply } = formats;
+                return refuse("Format", f.into(), &format!("{request} or {reply}"));
+            }
+        };
+        if unused != 0 || word(16) != 0 {
+            return refuse(
+                "unused bits",
+                unused.max(header[16..].iter().fold(0, |a, b| a | b)).into(),
+                "0",
+            );
+        }
+        Ok(RcpHeader {
+            protocol,
+            kind,
+            rate: rate_from_wire(word(4)),
+            rtt: Q4_28::from_bits(word(8)).duration(),
+            reverse_rate: rate_from_wire(word(12)),
+        })
+    }
+}
+
+fn rate_to_wire(rate: Throughput) -> u32 {
+    // `as` saturates and sends NaN to 0.
+    let units = (rate.get() / RATE_UNIT + 0.5) as u32;
+    units.max(u32::from(rate.get() > 0.0))
+}
+
+fn rate_from_wire(units: u32) -> Throughput {
+    Throughput::new(f64::from(units) * RATE_UNIT)
+}

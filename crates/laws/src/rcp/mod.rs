@@ -1,0 +1,228 @@
+//! RCP, the Rate Control Protocol (Dukkipati, McKeown, *Why flow-completion time is the right metric
+//! for congestion control*, CCR 36(1), 2006; and its authors' ns-2 code).
+//!
+//! Each router has one rate `R` for all flows and lowers the rate in each packet to it; the receiver
+//! returns what arrives, the sender sends at that. Units: bytes, seconds, bytes per second.
+//!
+//! # Router (CCR, equation 1), at the end of each slot of `T = min(d0, slot)`
+//! - `R = R (1 + T/d0 (alpha (gamma C - y) - beta q/d0) / (gamma C))`, clipped to
+//!   `[min_packets 1000 bytes / d0, gamma C]`; at first `R = initial_rate C`.
+//! - `y`: bytes that arrived in the slot over `T`. A packet whose transmission would cross the slot's
+//!   end counts in both slots, by parts. `q`: bytes waiting, without the packet being sent.
+//! - `d0`: mean RTT of packets, by bytes. Each slot's mean moves it with gain `T/d0` upwards and
+//!   `(R/C) (mean/d0) (T/d0)` downwards.
+//! - on departure `rate = min(rate, R)`.
+//!
+//! # Host
+//! The packet that opens the flow asks for the first rate; every data packet asks again. Packets are
+//! paced at the rate that came back last. Without an opening handshake the first data packet asks, and
+//! none other leaves before a rate has come back; the same if the answer carries none.
+//!
+//! # Stability
+//! With `q` free to move and one RTT the loop is XCP's: with
+//! `u^2 = (alpha^2 + sqrt(alpha^4 + 4 beta^2)) / 2` its phase margin is `arctan(alpha u / beta) - u`.
+//! 12.6 degrees at the defaults (0.4, 0.226); -5.1 at ns-2's (0.4, 0.4), which still settles because
+//! the queue cannot go below 0. Queue-free the bound is `alpha < pi/2`.
+//!
+//! # Deliberate differences from ns-2
+//! - beta 0.226, in place of its 0.4 or 1, is within the linear bound.
+//! - The RTT in the header is the smoothed one, not the last sample.
+//! - In place of header-only REF packets, sent each RTT by flows that have less than a packet an RTT,
+//!   data packets leave at least every `probe`, whatever the rate.
+//! - At rate 0 a sender goes on at that pace; ns-2's quits with probability 0.1, or waits.
+//! - Losses are repaired by the transport at once and answered (`after_loss`); ns-2's sends what is
+//!   missing after the last packet and takes no notice otherwise.
+//! - Two round trips' worth of data may be outstanding; ns-2's senders have no window. It binds where
+//!   the rate falls faster than the RTT, and shortens the queue after a join by up to a tenth.
+//! - The first slot begins at 0; in ns-2 its length is random.
+
+#[cfg(test)]
+pub(crate) mod fluid;
+mod header;
+mod port;
+mod sink;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use header::{Kind, RcpHeader};
+pub use port::{RatePort, Rule, Slot};
+pub use sink::RcpSink;
+pub use source::RcpSource;
+
+pub(crate) use header::Formats;
+pub(crate) use source::Ramp;
+
+use alloc::vec::Vec;
+
+use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_wire::xcp::HEADER_LEN;
+
+use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::options::{Kind as Of, OptionError, OptionSpec, Options};
+use crate::paced::AFTER_LOSS;
+use crate::reason::Figure;
+
+/// Options of RCP and PIQI-RCP alike.
+pub(crate) mod shared {
+    use super::{Of, OptionSpec};
+
+    pub(crate) const SLOT: OptionSpec = OptionSpec {
+        name: "slot",
+        kind: Of::Time,
+        default: "10 ms",
+        doc: "Port: longest time between two changes of R; the mean RTT where that is shorter. ns-2: \
+              10 ms.",
+    };
+    pub(crate) const INITIAL_RTT: OptionSpec = OptionSpec {
+        name: "initial_rtt",
+        kind: Of::Time,
+        default: "200 ms",
+        doc: "Port: mean RTT before any is known. ns-2: 0.2 s.",
+    };
+    pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
+        name: "initial_rate",
+        kind: Of::Number(0.0, 1.0),
+        default: "0.05",
+        doc: "Port: R at first, as a share of the capacity. ns-2: 0.05.",
+    };
+    pub(crate) const MIN_PACKETS: OptionSpec = OptionSpec {
+        name: "min_packets",
+        kind: Of::Number(1e-6, 1e6),
+        default: "0.01",
+        doc: "Port: R is not below so many packets of 1000 bytes a mean RTT. ns-2's min_pprtt.",
+    };
+    pub(crate) const CAPACITY: OptionSpec = OptionSpec {
+        name: "capacity",
+        kind: Of::Rate(Some("link")),
+        default: "link",
+        doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",
+    };
+    pub(crate) const DESIRED: OptionSpec = OptionSpec {
+        name: "desired",
+        kind: Of::Rate(Some("line")),
+        default: "line",
+        doc: "Sender: the rate it asks for; \"line\" is the rate of the sender's own link.",
+    };
+    pub(crate) const PROBE: OptionSpec = OptionSpec {
+        name: "probe",
+        kind: Of::Time,
+        default: "0.5 s",
+        doc: "Sender: a packet leaves at least this often, however low the rate, to hear of a higher \
+              one. ns-2: a header-only packet each RTT, or every 0.5 s where that is shorter.",
+    };
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "alpha",
+        kind: Of::Number(0.0, 2.0),
+        default: "0.4",
+        doc: "Port: share of the spare capacity given out per mean RTT. ns-2: 0.4 or 0.1.",
+    },
+    OptionSpec {
+        name: "beta",
+        kind: Of::Number(0.0, 2.0),
+        default: "0.226",
+        doc: "Port: share of the queue drained per mean RTT. ns-2: 0.4 or 1.",
+    },
+    OptionSpec {
+        name: "gamma",
+        kind: Of::Number(0.01, 1.0),
+        default: "1",
+        doc: "Port: share of the capacity to fill.",
+    },
+    shared::SLOT,
+    shared::INITIAL_RTT,
+    shared::INITIAL_RATE,
+    shared::MIN_PACKETS,
+    shared::CAPACITY,
+    shared::DESIRED,
+    shared::PROBE,
+    AFTER_LOSS,
+];
+
+/// Shorter slots would take more time than the packets.
+const SHORTEST_SLOT: Duration = Duration::from_micros(1);
+
+/// Refuses values of the shared options that their kind allows and the laws cannot use.
+pub(crate) fn check_shared(o: &Options) -> Result<(), OptionError> {
+    for name in ["slot", "initial_rtt", "probe"] {
+        if o.time(name) < SHORTEST_SLOT {
+            return Err(OptionError::new(name, "must be 1 us or more: a timer runs on it"));
+        }
+    }
+    if o.rate("desired") == Some(Rate::ZERO) {
+        return Err(OptionError::new("desired", "must be above 0: such a flow never sends"));
+    }
+    Ok(())
+}
+
+/// RCP with its parameters.
+#[derive(Clone, Debug)]
+pub struct Rcp {
+    options: Options,
+}
+
+/// `R` grows with spare capacity and shrinks with the queue.
+#[derive(Clone, Debug)]
+pub struct RcpRule {
+    alpha: f64,
+    beta: f64,
+}
+
+impl Rule for RcpRule {
+    const EQUATION: &'static str = "R = R (1 + T/d0 (alpha (gamma C - y) - beta q/d0) / (gamma C))";
+
+    fn growth(&mut self, slot: &Slot) -> f64 {
+        let spare = self.alpha * (slot.capacity - slot.input);
+        let drain = self.beta * slot.queue / slot.rtt;
+        slot.length / slot.rtt * (spare - drain) / slot.capacity
+    }
+}
+
+const FORMATS: Formats = Formats { request: 3, reply: 4 };
+
+impl Law for Rcp {
+    type Header = RcpHeader;
+    type Source = RcpSource;
+    type Port = RatePort<RcpRule>;
+    type Sink = RcpSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "rcp",
+        title: "RCP",
+        summary: "Rate Control Protocol: each router gives all flows the same rate, taken at once",
+        explanation: include_str!("explain.md"),
+        operations: "2 additions, 2 multiplications",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Rcp, OptionError> {
+        check_shared(o)?;
+        Ok(Rcp { options: o.clone() })
+    }
+
+    fn source(&self, flow: &FlowContext) -> RcpSource {
+        RcpSource::new(&self.options, None, flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<RatePort<RcpRule>> {
+        let [alpha, beta] = ["alpha", "beta"].map(|name| self.options.number(name));
+        Some(RatePort::new(RcpRule { alpha, beta }, &self.options, link))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<RcpSink> {
+        Some(RcpSink::default())
+    }
+    fn header_len(&self) -> Bytes {
+        Bytes::new(HEADER_LEN as u64)
+    }
+    fn encode(&self, header: &RcpHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        header.encode(FORMATS, bytes)
+    }
+    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<RcpHeader, HeaderError> {
+        RcpHeader::decode(FORMATS, bytes)
+    }
+    fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
+        header.fields()
+    }
+}

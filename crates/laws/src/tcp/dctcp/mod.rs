@@ -1,0 +1,119 @@
+//! DCTCP: a mark cuts the window by as much as there were marks (Alizadeh et al., SIGCOMM 2010; RFC 8257).
+//!
+//! Units: payload bytes at the sender, packets or bytes of queue at the port.
+//!
+//! # Port (SIGCOMM 2010, section 3.1)
+//! - marks each arriving packet that finds more than `K` waiting: the queue as it is, not a mean.
+//!   `K > C RTT / 7` keeps the link busy (section 3.3): 20 packets at 1 Gbit/s and 65 at 10 Gbit/s in
+//!   the paper's data centre.
+//!
+//! # Receiver (RFC 8257, 3.2)
+//! - the transport's: an acknowledgement speaks for marked or for unmarked packets, never for both.
+//!
+//! # Sender (RFC 8257, 3.3)
+//! - counts acknowledged bytes, and those whose acknowledgement was marked; once a window of data
+//!   `alpha = (1 - g) alpha + g marked / acknowledged`, `alpha = 1` at first and `g = 1/16`.
+//! - at most once a window, after a mark: `cwnd = cwnd (1 - alpha / 2)`.
+//! - everything else is NewReno's (3.4, 3.5): see [`super::newreno`].
+//!
+//! # Steady state (SIGCOMM 2010, section 3.3)
+//! `N` flows of one RTT, each with the window `W = (C RTT + K) / N` in packets when marks begin:
+//! - `alpha^2 (1 - alpha / 4) = (2 W + 1) / (W + 1)^2`, so `alpha = sqrt(2 / W)`.
+//! - queue from `K + N - A` to `K + N`, `A = N (W + 1) alpha / 2`, every `(W + 1) alpha / 2` RTTs.
+//! - `g < 1.386 / sqrt(2 (C RTT + K))`, or `alpha` does not outlast a period.
+//!
+//! # Deliberate differences
+//! - The window does not grow in the RTT after a mark (RFC 3168, 6.1.2), as in Linux. The paper's fluid
+//!   sawtooth has no such rest.
+//! - A loss in the RTT after a mark cuts the window to half of what it was before the mark, not by
+//!   half again.
+//! - A mark never lowers the window below two packets, as in Linux; RFC 8257 leaves it open.
+
+mod port;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use port::DctcpPort;
+pub use source::DctcpSource;
+
+use super::common;
+use super::newreno::NewReno;
+use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoSink};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+
+/// DCTCP with its parameters.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    reno: NewReno,
+    g: f64,
+    initial_alpha: f64,
+    threshold: Size,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "threshold",
+        kind: Kind::Size(None),
+        default: "65 packets",
+        doc: "Port: K; a packet that finds more than this waiting is marked. At least C RTT / 7: 20 \
+              packets at 1 Gbit/s, 65 at 10 Gbit/s in the paper's data centre (SIGCOMM 2010, 3.4).",
+    },
+    OptionSpec {
+        name: "g",
+        kind: Kind::Number(1e-6, 1.0),
+        default: "0.0625",
+        doc: "Sender: weight of the last window's marks in alpha. SIGCOMM 2010, 4.1: 1/16.",
+    },
+    OptionSpec {
+        name: "initial_alpha",
+        kind: Kind::Number(0.0, 1.0),
+        default: "1",
+        doc: "Sender: alpha before the first window of data has been acknowledged. RFC 8257, 3.3: 1, \
+              so that the first mark halves the window.",
+    },
+    common::INITIAL_WINDOW,
+    common::INITIAL_SSTHRESH,
+    common::ABC,
+    common::hystart("false"),
+    common::PACING,
+    common::IDLE_RESTART,
+];
+
+impl Law for Dctcp {
+    type Header = NoHeader;
+    type Source = DctcpSource;
+    type Port = DctcpPort;
+    type Sink = NoSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "dctcp",
+        title: "DCTCP",
+        summary: "Data Center TCP: routers mark above a short queue, senders slow down by how many marks there were",
+        explanation: include_str!("explain.md"),
+        operations: "1 comparison",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Dctcp, OptionError> {
+        Ok(Dctcp {
+            reno: NewReno::from_options(o)?,
+            g: o.number("g"),
+            initial_alpha: o.number("initial_alpha"),
+            threshold: o.size("threshold").unwrap_or(Size::Packets(65.0)),
+        })
+    }
+
+    fn source(&self, flow: &FlowContext) -> DctcpSource {
+        DctcpSource::new(self, flow)
+    }
+    fn port(&self, _: &LinkContext) -> Option<DctcpPort> {
+        Some(DctcpPort::new(self.threshold))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
+        None
+    }
+    fn marks(&self) -> bool {
+        true
+    }
+}
