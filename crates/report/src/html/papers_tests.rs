@@ -78,10 +78,10 @@ fn nothing_breaks_out_and_nothing_is_loaded() {
     let panel = panel_of(vec![run("xcp", 9), run("rcp", 9)], &[Plot::Throughput, Plot::Queue]);
     let html = render(&[paper(vec![figure(vec![panel], vec![claim(true, Basis::Claim)])])]);
     assert!(!html.contains("<script>alert") && !html.contains('\u{1b}'));
-    for loaded in ["src=", "url(", "@import", "href=\"h"] {
-        assert!(!html.replace(super::super::UPLOT, "").contains(loaded), "{loaded}");
+    let ours = html.replace(super::super::UPLOT, "");
+    for odd in ["src=", "url(", "@import", "href=\"h", "NaN"] {
+        assert!(!ours.contains(odd), "{odd}");
     }
-    assert!(!html.contains("MNaN") && !html.contains(" NaN"));
 }
 
 #[test]

@@ -57,7 +57,8 @@ pub(super) fn sweep(sweep: &Sweep, hue: impl Fn(&str) -> (usize, usize)) -> Stri
             dash.min(3),
             name(&line.law)
         ));
-        let values = line.points.iter().map(|p| format!("{} at {}", (sweep.show)(p.1), over(p.0)));
+        let values =
+            finite(&line.points).map(|p| format!("{} at {}", (sweep.show)(p.1), over(p.0)));
         said.push(format!("{}: {}", line.law, values.collect::<Vec<_>>().join(", ")));
     }
     let label = format!("{} against {}. {}", sweep.title, sweep.over, said.join("; "));
