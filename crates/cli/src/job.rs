@@ -8,7 +8,7 @@ use ratewire_capture::Capture;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
-use ratewire_scenario::{Evaluator, Plan, Scenario, Verdict};
+use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
 };
@@ -136,7 +136,13 @@ pub(crate) fn expectation(verdict: &Verdict) -> Expectation {
         measured,
         bound: verdict.bound.clone(),
         passed: verdict.pass,
+        basis: match verdict.basis {
+            Basis::Claim => ratewire_report::Basis::Claim,
+            Basis::Run => ratewire_report::Basis::Run,
+            Basis::Differs => ratewire_report::Basis::Differs,
+        },
         source: verdict.source.clone(),
+        note: verdict.note.clone(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod commands;
 mod job;
+mod paper;
 mod progress;
 
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 an expectation does not hold (check only); 2 the command line or a scenario
+Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
 is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it).";
 
 #[derive(Subcommand)]
@@ -28,6 +29,8 @@ enum Command {
     Compare(commands::compare::Args),
     /// Run scenarios and hold them against their expectations
     Check(commands::check::Args),
+    /// Run the figures of papers again, and hold them against what the papers claim
+    Reproduce(commands::reproduce::Args),
     /// List the laws
     Laws(commands::lists::LawsArgs),
     /// List the topologies
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
+        Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Laws(args) => commands::lists::laws(&args),
         Command::Topologies => commands::lists::topologies(),
         Command::Explain(args) => commands::lists::explain(&args),

@@ -1,10 +1,13 @@
-// Plots over time. Everything they need is in the page: the data element, the style's colours.
-(() => {
-  "use strict";
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const $ = (id) => document.getElementById(id);
+// Plots over time. Everything they need is in the page: data elements, the style's colours.
+"use strict";
+
+// The plots of one scenario: those under `root`, from `data`, with a time axis and tools of their own.
+function panel(root, data) {
+  const find = (selector) => root.querySelector(selector);
+  const all = (selector) => root.querySelectorAll(selector);
   const on = data.groups.map(() => true);
-  const state = { side: false, link: 0, zoom: null, printing: false };
+  const state = { side: data.apart, link: 0, zoom: null, printing: false };
+  const page = document.documentElement;
   let charts = [];
 
   // ---- colours -------------------------------------------------------------------------------
@@ -25,7 +28,7 @@
   const members = data.groups.map(() => 0);
   for (const flow of data.flows) flow.nth = members[flow.g]++;
   function flowStroke(flow) {
-    if (data.mode === "flows") {
+    if (data.mode === "flows" || data.apart) {
       const lap = Math.floor(flow.nth / 8);
       const colour = style("--hue" + (flow.nth % 8));
       return { stroke: lap < 4 ? colour : tint(colour, 0.4), dash: DASHES[lap % 4] };
@@ -202,16 +205,18 @@
     if (min == null) return;
     const whole = min <= 1e-12 && max >= data.end * (1 - 1e-9);
     state.zoom = whole ? null : [min, max];
-    $("reset").disabled = whole;
+    reset.disabled = whole;
     zoomed.busy = true;
     for (const other of charts) if (other.u !== u) other.u.setScale("x", { min, max });
     zoomed.busy = false;
   }
   const end = data.end > 0 ? data.end : 1;
+  const reset = find(".reset");
+  const sync = "time of panel " + (panel.count = (panel.count || 0) + 1);
   function resetZoom() {
     state.zoom = null;
     for (const chart of charts) chart.u.setScale("x", { min: 0, max: end });
-    $("reset").disabled = true;
+    reset.disabled = true;
   }
 
   function plot(parent, quantity, lines, width, height, top) {
@@ -237,7 +242,7 @@
       cursor: {
         // Its own double-click would zoom to the first and last point, not to the whole run.
         bind: { dblclick: () => () => (resetZoom(), null) },
-        sync: { key: "time", scales: ["x", null], setSeries: false },
+        sync: { key: sync, scales: ["x", null], setSeries: false },
         drag: { x: true, y: false }, y: false, points: lines.length > 24 ? { show: false } : { size: 6 },
       },
       scales: {
@@ -273,10 +278,11 @@
   }
 
   // ---- all plots -----------------------------------------------------------------------------
+  let drawn = 0;
   function build() {
     for (const chart of charts) chart.u.destroy();
     charts = [];
-    for (const figure of document.querySelectorAll("figure.chart")) {
+    for (const figure of all("figure.chart")) {
       const quantity = QUANTITIES[figure.dataset.key];
       const box = figure.querySelector(".plot");
       figure.querySelector(".unit").textContent = quantity.unit;
@@ -295,23 +301,30 @@
         const values = lines.flatMap((l) => l.v.slice(1));
         const top = quantity.top || values.reduce((m, v) => (v > m ? v : m), 0) * 1.06 || 1;
         for (const g of laws) {
-          const title = span("", box, "h4");
+          const cell = span("", box, "div");
+          const title = span("", cell, "h4");
           title.className = "hue" + data.groups[g].hue;
-          span("", title, "i").className = "chip";
+          // Where flows have colours of their own, the law's would be taken for one of theirs.
+          if (!data.apart) span("", title, "i").className = "chip";
           title.append(data.groups[g].name);
-          plot(box, quantity, lines.filter((l) => l.g === g), width, 132, top);
+          const each = state.printing ? width : Math.max(240, cell.clientWidth);
+          plot(cell, quantity, lines.filter((l) => l.g === g), each, data.apart ? 180 : 132, top);
         }
       } else {
         plot(box, quantity, lines, width, 210, quantity.top);
       }
-      if (figure.id === "flows-rate") chips(box, lines);
+      if (figure === find("figure.of-flows")) chips(box, lines);
     }
     // For tests: only a script that got this far says how many plots there are.
-    document.documentElement.dataset.plots = charts.length;
+    page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;
+    drawn = charts.length;
   }
   // Names of flows where each has a colour of its own and there are few.
   function chips(box, lines) {
-    if (data.mode !== "flows" || lines.length > 16 || lines[0].name === "all flows") return;
+    if (data.mode !== "flows" && !data.apart) return;
+    // Laws that are drawn apart have the same flows in the same colours.
+    lines = lines.filter((line) => line.g === lines[0].g);
+    if (lines.length > 16 || lines[0].name === "all flows") return;
     const list = document.createElement("div");
     list.className = "flows";
     for (const line of lines) {
@@ -327,7 +340,7 @@
   }
 
   function filter() {
-    for (const node of document.querySelectorAll("main [data-g]")) {
+    for (const node of all("main [data-g]")) {
       node.classList.toggle("off", !on[node.dataset.g]);
     }
     build();
@@ -335,17 +348,16 @@
   function chooseLink(index) {
     state.link = index;
     const name = data.links[index] ? data.links[index].name : "";
-    for (const id of ["link-queue", "link-util", "link-drops"]) {
-      const title = $(id) && $(id).querySelector("h3");
-      if (title) title.firstChild.textContent = title.dataset.text + (name ? " of " + name + " " : " ");
+    for (const title of all("figure.of-link h3")) {
+      title.firstChild.textContent = title.dataset.text + (name ? " of " + name + " " : " ");
     }
   }
 
-  for (const box of document.querySelectorAll("[data-toggle]")) {
+  for (const box of all("[data-toggle]")) {
     box.checked = true;
     box.addEventListener("change", () => { on[box.dataset.toggle] = box.checked; filter(); });
   }
-  for (const figure of document.querySelectorAll("figure.chart")) {
+  for (const figure of all("figure.chart")) {
     const title = figure.querySelector("h3");
     title.dataset.text = title.firstChild.textContent.trim();
     const select = figure.querySelector("select");
@@ -362,32 +374,32 @@
     if (key === "drops" || key === "marks") return data.links.some((l) => l.runs.some((r) => r[key]));
     return QUANTITIES[key].lines().length > 0;
   }
-  const link = $("link");
+  const link = find(".choose-link");
   if (link) {
     data.links.forEach((l, i) => link.add(new Option(l.name, i)));
     link.addEventListener("change", () => { chooseLink(+link.value); build(); });
-    for (const path of document.querySelectorAll(".link[data-link]")) {
+    for (const path of all(".link[data-link]")) {
       const index = data.links.findIndex((l) => l.id === +path.dataset.link);
       if (index < 0) continue;
       path.style.cursor = "pointer";
       path.addEventListener("click", () => { link.value = index; chooseLink(index); build(); });
     }
   }
-  const layout = $("layout");
+  const layout = find(".layout");
   if (layout) layout.addEventListener("change", () => { state.side = layout.value === "side"; build(); });
-  const law = $("net-law");
+  const law = find("#net-law");
   if (law) law.addEventListener("change", () => {
-    for (const path of document.querySelectorAll(".link[data-u]")) {
+    for (const path of all(".link[data-u]")) {
       const step = path.dataset.u.split(" ")[law.value];
       path.setAttribute("class", "link u" + step);
     }
   });
-  $("reset").addEventListener("click", resetZoom);
+  reset.addEventListener("click", resetZoom);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
   // Paper is white and narrow: the light colours, two plots beside each other.
   const print = (now) => {
     state.printing = now;
-    document.documentElement.classList.toggle("printing", now);
+    page.classList.toggle("printing", now);
     build();
   };
   addEventListener("beforeprint", () => print(true));
@@ -403,4 +415,25 @@
   });
   chooseLink(0);
   build();
+}
+
+// A page of one scenario is one panel. One of many draws each when it comes near the window.
+(() => {
+  const read = (node) => JSON.parse(node.textContent);
+  const whole = document.getElementById("data");
+  if (whole) return panel(document.body, read(whole));
+  let waiting = [...document.querySelectorAll(".panel")];
+  const open = (wanted) => {
+    const opened = waiting.filter(wanted);
+    waiting = waiting.filter((root) => !opened.includes(root));
+    for (const root of opened) panel(root, read(root.querySelector("script")));
+  };
+  const near = () => open((root) => {
+    const { top, bottom } = root.getBoundingClientRect();
+    return top < innerHeight + 600 && bottom > -600;
+  });
+  addEventListener("scroll", near, { passive: true });
+  addEventListener("resize", near);
+  addEventListener("beforeprint", () => open(() => true));
+  near();
 })();

@@ -40,6 +40,7 @@ fn main() {
         bound: bound.into(),
         passed,
         source: Some("XCP paper, section 5.1, single bottleneck".into()),
+        ..Expectation::default()
     };
     let page = Page {
         runs,

@@ -82,7 +82,7 @@ pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
 }
 
 /// The summaries of `runs`.
-fn summaries(runs: &[Run]) -> Vec<&Summary> {
+pub(crate) fn summaries(runs: &[Run]) -> Vec<&Summary> {
     runs.iter().map(|run| &run.summary).collect()
 }
 

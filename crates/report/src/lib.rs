@@ -44,6 +44,6 @@ pub use model::{
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary,
-    Settling, SizeSummary, Summary,
+    Basis, CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary,
+    Settling, SizeSummary, Summary, Verdict,
 };

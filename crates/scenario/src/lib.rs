@@ -48,7 +48,7 @@ mod transport;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use expect::{Evaluator, Expectation, Verdict};
+pub use expect::{Basis, Evaluator, Expectation, Verdict};
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};
 pub use topology::{TopologyInfo, topologies};

@@ -10,6 +10,7 @@ use super::run::fail;
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Job, expectation, run_all};
+use crate::paper::PAPER;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -110,7 +111,7 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
     }
 }
 
-fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
+pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
     let mut exit = Exit::Done;
     let mut scenarios = Vec::new();
     for file in files {
@@ -154,7 +155,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         std::fs::read_dir(path)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     entries.sort();
     for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|e| e == "toml") {
+        let is_scenario = entry.extension().is_some_and(|e| e == "toml") && !entry.ends_with(PAPER);
+        if entry.is_dir() || is_scenario {
             collect(&entry, files)?;
         }
     }

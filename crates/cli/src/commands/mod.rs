@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod lists;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 
 use std::io::Write;

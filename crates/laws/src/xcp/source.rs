@@ -259,7 +259,7 @@ impl Source for XcpSource {
     fn reason(&self) -> Reason {
         let bound = match self.state {
             State::Xcp => Bound::LastChange,
-            State::Repairing | State::Marked(_) | State::Reno(_) => Bound::Source,
+            State::Repairing | State::Marked(_) | State::Reno => Bound::Source,
         };
         let equation = match self.state {
             State::Xcp => "window += reverse_feedback * RTT, as routers have granted",

@@ -38,14 +38,14 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     let against_size = Plane {
         x: Axis::log(points.iter().flatten().map(|p| p.0), |v| bytes(libm::round(v) as u64)),
         y: Axis::log(times(), time),
-        x_title: "Flow size",
-        y_title: "Completion time",
+        x_title: "Flow size".into(),
+        y_title: "Completion time".into(),
     };
     let distribution = Plane {
         x: Axis::log(times(), time),
         y: Axis::parts(),
-        x_title: "Completion time",
-        y_title: "Flows done within",
+        x_title: "Completion time".into(),
+        y_title: "Flows done within".into(),
     };
     let (mut dots, mut lines, mut said) = (String::new(), String::new(), Vec::new());
     for (index, (group, points)) in groups.list.iter().zip(&points).enumerate() {

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::groups::{Groups, Mode};
+use super::plots::Plot;
 use super::text::{json_sentence, json_string, push_number};
+use crate::headline::{bottlenecks, summaries};
 use crate::{Answer, LinkSeries, Run, Series};
 
 /// Links the page draws plots for.
@@ -54,6 +56,19 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// Leaves only the links of these names, in their order; without names, the bottlenecks.
+    pub(super) fn only(&mut self, runs: &[Run], names: &[String]) {
+        let Some(run) = runs.first() else { return };
+        let known = &run.info.topology.links;
+        let named = names.iter().filter_map(|name| known.iter().position(|l| l.name == *name));
+        self.links = match names {
+            [] => bottlenecks(&summaries(runs)),
+            _ => named.map(|link| link as u32).collect(),
+        };
+    }
+}
+
 /// The largest unit of which `peak` is at least one; `usual` when there is nothing to measure.
 fn fit(peak: f64, units: &[Unit], usual: &str) -> Unit {
     let fits = units.iter().find(|u| peak >= u.1);
@@ -86,8 +101,23 @@ fn rank_links(runs: &[Run]) -> Vec<u32> {
 /// Points of a flow's throughput that are averaged into one.
 pub(super) const SMOOTHED_POINTS: usize = 9;
 
-/// The whole data element. Every series is halved `halvings` times to fit the page.
-pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
+/// How runs are drawn.
+pub(super) struct Drawing<'a> {
+    /// What of.
+    pub(super) plots: &'a [Plot],
+    /// Whether each law has a plot of its own from the start.
+    pub(super) apart: bool,
+    /// How often every series is halved to fit the page.
+    pub(super) halvings: u32,
+}
+
+/// The whole data element.
+pub(super) fn json(
+    runs: &[Run],
+    groups: &Groups,
+    choice: &Choice,
+    drawing: &Drawing<'_>,
+) -> String {
     let mut out = String::from("{\"mode\":");
     out.push_str(match groups.mode {
         Mode::Runs => "\"runs\"",
@@ -95,7 +125,7 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
         Mode::Flows => "\"flows\"",
     });
     let end = runs.iter().map(|r| r.info.duration.secs()).fold(0.0, f64::max);
-    out.push_str(",\"end\":");
+    out.push_str(&format!(",\"apart\":{},\"end\":", drawing.apart));
     push_number(&mut out, end);
     let list = groups.list.iter().map(|g| {
         format!("{{\"name\":{},\"hue\":{},\"dash\":{}}}", json_string(&g.name), g.hue, g.dash)
@@ -109,7 +139,8 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
     ];
     let units = units.map(|(key, unit)| format!("\"{key}\":{}", json_string(unit.0)));
     out.push_str(&format!(",\"units\":{{{}}}", units.join(",")));
-    let writer = Writer { halvings };
+    let writer = Writer { halvings: drawing.halvings };
+    let drawn = |plot: Plot| drawing.plots.contains(&plot);
     let mut sentences = Sentences::default();
     out.push_str(",\"flows\":[");
     for (index, run) in runs.iter().enumerate() {
@@ -120,19 +151,27 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
             let name = if name.is_empty() { format!("flow {}", flow.flow) } else { name.into() };
             out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(&name)));
             writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
-            writer.smoothed(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
-            writer.series(&mut out, "cwnd", &flow.cwnd_bytes, choice.size.1);
-            writer.series(&mut out, "flight", &flow.in_flight_bytes, choice.size.1);
-            writer.series(&mut out, "rwnd", &flow.receive_window_bytes, choice.size.1);
-            writer.series(&mut out, "rtt", &flow.srtt_s, choice.time.1);
-            writer.series(&mut out, "pacing", &flow.pacing_bps, choice.rate.1);
-            let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
-            writer.answers(&mut out, answers, &mut sentences);
+            if drawn(Plot::Throughput) {
+                writer.smoothed(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
+                let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
+                writer.answers(&mut out, answers, &mut sentences);
+            }
+            for (plot, series, unit) in [
+                (Plot::Window, &flow.cwnd_bytes, choice.size),
+                (Plot::InFlight, &flow.in_flight_bytes, choice.size),
+                (Plot::ReceiveWindow, &flow.receive_window_bytes, choice.size),
+                (Plot::RoundTrip, &flow.srtt_s, choice.time),
+                (Plot::Pace, &flow.pacing_bps, choice.rate),
+            ] {
+                if drawn(plot) {
+                    writer.series(&mut out, plot.key(), series, unit.1);
+                }
+            }
             out.push('}');
         }
     }
     out.push_str("],\"totals\":[");
-    for (index, run) in runs.iter().enumerate() {
+    for (index, run) in runs.iter().enumerate().filter(|_| drawn(Plot::Total)) {
         comma(&mut out);
         let group = groups.of_run(index).map_or(-1, |g| g as i64);
         out.push_str(&format!("{{\"g\":{group},\"name\":\"all flows\""));
@@ -147,15 +186,21 @@ pub(super) fn json(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32
         out.push_str(&format!("{{\"name\":{},\"id\":{link},\"runs\":[", json_string(&name)));
         let under = || runs.iter().flat_map(|r| &r.collected.links).filter(|l| l.link == link);
         let some = |s: &Series| s.peak().is_some_and(|peak| peak > 0.0);
-        let happened =
-            (under().any(|l| some(&l.drops_per_s)), under().any(|l| some(&l.marks_per_s)));
+        // All zeros under every law is the usual case: the script says so in words.
+        let dropped = under().any(|l| some(&l.drops_per_s));
+        let marked = under().any(|l| some(&l.marks_per_s));
+        let written = |plot: Plot| match plot {
+            Plot::Drops => drawn(plot) && dropped,
+            Plot::Marks => drawn(plot) && marked,
+            _ => drawn(plot),
+        };
         for (index, run) in runs.iter().enumerate() {
             let Some(series) = run.collected.links.iter().find(|l| l.link == link) else {
                 continue;
             };
             comma(&mut out);
             let group = groups.of_run(index).map_or(-1, |g| g as i64);
-            writer.link(&mut out, series, group, happened);
+            writer.link(&mut out, series, group, written);
         }
         out.push_str("]}");
     }
@@ -231,19 +276,19 @@ impl Writer {
         }
     }
 
-    /// `happened` is whether any law (dropped, marked) a packet on this link.
-    fn link(&self, out: &mut String, link: &LinkSeries, group: i64, happened: (bool, bool)) {
+    fn link(&self, out: &mut String, link: &LinkSeries, group: i64, drawn: impl Fn(Plot) -> bool) {
         out.push_str(&format!("{{\"g\":{group}"));
         self.dt(out, &[&link.utilisation, &link.queue_packets_mean]);
-        self.series(out, "util", &link.utilisation, 0.01);
-        self.series(out, "qmean", &link.queue_packets_mean, 1.0);
-        self.series(out, "qmax", &link.queue_packets_max, 1.0);
-        // All zeros under every law is the usual case: the script says so in words.
-        if happened.0 {
-            self.series(out, "drops", &link.drops_per_s, 1.0);
-        }
-        if happened.1 {
-            self.series(out, "marks", &link.marks_per_s, 1.0);
+        for (plot, key, series, unit) in [
+            (Plot::Utilisation, "util", &link.utilisation, 0.01),
+            (Plot::Queue, "qmean", &link.queue_packets_mean, 1.0),
+            (Plot::Queue, "qmax", &link.queue_packets_max, 1.0),
+            (Plot::Drops, "drops", &link.drops_per_s, 1.0),
+            (Plot::Marks, "marks", &link.marks_per_s, 1.0),
+        ] {
+            if drawn(plot) {
+                self.series(out, key, series, unit);
+            }
         }
         out.push('}');
     }

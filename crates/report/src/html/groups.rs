@@ -62,6 +62,16 @@ impl Groups {
         Groups { mode: Mode::Runs, list }
     }
 
+    /// Gives each law the colour of its place in `laws`: on a page of many scenarios a law looks the
+    /// same everywhere.
+    pub(super) fn recolour(&mut self, laws: &[String]) {
+        for group in &mut self.list {
+            if let Some(place) = laws.iter().position(|law| *law == group.name) {
+                (group.hue, group.dash) = (place % HUES, place / HUES);
+            }
+        }
+    }
+
     /// The group of flow `flow` of run `run`.
     pub(super) fn of_flow(&self, runs: &[Run], run: usize, flow: u32) -> usize {
         if self.mode != Mode::Mixed {

@@ -10,8 +10,10 @@ mod completions;
 mod data;
 mod foot;
 mod groups;
+pub mod papers;
 mod plane;
 mod plots;
+mod sweep;
 mod tables;
 mod text;
 mod topology;
@@ -19,8 +21,9 @@ mod topology;
 use crate::figure::plural;
 use crate::{Expectation, Run};
 pub use comparison::render_comparison;
-use data::Choice;
+use data::{Choice, Drawing};
 use groups::{Groups, Mode};
+pub use plots::Plot;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
@@ -79,7 +82,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
         Some(run) if !run.info.scenario.is_empty() => name(&run.info.scenario),
         _ => "Ratewire report".into(),
     };
-    let mut out = head(&title);
+    let mut out = head(&title, STYLE);
     out.push_str(&header(page, &title));
     if runs.is_empty() {
         out.push_str("<main><p class=\"note\">Nothing ran.</p></main>\n");
@@ -94,27 +97,34 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&completions::completions(runs, groups));
     out.push_str(&tables::tables(runs, groups));
     out.push_str(&foot::foot(page, choice, halvings));
-    out + "</main>\n" + &script(&data::json(runs, groups, choice, halvings)) + "</body>\n</html>\n"
+    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    out.push_str("</main>\n");
+    out.push_str(&drawn(&data::json(runs, groups, choice, &drawing)));
+    out + &end()
 }
 
 /// All up to the body.
-fn head(title: &str) -> String {
+fn head(title: &str, style: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{STYLE}</style>\n\
+         <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{style}</style>\n\
          </head>\n<body>\n"
     )
 }
 
-/// What draws the plots over time, and what it draws.
-fn script(data: &str) -> String {
+/// What the plots over time show.
+fn drawn(data: &str) -> String {
+    format!("<script type=\"application/json\" id=\"data\">{data}</script>\n")
+}
+
+/// What draws the plots, and the end of the document.
+fn end() -> String {
     format!(
-        "<script type=\"application/json\" id=\"data\">{data}</script>\n\
-         <script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n"
+        "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
@@ -161,27 +171,33 @@ fn toolbar(groups: &Groups, choice: &Choice) -> String {
     let mut out =
         String::from("<nav class=\"bar-top\" aria-label=\"Plots\"><div class=\"legend\">");
     if groups.mode != Mode::Flows {
-        for (i, g) in groups.list.iter().enumerate() {
-            out.push_str(&format!(
-                "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">\
-                 <i class=\"chip dash{}\"></i>{}</label>",
-                g.hue,
-                g.dash.min(3),
-                name(&g.name)
-            ));
-        }
+        out.push_str(&law_toggles(groups));
     }
     out.push_str("</div><div class=\"tools\">");
     if groups.mode == Mode::Runs {
         out.push_str(
-            "<label>Laws <select id=\"layout\"><option value=\"over\">over each other</option>\
+            "<label>Laws <select class=\"layout\"><option value=\"over\">over each other</option>\
              <option value=\"side\">one below the other</option></select></label>",
         );
     }
     if choice.links.len() > 1 {
-        out.push_str("<label>Link <select id=\"link\"></select></label>");
+        out.push_str("<label>Link <select class=\"choose-link\"></select></label>");
     }
-    out + "<button type=\"button\" id=\"reset\" disabled>Reset zoom</button></div></nav>\n"
+    out + "<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></nav>\n"
+}
+
+/// A box a law that shows and hides it.
+fn law_toggles(groups: &Groups) -> String {
+    let boxes = groups.list.iter().enumerate().map(|(i, g)| {
+        format!(
+            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">\
+             <i class=\"chip dash{}\"></i>{}</label>",
+            g.hue,
+            g.dash.min(3),
+            name(&g.name)
+        )
+    });
+    boxes.collect()
 }
 
 #[cfg(test)]

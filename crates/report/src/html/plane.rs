@@ -47,6 +47,21 @@ impl Axis {
         Axis { low, high, log: true, ticks }
     }
 
+    /// From zero to around the largest of `values`, with ticks that `label` writes.
+    pub(super) fn linear(values: impl Iterator<Item = f64>, label: impl Fn(f64) -> String) -> Axis {
+        let most = values.filter(|v| v.is_finite()).fold(0.0_f64, f64::max);
+        let high = if most > 0.0 { most * 1.06 } else { 1.0 };
+        let decade = libm::pow(10.0, libm::floor(libm::log10(high / 4.0)));
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|s| s * decade);
+        let step = step.into_iter().find(|s| high / s <= 5.5).unwrap_or(high);
+        let count = libm::floor(high / step) as usize;
+        let mut ticks: Vec<_> =
+            (0..=count).map(|i| i as f64 * step).map(|v| (v, label(v))).collect();
+        // Of what is whole, values between have the label of a neighbour.
+        ticks.dedup_by(|a, b| a.1 == b.1);
+        Axis { low: 0.0, high, log: false, ticks }
+    }
+
     /// Zero to one, in quarters, as percentages.
     pub(super) fn parts() -> Axis {
         let ticks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|v| (v, format!("{:.0} %", v * 100.0)));
@@ -68,8 +83,8 @@ impl Axis {
 pub(super) struct Plane {
     pub(super) x: Axis,
     pub(super) y: Axis,
-    pub(super) x_title: &'static str,
-    pub(super) y_title: &'static str,
+    pub(super) x_title: String,
+    pub(super) y_title: String,
 }
 
 impl Plane {
@@ -112,9 +127,9 @@ impl Plane {
              text-anchor=\"middle\">{}</text>\n",
             (LEFT + WIDTH - RIGHT) / 2.0,
             HEIGHT - 6.0,
-            escape(self.x_title),
+            escape(&self.x_title),
             (TOP + bottom) / 2.0,
-            escape(self.y_title)
+            escape(&self.y_title)
         ));
         out + marks + "</svg>\n"
     }
@@ -131,6 +146,19 @@ mod tests {
             assert!((1..=9).contains(&axis.ticks.len()), "{low} {high}: {:?}", axis.ticks);
             assert!(axis.part(low) >= 0.0 && axis.part(high) <= 1.0);
         }
+    }
+
+    #[test]
+    fn linear_axes_begin_at_zero() {
+        for high in [1e-9, 0.97, 1.0, 77.5, 4e9] {
+            let axis = Axis::linear([high / 3.0, high].into_iter(), |v| format!("{v}"));
+            assert!((3..=7).contains(&axis.ticks.len()), "{high}: {:?}", axis.ticks);
+            assert_eq!(axis.part(0.0), 0.0, "{high}");
+            assert!(axis.part(high) < 1.0 && axis.ticks.iter().all(|t| axis.part(t.0) <= 1.0));
+        }
+        let whole = Axis::linear([0.0].into_iter(), |v| format!("{v:.0}"));
+        let labels: Vec<&str> = whole.ticks.iter().map(|t| t.1.as_str()).collect();
+        assert_eq!(labels, ["0", "1"]);
     }
 
     #[test]

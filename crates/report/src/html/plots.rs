@@ -1,5 +1,7 @@
 //! The places where the page's script draws, with what a reader without it gets instead.
 
+use serde::Deserialize;
+
 use super::data::{Choice, LINKS};
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
@@ -9,6 +11,100 @@ use crate::{Headline, Run};
 /// Where the script tells what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\">Point at a flow, or tap it, to see \
                        what bound its rate then.</div>";
+
+/// Something drawn over time, or of completed flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plot {
+    /// Goodput of each flow.
+    Throughput,
+    /// The pace each flow's law asks for.
+    Pace,
+    /// Goodput of all flows together.
+    Total,
+    /// Congestion window of each flow.
+    Window,
+    /// Data of each flow in flight.
+    InFlight,
+    /// What each receiver allows.
+    ReceiveWindow,
+    /// Smoothed round-trip time of each flow.
+    RoundTrip,
+    /// Packets waiting at a link.
+    Queue,
+    /// Part of the time a link was sending.
+    Utilisation,
+    /// Packets a link dropped.
+    Drops,
+    /// Packets a link marked.
+    Marks,
+}
+
+impl Plot {
+    pub(super) const ALL: [Plot; 11] = [
+        Plot::Throughput,
+        Plot::Pace,
+        Plot::Total,
+        Plot::Window,
+        Plot::InFlight,
+        Plot::ReceiveWindow,
+        Plot::RoundTrip,
+        Plot::Queue,
+        Plot::Utilisation,
+        Plot::Drops,
+        Plot::Marks,
+    ];
+
+    /// What the script calls it.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Plot::Throughput => "goodput",
+            Plot::Pace => "pacing",
+            Plot::Total => "total",
+            Plot::Window => "cwnd",
+            Plot::InFlight => "flight",
+            Plot::ReceiveWindow => "rwnd",
+            Plot::RoundTrip => "rtt",
+            Plot::Queue => "queue",
+            Plot::Utilisation => "util",
+            Plot::Drops => "drops",
+            Plot::Marks => "marks",
+        }
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Plot::Throughput | Plot::Pace | Plot::Total => "Throughput",
+            Plot::Window | Plot::InFlight | Plot::ReceiveWindow => "Window",
+            Plot::RoundTrip => "Round-trip time",
+            Plot::Queue => "Queue",
+            Plot::Utilisation => "Utilisation",
+            Plot::Drops => "Drops",
+            Plot::Marks => "Marks",
+        }
+    }
+
+    /// What tells it from others of its title.
+    fn detail(self) -> &'static str {
+        match self {
+            Plot::Throughput => "per flow",
+            Plot::Pace => "pace asked for",
+            Plot::Total => "all flows together",
+            Plot::Window => "congestion window",
+            Plot::InFlight => "data in flight",
+            Plot::ReceiveWindow => "receive window",
+            Plot::RoundTrip => "smoothed",
+            Plot::Queue => "mean, shaded up to the maximum",
+            Plot::Utilisation => "",
+            Plot::Drops => "dropped",
+            Plot::Marks => "marked",
+        }
+    }
+
+    fn is_of_link(self) -> bool {
+        matches!(self, Plot::Queue | Plot::Utilisation | Plot::Drops | Plot::Marks)
+    }
+}
 
 pub(super) fn plots(
     heading: &str,
@@ -28,38 +124,27 @@ pub(super) fn plots(
     }
     out.push_str("<div class=\"plots\">\n");
     if flows > 0 {
-        let said = flows_said(runs);
         out.push_str("<div>\n");
-        let quantities = [
-            ("goodput", "per flow"),
-            ("pacing", "pace asked for"),
-            ("total", "all flows together"),
-        ];
-        let hint = if runs.iter().any(|r| !r.collected.answers.is_empty()) { ASK_WHY } else { "" };
-        out.push_str(&figure_with("flows-rate", "Throughput", &quantities, &said.0, hint));
-        let quantities = [
-            ("cwnd", "congestion window"),
-            ("flight", "data in flight"),
-            ("rwnd", "receive window"),
-        ];
-        out.push_str(&figure("flows-window", "Window", &quantities, &said.0));
-        out.push_str(&figure("flows-rtt", "Round-trip time", &[("rtt", "smoothed")], &said.1));
+        for quantities in [
+            &[Plot::Throughput, Plot::Pace, Plot::Total][..],
+            &[Plot::Window, Plot::InFlight, Plot::ReceiveWindow],
+            &[Plot::RoundTrip],
+        ] {
+            out.push_str(&chart(runs, quantities[0].title(), quantities));
+        }
         out.push_str("</div>\n");
     }
     if !choice.links.is_empty() {
-        let said = links_said(runs);
-        out.push_str("<div>\n");
-        out.push_str(&figure(
-            "link-queue",
-            "Queue",
-            &[("queue", "mean, shaded up to the maximum")],
-            &said,
-        ));
-        out.push_str(&figure("link-util", "Utilisation", &[("util", "")], &said));
-        let quantities = [("drops", "dropped"), ("marks", "marked")];
         let marked = runs.iter().flat_map(|r| &r.summary.links).any(|l| l.marks > 0);
-        let title = if marked { "Drops and marks" } else { "Drops" };
-        out.push_str(&figure("link-drops", title, &quantities, &said));
+        let drops = if marked { "Drops and marks" } else { "Drops" };
+        out.push_str("<div>\n");
+        for (title, quantities) in [
+            ("Queue", &[Plot::Queue][..]),
+            ("Utilisation", &[Plot::Utilisation]),
+            (drops, &[Plot::Drops, Plot::Marks]),
+        ] {
+            out.push_str(&chart(runs, title, quantities));
+        }
         out.push_str("</div>\n");
     }
     out.push_str("</div>\n<p class=\"note\">");
@@ -67,30 +152,30 @@ pub(super) fn plots(
     out + "</p></section>\n"
 }
 
-fn figure(id: &str, title: &str, quantities: &[(&str, &str)], said: &str) -> String {
-    figure_with(id, title, quantities, said, "")
-}
-
-fn figure_with(
-    id: &str,
-    title: &str,
-    quantities: &[(&str, &str)],
-    said: &str,
-    below: &str,
-) -> String {
+/// A place for one of `quantities`, with a choice where there are several.
+pub(super) fn chart(runs: &[Run], title: &str, quantities: &[Plot]) -> String {
     let chooser = if quantities.len() > 1 {
-        let options =
-            quantities.iter().map(|(key, text)| format!("<option value=\"{key}\">{text}</option>"));
+        let options = quantities
+            .iter()
+            .map(|plot| format!("<option value=\"{}\">{}</option>", plot.key(), plot.detail()));
         format!("<select aria-label=\"{title}: what\">{}</select>", options.collect::<String>())
     } else {
-        format!("<span class=\"what\">{}</span>", quantities[0].1)
+        format!("<span class=\"what\">{}</span>", quantities[0].detail())
     };
+    let (of, said) = match quantities[0] {
+        plot if plot.is_of_link() => ("of-link", links_said(runs)),
+        Plot::RoundTrip => ("of-flows", flows_said(runs).1),
+        _ => ("of-flows", flows_said(runs).0),
+    };
+    let asks = quantities[0] == Plot::Throughput
+        && runs.iter().any(|run| !run.collected.answers.is_empty());
+    let below = if asks { ASK_WHY } else { "" };
     format!(
-        "<figure class=\"chart\" id=\"{id}\" data-key=\"{}\"><figcaption><h3>{title} \
+        "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
          <small class=\"unit\"></small></h3>{chooser}</figcaption>\
          <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
-        quantities[0].0,
-        escape(said)
+        quantities[0].key(),
+        escape(&said)
     )
 }
 

@@ -161,6 +161,7 @@ fn names_cannot_break_out_anywhere() {
             bound: EVIL.into(),
             passed: false,
             source: Some(EVIL.into()),
+            ..Expectation::default()
         }],
         scenario_text: Some(format!("# {EVIL}\nname = \"x\"")),
     };

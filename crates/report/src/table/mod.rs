@@ -5,7 +5,7 @@ mod grid;
 
 use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
-use crate::{Expectation, Headline, Run};
+use crate::{Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
 use grid::{Align, Column, Grid};
 
@@ -57,6 +57,46 @@ pub fn expectations(list: &[Expectation], options: &Options) -> String {
     if list.is_empty() {
         return String::new();
     }
+    let word = |e: &Expectation| if e.passed { "pass" } else { "FAIL" };
+    let passed = list.iter().filter(|e| e.passed).count();
+    format!("{}{passed} of {} hold\n", grid_of(list, word, options), plural(list.len(), "claim"))
+}
+
+/// The claims of a paper's figure, what was measured, and what each comes to.
+pub fn claims(list: &[Expectation], options: &Options) -> String {
+    grid_of(list, |e| e.verdict().word(), options)
+}
+
+/// How the claims of each of `rows`, which has a name and figures, came out, and all together.
+pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &Options) -> String {
+    let mut columns = vec![
+        Column::new("paper", Align::Left, 0).shrinks(),
+        Column::new("figures", Align::Right, 0),
+        Column::new("claims", Align::Right, 0),
+    ];
+    columns.extend(Verdict::ALL.map(|v| Column::new(v.word(), Align::Right, 0)));
+    let mut grid = Grid::new(columns);
+    let mut row = |name: &str, figures: usize, verdicts: &[Verdict]| {
+        let mut cells = vec![name.to_string(), figures.to_string(), verdicts.len().to_string()];
+        let of = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
+        cells.extend(Verdict::ALL.map(|v| of(v).to_string()));
+        grid.row(cells);
+    };
+    for (name, figures, verdicts) in rows {
+        row(name, *figures, verdicts);
+    }
+    if rows.len() > 1 {
+        let all: Vec<Verdict> = rows.iter().flat_map(|(.., v)| v).copied().collect();
+        row("together", rows.iter().map(|(_, figures, _)| figures).sum(), &all);
+    }
+    grid.render(options)
+}
+
+fn grid_of(
+    list: &[Expectation],
+    word: impl Fn(&Expectation) -> &'static str,
+    options: &Options,
+) -> String {
     let mut grid = Grid::new(vec![
         Column::new("", Align::Left, 0),
         Column::new("law", Align::Left, 1),
@@ -66,14 +106,12 @@ pub fn expectations(list: &[Expectation], options: &Options) -> String {
         Column::new("source", Align::Left, 2).shrinks(),
     ]);
     for e in list {
-        let verdict = if e.passed { "pass" } else { "FAIL" };
         let source = e.source.clone().unwrap_or_default();
         grid.row(
-            [verdict, &e.law, &e.claim, &e.measured, &e.bound, &source].map(str::to_string).into(),
+            [word(e), &e.law, &e.claim, &e.measured, &e.bound, &source].map(str::to_string).into(),
         );
     }
-    let passed = list.iter().filter(|e| e.passed).count();
-    format!("{}{passed} of {} hold\n", grid.render(options), plural(list.len(), "claim"))
+    grid.render(options)
 }
 
 fn compare(runs: &[Run], options: &Options) -> String {

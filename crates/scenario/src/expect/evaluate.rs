@@ -9,7 +9,7 @@ use ratewire_units::{Duration, Time};
 
 use super::flows::FlowSums;
 use super::links::LinkSums;
-use super::{Expectation, Subject, metrics};
+use super::{Basis, Expectation, Subject, Unit, metrics};
 
 /// Gathers what expectations need while a run goes on; a [`Recorder`].
 #[derive(Clone, Debug)]
@@ -43,14 +43,20 @@ pub struct Verdict {
     pub window: String,
     /// What was measured; `None` where nothing could be.
     pub measured: Option<f64>,
+    /// What `measured` and `equals` are in.
+    pub unit: Unit,
     /// The same as a reader likes it.
     pub measured_text: String,
+    /// The value that the bound is around, if it is given as one.
+    pub equals: Option<f64>,
     /// What passes: `>= 0.98`.
     pub bound: String,
     /// Whether it passes.
     pub pass: bool,
     /// Why nothing could be measured, which is a failure.
     pub reason: Option<String>,
+    /// What the bound rests on.
+    pub basis: Basis,
     /// Where the expectation comes from.
     pub source: Option<String>,
     /// What else there is to say.
@@ -117,10 +123,13 @@ impl Check {
             target: expectation.target.clone(),
             window,
             measured: measured.as_ref().ok().copied(),
+            unit,
+            equals: expectation.bound.equals.map(|(value, _)| value),
             measured_text: measured.as_ref().map_or("-".to_string(), |value| unit.show(*value)),
             bound: expectation.bound.to_string(),
             pass: measured.as_ref().is_ok_and(|value| expectation.bound.holds(*value)),
             reason: measured.err(),
+            basis: expectation.basis,
             source: expectation.source.clone(),
             note: expectation.note.clone(),
             law: law.to_string(),

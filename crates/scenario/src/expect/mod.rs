@@ -30,6 +30,8 @@ pub struct Expectation {
     pub bound: Bound,
     /// The laws it is expected of; all if empty.
     pub laws: Vec<String>,
+    /// What the bound rests on.
+    pub basis: Basis,
     /// Where it comes from.
     pub source: Option<String>,
     /// What else there is to say.
@@ -37,6 +39,17 @@ pub struct Expectation {
     /// The line of the scenario on which it stands, from 1.
     pub line: usize,
     pub(crate) measure: Measure,
+}
+
+/// What a bound rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// What the source says.
+    Claim,
+    /// A run: the source gives no figure.
+    Run,
+    /// A run that the source contradicts.
+    Differs,
 }
 
 /// What passes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratewire_sim::setup::{FlowSpec, TrafficSpec};
 use ratewire_units::{Duration, Rate, Time, quantity};
 
-use super::{Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
+use super::{Basis, Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
 use super::{metrics, reference};
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
@@ -47,6 +47,11 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         .into_iter()
         .filter_map(|name| named.laws.check(context, name))
         .collect();
+    let basis = match section.word_or("basis") {
+        "run" => Basis::Run,
+        "differs" => Basis::Differs,
+        _ => Basis::Claim,
+    };
     let source = section.text("source").map(|at| at.value.to_string());
     let note = section.text("note").map(|at| at.value.to_string());
     let Some(info) = metric.and_then(|m| metrics().iter().find(|info| info.name == m.value)) else {
@@ -81,6 +86,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         during,
         bound: bound?,
         laws,
+        basis,
         source,
         note,
         line: context.line(section.span),

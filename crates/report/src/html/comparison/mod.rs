@@ -3,10 +3,12 @@
 
 mod means;
 
-use super::data::Choice;
+use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
+use super::plots::Plot;
 use super::text::{escape, name};
-use super::{Page, data, foot, head, headed, plots, script, small_enough, tables, toolbar};
+use super::{Page, data, foot, head, headed, plots, small_enough, tables, toolbar};
+use super::{STYLE, drawn, end};
 use crate::compare::{About, Comparison, Figure, LawFigure, Standing, Unit};
 use crate::figure::count;
 use means::section;
@@ -42,7 +44,7 @@ fn document(
         ("World", name(&comparison.world)),
         ("Ratewire", name(&comparison.version)),
     ];
-    let mut out = head(&title) + &headed(&title, "", facts) + &toolbar(groups, choice);
+    let mut out = head(&title, STYLE) + &headed(&title, "", facts) + &toolbar(groups, choice);
     out.push_str("<main>\n");
     out.push_str(&verdict(comparison, groups));
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
@@ -63,9 +65,8 @@ fn document(
     out.push_str(&all_figures(comparison));
     out.push_str(&how(comparison));
     out.push_str(&foot::foot(page, choice, halvings));
-    out + "</main>\n"
-        + &script(&data::json(&page.runs, groups, choice, halvings))
-        + "</body>\n</html>\n"
+    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    out + "</main>\n" + &drawn(&data::json(&page.runs, groups, choice, &drawing)) + &end()
 }
 
 /// A law's colour, and what makes the legend filter it.

@@ -1,0 +1,301 @@
+//! `ratewire reproduce`: the figures of papers, run again, held against the claims, on one page.
+
+use std::path::{Path, PathBuf};
+
+use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
+use ratewire_report::{Expectation, Verdict, table};
+use ratewire_run::Failure;
+use ratewire_scenario::{self as scenario, Scenario};
+use serde::Serialize;
+
+use super::check::load_all;
+use super::run::fail;
+use super::{complain, print, table_options};
+use crate::Exit;
+use crate::job::{Done, Job, expectation, run_all};
+use crate::paper::{self, Figure, Paper};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The papers, by the names of their folders; without any, they and their figures are listed
+    #[arg(value_name = "PAPER")]
+    names: Vec<String>,
+    /// Every paper there is
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Where the papers are
+    #[arg(long = "papers", value_name = "FOLDER", default_value = "papers")]
+    folder: PathBuf,
+    /// The page [default: out/reproduce/PAPER.html, or out/reproduce/papers.html for several]
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the claims as JSON in place of tables
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// A claim, for `--json`.
+#[derive(Serialize)]
+struct Claim<'a> {
+    paper: &'a str,
+    figure: &'a str,
+    scenario: &'a str,
+    verdict: &'static str,
+    #[serde(flatten)]
+    expectation: &'a Expectation,
+}
+
+pub(crate) fn reproduce(args: &Args) -> Exit {
+    let known = match paper::read_all(&args.folder) {
+        Ok(known) => known,
+        Err(wrong) => {
+            eprintln!("ratewire: {wrong}");
+            return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
+        }
+    };
+    for name in &args.names {
+        if !known.iter().any(|paper| paper.name == *name) {
+            let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
+            eprintln!("ratewire: no paper is called {name:?}; known: {}", names.join(", "));
+            return Exit::Wrong;
+        }
+    }
+    if args.names.is_empty() && !args.all {
+        return print(&list(&known));
+    }
+    let chosen = |paper: &&Paper| args.all || args.names.contains(&paper.name);
+    let chosen: Vec<&Paper> = known.iter().filter(chosen).collect();
+    match run(&chosen, args) {
+        Ok(done) => finish(&chosen, &done, args),
+        Err(exit) => exit,
+    }
+}
+
+fn list(papers: &[Paper]) -> String {
+    let mut text = String::new();
+    for paper in papers {
+        text += &format!("{}\n  {}\n  {}\n\n", paper.name, paper.title, paper.authors);
+        let width = paper.figures.iter().map(|f| f.id.chars().count()).max().unwrap_or(0);
+        for figure in &paper.figures {
+            text += &format!("    {:width$}  {}\n", figure.id, figure.title);
+        }
+        text += "\n";
+    }
+    text + "`ratewire reproduce PAPER` runs one, `ratewire reproduce --all` every one.\n"
+}
+
+/// Runs the papers, one after the other: a paper's samples are let go of before the next begins.
+fn run(papers: &[&Paper], args: &Args) -> Result<Vec<papers::Paper>, Exit> {
+    let mut all = Vec::new();
+    for paper in papers {
+        let mut loaded = Vec::new();
+        for figure in &paper.figures {
+            let files: Vec<PathBuf> =
+                figure.scenarios.iter().map(|s| paper.folder.join(s)).collect();
+            match load_all(&files) {
+                (scenarios, Exit::Done) => loaded.push(scenarios),
+                (_, exit) => return Err(exit),
+            }
+        }
+        all.push((paper, loaded));
+    }
+    let show_progress = !args.quiet && !args.json;
+    all.iter().map(|(paper, loaded)| run_paper(paper, loaded, show_progress)).collect()
+}
+
+fn run_paper(
+    paper: &Paper,
+    loaded: &[Vec<Scenario>],
+    show_progress: bool,
+) -> Result<papers::Paper, Exit> {
+    let mut jobs = Vec::new();
+    for scenario in loaded.iter().flatten() {
+        for law in scenario.laws() {
+            let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
+                complain(&wrong);
+                Exit::Wrong
+            })?;
+            jobs.push(Job { scenario, plan, folder: None });
+        }
+    }
+    if show_progress {
+        eprintln!("{}: {} runs", paper.name, jobs.len());
+    }
+    let mut done = run_all(&jobs, show_progress, |_, done| done).into_iter();
+    let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
+        let results = scenarios.iter().map(|scenario| {
+            let runs: Result<Vec<Done>, Failure> =
+                done.by_ref().take(scenario.laws().len()).collect();
+            Ok((scenario, runs.map_err(|failure| fail(&failure))?))
+        });
+        Ok(make(figure, results.collect::<Result<_, Exit>>()?))
+    });
+    Ok(papers::Paper {
+        title: paper.title.clone(),
+        authors: paper.authors.clone(),
+        summary: paper.summary.clone(),
+        figures: figures.collect::<Result<_, Exit>>()?,
+    })
+}
+
+/// A figure for the page: of the runs, only what is drawn is kept.
+fn make(figure: &Figure, results: Vec<(&Scenario, Vec<Done>)>) -> papers::Figure {
+    let sweeps = figure.sweep.iter().flat_map(|sweep| {
+        sweep.metrics.iter().map(|metric| sweep_of(sweep, metric, figure, &results))
+    });
+    let sweeps = sweeps.collect();
+    let claims = results.iter().map(|(scenario, runs)| Claims {
+        scenario: scenario.name.clone(),
+        file: scenario.file.clone(),
+        expectations: runs.iter().flat_map(|done| &done.verdicts).map(expectation).collect(),
+    });
+    let claims = claims.collect();
+    let panels = figure.scenarios.iter().zip(results).filter(|(file, _)| figure.draws(file));
+    let panels = panels.map(|(_, (scenario, runs))| Panel {
+        title: scenario.name.clone(),
+        runs: runs
+            .into_iter()
+            .map(|done| done.run)
+            .filter(|run| figure.draws_law(&run.info.law))
+            .collect(),
+        plots: figure.plots.clone(),
+        links: figure.links.clone(),
+        apart: figure.apart,
+    });
+    papers::Figure {
+        id: figure.id.clone(),
+        title: figure.title.clone(),
+        caption: figure.caption.clone(),
+        note: figure.note.clone(),
+        panels: panels.collect(),
+        sweeps,
+        claims,
+    }
+}
+
+/// What the expectations of one metric measured, law by law.
+fn sweep_of(
+    sweep: &paper::Sweep,
+    metric: &str,
+    figure: &Figure,
+    results: &[(&Scenario, Vec<Done>)],
+) -> Sweep {
+    let is_of = |v: &scenario::Verdict| {
+        v.metric == metric || format!("{} of {}", v.metric, v.target) == metric
+    };
+    // What varies is another scenario, or another flow or link of the same one.
+    let value_of = |scenario: usize, v: &scenario::Verdict| {
+        let place = match sweep.of.is_empty() {
+            true => Some(scenario),
+            false => sweep.of.iter().position(|target| *target == v.target),
+        };
+        place.and_then(|place| sweep.values.get(place)).copied()
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    let mut claimed: Vec<(f64, f64)> = Vec::new();
+    let mut unit = None;
+    for (i, (_, runs)) in results.iter().enumerate() {
+        let verdicts = runs.iter().flat_map(|done| &done.verdicts);
+        for verdict in verdicts.filter(|v| is_of(v) && figure.draws_law(&v.law)) {
+            let (Some(x), Some(y)) = (value_of(i, verdict), verdict.measured) else { continue };
+            let at = lines.iter().position(|line| line.law == verdict.law).unwrap_or_else(|| {
+                lines.push(Line { law: verdict.law.clone(), points: Vec::new() });
+                lines.len() - 1
+            });
+            // Two expectations of the same thing draw it once, over the time of the first.
+            if lines[at].points.iter().all(|(known, _)| *known != x) {
+                lines[at].points.push((x, y));
+            }
+            if let Some(y) = verdict.equals
+                && claimed.iter().all(|(known, _)| *known != x)
+            {
+                claimed.push((x, y));
+            }
+            unit = Some(verdict.unit);
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    Sweep {
+        title: metric.replace('_', " "),
+        over: sweep.over.clone(),
+        logarithmic: sweep.logarithmic,
+        show: Box::new(move |value| unit.map_or_else(String::new, |unit| unit.show(value))),
+        lines,
+        claimed,
+    }
+}
+
+/// Prints what came out, and writes the page.
+fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
+    let default = match papers {
+        [one] => format!("{}.html", one.name),
+        _ => "papers.html".to_string(),
+    };
+    let out = args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default));
+    if let Err(e) = write(&out, &papers::render(done)) {
+        eprintln!("ratewire: cannot write {}: {e}", out.display());
+        return Exit::File;
+    }
+    let text = if args.json {
+        json(papers, done)
+    } else {
+        tables(papers, done) + &format!("\nPage: {}\n", out.display())
+    };
+    let failed = expectations(done).any(|e| e.verdict() == Verdict::Failed);
+    match print(&text) {
+        Exit::Done if failed => Exit::NotMet,
+        exit => exit,
+    }
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, text)
+}
+
+fn expectations(done: &[papers::Paper]) -> impl Iterator<Item = &Expectation> {
+    done.iter().flat_map(|p| &p.figures).flat_map(|f| &f.claims).flat_map(|c| &c.expectations)
+}
+
+fn tables(papers: &[&Paper], done: &[papers::Paper]) -> String {
+    let options = table_options();
+    let mut text = String::new();
+    let mut rows = Vec::new();
+    for (paper, done) in papers.iter().zip(done) {
+        for figure in &done.figures {
+            text += &format!("{}, {}: {}\n", paper.name, figure.id, figure.title);
+            let list: Vec<Expectation> =
+                figure.claims.iter().flat_map(|c| c.expectations.clone()).collect();
+            text += &table::claims(&list, &options);
+            text += "\n";
+        }
+        let verdicts = expectations(std::slice::from_ref(done)).map(Expectation::verdict);
+        rows.push((paper.name.clone(), done.figures.len(), verdicts.collect()));
+    }
+    text + &table::tally(&rows, &options)
+}
+
+fn json(papers: &[&Paper], done: &[papers::Paper]) -> String {
+    let mut all = Vec::new();
+    for (paper, done) in papers.iter().zip(done) {
+        for figure in &done.figures {
+            for claims in &figure.claims {
+                all.extend(claims.expectations.iter().map(|expectation| Claim {
+                    paper: &paper.name,
+                    figure: &figure.id,
+                    scenario: &claims.file,
+                    verdict: expectation.verdict().word(),
+                    expectation,
+                }));
+            }
+        }
+    }
+    serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,203 @@
+//! `ratewire reproduce` as its users meet it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const SCENARIO: &str = r#"
+name     = "One link"
+duration = "2 s"
+law      = ["xcp", "newreno"]
+
+[topology]
+kind       = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms" }
+
+[[flow]]
+from = "s1"
+to   = "d1"
+
+[[expect]]
+metric = "utilisation"
+link   = "bottleneck"
+during = "1 s .. 2 s"
+min    = 0.9
+source = "section 1: the link is full"
+
+[[expect]]
+laws   = ["xcp"]
+metric = "queue_mean"
+link   = "bottleneck"
+max    = "10 packets"
+basis  = "run"
+source = "section 1"
+
+[[expect]]
+laws   = ["newreno"]
+metric = "drops"
+max    = 100000
+basis  = "differs"
+source = "section 2: no drops"
+note   = "The buffer is small."
+"#;
+
+const PAPER: &str = r#"
+title   = "A paper"
+authors = "Its authors"
+summary = "What it says."
+
+[[figure]]
+id        = "Figure 1"
+title     = "One link"
+caption   = "A link that is full."
+note      = "It drops."
+scenarios = ["one.toml"]
+plots     = ["throughput", "queue"]
+apart     = true
+
+[figure.sweep]
+over    = "Links"
+values  = [1]
+metrics = ["utilisation"]
+"#;
+
+/// A folder with one paper, for each test its own.
+fn folder(test: &str, scenario: &str, paper: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reproduce").join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("papers/first")).expect("a folder for the test");
+    std::fs::write(folder.join("papers/first/one.toml"), scenario).expect("a scenario");
+    std::fs::write(folder.join("papers/first/paper.toml"), paper).expect("a paper");
+    folder
+}
+
+fn ratewire(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ratewire"));
+    command.args(args).current_dir(folder).output().expect("the command starts")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn without_a_name_papers_and_figures_are_listed() {
+    let folder = folder("list", SCENARIO, PAPER);
+    let done = ratewire(&folder, &["reproduce"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    for part in ["first\n", "A paper", "Figure 1  One link"] {
+        assert!(out(&done).contains(part), "{part}: {}", out(&done));
+    }
+    assert!(!folder.join("out").exists(), "a list runs nothing");
+}
+
+#[test]
+fn a_paper_ends_in_counts_and_a_page_that_keep_the_kinds_of_verdict_apart() {
+    let folder = folder("paper", SCENARIO, PAPER);
+    let done = ratewire(&folder, &["reproduce", "first"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    let counts = out(&done).lines().find(|l| l.starts_with("first ")).map(str::to_string);
+    let counts: Vec<String> =
+        counts.expect("counts").split_whitespace().skip(1).map(str::to_string).collect();
+    // Figures, claims; reproduced under two laws, set after a run, not reproduced, failed.
+    assert_eq!(counts, ["1", "4", "2", "1", "1", "0"]);
+    let page = std::fs::read_to_string(folder.join("out/reproduce/first.html")).expect("a page");
+    assert!(page.len() < 5_000_000);
+    for part in [
+        "✓ 2 reproduced",
+        "○ 1 set after a run",
+        "≠ 1 not reproduced",
+        "A link that is full.",
+        "It drops.",
+        "The buffer is small.",
+        "class=\"panel apart\"",
+        "data-key=\"queue\"",
+        "utilisation against Links",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn all_papers_are_one_page_and_one_list_of_claims() {
+    let folder = folder("all", SCENARIO, PAPER);
+    std::fs::create_dir_all(folder.join("papers/second")).expect("a folder");
+    for file in ["one.toml", "paper.toml"] {
+        let from = folder.join("papers/first").join(file);
+        std::fs::copy(from, folder.join("papers/second").join(file)).expect("a copy");
+    }
+    let done = ratewire(&folder, &["reproduce", "--all", "--out", "page.html"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert!(out(&done).lines().any(|l| l.starts_with("together ") && l.contains(" 8 ")));
+    let page = std::fs::read_to_string(folder.join("page.html")).expect("a page");
+    assert!(page.contains("2 papers, figure by figure") && page.contains("id=\"p1f0\""));
+    let done = ratewire(&folder, &["reproduce", "second", "--json"]);
+    let claims: serde_json::Value = serde_json::from_str(&out(&done)).expect("JSON");
+    assert_eq!(claims[0]["paper"], "second");
+    assert_eq!(
+        (&claims[0]["verdict"], &claims[0]["basis"]),
+        (&"reproduced".into(), &"claim".into())
+    );
+}
+
+#[test]
+fn a_claim_that_no_longer_holds_fails_whatever_its_basis() {
+    let broken = SCENARIO.replace("max    = \"10 packets\"", "min    = \"1000 packets\"");
+    let folder = folder("fails", &broken, PAPER);
+    let done = ratewire(&folder, &["reproduce", "first"]);
+    assert_eq!(done.status.code(), Some(1), "{}", err(&done));
+    let page = std::fs::read_to_string(folder.join("out/reproduce/first.html")).expect("a page");
+    assert!(page.contains("✗ 1 failed") && !page.contains("set after a run</span></td>"));
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let folder = folder("mistakes", SCENARIO, PAPER);
+    let expect = |args: &[&str], code: i32, part: &str| {
+        let done = ratewire(&folder, args);
+        assert_eq!(done.status.code(), Some(code), "{args:?}: {}", err(&done));
+        assert!(err(&done).contains(part), "{part}: {}", err(&done));
+    };
+    expect(&["reproduce", "frist"], 2, "known: first");
+    expect(&["reproduce", "--papers", "nowhere"], 3, "--papers FOLDER");
+    expect(&["reproduce", "--papers", "papers/first"], 2, "paper.toml");
+    expect(&["reproduce", "first", "--out", "papers/first/one.toml/x"], 3, "one.toml/x");
+    let file = folder.join("papers/first/paper.toml");
+    for (from, to, part) in [
+        ("\"one.toml\"", "\"two.toml\"", "there is no two.toml"),
+        ("values  = [1]", "values  = [1, 2]", "a sweep over 1 has 2 values"),
+        ("\"queue\"", "\"quue\"", "quue"),
+        ("scenarios = [\"one.toml\"]", "scenarios = []", "one.toml is in no figure"),
+        ("\"one.toml\"", "\"one.toml\", \"one.toml\"", "one.toml is in two figures"),
+    ] {
+        std::fs::write(&file, PAPER.replace(from, to)).expect("a paper");
+        let done = ratewire(&folder, &["reproduce"]);
+        assert!(err(&done).contains(part), "{part}: {}", err(&done));
+        assert_eq!(done.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_paper_is_no_scenario() {
+    let folder = folder("check", SCENARIO, PAPER);
+    let done = ratewire(&folder, &["check", "--syntax", "papers"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert!(err(&done).contains("1 scenario read, 0 with errors"), "{}", err(&done));
+}
+
+/// Every scenario in `papers/` belongs to one figure, or the command would refuse.
+#[test]
+fn the_papers_that_ship_are_complete() {
+    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+    let folder = folder("shipped", SCENARIO, PAPER);
+    let done = ratewire(&folder, &["reproduce", "--papers", papers.to_str().expect("a path")]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    let folders = std::fs::read_dir(&papers).expect("papers").flatten();
+    for name in folders.filter(|f| f.path().is_dir()).map(|f| f.file_name()) {
+        let name = name.to_string_lossy().into_owned();
+        assert!(out(&done).lines().any(|line| line == name), "{name}");
+    }
+}

@@ -1,0 +1,345 @@
+//! Papers, figure by figure: what they claim, what runs measured, what it comes to. One page,
+//! made of the parts of a scenario's.
+
+use super::data::{self, Choice, Drawing};
+use super::groups::{Groups, Mode};
+use super::plots::{Plot, chart};
+use super::sweep::sweep;
+pub use super::sweep::{Line, Sweep};
+use super::text::{escape, name};
+use super::{LARGEST, MOST_HALVINGS, STYLE, end, head, law_toggles};
+use crate::figure::{clip, count, plural};
+use crate::{Expectation, Run, Verdict};
+
+const PAPERS_STYLE: &str = include_str!("../../assets/papers.css");
+
+/// A paper.
+pub struct Paper {
+    /// Its title.
+    pub title: String,
+    /// Who wrote it, and where it appeared.
+    pub authors: String,
+    /// What it is about, and how it fared, in a few sentences.
+    pub summary: String,
+    /// Its figures and experiments.
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of a paper, or an experiment.
+pub struct Figure {
+    /// `Figure 8`.
+    pub id: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What it shows, as the paper describes it.
+    pub caption: String,
+    /// Where runs and paper differ, and why.
+    pub note: Option<String>,
+    /// What is drawn over time.
+    pub panels: Vec<Panel>,
+    /// What is drawn over a parameter.
+    pub sweeps: Vec<Sweep>,
+    /// Its claims, scenario by scenario.
+    pub claims: Vec<Claims>,
+}
+
+/// The runs of one scenario, drawn over time.
+pub struct Panel {
+    /// The scenario.
+    pub title: String,
+    /// The runs that are drawn.
+    pub runs: Vec<Run>,
+    /// What is drawn of them.
+    pub plots: Vec<Plot>,
+    /// The links it is drawn of; the bottlenecks if empty.
+    pub links: Vec<String>,
+    /// Whether each law has plots of its own.
+    pub apart: bool,
+}
+
+/// The claims of one scenario.
+pub struct Claims {
+    /// The scenario.
+    pub scenario: String,
+    /// Its file, as it is to be given to `ratewire run`.
+    pub file: String,
+    /// What it expects, and what was measured.
+    pub expectations: Vec<Expectation>,
+}
+
+impl Figure {
+    fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        self.claims.iter().flat_map(|c| &c.expectations).map(Expectation::verdict)
+    }
+}
+
+impl Paper {
+    fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        self.figures.iter().flat_map(Figure::verdicts)
+    }
+    /// Its laws in the order in which they come, which gives them their colours.
+    fn laws(&self) -> Vec<String> {
+        let panels = self.figures.iter().flat_map(|f| &f.panels).flat_map(|p| &p.runs);
+        let lines = self.figures.iter().flat_map(|f| &f.sweeps).flat_map(|s| &s.lines);
+        let mut laws: Vec<String> = Vec::new();
+        for law in panels.map(|run| &run.info.law).chain(lines.map(|line| &line.law)) {
+            if !laws.contains(law) {
+                laws.push(law.clone());
+            }
+        }
+        laws
+    }
+}
+
+/// The page as one HTML document, below 5 MB.
+pub fn render(papers: &[Paper]) -> String {
+    let mut halvings = 0;
+    loop {
+        let html = document(papers, halvings);
+        if html.len() <= LARGEST || halvings >= MOST_HALVINGS {
+            return html;
+        }
+        halvings += 1;
+    }
+}
+
+fn document(papers: &[Paper], halvings: u32) -> String {
+    let title = match papers {
+        [one] => name(&one.title),
+        many => format!("{}, figure by figure", plural(many.len(), "paper")),
+    };
+    let mut out = head(&title, &[STYLE, PAPERS_STYLE].concat());
+    out.push_str(&cover(papers, &title));
+    out.push_str("<main>\n");
+    out.push_str(&index(papers));
+    for (i, paper) in papers.iter().enumerate() {
+        out.push_str(&section(paper, i, papers.len() == 1, halvings));
+    }
+    out.push_str(FOOT);
+    out + "</main>\n" + &end()
+}
+
+const FOOT: &str = "<footer><p class=\"note\">Made by <code>ratewire reproduce</code>; \
+    <code>ratewire run FILE</code> has every figure of a single scenario. Verdicts come from exact \
+    counters, not from the plots. A plotted throughput is a moving mean; neighbouring samples are \
+    merged to fit the page. Plots by uPlot 1.6.32 (MIT licence, © Leon Sorokin).</p></footer>\n";
+
+fn cover(papers: &[Paper], title: &str) -> String {
+    let all = || papers.iter().flat_map(Paper::verdicts);
+    let total = all().count();
+    let figures: usize = papers.iter().map(|p| p.figures.len()).sum();
+    let (mut cards, mut bar) = (String::new(), String::new());
+    for verdict in Verdict::ALL {
+        let n = all().filter(|v| *v == verdict).count();
+        let (class, what) = (class(verdict), meaning(verdict));
+        let number = count(n as u64);
+        let word = verdict.word();
+        cards.push_str(&format!(
+            "<div class=\"count {class}\"><b>{number}</b> <span>{word}</span><small>{what}</small></div>\n"
+        ));
+        let part = 100.0 * n as f64 / total.max(1) as f64;
+        bar.push_str(&format!("<i class=\"{class}\" style=\"width:{part:.2}%\"></i>"));
+    }
+    let authors = match papers {
+        [one] => format!("<p class=\"authors\">{}</p>", escape(&one.authors)),
+        _ => String::new(),
+    };
+    format!(
+        "<header class=\"cover\"><p class=\"kicker\">Reproduced with Ratewire</p><h1>{title}</h1>{authors}\n\
+         <p class=\"lead\">{} run again, packet by packet, and {} held against what was measured. \
+         Where the two differ, the figure says why.</p>\n\
+         <div class=\"counts\">\n{cards}</div>\n\
+         <div class=\"stack\" aria-hidden=\"true\">{bar}</div></header>\n",
+        plural(figures, "figure"),
+        plural(total, "claim"),
+    )
+}
+
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "is-reproduced",
+        Verdict::Unclaimed => "is-unclaimed",
+        Verdict::NotReproduced => "is-different",
+        Verdict::Failed => "is-failed",
+    }
+}
+
+fn meaning(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "the source’s own claim holds",
+        Verdict::Unclaimed => "the source gives no figure; the bound notices changes, no more",
+        Verdict::NotReproduced => "the source says otherwise; what holds here is stated instead",
+        Verdict::Failed => "what was measured is out of bounds: a regression",
+    }
+}
+
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "✓",
+        Verdict::Unclaimed => "○",
+        Verdict::NotReproduced => "≠",
+        Verdict::Failed => "✗",
+    }
+}
+
+/// Every figure as a tile in the colour of its worst verdict.
+fn index(papers: &[Paper]) -> String {
+    let mut out = String::from("<nav class=\"index\" aria-label=\"Figures\">\n");
+    for (i, paper) in papers.iter().enumerate() {
+        if papers.len() > 1 {
+            out.push_str(&format!(
+                "<h2><a href=\"#p{i}\">{}</a> {}</h2>\n",
+                name(&paper.title),
+                tally(paper.verdicts())
+            ));
+        }
+        out.push_str("<ul>\n");
+        for (j, figure) in paper.figures.iter().enumerate() {
+            let worst = figure.verdicts().min().unwrap_or(Verdict::Unclaimed);
+            out.push_str(&format!(
+                "<li class=\"{}\"><a href=\"#p{i}f{j}\"><b>{}</b> {}</a></li>\n",
+                class(worst),
+                name(&figure.id),
+                name(&figure.title)
+            ));
+        }
+        out.push_str("</ul>\n");
+    }
+    out + "</nav>\n"
+}
+
+/// How many of each verdict, those of which there are any.
+fn tally(verdicts: impl Iterator<Item = Verdict>) -> String {
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let pills = Verdict::ALL.into_iter().filter_map(|verdict| {
+        let n = verdicts.iter().filter(|v| **v == verdict).count();
+        let (class, sign, word) = (class(verdict), sign(verdict), verdict.word());
+        (n > 0).then(|| format!("<span class=\"pill {class}\">{sign} {n} {word}</span>"))
+    });
+    format!("<span class=\"tally\">{}</span>", pills.collect::<String>())
+}
+
+fn section(paper: &Paper, index: usize, alone: bool, halvings: u32) -> String {
+    let laws = paper.laws();
+    let mut out = format!("<section class=\"paper\" id=\"p{index}\">");
+    if !alone {
+        out.push_str(&format!(
+            "<h2>{}</h2><p class=\"authors\">{}</p>{}",
+            name(&paper.title),
+            escape(&paper.authors),
+            tally(paper.verdicts())
+        ));
+    }
+    out.push_str(&format!("<p class=\"summary\">{}</p>\n", escape(&paper.summary)));
+    for (j, figure) in paper.figures.iter().enumerate() {
+        out.push_str(&article(figure, &format!("p{index}f{j}"), &laws, halvings));
+    }
+    out + "</section>\n"
+}
+
+fn article(figure: &Figure, id: &str, laws: &[String], halvings: u32) -> String {
+    let mut out = format!(
+        "<article class=\"fig\" id=\"{id}\"><div class=\"fig-head\"><h3><span>{}</span> {}</h3>{}</div>\n\
+         <p class=\"caption\">{}</p>\n",
+        name(&figure.id),
+        name(&figure.title),
+        tally(figure.verdicts()),
+        escape(&figure.caption)
+    );
+    if !figure.sweeps.is_empty() {
+        let hue = |law: &str| {
+            let place = laws.iter().position(|known| known == law).unwrap_or(0);
+            (place % super::groups::HUES, place / super::groups::HUES)
+        };
+        out.push_str("<div class=\"pair\">\n");
+        out.extend(figure.sweeps.iter().map(|one| sweep(one, hue)));
+        out.push_str("</div>\n");
+    }
+    let titled = figure.panels.len() > 1;
+    out.extend(figure.panels.iter().map(|one| panel(one, titled, laws, halvings)));
+    if let Some(note) = &figure.note {
+        out.push_str(&format!("<p class=\"differs\">{}</p>\n", escape(note)));
+    }
+    out + &claims(&figure.claims) + "</article>\n"
+}
+
+fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String {
+    let runs = &panel.runs;
+    let mut groups = Groups::of(runs);
+    groups.recolour(laws);
+    let mut choice = Choice::of(runs);
+    choice.only(runs, &panel.links);
+    let several = choice.links.len() > 1;
+    let class = if panel.apart { "panel apart" } else { "panel" };
+    let mut out = format!("<div class=\"{class}\">\n");
+    if titled {
+        out.push_str(&format!("<h4>{}</h4>\n", name(&panel.title)));
+    }
+    out.push_str("<div class=\"panel-bar\"><div class=\"legend\">");
+    if groups.mode != Mode::Flows && !panel.apart {
+        out.push_str(&law_toggles(&groups));
+    }
+    out.push_str("</div><div class=\"tools\">");
+    if several {
+        out.push_str("<label>Link <select class=\"choose-link\"></select></label>");
+    }
+    out.push_str(
+        "<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></div>\n",
+    );
+    out.push_str("<div class=\"plots\">\n");
+    out.extend(panel.plots.iter().map(|plot| chart(runs, plot.title(), &[*plot])));
+    out.push_str("</div>\n<script type=\"application/json\">");
+    let drawing = Drawing { plots: &panel.plots, apart: panel.apart, halvings };
+    out.push_str(&data::json(runs, &groups, &choice, &drawing));
+    out + "</script></div>\n"
+}
+
+/// Rows of a table that is open from the start.
+const OPEN: usize = 8;
+
+fn claims(all: &[Claims]) -> String {
+    let rows: usize = all.iter().map(|c| c.expectations.len()).sum();
+    let bad = all.iter().flat_map(|c| &c.expectations).any(|e| e.verdict() == Verdict::Failed);
+    let open = if rows <= OPEN || bad { " open" } else { "" };
+    let mut out = format!(
+        "<details{open}><summary>{}</summary>\n<table class=\"claims\"><thead><tr>\
+         <th scope=\"col\">Verdict</th><th scope=\"col\">Law</th><th scope=\"col\">Claim</th>\
+         <th scope=\"col\">Measured</th><th scope=\"col\">Bound</th></tr></thead>\n",
+        plural(rows, "claim")
+    );
+    for one in all {
+        out.push_str(&format!(
+            "<tbody><tr class=\"file\"><th colspan=\"5\" scope=\"rowgroup\">{} <code>{}</code></th></tr>\n",
+            name(&one.scenario),
+            name(&one.file)
+        ));
+        out.extend(one.expectations.iter().map(row));
+        out.push_str("</tbody>\n");
+    }
+    out + "</table></details>\n"
+}
+
+fn row(e: &Expectation) -> String {
+    let verdict = e.verdict();
+    let long = |text: &str| escape(&clip(text, 500));
+    let source = e.source.as_deref().map(|s| format!("<small>{}</small>", long(s)));
+    let note = e.note.as_deref().map(|n| format!("<small class=\"remark\">{}</small>", long(n)));
+    format!(
+        "<tr class=\"{}\"><td><span class=\"pill {}\">{} {}</span></td><td>{}</td>\
+         <td>{}{}{}</td><td class=\"measured\">{}</td><td>{}</td></tr>\n",
+        class(verdict),
+        class(verdict),
+        sign(verdict),
+        verdict.word(),
+        name(&e.law),
+        long(&e.claim),
+        source.unwrap_or_default(),
+        note.unwrap_or_default(),
+        name(&e.measured),
+        name(&e.bound)
+    )
+}
+
+#[cfg(test)]
+#[path = "papers_tests.rs"]
+mod tests;
