@@ -122,6 +122,10 @@ impl<'a> Flow<'a> {
         if let Some(pace) = self.source.pacing() {
             let pace = pace.get();
             assert!(pace.is_finite() && pace >= 0.0, "{name}: pace {pace}");
+            if sets_a_rate(self.law) {
+                let line = FLOW.line_rate.throughput().get();
+                assert!(pace > 0.0 && pace <= line, "{name}: pace {pace} on a link of {line}");
+            }
         }
         numbers(name, &self.source.reason().figures);
         for (port, _) in self.ports.iter().flatten() {
@@ -195,6 +199,12 @@ impl<'a> Flow<'a> {
         numbers(self.law.info().name, &self.law.fields(header));
         headers::travels(self.law, header, size);
     }
+}
+
+/// Whether what the law works out is a rate, which its own link bounds, and not a window over an RTT.
+fn sets_a_rate(law: &AnyLaw) -> bool {
+    use AnyLaw::{Emkc, Jetmax, Maxnet, PiqiRcp, Rcp};
+    matches!(law, Rcp(_) | PiqiRcp(_) | Jetmax(_) | Emkc(_) | Maxnet(_))
 }
 
 fn queue(event: &Event) -> PortQueue {
