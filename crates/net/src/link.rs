@@ -385,6 +385,11 @@ impl Link {
 }
 
 impl Extra {
+    /// When the next packet that is late arrives.
+    pub(crate) fn next_late(&self) -> Time {
+        self.late.front().map_or(Time::NEVER, |label| label.time)
+    }
+
     fn plain(index: u64, seed: u64) -> Extra {
         Extra {
             discipline: Active::DropTail,

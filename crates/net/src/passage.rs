@@ -72,8 +72,7 @@ impl Network {
             _ => Time::NEVER,
         };
         if let Some(extra) = &link.extra {
-            let late = extra.late.front().map_or(Time::NEVER, |label| label.time);
-            due = due.min(extra.medium_free).min(late);
+            due = due.min(extra.medium_free).min(extra.next_late());
         }
         link.next_event = due;
         if due != Time::NEVER {
@@ -187,8 +186,9 @@ impl Network {
         let link = &mut self.links[id.index()];
         link.row[at] = label;
         if at == 0 {
-            link.next_event = label.time;
-            scheduler.schedule(label.time, id);
+            let late = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_late());
+            link.next_event = label.time.min(late);
+            scheduler.schedule(link.next_event, id);
         }
     }
 
@@ -206,8 +206,9 @@ impl Network {
         link.row.push_back(label);
         link.started += 1;
         if link.started == 1 {
-            link.next_event = label.time;
-            scheduler.schedule(label.time, id);
+            let late = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_late());
+            link.next_event = label.time.min(late);
+            scheduler.schedule(link.next_event, id);
         }
     }
 

@@ -205,7 +205,7 @@ impl Link {
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
-        label.time = label.time + delay;
+        label.time += delay;
         label.fate = Fate::Arrives;
         extra.late.push_back(label);
     }

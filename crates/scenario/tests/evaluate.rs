@@ -179,6 +179,8 @@ fn flow_metrics() {
     assert_eq!(measured(&format!("metric = \"jain\"\n{during}min = 0.1")), 0.9);
     assert_eq!(measured(&format!("metric = \"retransmitted\"\n{during}max = \"0 B\"")), 100.0);
     assert_eq!(measured("metric = \"retransmitted\"\nmax = \"0 B\""), 14.0);
+    assert_eq!(measured("metric = \"clamps\"\nmax = 0"), 7.0);
+    assert_eq!(measured("metric = \"clamps\"\nflow = \"s1->d1\"\nmax = 0"), 0.0);
     // Packets of 1500 bytes carry 1500 - 40 - 20 bytes under XCP.
     assert_eq!(measured("metric = \"window_max\"\nmax = \"1 packets\""), 11.0);
     assert_eq!(

@@ -5,7 +5,10 @@ mod common;
 use std::path::Path;
 
 use common::{dumbbell, flow, parse_with, scenario, setup, shown};
-use ratewire_net::spec::{Change, Contention, Discipline, Limit, LinkId, Loss, Service};
+use ratewire_laws::trust::Lie;
+use ratewire_net::spec::{
+    Change, Contention, Discipline, Limit, LinkId, Loss, PoliceSpec, Reorder, Service,
+};
 use ratewire_scenario::Scenario;
 use ratewire_sim::setup::{Arrivals, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
@@ -118,6 +121,12 @@ fn every_key_of_a_custom_network() {
     let media: Vec<(&str, Contention)> =
         setup.network.mediums.iter().map(|m| (m.name.as_str(), m.contention)).collect();
     assert_eq!(media, [("radio", Contention::Backoff), ("air", Contention::Random)]);
+    let stripping = link(setup, "e->c");
+    assert!(stripping.strips && stripping.law.is_none());
+    let reorder = Reorder { share: 0.01, delay: Duration::from_millis(5) };
+    assert_eq!(stripping.reorder, Some(reorder));
+    let police = PoliceSpec { suspects: 256, tolerance: 0.2 };
+    assert_eq!(link(setup, "b->c").police, Some(police));
     let red = link(setup, "b->c");
     assert!(matches!(&red.discipline, Discipline::Red(red) if red.max == Bytes::new(15_000)));
     // 10 Mbit/s * 100 ms * 2.
@@ -144,6 +153,8 @@ fn every_key_of_a_custom_network() {
     assert_eq!(plan.law_names[on_off.law], "cubic");
     // 100 packets are 100 payloads of 1000 - 52 bytes.
     assert_eq!(setup.flows[4].app.writer, Writer::Sized(Bytes::new(94_800)));
+    let lie = Lie { rtt: 0.5, throughput: 0.25, ignore_feedback: true, inflate: 2.0 };
+    assert_eq!((setup.flows[0].lie, setup.flows[4].lie), (None, Some(lie)));
     assert_eq!(setup.traffic[0].pairs.len(), 2);
     assert!(matches!(&setup.traffic[2].arrivals, Arrivals::Listed(list) if list.len() == 2));
     assert_eq!(setup.traffic[0].name, "web");
@@ -211,7 +222,7 @@ fn overrides_are_checked_like_the_file() {
         "error: unknown key `rat` in `bottleneck` of [topology]\n --> --set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
          = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
-         medium, contention, law, reverse"
+         medium, contention, law, police, reorder, reverse"
     );
     assert!(shown(&set("bottleneck.delay", "5").unwrap_err()).contains("cannot be the number 5"));
 }
