@@ -170,7 +170,6 @@ fn mistakes_are_explained() {
         ("\"one.toml\"", "\"two.toml\"", "there is no two.toml"),
         ("values  = [1]", "values  = [1, 2]", "a sweep over 1 has 2 values"),
         ("\"queue\"", "\"quue\"", "quue"),
-        ("scenarios = [\"one.toml\"]", "scenarios = []", "one.toml is in no figure"),
         ("\"one.toml\"", "\"one.toml\", \"one.toml\"", "one.toml is in two figures"),
     ] {
         std::fs::write(&file, PAPER.replace(from, to)).expect("a paper");
@@ -178,6 +177,9 @@ fn mistakes_are_explained() {
         assert!(err(&done).contains(part), "{part}: {}", err(&done));
         assert_eq!(done.status.code(), Some(2));
     }
+    std::fs::write(&file, PAPER).expect("a paper");
+    std::fs::write(folder.join("papers/first/two.toml"), SCENARIO).expect("a scenario");
+    expect(&["reproduce"], 2, "two.toml is in no figure");
 }
 
 #[test]
