@@ -171,6 +171,7 @@ fn mistakes_are_explained() {
         ("values  = [1]", "values  = [1, 2]", "a sweep over 1 has 2 values"),
         ("\"queue\"", "\"quue\"", "quue"),
         ("\"one.toml\"", "\"one.toml\", \"one.toml\"", "one.toml is in two figures"),
+        ("apart     = true", "drawn = [\"two.toml\"]", "two.toml is drawn, but not among"),
     ] {
         std::fs::write(&file, PAPER.replace(from, to)).expect("a paper");
         let done = ratewire(&folder, &["reproduce"]);
