@@ -1,24 +1,26 @@
-//! A simulated packet as the bytes of its headers: IPv4, XCP if it carries it, TCP.
+//! A simulated packet as the bytes of its headers: IPv4, the congestion header if it carries one, TCP.
 
-use ratewire_laws::Header;
+use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_net::spec::NodeId;
 use ratewire_net::{Body, Captured, Ecn};
 use ratewire_sim::record::FlowId;
 use ratewire_transport::SackBlocks;
 use ratewire_units::Bytes;
-use ratewire_wire::xcp::{self, Draft, XcpHeader};
+use ratewire_wire::xcp;
 
 const IPV4_LEN: usize = 20;
 const TCP_LEN: usize = 20;
 const TCP_OPTIONS_MAX: usize = 40;
 /// All headers at their longest: the snap length of a capture without payload.
-pub(crate) const MAX_LEN: usize = IPV4_LEN + xcp::HEADER_LEN + TCP_LEN + TCP_OPTIONS_MAX;
+pub(crate) const MAX_LEN: usize = IPV4_LEN + MAX_HEADER + TCP_LEN + TCP_OPTIONS_MAX;
 /// The largest IPv4 packet: the snap length of a capture with payload.
 pub(crate) const MAX_PACKET: usize = u16::MAX as usize;
 
 const DONT_FRAGMENT: u16 = 0x4000;
 const TTL: u8 = 64;
 const TCP: u8 = 6;
+/// For experiments (RFC 3692): before the headers of laws for which no number is in use.
+const EXPERIMENT: u8 = 253;
 
 /// By how many bits the window field is shifted, in both directions: the most that RFC 7323 allows.
 const WINDOW_SHIFT: u8 = 14;
@@ -32,12 +34,12 @@ const FIRST_PORT: u16 = 0xc000;
 const PORT_BITS: u32 = 14;
 
 /// A flow's ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) id: FlowId,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
-    pub(crate) draft: Draft,
+    pub(crate) law: AnyLaw,
 }
 
 /// What is written of a packet.
@@ -78,11 +80,10 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
         Body::Data { payload, .. } => u64::from(payload),
         _ => 0,
     };
-    let xcp = match packet.header {
-        Header::Xcp(header) => Some(header),
-        _ => None,
-    };
-    let before_tcp = IPV4_LEN + if xcp.is_some() { xcp::HEADER_LEN } else { 0 };
+    let mut header = [0; MAX_HEADER];
+    let size = Bytes::new(u64::from(packet.size));
+    let header_len = flow.law.encode(&packet.header, size, &mut header);
+    let before_tcp = IPV4_LEN + header_len;
     let needed = (before_tcp + TCP_LEN + options.len()) as u64 + payload;
     // What the simulated headers had more than these becomes padding of the TCP options.
     let spare = u64::from(packet.size).saturating_sub(needed) & !3;
@@ -95,14 +96,13 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
     let addresses = [address(from), address(to)];
 
     buf.clear();
-    let protocol = if xcp.is_some() { xcp::IP_PROTOCOL } else { TCP };
+    let protocol = match packet.header {
+        _ if header_len == 0 => TCP,
+        Header::Xcp(_) => xcp::IP_PROTOCOL,
+        _ => EXPERIMENT,
+    };
     ipv4(packet.ecn, total, protocol, &addresses, buf);
-    if let Some(header) = xcp {
-        let mut bytes = [0; xcp::HEADER_LEN];
-        let header = XcpHeader { protocol: TCP, ..header };
-        header.emit(flow.draft, Bytes::new(u64::from(packet.size)), &mut bytes);
-        buf.extend_from_slice(&bytes);
-    }
+    buf.extend_from_slice(&header[..header_len]);
 
     let [own, other] = ports(flow.id);
     let [source, destination] = if outwards { [own, other] } else { [other, own] };

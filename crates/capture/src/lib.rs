@@ -4,11 +4,12 @@
 //! use ratewire_capture::Capture;
 //! use ratewire_net::spec::{LinkId, NodeId};
 //! use ratewire_sim::record::FlowId;
-//! use ratewire_wire::xcp::Draft;
+//! use ratewire_laws::AnyLaw;
 //!
 //! let mut capture = Capture::new(Vec::new(), &[(LinkId(0), "bottleneck")])?;
 //! // In `Recorder::flow_started`:
-//! capture.flow(FlowId(0), NodeId(2), NodeId(3), Draft::V03);
+//! let law = AnyLaw::new("xcp", &[]).unwrap();
+//! capture.flow(FlowId(0), NodeId(2), NodeId(3), &law);
 //! // In `Recorder::packet`: capture.packet(seen)?;
 //! let file = capture.finish()?;
 //! assert_eq!(file[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
@@ -27,14 +28,14 @@
 //! for a retransmission: look at one link and its reverse (`frame.interface_name`) at a time.
 //!
 //! # The packets
-//! IPv4, then the XCP header if the packet carries one, then TCP, which stands in for the transport
+//! IPv4, then the congestion header if the packet carries one, then TCP, which stands in for the transport
 //! that was simulated:
 //!
 //! | field | holds |
 //! |---|---|
 //! | addresses | 10.x.y.z: the node's index, its low 24 bits |
 //! | ECN | not capable 0, capable 2, marked 3 |
-//! | IP protocol | 6, or 200 before an XCP header, in which Protocol is 6 |
+//! | IP protocol | 6, 200 before an XCP header, 253 before another law's |
 //! | ports | 49152 + low 14 bits of the flow's number at the sender, 49152 + the next 14 at the receiver |
 //! | sequence number | SYN 0, data the stream offset + 1, acknowledgements 1; low 32 bits |
 //! | acknowledgement number | what has arrived in order + 1, low 32 bits; 1 in data packets |
@@ -43,7 +44,8 @@
 //! | options | with SYN: window scale and SACK permitted; SACK with up to three ranges |
 //! | checksums | right, if the payload is zeros |
 //!
-//! Congestion headers of other laws than XCP are not written. The flows of scenarios without a
+//! Congestion headers are as their laws' documentation has them; Wireshark's dissector reads XCP's. The
+//! flows of scenarios without a
 //! handshake have no SYN, and Wireshark then does not know the window's scale unless it is told
 //! (preference `tcp.default_window_scaling`).
 //!
@@ -74,10 +76,10 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::{self, Error, ErrorKind, Write};
 
+use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_sim::record::{FlowId, PacketSeen};
 use ratewire_units::Time;
-use ratewire_wire::xcp::Draft;
 
 use headers::{Flow, Packet};
 use pcapng::Blocks;
@@ -126,10 +128,9 @@ impl<W: Write> Capture<W> {
         Ok(Capture { blocks, interfaces, flows: BTreeMap::new(), with_payload, bytes: Vec::new() })
     }
 
-    /// Says between whom a flow goes, before its first packet. XCP headers of its packets are
-    /// written as `draft` has them.
-    pub fn flow(&mut self, id: FlowId, from: NodeId, to: NodeId, draft: Draft) {
-        self.flows.insert(id, Flow { id, from, to, draft });
+    /// Says between whom a flow goes, before its first packet, and under which law.
+    pub fn flow(&mut self, id: FlowId, from: NodeId, to: NodeId, law: &AnyLaw) {
+        self.flows.insert(id, Flow { id, from, to, law: law.clone() });
     }
 
     /// Writes a packet.

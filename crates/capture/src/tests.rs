@@ -1,15 +1,15 @@
 use proptest::prelude::*;
-use ratewire_laws::Header;
+use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
 use ratewire_net::{Body, Ecn};
 use ratewire_transport::SackBlocks;
-use ratewire_units::{Bytes, Duration, Throughput};
-use ratewire_wire::xcp::{Format, HEADER_LEN, XcpHeader, XcpView};
+use ratewire_units::{Bytes, Duration, Rate, Throughput};
+use ratewire_wire::xcp::{Draft, Format, HEADER_LEN, XcpHeader, XcpView};
 
 use super::*;
 
 fn xcp() -> XcpHeader {
     XcpHeader {
-        protocol: 0,
+        protocol: 6,
         format: Format::Standard,
         rtt: Duration::from_millis(40),
         x: Duration::from_micros(1_200),
@@ -38,33 +38,39 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-const FLOW: Flow = Flow { id: FlowId(0x4001), from: NodeId(2), to: NodeId(258), draft: Draft::V03 };
+const ID: FlowId = FlowId(0x4001);
+const ENDS: [NodeId; 2] = [NodeId(2), NodeId(258)];
 
-/// The bytes of a packet of [`FLOW`], and its length on the link.
+fn law(name: &str, options: &[(&str, &str)]) -> AnyLaw {
+    AnyLaw::new(name, options).unwrap()
+}
+
+/// The bytes of a packet of flow [`ID`], and its length on the link.
 fn bytes(packet: &Packet, with_payload: bool) -> (Vec<u8>, u32) {
     let mut bytes = vec![0xff];
-    let original = headers::write(packet, &FLOW, with_payload, &mut bytes);
+    let flow = Flow { id: ID, from: ENDS[0], to: ENDS[1], law: law("xcp", &[]) };
+    let original = headers::write(packet, &flow, with_payload, &mut bytes);
     (bytes, original)
 }
 
 #[test]
 fn a_small_file_byte_for_byte() {
     let mut capture = Capture::new(Vec::new(), &[(LinkId(7), "up"), (LinkId(3), "down")]).unwrap();
-    capture.flow(FLOW.id, FLOW.from, FLOW.to, FLOW.draft);
+    capture.flow(ID, ENDS[0], ENDS[1], &law("xcp", &[]));
     let sent = Packet { ecn: Ecn::Capable, ..packet(1500, Header::Xcp(xcp()), data(1440, 1440)) };
     // 4.294967296 s is 2^32 ns; what is below a nanosecond goes.
     let at = Time::from_ps(4_294_967_297_999);
-    capture.write(at, LinkId(7), FLOW.id, &sent).unwrap();
+    capture.write(at, LinkId(7), ID, &sent).unwrap();
     let answer = packet(40, Header::None, ack(false, true, 2880, 100_000));
-    capture.write(at, LinkId(3), FLOW.id, &answer).unwrap();
+    capture.write(at, LinkId(3), ID, &answer).unwrap();
     let expected = [
         // Section Header: magic, version 1.0, length open, shb_userappl "Ratewire".
         "0a0d0d0a 2c000000 4d3c2b1a 0100 0000 ffffffffffffffff",
         "0400 0800 5261746577697265 0000 0000 2c000000",
-        // Interface Descriptions: raw IP, 100 bytes, if_name, if_tsresol 9.
-        "01000000 28000000 6500 0000 64000000 0200 0200 75700000",
+        // Interface Descriptions: raw IP, 144 bytes, if_name, if_tsresol 9.
+        "01000000 28000000 6500 0000 90000000 0200 0200 75700000",
         "0900 0100 09000000 0000 0000 28000000",
-        "01000000 28000000 6500 0000 64000000 0200 0400 646f776e",
+        "01000000 28000000 6500 0000 90000000 0200 0400 646f776e",
         "0900 0100 09000000 0000 0000 28000000",
         // Enhanced Packet: interface 0, time, 60 bytes of 1500.
         "06000000 5c000000 00000000 01000000 01000000 3c000000 dc050000",
@@ -222,6 +228,43 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
+#[test]
+fn every_law_s_header_stands_before_tcp_as_the_law_writes_it() {
+    let context = FlowContext {
+        mss: Bytes::new(1400),
+        packet: Bytes::new(1500),
+        line_rate: Rate::from_mbps(100),
+    };
+    let mut with_header = 0;
+    for info in ratewire_laws::list() {
+        let law = law(info.name, &[]);
+        let header = law.source(&context).on_send(&Sending {
+            now: Time::ZERO,
+            packet: Bytes::new(1500),
+            in_flight: Bytes::new(1400),
+            receive_window: Bytes::MAX,
+            srtt: Duration::from_millis(40),
+            rto: Duration::from_secs(1),
+            limited: false,
+        });
+        let flow = Flow { id: ID, from: ENDS[0], to: ENDS[1], law: law.clone() };
+        let mut bytes = Vec::new();
+        headers::write(&packet(1500, header, data(0, 1400)), &flow, false, &mut bytes);
+        let len = law.header_len().get() as usize;
+        with_header += usize::from(len > 0);
+        let protocol = match (len, info.name) {
+            (0, _) => 6,
+            (_, "xcp") => 200,
+            _ => 253,
+        };
+        assert_eq!(bytes[9], protocol, "{}", info.name);
+        let read = law.decode(&bytes[20..20 + len], Bytes::new(1500));
+        assert!(len == 0 || read == Ok(law.quantise(header, Bytes::new(1500))), "{}", info.name);
+        assert_eq!(bytes[20 + len..][..2], hex("c001"), "{}: the sender's port", info.name);
+    }
+    assert!(with_header >= 7);
+}
+
 proptest! {
     #[test]
     fn lengths_agree(
@@ -235,7 +278,8 @@ proptest! {
         let links = [(LinkId(4), "link")];
         let mut capture = Capture::start(Vec::new(), &links, with_payload).unwrap();
         let start = capture.blocks.file().len();
-        capture.flow(FlowId(id), NodeId(nodes.0), NodeId(nodes.1), draft);
+        let xcp = law("xcp", &[("draft", ["00", "02", "03"][draft as usize])]);
+        capture.flow(FlowId(id), NodeId(nodes.0), NodeId(nodes.1), &xcp);
         capture.write(Time::from_ps(at), LinkId(4), FlowId(id), &packet).unwrap();
         let file = capture.finish().unwrap();
 

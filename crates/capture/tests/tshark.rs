@@ -16,7 +16,6 @@ use ratewire_sim::record::{
 use ratewire_sim::{run, setup::Setup};
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration, Rate};
-use ratewire_wire::xcp::Draft;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -24,11 +23,12 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 struct Recording {
     capture: Capture<Vec<u8>>,
     seen: Vec<PacketSeen>,
+    law: AnyLaw,
 }
 
 impl Recorder for Recording {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
-        self.capture.flow(started.flow, started.from, started.to, Draft::V03);
+        self.capture.flow(started.flow, started.from, started.to, &self.law);
     }
     fn flow_sample(&mut self, _: &FlowSample) {}
     fn link_sample(&mut self, _: &LinkSample) {}
@@ -60,7 +60,8 @@ fn captured(setup: &Setup, with_payload: bool) -> (Vec<PacketSeen>, Vec<u8>) {
         .map(|link| (*link, setup.network.links[link.index()].name.as_str()))
         .collect();
     let start = if with_payload { Capture::with_payload } else { Capture::new };
-    let mut recording = Recording { capture: start(Vec::new(), &links).unwrap(), seen: Vec::new() };
+    let (capture, law) = (start(Vec::new(), &links).unwrap(), setup.laws[0].clone());
+    let mut recording = Recording { capture, seen: Vec::new(), law };
     run(setup, &mut recording).unwrap();
     (recording.seen, recording.capture.finish().unwrap())
 }

@@ -5,7 +5,6 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
-use ratewire_laws::AnyLaw;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
@@ -13,9 +12,8 @@ use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
 };
-use ratewire_sim::setup::{Follow, Setup};
+use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
-use ratewire_wire::xcp::Draft;
 use rayon::prelude::*;
 
 use crate::progress::{Progress, Ticker};
@@ -36,11 +34,17 @@ pub(crate) struct Done {
     pub(crate) why: Option<String>,
 }
 
-/// Does the jobs on all cores; results come in the order of the jobs.
-pub(crate) fn run_all(jobs: &[Job<'_>], show_progress: bool) -> Vec<Result<Done, Failure>> {
+/// Does the jobs on all cores and keeps of each what `keep` makes of it; results come in the order of
+/// the jobs.
+pub(crate) fn run_all<T: Send>(
+    jobs: &[Job<'_>],
+    show_progress: bool,
+    keep: impl Fn(&Job<'_>, Done) -> T + Sync,
+) -> Vec<Result<T, Failure>> {
     let durations = jobs.iter().map(|job| job.plan.setup.duration);
     let progress = Progress::new(show_progress, durations.collect());
-    let done = jobs.par_iter().enumerate().map(|(i, job)| job.run(progress.ticker(i))).collect();
+    let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
+    let done = jobs.par_iter().enumerate().map(run).collect();
     progress.finish();
     done
 }
@@ -62,14 +66,13 @@ impl Job<'_> {
             _ => None,
         };
         let evaluator = self.scenario.evaluator(&self.plan);
-        let mut also = Also { evaluator, ticker, capture, followed: None };
+        let mut also = Also { evaluator, ticker, capture, asked: None };
         let (run, outcome) = ratewire_run::run(setup, &labels, files, &mut also)?;
         also.ticker.finish();
         if let Some(capture) = also.capture {
             capture.finish()?;
         }
-        let why = also.followed.filter(|_| matches!(setup.follow, Follow::One(..)));
-        let why = why.map(|followed| ratewire_run::explain(&followed, setup, &labels));
+        let why = also.asked.map(|followed| ratewire_run::explain(&followed, setup, &labels));
         Ok(Done { run, verdicts: also.evaluator.finish(&outcome), why })
     }
 }
@@ -102,11 +105,8 @@ impl<'a> PacketFile<'a> {
     }
 
     fn flow(&mut self, started: &FlowStarted<'_>) {
-        let draft = match &self.setup.laws[started.law] {
-            AnyLaw::Xcp(xcp) => xcp.draft(),
-            _ => Draft::V03,
-        };
-        self.capture.flow(started.flow, started.from, started.to, draft);
+        let law = &self.setup.laws[started.law];
+        self.capture.flow(started.flow, started.from, started.to, law);
     }
 
     fn packet(&mut self, seen: &PacketSeen) {
@@ -151,8 +151,8 @@ struct Also<'a> {
     evaluator: Evaluator,
     ticker: Ticker<'a>,
     capture: Option<PacketFile<'a>>,
-    /// The packet that was followed last.
-    followed: Option<Followed>,
+    /// The packet that was asked about.
+    asked: Option<Followed>,
 }
 
 impl Recorder for Also<'_> {
@@ -172,7 +172,9 @@ impl Recorder for Also<'_> {
         self.evaluator.flow_completed(completed);
     }
     fn followed(&mut self, followed: &Followed) {
-        self.followed = Some(followed.clone());
+        if followed.asked {
+            self.asked = Some(followed.clone());
+        }
     }
     fn packet(&mut self, seen: &PacketSeen) {
         if let Some(capture) = &mut self.capture {

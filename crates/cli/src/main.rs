@@ -25,6 +25,8 @@ is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire:
 enum Command {
     /// Simulate a scenario, print how each law did, and write the report
     Run(commands::run::Args),
+    /// Compare laws over several seeds: means, their intervals, and what is within noise
+    Compare(commands::compare::Args),
     /// Run scenarios and hold them against their expectations
     Check(commands::check::Args),
     /// Run the figures of papers again, and hold them against what the papers claim
@@ -47,6 +49,7 @@ enum Command {
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Run(args) => commands::run::run(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Laws(args) => commands::lists::laws(&args),

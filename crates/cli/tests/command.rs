@@ -121,6 +121,112 @@ fn check_says_pass_or_fail_and_ends_accordingly() {
     assert!(out(&done).contains("1 of 2 expectations hold, 1 do not"), "{}", out(&done));
 }
 
+/// The same without and with chance.
+fn compare_files(folder: &Path) {
+    write(folder, "hello.toml", HELLO);
+    let traffic = "\n[[traffic]]\nbetween = [[\"s1\", \"d1\"]]\narrivals = { poisson = \"20 /s\" }\n\
+                   sizes = { pareto = { shape = 1.5, mean = \"20 KB\" } }\n";
+    write(folder, "chance.toml", &format!("{HELLO}{traffic}"));
+}
+
+fn compared(folder: &Path, args: &[&str]) -> serde_json::Value {
+    let all = [&["compare"], args, &["--json", "--no-files"]].concat();
+    let done = ratewire(folder, &all);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    serde_json::from_str(&out(&done)).expect("JSON")
+}
+
+fn figure<'a>(compared: &'a serde_json::Value, name: &str) -> &'a serde_json::Value {
+    let figures = compared["figures"].as_array().expect("figures");
+    figures.iter().find(|figure| figure["name"] == name).expect(name)
+}
+
+#[test]
+fn a_comparison_has_the_figures_of_its_single_runs() {
+    let folder = folder("compare");
+    compare_files(&folder);
+    let value = compared(&folder, &["chance.toml", "--laws", "newreno,xcp", "--seeds", "3"]);
+    assert_eq!(value["seeds"], serde_json::json!([1, 2, 3]));
+    assert_eq!(value["laws"], serde_json::json!(["newreno", "xcp"]));
+    let utilisation = figure(&value, "utilisation");
+    let settling = figure(&value, "settling_s: s1->d1 and s2->d2 join at 0 s");
+    assert_eq!(settling["laws"][1]["values"].as_array().map(Vec::len), Some(3));
+    let args = ["run", "chance.toml", "--law", "xcp", "--seed", "2", "--json", "--no-files"];
+    let run: serde_json::Value =
+        serde_json::from_str(&out(&ratewire(&folder, &args))).expect("JSON");
+    let link = &run["runs"][0]["links"].as_array().expect("links");
+    let link = link.iter().find(|link| link["name"] == "bottleneck").expect("the bottleneck");
+    assert_eq!(utilisation["laws"][1]["values"][1], link["utilisation"]);
+    let jain = figure(&value, "jain_over_time");
+    assert_eq!(jain["laws"][1]["values"][1], run["runs"][0]["jain_over_time"]);
+    // The worst round trip of all is at least that of each listed flow, and no less than the way itself.
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let worst = number(&figure(&value, "rtt_max_s")["laws"][1]["values"][1]);
+    let flows = run["runs"][0]["flows"].as_array().expect("flows");
+    assert!(flows.iter().all(|flow| number(&flow["rtt_max_s"]) <= worst), "{worst}");
+    assert!(number(&flows[0]["rtt_max_s"]) >= number(&flows[0]["rtt_min_s"]) && worst > 0.02);
+    let unfinished = &figure(&value, "unfinished_flows")["laws"][1]["values"][1];
+    assert_eq!(number(unfinished), number(&run["runs"][0]["unfinished_flows"]));
+    assert!(utilisation["laws"][0]["margin"].as_f64().is_some_and(|margin| margin > 0.0));
+    assert_eq!(utilisation["differences"][0]["first"], "newreno");
+}
+
+/// A law does as well beside others as alone, and from five seeds its first is no other.
+#[test]
+fn what_a_comparison_says_of_a_law_does_not_depend_on_the_others() {
+    let folder = folder("compare-alone");
+    compare_files(&folder);
+    let alone = compared(&folder, &["chance.toml", "--laws", "cubic", "--seeds", "2"]);
+    let beside = compared(&folder, &["chance.toml", "--laws", "xcp,cubic"]);
+    assert_eq!(beside["seeds"].as_array().map(Vec::len), Some(5), "the default");
+    for one in alone["figures"].as_array().expect("figures") {
+        let other = figure(&beside, one["name"].as_str().expect("a name"));
+        for seed in 0..2 {
+            let value =
+                |of: &serde_json::Value, law: usize| of["laws"][law]["values"][seed].clone();
+            assert_eq!(value(one, 0), value(other, 1), "{}", one["name"]);
+        }
+    }
+}
+
+#[test]
+fn without_chance_one_run_a_law_is_enough_and_it_says_so() {
+    let folder = folder("compare-exact");
+    compare_files(&folder);
+    let done = ratewire(&folder, &["compare", "hello.toml", "--laws", "xcp,newreno"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    let text = out(&done);
+    assert!(text.contains("Nothing in this scenario is left to chance"), "{text}");
+    assert!(!text.contains('±'), "{text}");
+    assert!(text.contains("Report: out/hello/comparison.html"), "{text}");
+    let json = std::fs::read(folder.join("out/hello/comparison.json")).expect("the JSON");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(json["seeds"], serde_json::json!([1]));
+    assert!(figure(&json, "utilisation")["laws"][0]["margin"].is_null());
+    let page = std::fs::read_to_string(folder.join("out/hello/comparison.html")).expect("the page");
+    assert!(page.contains("Not as good") && page.len() > 50_000);
+}
+
+/// `all` is what the registry has, but for the law that does what it is told; the scenario's options
+/// and variants count.
+#[test]
+fn all_laws_and_variants_can_be_compared() {
+    let folder = folder("compare-all");
+    let options = "\n[options.xcp]\nalpha = 0.1\n\n[variant.brisk]\nlaw = \"xcp\"\nalpha = 0.4\n";
+    write(&folder, "hello.toml", &format!("{HELLO}{options}"));
+    let value = compared(&folder, &["hello.toml", "--laws", "all,brisk,xcp"]);
+    let laws: Vec<&str> =
+        value["laws"].as_array().expect("laws").iter().filter_map(|law| law.as_str()).collect();
+    let registry: serde_json::Value =
+        serde_json::from_str(&out(&ratewire(&folder, &["laws", "--json"]))).expect("JSON");
+    let known = registry.as_array().expect("laws").iter().filter_map(|law| law["name"].as_str());
+    let expected: Vec<&str> = known.filter(|law| *law != "fixed").chain(["brisk"]).collect();
+    assert_eq!(laws, expected);
+    let queue = figure(&value, "queue_packets_mean");
+    let of = |name| &queue["laws"][laws.iter().position(|law| *law == name).expect(name)]["mean"];
+    assert_ne!(of("xcp"), of("brisk"), "the options of the file apply");
+}
+
 #[test]
 fn a_wrong_scenario_is_answered_with_every_mistake_and_its_place() {
     let folder = folder("wrong");
@@ -141,13 +247,16 @@ fn a_wrong_scenario_is_answered_with_every_mistake_and_its_place() {
 fn mistakes_on_the_command_line_are_explained() {
     let folder = folder("mistakes");
     write(&folder, "hello.toml", HELLO);
-    let cases: [(&[&str], i32, &str); 8] = [
+    let cases: [(&[&str], i32, &str); 11] = [
         (&["run", "nowhere.toml"], 3, "nowhere.toml"),
         (&["run", "hello.toml", "--law", "cubik"], 2, "cubic"),
         (&["run", "hello.toml", "--set", "bottleneck.rate"], 2, "KEY=VALUE"),
         (&["run", "hello.toml", "--set", "bottleneck.rate=fast"], 2, "fast"),
         (&["run", "hello.toml", "--capture", "neck"], 2, "bottleneck"),
         (&["run", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
+        (&["compare", "hello.toml", "--laws", "cubik"], 2, "cubic"),
+        (&["compare", "hello.toml", "--seeds", "0"], 2, "1..=1000"),
+        (&["compare", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
         (&["explain", "xpc"], 2, "known: xcp"),
         (&["check", "nowhere"], 3, "nowhere"),
     ];
@@ -176,8 +285,15 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     let ask = |why: &str| ratewire(&folder, &["run", "hello.toml", "--no-files", "--why", why]);
     let done = ask("s1->d1@1.5s");
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    assert!(out(&done).contains("Bound by: bottleneck: delta_throughput <="), "{}", out(&done));
+    assert!(out(&done).contains("Bound by bottleneck\n   delta_throughput <="), "{}", out(&done));
     assert!(out(&done).contains("C = 10.0 Mbit/s"), "{}", out(&done));
+    let asked = ["run", "hello.toml", "--out", "o", "--law", "cubic", "--why", "s1->d1@1.5s"];
+    let done = ratewire(&folder, &asked);
+    assert!(out(&done).contains("Bound by no port on the way\n"), "{}", out(&done));
+    // The page has answers of all flows, and of all times.
+    let page = std::fs::read_to_string(folder.join("o/report.html")).expect("a page");
+    assert_eq!(page.matches("\"why\":[[").count(), 2);
+    assert!(page.matches("congestion avoidance: growing").count() == 1, "said once");
     for (why, says) in [
         ("s1->d1", "write FLOW@TIME"),
         ("s9@1s", "known: s1->d1, s2->d2"),
@@ -199,6 +315,8 @@ fn what_there_is_can_be_listed() {
         out(&done)
     };
     assert!(text(&["laws"]).contains("newreno"));
+    let cost = text(&["laws", "--cost"]);
+    assert!(cost.contains("3 additions") && !cost.contains("newreno"), "{cost}");
     assert!(text(&["explain", "xcp"]).contains("alpha = 0.4"));
     assert!(text(&["topologies"]).contains("fat-tree"));
     assert!(text(&["scenario"]).contains("[topology]"));

@@ -11,6 +11,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Figure, Reason};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// Bytes that the longest congestion header takes.
 pub const MAX_HEADER: usize = 64;
@@ -69,6 +70,18 @@ pub trait Law: Sized {
     /// A header's fields, for people.
     fn fields(&self, _header: &Self::Header) -> Vec<Figure> {
         Vec::new()
+    }
+    /// Falsifies a header as dishonest hosts would; what a law's headers do not say cannot be lied about.
+    fn falsify(&self, _header: &mut Self::Header, _lie: &Lie, _hand: Hand) {}
+    /// What a header says of its flow that its packets may belie; `None` if it says nothing.
+    fn claim(&self, _header: &Self::Header) -> Option<Claim> {
+        None
+    }
+    /// Writes into a header the spacing that it should have claimed.
+    fn correct(&self, _header: &mut Self::Header, _spacing: Duration) {}
+    /// What a header that a port lets go permits its sender; `None` if it says nothing.
+    fn grant(&self, _header: &Self::Header) -> Option<Grant> {
+        None
     }
 }
 

@@ -19,6 +19,7 @@ pub mod bbr;
 pub mod emkc;
 mod feedback;
 pub mod fixed;
+pub mod fuzzing;
 pub mod hpcc;
 pub mod jetmax;
 mod law;
@@ -32,6 +33,7 @@ pub mod registry;
 pub mod tcp;
 #[cfg(test)]
 mod testing;
+pub mod trust;
 pub mod xcp;
 
 pub use law::{
@@ -39,5 +41,5 @@ pub use law::{
     NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
 };
 pub use options::{OptionError, OptionSpec, Options};
-pub use reason::{Figure, Reason, Unit};
+pub use reason::{Amount, Bound, Figure, Reason, Unit};
 pub use registry::{AnyLaw, AnyPort, AnySink, AnySource, Header, find, list};

@@ -1,9 +1,10 @@
 //! A rate set by the network, as a pace and a window: what the sources of all rate-based laws share.
 //!
 //! The window is no part of these laws. It is [`SPARE`] times what the rate sends in a round trip, so
-//! that it binds only when acknowledgements stay away. Losses are answered beside the law, for a
-//! bottleneck may not take part in it: the rate is capped at half of what it was, the cap grows by a
-//! packet an RTT each RTT, and is forgotten once it has reached what the network grants.
+//! that it binds only when acknowledgements stay away: with two, it took the end off the queue that
+//! newcomers cause under RCP, which ns-2's senders, without any, do build. Losses are answered beside the
+//! law, for a bottleneck may not take part in it: the rate is capped at half of what it was, the cap
+//! grows by a packet an RTT each RTT, and is forgotten once it has reached what the network grants.
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -11,7 +12,7 @@ use crate::law::{Acked, Congestion, FlowContext, Signal};
 use crate::options::{Kind, OptionSpec, Options};
 
 /// Round trips' worth of data that may be outstanding.
-const SPARE: f64 = 2.0;
+const SPARE: f64 = 20.0;
 /// Packets that may always be outstanding, so that a slow flow is never without acknowledgements.
 const FEWEST: f64 = 4.0;
 
@@ -23,6 +24,10 @@ pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
     doc: "What a loss does: cap the rate at half of what it was, the cap growing by a packet an RTT \
           each RTT until it is back at what routers grant; or nothing.",
 };
+
+/// While [`Paced::is_capped`].
+pub(crate) const AFTER_LOSS_EQUATION: &str =
+    "a loss was seen: half the rate of then, and a packet an RTT more each RTT";
 
 /// The rate of one flow.
 #[derive(Clone, Debug)]
@@ -71,6 +76,10 @@ impl Paced {
     /// After a loss, B/s; infinite without.
     pub(crate) fn cap(&self) -> f64 {
         self.cap
+    }
+    /// Whether a loss holds it below what the network grants.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.cap < self.granted
     }
     /// At which it sends, B/s.
     #[inline]

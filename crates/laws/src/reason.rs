@@ -44,19 +44,37 @@ impl Figure {
     pub fn seconds(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::Seconds }
     }
+    /// Its value, for people. One that is infinite stands for a limit, or a router, that there is not.
+    pub fn amount(&self) -> Amount<'_> {
+        Amount(self)
+    }
 }
+
+/// The value of a figure without its name: `10 Mbit/s`.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount<'a>(&'a Figure);
 
 impl fmt::Display for Figure {
     /// `C = 10 Mbit/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, units): (f64, &[(f64, &str)]) = match self.unit {
-            Unit::One => (self.value, &[(1.0, "")]),
+        write!(f, "{} = {}", self.name, self.amount())
+    }
+}
+
+impl fmt::Display for Amount<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Amount(figure) = self;
+        if !figure.value.is_finite() {
+            return f.write_str("none");
+        }
+        let (value, units): (f64, &[(f64, &str)]) = match figure.unit {
+            Unit::One => (figure.value, &[(1.0, "")]),
             Unit::BytesPerSecond => (
-                self.value * 8.0,
+                figure.value * 8.0,
                 &[(1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s")],
             ),
-            Unit::Bytes => (self.value, &[(1e6, " MB"), (1e3, " KB"), (1.0, " B")]),
-            Unit::Seconds => (self.value, &[(1.0, " s"), (1e-3, " ms"), (1e-6, " us")]),
+            Unit::Bytes => (figure.value, &[(1e6, " MB"), (1e3, " KB"), (1.0, " B")]),
+            Unit::Seconds => (figure.value, &[(1.0, " s"), (1e-3, " ms"), (1e-6, " us")]),
         };
         let fits = |(scale, _): &&(f64, &str)| value.abs() >= *scale;
         let plain = |(scale, _): &&(f64, &str)| *scale == 1.0;
@@ -65,11 +83,13 @@ impl fmt::Display for Figure {
         let shown = value / scale;
         let decimals = match shown.abs() {
             x if x >= 100.0 || x == 0.0 => 0,
+            // A number of something, or a name.
+            x if figure.unit == Unit::One && x >= 1.0 && libm::trunc(x) == x => 0,
             x if x >= 10.0 => 1,
             x if x >= 1.0 => 2,
             _ => 4,
         };
-        write!(f, "{} = {shown:.decimals$}{unit}", self.name)
+        write!(f, "{shown:.decimals$}{unit}")
     }
 }
 
@@ -80,15 +100,37 @@ pub struct Reason {
     pub equation: &'static str,
     /// Its quantities.
     pub figures: Vec<Figure>,
-    /// The hop that bound the rate, counted from 0 along the packet's way, where the source works
-    /// that out; `None` where it is the last port that changed the header.
-    pub hop: Option<usize>,
+    /// Which port it speaks of.
+    pub bound: Bound,
+}
+
+/// Which port binds a flow's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Bound {
+    /// The last on the way that changed what the packet says of congestion: where each port may only
+    /// take from what those before it have left.
+    #[default]
+    LastChange,
+    /// That at this hop, counted from 0: the source works it out from what all ports have written.
+    Hop(usize),
+    /// That whose [`LinkContext::id`](crate::LinkContext) this is: the source has chosen it.
+    Port(u32),
+    /// Said by a port that lets this share of the packets pass unchanged: that with the least share,
+    /// if below 1, whichever this packet is among.
+    Share(f64),
+    /// None: the source goes by what is its own, as after a loss.
+    Source,
 }
 
 impl Reason {
     /// An equation with its figures.
     pub fn new(equation: &'static str, figures: impl Into<Vec<Figure>>) -> Reason {
-        Reason { equation, figures: figures.into(), hop: None }
+        Reason { equation, figures: figures.into(), bound: Bound::default() }
+    }
+
+    /// The same, of that port.
+    pub fn bound(self, bound: Bound) -> Reason {
+        Reason { bound, ..self }
     }
 }
 
@@ -106,5 +148,7 @@ mod tests {
         assert_eq!(Figure::rate("R", 0.0).to_string(), "R = 0 bit/s");
         assert_eq!(Figure::bytes("q", -1500.0).to_string(), "q = -1.50 KB");
         assert_eq!(Figure::one("gamma", 0.1).to_string(), "gamma = 0.1000");
+        assert_eq!(Figure::one("N", 9.0).to_string(), "N = 9");
+        assert_eq!(Figure::rate("cap", f64::INFINITY).amount().to_string(), "none");
     }
 }

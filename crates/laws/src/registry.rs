@@ -13,6 +13,7 @@ use crate::law::{
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Figure, Reason};
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 macro_rules! registry {
     ($($variant:ident => $law:ty,)*) => {
@@ -109,6 +110,34 @@ macro_rules! registry {
                     _ => Vec::new(),
                 }
             }
+            /// See [`Law::falsify`]; a header of another law is left as it is.
+            pub fn falsify(&self, header: &mut Header, lie: &Lie, hand: Hand) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.falsify(h, lie, hand),)*
+                    _ => {}
+                }
+            }
+            /// See [`Law::claim`]; none of another law's header.
+            pub fn claim(&self, header: &Header) -> Option<Claim> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.claim(h),)*
+                    _ => None,
+                }
+            }
+            /// See [`Law::correct`]; a header of another law is left as it is.
+            pub fn correct(&self, header: &mut Header, spacing: Duration) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.correct(h, spacing),)*
+                    _ => {}
+                }
+            }
+            /// See [`Law::grant`]; none of another law's header.
+            pub fn grant(&self, header: &Header) -> Option<Grant> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.grant(h),)*
+                    _ => None,
+                }
+            }
             /// See [`Law::quantise`]; a header of another law is left as it is.
             pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
                 match (self, header) {
@@ -174,8 +203,9 @@ macro_rules! registry {
         }
 
         impl AnyPort {
+            // With a call of its own for each packet and hop, XCP's packets take 4 % longer.
             /// See [`Port::on_arrival`].
-            #[inline]
+            #[inline(always)]
             pub fn on_arrival(&mut self, now: Time, size: Bytes, header: &mut Header, queue: PortQueue) {
                 match self { $(AnyPort::$variant(p) => match header {
                     Header::$variant(h) => p.on_arrival(now, size, Some(h), queue),
@@ -188,7 +218,7 @@ macro_rules! registry {
                 match self { $(AnyPort::$variant(p) => p.mark(now, size, queue),)* }
             }
             /// See [`Port::on_departure`].
-            #[inline]
+            #[inline(always)]
             pub fn on_departure(&mut self, now: Time, size: Bytes, header: &mut Header, queue: PortQueue) {
                 match self { $(AnyPort::$variant(p) => match header {
                     Header::$variant(h) => p.on_departure(now, size, Some(h), queue),

@@ -10,6 +10,7 @@ mod medium;
 mod network;
 mod packet;
 mod passage;
+mod policer;
 pub mod random;
 mod rare;
 pub mod routing;

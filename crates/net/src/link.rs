@@ -16,9 +16,10 @@ use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::discipline::{CoDel, Red};
 use crate::packet::{Fate, Label};
+use crate::policer::Policer;
 use crate::random::{stream, unit};
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
+use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Reorder, Service};
 
 /// No port stands here.
 pub(crate) const NO_PORT: u32 = u32::MAX;
@@ -82,6 +83,11 @@ pub(crate) struct Extra {
     pub(crate) collisions: u32,
     /// When its backoff has run out.
     pub(crate) retry_at: Time,
+    pub(crate) strips: bool,
+    pub(crate) reorder: Option<Reorder>,
+    /// Packets that are late, in the order in which they will arrive.
+    pub(crate) late: VecDeque<Label>,
+    pub(crate) policer: Option<Box<Policer>>,
 }
 
 #[derive(Debug)]
@@ -153,8 +159,10 @@ pub(crate) struct Tally {
     pub(crate) dropped_full: u64,
     pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
+    pub(crate) dropped_policed: u64,
     pub(crate) lost: u64,
     pub(crate) marked: u64,
+    pub(crate) corrected: u64,
     /// Places in the row of packets dropped from its middle.
     pub(crate) gone: u32,
 }
@@ -174,13 +182,18 @@ impl Link {
         let plain = trace.is_none()
             && spec.medium.is_none()
             && spec.loss == Loss::None
-            && spec.discipline == Discipline::DropTail;
+            && spec.discipline == Discipline::DropTail
+            && !spec.strips
+            && spec.reorder.is_none()
+            && spec.police.is_none();
         let extra = (!plain).then(|| {
             Box::new(Extra {
                 discipline,
                 loss: LossState::new(&spec.loss),
                 trace,
                 medium: spec.medium,
+                strips: spec.strips,
+                reorder: spec.reorder,
                 ..Extra::plain(index, seed)
             })
         });
@@ -232,13 +245,15 @@ impl Link {
 
     /// Packets on the wire or being sent.
     pub(crate) fn flying(&self) -> u64 {
-        u64::from(self.started - self.tally.gone)
+        let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
+        u64::from(self.started - self.tally.gone) + late
     }
 
     /// Whether every packet that came is accounted for.
     pub(crate) fn is_balanced(&self) -> bool {
         let t = &self.tally;
-        let dropped = t.dropped_full + t.dropped_early + t.dropped_down + t.lost;
+        let dropped =
+            t.dropped_full + t.dropped_early + t.dropped_down + t.dropped_policed + t.lost;
         let here = self.flying() + u64::from(self.waiting());
         self.arrived == self.passed + dropped + here
     }
@@ -269,8 +284,10 @@ impl Link {
             dropped_full: t.dropped_full,
             dropped_early: t.dropped_early,
             dropped_down: t.dropped_down,
+            dropped_policed: t.dropped_policed,
             lost: t.lost,
             marked: t.marked,
+            corrected: t.corrected,
         }
     }
 
@@ -346,14 +363,20 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way; tells CoDel when none waits behind it.
+    /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
         if let (Active::CoDel(codel), 0) = (&mut extra.discipline, waiting) {
             codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);
         }
-        if extra.loss.draw(&mut extra.random) { Fate::Lost } else { Fate::Arrives }
+        if extra.loss.draw(&mut extra.random) {
+            return Fate::Lost;
+        }
+        match extra.reorder {
+            Some(reorder) if unit(extra.random.next_u64()) < reorder.share => Fate::Late,
+            _ => Fate::Arrives,
+        }
     }
 
     pub(crate) fn medium(&self) -> Option<MediumId> {
@@ -376,6 +399,10 @@ impl Extra {
             medium_free: Time::NEVER,
             collisions: 0,
             retry_at: Time::ZERO,
+            strips: false,
+            reorder: None,
+            late: VecDeque::new(),
+            policer: None,
         }
     }
 }
@@ -411,16 +438,28 @@ pub struct Observation {
     pub dropped_early: u64,
     /// Dropped because the link was down.
     pub dropped_down: u64,
+    /// Dropped by the policer.
+    pub dropped_policed: u64,
     /// Lost on the way.
     pub lost: u64,
     /// Marked.
     pub marked: u64,
+    /// Passed by the policer with a corrected header.
+    pub corrected: u64,
 }
 
 impl Observation {
     /// Packets dropped or lost, for whatever reason.
     pub fn drops(&self) -> u64 {
-        self.dropped_full + self.dropped_early + self.dropped_down + self.lost
+        self.dropped_full
+            + self.dropped_early
+            + self.dropped_down
+            + self.dropped_policed
+            + self.lost
+    }
+    /// Packets that the policer corrected or dropped.
+    pub fn clamps(&self) -> u64 {
+        self.corrected + self.dropped_policed
     }
 }
 

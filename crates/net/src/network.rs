@@ -1,5 +1,7 @@
 //! Links, ports and packets together.
 
+use std::collections::BTreeMap;
+
 use ratewire_laws::{AnyLaw, AnyPort, LinkContext};
 use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
@@ -7,6 +9,7 @@ use ratewire_units::Time;
 use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
+use crate::policer::Policer;
 use crate::spec::{LinkId, NetworkSpec};
 use crate::trail::Followed;
 
@@ -56,6 +59,8 @@ pub struct Network {
     pub(crate) exact: Option<Vec<AnyLaw>>,
     pub(crate) captured: Vec<Captured>,
     pub(crate) followed: Followed,
+    /// Packets that policers corrected or dropped, by flow: for the record, policers have bounded memory.
+    pub(crate) clamps: BTreeMap<u32, u64>,
     pub(crate) seed: u64,
 }
 
@@ -92,11 +97,12 @@ impl Network {
             exact: exact_wire.then(|| laws.to_vec()),
             captured: Vec::new(),
             followed: Followed::default(),
+            clamps: BTreeMap::new(),
             seed,
         };
         for (i, link) in spec.links.iter().enumerate() {
             let mut new = Link::new(link, i as u64, seed);
-            let id = i as u32 + 1;
+            let id = LinkId(i as u32).port_id();
             let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id };
             if let Some((law, port)) =
                 link.law.and_then(|law| Some((law, laws[law].port(&context)?)))
@@ -105,6 +111,9 @@ impl Network {
                 new.port = network.ports.len() as u32;
                 new.port_timer = port.next_timer();
                 network.ports.push(port);
+                if let (Some(spec), Some(extra)) = (&link.police, new.extra.as_mut()) {
+                    extra.policer = Some(Box::new(Policer::new(laws[law].clone(), spec)));
+                }
             }
             if let Some(medium) = link.medium {
                 network.mediums[medium.index()].join(LinkId(i as u32));
@@ -243,6 +252,11 @@ impl Network {
     ) -> Observation {
         self.catch_up(now, id, scheduler);
         self.links[id.index()].observe(now)
+    }
+
+    /// Packets of a flow that policers corrected or dropped; `flow` is what [`Address::generation`] was.
+    pub fn clamps(&self, flow: u32) -> u64 {
+        self.clamps.get(&flow).copied().unwrap_or(0)
     }
 
     /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost +

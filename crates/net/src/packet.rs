@@ -47,6 +47,8 @@ pub(crate) enum Fate {
     Arrives,
     /// Noticed where it would arrive.
     Lost,
+    /// Put aside where it would arrive.
+    Late,
     /// Dropped from the middle of the queue: nothing is left but its place.
     Gone,
 }

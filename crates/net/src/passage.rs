@@ -72,7 +72,8 @@ impl Network {
             _ => Time::NEVER,
         };
         if let Some(extra) = &link.extra {
-            due = due.min(extra.medium_free);
+            let late = extra.late.front().map_or(Time::NEVER, |label| label.time);
+            due = due.min(extra.medium_free).min(late);
         }
         link.next_event = due;
         if due != Time::NEVER {
@@ -89,6 +90,10 @@ impl Network {
         }
         let link = &mut self.links[id.index()];
         link.arrived += 1;
+        if link.extra.is_some() && !self.police(now, id, &label) {
+            return;
+        }
+        let link = &mut self.links[id.index()];
         if link.port != NO_PORT {
             let queue = link.port_queue();
             let port = &mut self.ports[link.port as usize];
@@ -231,10 +236,11 @@ impl Network {
                 (now + time, time)
             }
             _ => {
-                label.fate = link.draw_fate(now);
-                link.transmit(now, label.size)
+                self.launch_rare(now, id, label);
+                self.links[id.index()].transmit(now, label.size)
             }
         };
+        let link = &mut self.links[id.index()];
         link.busy_until = left;
         link.busy += busy;
         link.sent_bytes += size.get();

@@ -1,15 +1,55 @@
 //! A packet's way through a link with a discipline, losses, a trace, a medium, or that is down or
 //! captured: what few links are, kept out of the way of the rest.
 
-use ratewire_units::{Bytes, Time};
+use ratewire_laws::Header;
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::discipline::Verdict;
-use crate::link::{Active, Tally};
+use crate::link::{Active, Link, Tally};
 use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
+use crate::policer;
 use crate::spec::LinkId;
 
 impl Network {
+    /// Whether the policer, if there is one, lets a packet come to the port.
+    #[cold]
+    pub(crate) fn police(&mut self, now: Time, id: LinkId, label: &Label) -> bool {
+        let link = &mut self.links[id.index()];
+        let Some(policer) = link.extra.as_deref_mut().and_then(|e| e.policer.as_mut()) else {
+            return true;
+        };
+        let header = self.packets.header_mut(label.content);
+        let size = Bytes::new(u64::from(label.size));
+        let verdict = policer.on_arrival(now, label.generation, size, header);
+        if verdict == policer::Verdict::Pass {
+            return true;
+        }
+        *self.clamps.entry(label.generation).or_default() += 1;
+        if verdict == policer::Verdict::Corrected {
+            link.tally.corrected += 1;
+            return true;
+        }
+        link.tally.dropped_policed += 1;
+        self.discard(label.content);
+        false
+    }
+
+    /// The rest of a departure: losses, and what is done to congestion headers.
+    #[cold]
+    pub(crate) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
+        let link = &mut self.links[id.index()];
+        label.fate = link.draw_fate(now);
+        let Some(extra) = link.extra.as_deref_mut() else { return };
+        let header = self.packets.header_mut(label.content);
+        if let Some(policer) = &mut extra.policer {
+            policer.on_departure(label.generation, header);
+        }
+        if extra.strips {
+            *header = Header::None;
+        }
+    }
+
     /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
     #[cold]
     pub(crate) fn arrive_rare(
@@ -122,30 +162,58 @@ impl Network {
         }
         self.catch_up(now, id, scheduler);
         let link = &mut self.links[id.index()];
+        if let Some(late) = link.take_late(now) {
+            link.passed += 1;
+            Self::schedule_head(link, id, scheduler);
+            self.note_captured(now, id, late);
+            return self.forward(now, late, scheduler);
+        }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
             Self::schedule_head(link, id, scheduler);
             return None;
         };
         if head.fate == Fate::Arrives {
-            if link.extra.as_ref().is_some_and(|e| e.captured) {
-                let (label, content) = (head, *self.packets.content(head.content));
-                let ack = self.packets.ack(head.content);
-                self.captured.push(Captured { at: now, link: id, label, content, ack });
-            }
+            self.note_captured(now, id, head);
             return self.deliver(now, id, scheduler);
         }
         link.row.pop_front();
         link.started -= 1;
         match head.fate {
             Fate::Lost => link.tally.lost += 1,
-            _ => link.tally.gone -= 1,
+            Fate::Late => link.put_aside(head),
+            Fate::Gone | Fate::Arrives => link.tally.gone -= 1,
         }
         Self::schedule_head(link, id, scheduler);
         if head.fate == Fate::Lost {
             self.discard(head.content);
         }
         None
+    }
+
+    fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
+        if self.links[id.index()].extra.as_ref().is_some_and(|e| e.captured) {
+            let content = *self.packets.content(label.content);
+            let ack = self.packets.ack(label.content);
+            self.captured.push(Captured { at: now, link: id, label, content, ack });
+        }
+    }
+}
+
+impl Link {
+    /// A packet that is late has come to the far end, where it is not seen yet.
+    fn put_aside(&mut self, mut label: Label) {
+        let Some(extra) = self.extra.as_deref_mut() else { return };
+        let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
+        label.time = label.time + delay;
+        label.fate = Fate::Arrives;
+        extra.late.push_back(label);
+    }
+
+    /// A packet that was late and arrives now.
+    fn take_late(&mut self, now: Time) -> Option<Label> {
+        let late = &mut self.extra.as_deref_mut()?.late;
+        if late.front()?.time <= now { late.pop_front() } else { None }
     }
 }
 

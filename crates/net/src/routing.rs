@@ -232,6 +232,9 @@ mod tests {
                     loss: Loss::None,
                     law: None,
                     medium: None,
+                    strips: false,
+                    reorder: None,
+                    police: None,
                 });
             }
         }

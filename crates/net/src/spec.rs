@@ -27,6 +27,10 @@ impl LinkId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+    /// What the port there is called: [`ratewire_laws::LinkContext::id`].
+    pub const fn port_id(self) -> u32 {
+        self.0 + 1
+    }
 }
 impl MediumId {
     /// As an index.
@@ -83,6 +87,12 @@ pub struct LinkSpec {
     pub law: Option<usize>,
     /// The half-duplex medium it shares.
     pub medium: Option<MediumId>,
+    /// Takes the congestion headers off packets, as middleboxes do with what they do not know.
+    pub strips: bool,
+    /// Packets that arrive late.
+    pub reorder: Option<Reorder>,
+    /// Whether senders are held to their headers here; where no port stands they are not.
+    pub police: Option<PoliceSpec>,
 }
 
 /// How fast a link sends.
@@ -195,6 +205,24 @@ pub enum Loss {
         /// Loss while good.
         loss_good: f64,
     },
+}
+
+/// Packets that others overtake.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Probability per packet.
+    pub share: f64,
+    /// How much later than it would a packet arrives.
+    pub delay: Duration,
+}
+
+/// A policer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PoliceSpec {
+    /// Most flows that are watched at once.
+    pub suspects: u32,
+    /// How much faster than it was granted a flow may send, as a share.
+    pub tolerance: f64,
 }
 
 /// A half-duplex medium: its links send one at a time.

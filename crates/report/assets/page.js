@@ -69,7 +69,7 @@ function panel(root, data) {
   }
 
   const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: f[key], name: f.name, ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
   }));
   function linkLines(key) {
     const link = data.links[state.link];
@@ -128,7 +128,28 @@ function panel(root, data) {
     return node;
   };
 
-  function tooltip(lines, unit) {
+  // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.
+  function tellWhy(line, time, panel) {
+    const answers = line.why.filter(([sent]) => sent <= time);
+    panel.replaceChildren();
+    const head = span("", panel, "p");
+    const chip = span("", head, "i");
+    chip.className = "chip";
+    chip.style.borderTopColor = line.stroke;
+    span(label(line), head, "b");
+    if (!answers.length) return void head.append(": no packet was followed before " + number(time) + " s.");
+    const [sent, by, equation, figures] = answers[answers.length - 1];
+    head.append(" at " + number(sent) + " s is bound by ");
+    span(data.says[by], head, "b");
+    span(data.says[equation], panel, "p");
+    const body = span("", panel, "p");
+    figures.forEach((figure, i) => {
+      span(figure + (i + 1 < figures.length ? "," : ""), body);
+      body.append(" ");
+    });
+  }
+
+  function tooltip(lines, unit, panel) {
     let tip = null;
     const hide = () => { if (tip) tip.style.display = "none"; };
     function show(u) {
@@ -145,13 +166,18 @@ function panel(root, data) {
         .map((line, i) => ({ line, i: i + 1, v: u.data[i + 1][idx] }))
         .filter((r) => r.v != null && u.series[r.i].show);
       if (!rows.length) return hide();
-      const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, 10);
+      // On a phone more would hide the plot.
+      const most = u.over.clientWidth < 400 ? 5 : 10;
+      const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, most);
+      const nearest = near[0].line;
+      if (panel && nearest.why) tellWhy(nearest, u.data[0][idx], panel);
       near.sort((a, b) => b.v - a.v);
       tip.replaceChildren();
       span(number(u.data[0][idx]) + " s", tip, "b");
       const body = document.createElement("table");
       for (const { line, v } of near) {
         const row = document.createElement("tr");
+        if (panel && line === nearest && line.why) row.className = "near";
         const name = document.createElement("td");
         const chip = span("", name, "i");
         chip.className = "chip";
@@ -162,11 +188,12 @@ function panel(root, data) {
         body.append(row);
       }
       tip.append(body);
-      if (rows.length > near.length) span("nearest 10 of " + rows.length, tip, "small");
+      if (rows.length > near.length) span("nearest " + most + " of " + rows.length, tip, "small");
       tip.style.display = "";
       const flip = left > u.over.clientWidth / 2;
-      tip.style.left = flip ? "" : left + 14 + "px";
-      tip.style.right = flip ? u.over.clientWidth - left + 14 + "px" : "";
+      const room = u.over.clientWidth - tip.offsetWidth;
+      const aside = flip ? left - 14 - tip.offsetWidth : left + 14;
+      tip.style.left = Math.max(-u.over.offsetLeft, Math.min(aside, room)) + "px";
       tip.style.top = Math.max(0, Math.min(top, u.over.clientHeight - tip.offsetHeight)) + "px";
     }
     return { hooks: { setCursor: show } };
@@ -230,7 +257,7 @@ function panel(root, data) {
           size: (u, values) => (values ? Math.max(44, 14 + 7.2 * widest(values)) : 44) },
       ],
       hooks: { setScale: [zoomed] },
-      plugins: [tooltip(lines, quantity.unit)],
+      plugins: [tooltip(lines, quantity.unit, parent.parentNode.querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
     zoomed.busy = true;
@@ -261,6 +288,8 @@ function panel(root, data) {
       figure.querySelector(".unit").textContent = quantity.unit;
       box.replaceChildren();
       const lines = quantity.lines().filter((l) => l.g < 0 || on[l.g]);
+      const why = figure.querySelector(".why");
+      if (why) why.hidden = !lines.some((l) => l.why);
       if (!lines.length) {
         span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
         continue;

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use ratewire_report::{
     Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowSample,
-    LinkSample, Page, Run, RunInfo, Summary, html, jain_index, table,
+    LinkSample, Page, Run, RunInfo, Summary, html, table,
 };
+use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 const CAPACITY: f64 = 100e6;

@@ -2,14 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_statistics::percentile;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
+use crate::thinned::Thinned;
 use crate::{
-    Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo, Series,
+    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo,
+    Series, SizeSummary,
 };
 
 /// Points a series keeps by default.
 pub const MAX_POINTS: usize = 600;
+
+/// Bounds between the sizes of flows that are told apart, bytes.
+const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
 /// How much of a run is kept for plots. Exact figures do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +28,14 @@ pub struct Limits {
     pub points: usize,
     /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
     pub completions: usize,
+    /// Answers to what bound a flow's rate, of all flows with series together; of each flow every
+    /// k-th, likewise.
+    pub answers: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { flows: 40, links: 512, points: MAX_POINTS, completions: 5_000 }
+        Limits { flows: 40, links: 512, points: MAX_POINTS, completions: 5_000, answers: 200 }
     }
 }
 
@@ -87,6 +96,8 @@ pub struct Collected {
     pub completions_stride: u64,
     /// Statistics over all completed flows, quantiles within 1 %; `None` if none completed.
     pub completion_summary: Option<CompletionSummary>,
+    /// What bound the rates of flows with series: by flow, then in order of time.
+    pub answers: Vec<Answer>,
 }
 
 /// Takes the samples of one run as they come, in order of time.
@@ -103,11 +114,14 @@ pub struct Collector {
     base: Duration,
     total: Series,
     tick: Tick,
-    completions: Vec<Completion>,
-    completions_total: u64,
-    stride: u64,
+    completions: Thinned<Completion>,
+    answers: BTreeMap<u32, Thinned<Answer>>,
+    /// Of how many flows answers are kept.
+    asked: usize,
     times: Histogram,
     slowdowns: Histogram,
+    /// The same by size: below the first of [`SIZES`], from there on below the second ...
+    slowdowns_by_size: [Histogram; SIZES.len() + 1],
 }
 
 /// Data delivered by all flows since the last instant anything was sampled.
@@ -147,11 +161,12 @@ impl Collector {
             base: info.sampling,
             total: Series::new(Kind::Rate, limits.points).starting_from(info.sampling),
             tick: Tick::default(),
-            completions: Vec::new(),
-            completions_total: 0,
-            stride: 1,
+            completions: Thinned::new(limits.completions),
+            answers: BTreeMap::new(),
+            asked: info.flows.len().min(limits.flows).max(1),
             times: Histogram::default(),
             slowdowns: Histogram::default(),
+            slowdowns_by_size: Default::default(),
         }
     }
 
@@ -209,39 +224,39 @@ impl Collector {
     pub fn completion(&mut self, c: Completion) {
         self.times.add(c.took.secs());
         if let Some(ideal) = c.ideal.filter(|i| !i.is_zero()) {
-            self.slowdowns.add(c.took.secs() / ideal.secs());
+            let slowdown = c.took.secs() / ideal.secs();
+            self.slowdowns.add(slowdown);
+            let size = SIZES.partition_point(|bound| *bound <= c.size.get());
+            self.slowdowns_by_size[size].add(slowdown);
         }
-        if self.completions_total.is_multiple_of(self.stride) {
-            if self.completions.len() >= self.limits.completions.max(1) {
-                let mut index = 0;
-                self.completions.retain(|_| {
-                    index += 1;
-                    index % 2 == 1
-                });
-                self.stride *= 2;
-            }
-            if self.completions_total.is_multiple_of(self.stride) {
-                self.completions.push(c);
-            }
+        self.completions.push(c);
+    }
+
+    /// Takes what bound a flow's rate at a time.
+    pub fn answer(&mut self, answer: Answer) {
+        if (answer.flow as usize) < self.asked {
+            let of_flow = || Thinned::new(self.limits.answers / self.asked);
+            self.answers.entry(answer.flow).or_insert_with(of_flow).push(answer);
         }
-        self.completions_total += 1;
     }
 
     /// Ends the run.
     pub fn finish(mut self) -> Collected {
         self.flush();
-        let took = |q: f64| match self.stride {
+        let times: Vec<f64> = self.completions.kept.iter().map(|c| c.took.secs()).collect();
+        let took = |percent: u32| match self.completions.stride {
             // Every one was kept: exact. Else the histogram knows, within 1 %.
-            1 => exact_quantile(self.completions.iter().map(|c| c.took.secs()), q),
-            _ => self.times.quantile(q),
+            1 => percentile(&times, percent),
+            _ => self.times.quantile(f64::from(percent) / 100.0),
         };
         let completion_summary = self.times.mean().map(|mean_s| CompletionSummary {
-            flows: self.completions_total,
+            flows: self.completions.total,
             mean_s,
-            median_s: took(0.5).unwrap_or_default(),
-            p99_s: took(0.99).unwrap_or_default(),
+            median_s: took(50).unwrap_or_default(),
+            p99_s: took(99).unwrap_or_default(),
             slowdown_median: self.slowdowns.quantile(0.5),
             slowdown_p99: self.slowdowns.quantile(0.99),
+            by_size: self.slowdowns_by_size.iter().enumerate().filter_map(by_size).collect(),
         });
         let mut flows: Vec<FlowSeries> = self.flows.into_values().collect();
         let mut links: Vec<LinkSeries> = self.links.into_values().collect();
@@ -253,10 +268,11 @@ impl Collector {
             flows_total: self.flows_total,
             total_goodput_bps: self.total,
             links,
-            completions: self.completions,
-            completions_total: self.completions_total,
-            completions_stride: self.stride,
+            completions: self.completions.kept,
+            completions_total: self.completions.total,
+            completions_stride: self.completions.stride,
             completion_summary,
+            answers: self.answers.into_values().flat_map(|thinned| thinned.kept).collect(),
         }
     }
 
@@ -339,12 +355,15 @@ impl LinkSeries {
     }
 }
 
-/// The value that a part `q` of the values do not exceed; `None` without values.
-fn exact_quantile(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_by(f64::total_cmp);
-    let rank = libm::ceil(q * sorted.len() as f64).max(1.0) as usize;
-    sorted.get(rank - 1).copied()
+/// What is said of the flows of one size; `None` if there are none.
+fn by_size((at, slowdowns): (usize, &Histogram)) -> Option<SizeSummary> {
+    Some(SizeSummary {
+        from_bytes: at.checked_sub(1).map_or(0, |below| SIZES[below]),
+        below_bytes: SIZES.get(at).copied(),
+        flows: slowdowns.count(),
+        slowdown_median: slowdowns.quantile(0.5)?,
+        slowdown_p99: slowdowns.quantile(0.99)?,
+    })
 }
 
 #[cfg(test)]

@@ -118,3 +118,23 @@ fn completions_keep_every_kth() {
     assert!((summary.median_s / 0.051 - 1.0).abs() < 0.02, "{summary:?}");
     assert!((summary.slowdown_p99.unwrap() / 100.0 - 1.0).abs() < 0.02);
 }
+
+#[test]
+fn slowdowns_are_told_by_size() {
+    let mut collector = Collector::new(&RunInfo::default());
+    let mut complete = |bytes: u64, slowdown: u64| {
+        let (size, took) = (Bytes::new(bytes), MS(10 * slowdown));
+        collector.completion(Completion { size, took, ideal: Some(MS(10)), ..Default::default() });
+    };
+    complete(9_999, 2);
+    complete(10_000, 4);
+    (0..99).for_each(|_| complete(99_999, 8));
+    complete(20_000_000, 16);
+    let by_size = collector.finish().completion_summary.expect("completions").by_size;
+    let bounds: Vec<_> = by_size.iter().map(|s| (s.from_bytes, s.below_bytes, s.flows)).collect();
+    assert_eq!(bounds, [(0, Some(10_000), 1), (10_000, Some(100_000), 100), (10_000_000, None, 1)]);
+    let near = |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 0.011, "{found}");
+    near(by_size[0].slowdown_median, 2.0);
+    near(by_size[1].slowdown_median, 8.0);
+    near(by_size[2].slowdown_p99, 16.0);
+}

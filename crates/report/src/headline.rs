@@ -26,9 +26,8 @@ pub struct Headline {
 }
 
 impl Headline {
-    /// The verdict on `run`, looking at the links `bottlenecks` (by index).
-    pub fn of(run: &Run, law: String, bottlenecks: &[u32]) -> Headline {
-        let summary = &run.summary;
+    /// The verdict on a run, looking at the links `bottlenecks` (by index).
+    pub fn of(summary: &Summary, law: String, bottlenecks: &[u32]) -> Headline {
         let links = || bottlenecks.iter().filter_map(|&i| summary.links.get(i as usize));
         let mean = |values: Vec<f64>| {
             let known: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
@@ -44,15 +43,18 @@ impl Headline {
             queue_packets_max: links().map(|l| l.queue_packets_max).max(),
             drops: summary.links.iter().map(|l| l.drops_total()).sum(),
             marks: summary.links.iter().map(|l| l.marks).sum(),
-            completions: completions(run),
+            completions: summary.completions.clone(),
         }
     }
 
     /// The verdicts on all runs of a scenario, about the same links.
     pub fn of_all(runs: &[Run]) -> Vec<Headline> {
-        let bottlenecks = bottlenecks(runs);
-        let labels = labels(runs);
-        runs.iter().zip(labels).map(|(run, law)| Headline::of(run, law, &bottlenecks)).collect()
+        let bottlenecks = bottlenecks(&summaries(runs));
+        let of = |(run, law): (&Run, String)| Headline {
+            completions: completions(run),
+            ..Headline::of(&run.summary, law, &bottlenecks)
+        };
+        runs.iter().zip(labels(runs)).map(of).collect()
     }
 }
 
@@ -62,8 +64,8 @@ pub(crate) fn completions(run: &Run) -> Option<CompletionSummary> {
 }
 
 /// The links that verdicts are about: those the scenario calls bottlenecks, else the busiest one.
-pub(crate) fn bottlenecks(runs: &[Run]) -> Vec<u32> {
-    let summaries = || runs.iter().map(|r| &r.summary);
+pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
+    let summaries = || all.iter().copied();
     let most = summaries().map(|s| s.links.len()).max().unwrap_or(0);
     let flagged = |i: &usize| summaries().any(|s| s.links.get(*i).is_some_and(|l| l.bottleneck));
     let named: Vec<u32> = (0..most).filter(flagged).map(|i| i as u32).collect();
@@ -79,13 +81,22 @@ pub(crate) fn bottlenecks(runs: &[Run]) -> Vec<u32> {
     busiest.map(|i| i as u32).into_iter().collect()
 }
 
+/// The summaries of `runs`.
+pub(crate) fn summaries(runs: &[Run]) -> Vec<&Summary> {
+    runs.iter().map(|run| &run.summary).collect()
+}
+
+/// What to call the links that verdicts on `runs` are about.
+pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
+    let summaries = summaries(runs);
+    summaries.first().map_or("no link".into(), |s| bottleneck_label(s, &bottlenecks(&summaries)))
+}
+
 /// What to call the links verdicts are about.
-pub(crate) fn bottleneck_label(runs: &[Run]) -> String {
-    let indices = bottlenecks(runs);
-    let first = runs.first().map(|r| r.summary.links.as_slice()).unwrap_or_default();
-    match indices.as_slice() {
+pub(crate) fn bottleneck_label(summary: &Summary, bottlenecks: &[u32]) -> String {
+    match bottlenecks {
         [] => "no link".into(),
-        [one] => first.get(*one as usize).map_or("bottleneck".into(), |l| l.name.clone()),
+        [one] => summary.links.get(*one as usize).map_or("bottleneck".into(), |l| l.name.clone()),
         many => format!("{} bottlenecks", many.len()),
     }
 }
@@ -127,12 +138,16 @@ mod tests {
         Run { collected: Collector::new(&info).finish(), info, summary }
     }
 
+    fn named(runs: &[Run]) -> Vec<u32> {
+        bottlenecks(&summaries(runs))
+    }
+
     #[test]
     fn named_bottlenecks_come_before_busy_links() {
-        assert_eq!(bottlenecks(&[run("a", 1, &[0.9, 0.1, 0.2], &[1, 2])]), [1, 2]);
-        assert_eq!(bottlenecks(&[run("a", 1, &[0.1, 0.9, 0.9], &[])]), [1]);
-        assert_eq!(bottlenecks(&[run("a", 1, &[], &[])]), [] as [u32; 0]);
-        assert_eq!(bottlenecks(&[run("a", 1, &[f64::NAN, 0.2], &[])]), [1]);
+        assert_eq!(named(&[run("a", 1, &[0.9, 0.1, 0.2], &[1, 2])]), [1, 2]);
+        assert_eq!(named(&[run("a", 1, &[0.1, 0.9, 0.9], &[])]), [1]);
+        assert_eq!(named(&[run("a", 1, &[], &[])]), [] as [u32; 0]);
+        assert_eq!(named(&[run("a", 1, &[f64::NAN, 0.2], &[])]), [1]);
     }
 
     #[test]
@@ -140,7 +155,7 @@ mod tests {
         let runs = [run("a", 1, &[0.9, 0.5, f64::NAN], &[0, 1, 2])];
         let headline = &Headline::of_all(&runs)[0];
         assert!((headline.utilisation.unwrap() - 0.7).abs() < 1e-12);
-        assert_eq!(bottleneck_label(&runs), "3 bottlenecks");
+        assert_eq!(bottleneck_label_of(&runs), "3 bottlenecks");
     }
 
     #[test]

@@ -20,6 +20,7 @@
 //! Everything here is a function of its arguments: the same samples give the same bytes.
 
 mod collect;
+pub mod compare;
 mod figure;
 mod headline;
 mod histogram;
@@ -30,17 +31,19 @@ pub mod parquet;
 mod series;
 mod summary;
 pub mod table;
+mod thinned;
 
 pub use collect::{Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS};
+pub use compare::Comparison;
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run, RunInfo,
-    Topology,
+    Answer, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run,
+    RunInfo, Topology,
 };
 pub use series::{Kind, Series};
 pub use summary::{
     Basis, CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary,
-    Summary, Verdict, jain_index,
+    Settling, SizeSummary, Summary, Verdict,
 };

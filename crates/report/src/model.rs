@@ -158,6 +158,21 @@ pub struct Completion {
     pub ideal: Option<Duration>,
 }
 
+/// What bound a flow's rate at a time, as a packet of it found out on its way.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// Index of the flow.
+    pub flow: u32,
+    /// When the packet was sent.
+    pub sent: Time,
+    /// What bound the rate: the name of a link, or why it was none.
+    pub by: String,
+    /// The equation that says so.
+    pub equation: String,
+    /// Its quantities: `C = 10.0 Mbit/s`.
+    pub figures: Vec<String>,
+}
+
 /// One finished run: what it was, its exact figures, and what was kept of its samples.
 #[derive(Clone, Debug)]
 pub struct Run {

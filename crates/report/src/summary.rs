@@ -26,6 +26,17 @@ pub struct Summary {
     /// Jain's index of the goodputs of the long flows (those that ran to the end): 1 when all are
     /// equal, 1/n when one has everything. `None` without long flows.
     pub jain_index: Option<f64>,
+    /// Jain's index of the listed flows' goodputs over what is max-min fair for each, window by
+    /// window, mean over the time in which at least two were active. `None` without such a time.
+    pub jain_over_time: Option<f64>,
+    /// How soon flows shared fairly, one entry a change; changes with the next one too close behind
+    /// to tell are left out.
+    pub settlings: Vec<Settling>,
+    /// Largest of all round-trip time samples of all flows, seconds.
+    pub rtt_max_s: Option<f64>,
+    /// Flows with an end that had started and not reached it when the run ended; `None` if no flow
+    /// has an end.
+    pub unfinished_flows: Option<u64>,
     /// One entry a flow, in index order.
     pub flows: Vec<FlowSummary>,
     /// One entry a link direction, in index order.
@@ -73,6 +84,27 @@ pub struct FlowSummary {
     pub rtt_mean_s: Option<f64>,
     /// Least of its round-trip time samples, seconds.
     pub rtt_min_s: Option<f64>,
+    /// Largest of its round-trip time samples, seconds.
+    pub rtt_max_s: Option<f64>,
+    /// Its packets that policers corrected or dropped.
+    pub clamps: u64,
+}
+
+/// A change (a flow joins or leaves, a link changes) after which flows had to share anew.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settling {
+    /// What changed: `s2->d2 joins at 10 s`.
+    pub event: String,
+    /// When, seconds.
+    pub at_s: f64,
+    /// Flows that share from then on.
+    pub flows: u64,
+    /// Length of the windows in which shares are taken, seconds.
+    pub window_s: f64,
+    /// From the change until every flow is within 10 % of its fair share and stays there until the
+    /// next change, seconds; `None` if that did not come about.
+    pub took_s: Option<f64>,
 }
 
 /// The figures of one link direction and its queue.
@@ -111,6 +143,8 @@ pub struct LinkSummary {
     pub drops: BTreeMap<String, u64>,
     /// Packets given a congestion mark.
     pub marks: u64,
+    /// Packets whose header the policer corrected, or that it dropped.
+    pub clamps: u64,
 }
 
 /// Flow completion times, from the application's request to the last byte delivered.
@@ -129,6 +163,24 @@ pub struct CompletionSummary {
     pub slowdown_median: Option<f64>,
     /// 99th percentile of the same.
     pub slowdown_p99: Option<f64>,
+    /// Slowdowns by flow size, smallest first; sizes of which no flow completed are left out.
+    pub by_size: Vec<SizeSummary>,
+}
+
+/// Slowdowns of the completed flows of about one size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SizeSummary {
+    /// Least size, bytes.
+    pub from_bytes: u64,
+    /// Sizes are below this, bytes; `None` for no bound.
+    pub below_bytes: Option<u64>,
+    /// Flows that completed.
+    pub flows: u64,
+    /// Median of completion time over the time alone on the path.
+    pub slowdown_median: f64,
+    /// 99th percentile of the same.
+    pub slowdown_p99: f64,
 }
 
 /// Packets sent = delivered + dropped + in flight, checked in every run.
@@ -291,25 +343,9 @@ impl Conservation {
     }
 }
 
-/// Jain's fairness index, `(sum x)^2 / (n sum x^2)`, of goodputs in any one unit. `None` for no
-/// flows or when nothing moved.
-pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
-    let sum: f64 = goodputs.iter().sum();
-    let squares: f64 = goodputs.iter().map(|x| x * x).sum();
-    (squares > 0.0).then(|| sum * sum / (goodputs.len() as f64 * squares))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn jain_is_one_for_equals_and_one_over_n_for_a_winner() {
-        assert_eq!(jain_index(&[5.0, 5.0, 5.0]), Some(1.0));
-        assert_eq!(jain_index(&[9.0, 0.0, 0.0]), Some(1.0 / 3.0));
-        assert_eq!(jain_index(&[]), None);
-        assert_eq!(jain_index(&[0.0]), None);
-    }
 
     #[test]
     fn json_round_trips_and_names_units() {

@@ -9,8 +9,8 @@ use std::process::Command;
 use ratewire_report::html::Plot;
 use ratewire_report::html::papers::{self, Figure, Panel, Paper};
 use ratewire_report::{
-    Collector, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run, RunInfo, Summary,
-    Topology, html,
+    Answer, Collector, Comparison, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run,
+    RunInfo, Summary, Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -45,6 +45,9 @@ fn run(law: &str, flows: u32, links: u32, ticks: u64, value: f64) -> Run {
                 ..FlowSample::default()
             });
         }
+        for flow in 0..flows {
+            collector.answer(Answer { flow, sent: at, ..Answer::default() });
+        }
         for link in 0..links {
             let utilisation = value;
             collector.link(&LinkSample { at, interval, link, utilisation, ..Default::default() });
@@ -65,9 +68,9 @@ fn chromium() -> Option<String> {
 }
 
 /// How many plots the page's script drew; `None` when it did not run to its end.
-fn plots(chromium: &str, folder: &Path, page: &str) -> Option<u32> {
+fn plots(chromium: &str, folder: &Path, html: &str) -> Option<u32> {
     let file = folder.join("page.html");
-    std::fs::write(&file, page).unwrap();
+    std::fs::write(&file, html).unwrap();
     let out = Command::new(chromium)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
@@ -132,5 +135,10 @@ fn the_script_draws_what_there_is() {
     let drawn = plots(&chromium, &folder, &papers::render(&[paper])).expect("the script's end");
     // Two laws apart, two quantities: four a panel, and far fewer than all.
     assert!(drawn > 0 && drawn.is_multiple_of(4) && drawn < 60, "{drawn}");
+    let page = Page::new(laws(3));
+    let summaries = page.runs.iter().map(|r| (r.info.law.clone(), vec![r.summary.clone()]));
+    let comparison = Comparison::of(&summaries.collect::<Vec<_>>(), true);
+    let comparison = html::render_comparison(&comparison, &page);
+    assert_eq!(plots(&chromium, &folder, &comparison), Some(5), "a comparison");
     std::fs::remove_dir_all(&folder).unwrap();
 }

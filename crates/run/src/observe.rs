@@ -16,6 +16,8 @@ use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
 use crate::Labels;
+use crate::shares::{Shared, Shares};
+use crate::why;
 
 /// Why a run failed.
 #[derive(Debug)]
@@ -82,6 +84,7 @@ pub(crate) struct Seen {
     pub(crate) queues: Vec<(Histogram, Histogram)>,
     /// Payload that each listed flow delivered while all long flows were running.
     pub(crate) together: Vec<Option<Bytes>>,
+    pub(crate) shared: Shared,
 }
 
 /// The engine's recorder.
@@ -98,6 +101,7 @@ pub(crate) struct Observer<'a> {
     together: Vec<Option<Bytes>>,
     /// From when on all long flows are running.
     together_from: Time,
+    shares: Shares,
 }
 
 impl<'a> Observer<'a> {
@@ -125,6 +129,7 @@ impl<'a> Observer<'a> {
             queues: vec![Default::default(); setup.network.links.len()],
             together,
             together_from: starts.max().unwrap_or(Time::ZERO),
+            shares: Shares::new(setup),
         }
     }
 
@@ -142,6 +147,7 @@ impl<'a> Observer<'a> {
                 collected: self.collector.finish(),
                 queues: self.queues,
                 together: self.together,
+                shared: self.shares.finish(),
             }),
         }
     }
@@ -161,6 +167,8 @@ impl Recorder for Observer<'_> {
 
     fn flow_sample(&mut self, sample: &FlowSample) {
         self.also.flow_sample(sample);
+        self.shares.reach(sample.at);
+        self.shares.deliver(sample.flow.0, sample.delivered);
         let index = sample.flow.0 as usize;
         if sample.at - sample.interval >= self.together_from
             && let Some(Some(delivered)) = self.together.get_mut(index)
@@ -188,6 +196,7 @@ impl Recorder for Observer<'_> {
 
     fn link_sample(&mut self, sample: &LinkSample) {
         self.also.link_sample(sample);
+        self.shares.reach(sample.at);
         if let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {
             packets.add(f64::from(sample.queue_packets));
             bytes.add(sample.queue_bytes.as_f64());
@@ -213,6 +222,7 @@ impl Recorder for Observer<'_> {
 
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
+        self.shares.complete(completed.flow.0, completed.start + completed.took);
         self.collector.completion(Completion {
             flow: u64::from(completed.flow.0),
             law: self.labels.law_name(self.setup, completed.law),
@@ -225,6 +235,7 @@ impl Recorder for Observer<'_> {
 
     fn followed(&mut self, followed: &Followed) {
         self.also.followed(followed);
+        self.collector.answer(why::answer(followed, self.setup));
     }
 
     fn packet(&mut self, seen: &PacketSeen) {

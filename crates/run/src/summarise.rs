@@ -1,10 +1,9 @@
 //! The figures of a run, from the engine's counters.
 
-use ratewire_report::{
-    Conservation, EngineFigures, FlowSummary, LinkSummary, RunInfo, Summary, jain_index,
-};
+use ratewire_report::{Conservation, EngineFigures, FlowSummary, LinkSummary, RunInfo, Summary};
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use ratewire_sim::setup::{FlowSpec, Setup};
+use ratewire_statistics::jain_index;
 use ratewire_transport::Writer;
 use ratewire_units::{Duration, Throughput, Time};
 
@@ -28,6 +27,10 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     }
     let together: Vec<f64> = seen.together.iter().flatten().map(|b| b.as_f64()).collect();
     summary.jain_index = jain_index(&together);
+    summary.jain_over_time = seen.shared.jain_over_time();
+    summary.settlings.clone_from(&seen.shared.settlings);
+    summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
+    summary.unfinished_flows = unfinished(setup, outcome);
     summary.completions = seen.collected.completion_summary.clone();
     summary.conservation = Conservation {
         sent_packets: outcome.packets.sent,
@@ -40,6 +43,21 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         data_packets_delivered: outcome.data_packets_delivered,
     };
     summary
+}
+
+/// Flows that started and did not reach their end; `None` if none has an end.
+fn unfinished(setup: &Setup, outcome: &Outcome) -> Option<u64> {
+    let ends = |flow: &FlowOutcome| {
+        flow.traffic.is_some() || setup.flows.get(flow.flow.0 as usize).is_some_and(has_end)
+    };
+    let ending: Vec<&FlowOutcome> = outcome.flows.iter().filter(|flow| ends(flow)).collect();
+    let open = ending.iter().filter(|flow| flow.started.is_some() && flow.completed.is_none());
+    (!ending.is_empty()).then(|| open.count() as u64)
+}
+
+fn has_end(flow: &FlowSpec) -> bool {
+    let writer = &flow.app.writer;
+    flow.stop.is_some() || matches!(writer, Writer::Sized(_) | Writer::OnOff { count: Some(_), .. })
 }
 
 fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: Time) {
@@ -57,6 +75,8 @@ fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: 
     flow.retransmitted_packets = end.retransmitted_packets;
     flow.rtt_mean_s = end.mean_rtt.map(Duration::secs);
     flow.rtt_min_s = end.min_rtt.map(Duration::secs);
+    flow.clamps = end.clamps;
+    flow.rtt_max_s = end.max_rtt.map(Duration::secs);
 }
 
 fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
@@ -73,8 +93,10 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
         ("early (queue discipline)", end.drops.early),
         ("lost on the link", end.drops.lost),
         ("link down", end.drops.down),
+        ("policed", end.drops.policed),
     ];
     let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
     link.marks = end.marks;
+    link.clamps = end.clamps;
 }

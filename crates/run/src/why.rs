@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use ratewire_laws::{AnyLaw, Figure, Header, Reason};
+use ratewire_laws::{AnyLaw, Bound, Figure, Header, Reason};
 use ratewire_net::Hop;
+use ratewire_report::Answer;
 use ratewire_sim::record::{Fate, Followed};
 use ratewire_sim::setup::Setup;
+use ratewire_transport::KeptBy;
 use ratewire_units::Time;
 
 use crate::Labels;
@@ -35,61 +37,89 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
             text += &carrying(law, header);
         }
         Fate::AcknowledgedLater => text += "   arrived; acknowledged together with a later packet",
-        Fate::Missing => text += "   not acknowledged: dropped, lost, or the run ended first",
+        Fate::Lost => {
+            text += match lost(followed, setup) {
+                Some((true, _)) => "   dropped there",
+                Some((false, _)) => "   lost on the wire",
+                None => "   its acknowledgement was dropped or lost",
+            };
+        }
+        Fate::Underway => text += "   still on its way when the run ended",
     }
-    let _ = write!(
-        text,
-        "\n   sender: {}\n           {}",
-        followed.reason.equation,
-        figures(&followed.reason)
-    );
-    let _ = write!(text, "\n           window {}", followed.window);
+    let reason = &followed.reason;
+    let _ = write!(text, "\n   sender: {}\n           {}", reason.equation, figures(reason));
+    let _ = write!(text, "\n           window {} of payload", followed.window);
     if let Some(pace) = followed.pacing {
         let _ = write!(text, ", {}", Figure::rate("pace", pace.get()));
     }
-    let _ = write!(text, "\n\nBound by: {}\n", bound_by(followed, setup));
+    let (by, reason) = bound_by(followed, setup);
+    let _ = write!(text, "\n\nBound by {by}\n   {}\n   {}\n", reason.equation, figures(reason));
     text
 }
 
-/// What bound the rate, in one line.
-pub(crate) fn bound_by(followed: &Followed, setup: &Setup) -> String {
-    match followed.bound().map(|i| &followed.trail.there[i]) {
-        Some(hop) => {
-            let name = link(setup, hop);
-            match &hop.reason {
-                Some(reason) => format!("{name}: {} [{}]", reason.equation, figures(reason)),
-                None => format!("{name}, which marked the packet"),
-            }
-        }
-        None => format!(
-            "no port on the way; the sender: {} [{}]",
-            followed.reason.equation,
-            figures(&followed.reason)
-        ),
+/// What bound the rate, for the page.
+pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
+    let (by, reason) = bound_by(followed, setup);
+    Answer {
+        flow: followed.flow.0,
+        sent: followed.sent,
+        by,
+        equation: reason.equation.to_string(),
+        figures: reason.figures.iter().map(Figure::to_string).collect(),
     }
+}
+
+/// What bound the rate, and the equation to hold it against.
+fn bound_by<'a>(followed: &'a Followed, setup: &Setup) -> (String, &'a Reason) {
+    let own = &followed.reason;
+    let hops = &followed.trail.there;
+    let by = match (followed.kept_by, followed.bound().map(|i| &hops[i])) {
+        (KeptBy::Application, _) => "the application, which has written no more".into(),
+        (KeptBy::Receiver, _) => "the receiver's window, which is full".into(),
+        (KeptBy::Law, Some(hop)) => match &hop.reason {
+            // The port only reports; the sender holds what all have reported against each other.
+            Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),
+            Some(reason) => return (link(setup, hop).into(), reason),
+            None => format!("{}, which marked the packet", link(setup, hop)),
+        },
+        (KeptBy::Law, None) => match lost(followed, setup) {
+            Some((true, link)) => format!("{link}, which dropped the packet"),
+            Some((false, link)) => format!("no port: the packet was lost on the wire of {link}"),
+            None if own.bound == Bound::Source => "no port: the sender holds itself back".into(),
+            None if hops.iter().all(|hop| hop.reason.is_none()) => "no port on the way".into(),
+            None => "no port: none held this packet back".into(),
+        },
+    };
+    (by, own)
+}
+
+/// The link on which the packet was lost on its way there, if it was, and whether its queue dropped
+/// it.
+fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
+    let lost = followed.fate == Fate::Lost && followed.trail.back.is_empty();
+    let last = followed.trail.there.last().filter(|_| lost)?;
+    Some((last.left.is_none(), link(setup, last)))
 }
 
 fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bool) {
     let name = link(setup, hop);
     let waited = hop.left.map(|left| left.since(hop.arrived));
-    let _ = write!(text, "{}  {name}: {} packets waiting", at(hop.arrived), hop.queue.packets);
+    let packets = if hop.queue.packets == 1 { "packet" } else { "packets" };
+    let _ = write!(text, "{}  {name}: {} {packets} waiting", at(hop.arrived), hop.queue.packets);
     match waited {
         Some(waited) => {
             let _ = write!(text, ", left after {waited}");
         }
         None => *text += ", never left",
     }
-    text.push('\n');
+    *text += if binds { "   <- binds\n" } else { "\n" };
     if hop.came_marked != hop.left_marked {
         *text += "     marked\n";
     }
     for (before, after) in law.fields(&hop.came_with).iter().zip(law.fields(&hop.left_with)) {
         if before.value != after.value {
-            let _ = writeln!(
-                text,
-                "     {before} became {after}{}",
-                if binds { "   <- binds" } else { "" }
-            );
+            let (old, new) = (before.amount(), after.amount());
+            let _ = writeln!(text, "     {}: {old} -> {new}", before.name);
         }
     }
     if let Some(reason) = hop.reason.as_ref().filter(|_| hop.changed_it() || binds) {

@@ -65,7 +65,9 @@ impl LawBook {
             section.refuse_entry(entry, "a table with a `law` and its options");
             return;
         };
-        if ratewire_laws::find(&entry.key).is_some() || entry.key == "none" {
+        if ratewire_laws::find(&entry.key).is_some()
+            || ["none", "strip"].contains(&entry.key.as_str())
+        {
             context
                 .error(entry.key_span, format!("a variant cannot be called {:?}", entry.key))
                 .help("that name is taken by a law; to change the law itself, use [options.LAW]");

@@ -107,7 +107,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         sampled_flows,
         sampled_links: None,
         captured_links: Vec::new(),
-        follow: Follow::InTurn,
+        follow: Follow { in_turn: true, asked: None },
     };
     Some(Parts {
         name: name.unwrap_or_else(|| context.stem()),

@@ -66,7 +66,9 @@ fn flow_outcome(flow: u32, started: bool, delivered: u64) -> FlowOutcome {
 
         timeouts: 0,
         min_rtt: Some(Duration::from_millis(40)),
+        max_rtt: Some(Duration::from_millis(60)),
         mean_rtt: Some(Duration::from_millis(45)),
+        clamps: u64::from(flow) * 7,
     }
 }
 
@@ -84,6 +86,7 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
             queue_bytes_max: Bytes::new(31_000),
             drops: Default::default(),
             marks: 11,
+            clamps: 0,
         }],
         packets: Default::default(),
         events: 0,

@@ -80,6 +80,7 @@ impl Dumbbell {
                 stop: None,
                 app: App::unlimited(),
                 transport: self.transport.clone(),
+                lie: None,
             });
         }
         Setup {
@@ -96,7 +97,7 @@ impl Dumbbell {
             sampled_flows: u32::MAX,
             sampled_links: None,
             captured_links: Vec::new(),
-            follow: Follow::None,
+            follow: Follow::default(),
         }
     }
 }
@@ -124,6 +125,9 @@ fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration,
             loss: Loss::None,
             law: Some(0),
             medium: None,
+            strips: false,
+            reorder: None,
+            police: None,
         });
     }
 }

@@ -1,5 +1,6 @@
 //! A flow's two ends on their hosts.
 
+use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::{Address, RouteId};
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
@@ -29,6 +30,8 @@ pub(crate) struct Flow {
     /// Stream length, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
+    /// How its hosts are dishonest, if they are.
+    lie: Option<Lie>,
     /// As of the last sample.
     sampled_delivered: Bytes,
     sampled_retransmitted: Bytes,
@@ -46,6 +49,7 @@ pub(crate) struct Start<'a> {
     pub(crate) reverse: RouteId,
     /// Rate of the sender's own link.
     pub(crate) line_rate: Rate,
+    pub(crate) lie: Option<Lie>,
 }
 
 impl Flow {
@@ -71,6 +75,7 @@ impl Flow {
             law: start.law as u32,
             end,
             completed: false,
+            lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
@@ -84,6 +89,9 @@ impl Flow {
             SegmentKind::Open => self.ack_size,
             SegmentKind::Data { .. } => segment.payload.get() as u32 + self.headers,
         };
+        if let Some(lie) = &self.lie {
+            setup.laws[self.law as usize].falsify(&mut segment.header, lie, Hand::Sending);
+        }
         if setup.exact_wire {
             let law = &setup.laws[self.law as usize];
             segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
@@ -96,11 +104,23 @@ impl Flow {
     pub(crate) fn back(&self, slot: u32, ack: &mut Ack, setup: &Setup) -> Address {
         let bare = ack.opens && ack.header == Header::None;
         let size = if bare { self.open_size } else { self.ack_size };
+        if let Some(lie) = &self.lie {
+            setup.laws[self.law as usize].falsify(&mut ack.header, lie, Hand::Returning);
+        }
         if setup.exact_wire {
             let law = &setup.laws[self.law as usize];
             ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
         }
         Address { route: self.reverse, size, flow: slot, generation: self.id.0, ecn: false }
+    }
+
+    /// An acknowledgement has arrived at the sender.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &mut Ack, setup: &Setup) {
+        if let Some(lie) = &self.lie {
+            setup.laws[self.law as usize].falsify(&mut ack.header, lie, Hand::Reading);
+        }
+        self.sender.on_ack(now, ack);
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {

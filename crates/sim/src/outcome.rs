@@ -65,8 +65,12 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Smallest RTT sample; `None` without any.
     pub min_rtt: Option<Duration>,
+    /// Largest RTT sample; `None` without any.
+    pub max_rtt: Option<Duration>,
     /// Mean of the RTT samples; `None` without any.
     pub mean_rtt: Option<Duration>,
+    /// Its packets that policers corrected or dropped.
+    pub clamps: u64,
 }
 
 /// A link at the end of a run.
@@ -92,6 +96,8 @@ pub struct LinkOutcome {
     pub drops: Drops,
     /// Packets marked.
     pub marks: u64,
+    /// Packets that the policer corrected or dropped.
+    pub clamps: u64,
 }
 
 /// Packets dropped, by reason.
@@ -105,11 +111,13 @@ pub struct Drops {
     pub lost: u64,
     /// The link was down.
     pub down: u64,
+    /// The policer found their senders too fast.
+    pub policed: u64,
 }
 
 impl Drops {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.full + self.early + self.lost + self.down
+        self.full + self.early + self.lost + self.down + self.policed
     }
 }

@@ -1,8 +1,9 @@
 //! What a run tells while it runs.
 
-use ratewire_laws::{Header, Reason};
+use ratewire_laws::{Bound, Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Captured, Hop, Trail};
+use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 /// Index of a flow, in the order of starting for arriving ones; listed flows come first.
@@ -60,6 +61,8 @@ pub struct PacketSeen {
 pub struct Followed {
     /// The flow it belongs to.
     pub flow: FlowId,
+    /// Whether it is the one that was asked about ([`Follow::asked`](crate::setup::Follow)).
+    pub asked: bool,
     /// When it was sent.
     pub sent: Time,
     /// Network-layer bytes.
@@ -68,6 +71,8 @@ pub struct Followed {
     pub trail: Trail,
     /// What became of it.
     pub fate: Fate,
+    /// Who keeps the sender from sending more.
+    pub kept_by: KeptBy,
     /// What the law says of the rate it sends at.
     pub reason: Reason,
     /// The law's window then, payload.
@@ -85,16 +90,35 @@ pub enum Fate {
     Acknowledged(Time, Header),
     /// It has arrived; its acknowledgement waits for another's.
     AcknowledgedLater,
-    /// It was dropped, lost, or still on its way when the run ended, on the last link of its trail.
-    Missing,
+    /// It, or its acknowledgement, was dropped or lost on the last link of its trail.
+    Lost,
+    /// It was still on its way when the run ended.
+    Underway,
 }
 
 impl Followed {
-    /// The hop, by index into `trail.there`, that bound the rate: as the source says, else the last
-    /// that changed what the packet says of congestion.
+    /// The hop, by index into `trail.there`, that bound the rate; `None` if no port did.
     pub fn bound(&self) -> Option<usize> {
-        let named = self.reason.hop.filter(|hop| *hop < self.trail.there.len());
-        named.or_else(|| self.trail.there.iter().rposition(Hop::changed_it))
+        let there = &self.trail.there;
+        match self.reason.bound {
+            _ if self.kept_by != KeptBy::Law => None,
+            Bound::Source | Bound::Share(_) => None,
+            Bound::Hop(hop) => (hop < there.len()).then_some(hop),
+            Bound::Port(id) => there.iter().position(|hop| hop.link.port_id() == id),
+            Bound::LastChange => {
+                self.least_share().or_else(|| there.iter().rposition(Hop::changed_it))
+            }
+        }
+    }
+
+    /// The hop that lets the least share of packets pass unchanged, if one says that it is not all.
+    fn least_share(&self) -> Option<usize> {
+        let share = |(i, hop): (usize, &Hop)| match hop.reason.as_ref()?.bound {
+            Bound::Share(share) if share < 1.0 => Some((i, share)),
+            _ => None,
+        };
+        let shares = self.trail.there.iter().enumerate().filter_map(share);
+        shares.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i)
     }
 }
 

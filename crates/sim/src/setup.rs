@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
-use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId};
+use ratewire_laws::trust::Lie;
+use ratewire_net::spec::{
+    Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
+};
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -46,14 +49,27 @@ pub struct Setup {
 
 /// Which packets are followed on their way, to tell what bound their flows' rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Follow {
-    /// None.
-    #[default]
-    None,
+pub struct Follow {
     /// At each sample one packet of a listed flow, each flow in turn.
-    InTurn,
-    /// The first data packet that this flow sends at this time or later.
-    One(FlowId, Time),
+    pub in_turn: bool,
+    /// The first data packet that this flow sends at this time or later, before all others.
+    pub asked: Option<(FlowId, Time)>,
+}
+
+impl Setup {
+    /// Whether anything is left to chance. If not, every seed gives the same run.
+    pub fn has_chance(&self) -> bool {
+        let network = &self.network;
+        self.traffic.iter().any(TrafficSpec::has_chance)
+            || network.links.iter().any(link_has_chance)
+            || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
+    }
+}
+
+fn link_has_chance(link: &LinkSpec) -> bool {
+    matches!(link.discipline, Discipline::Red(_))
+        || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
+        || link.reorder.is_some()
 }
 
 /// One flow.
@@ -76,6 +92,8 @@ pub struct FlowSpec {
     pub app: App,
     /// How its ends behave.
     pub transport: TransportConfig,
+    /// How they are dishonest, if they are.
+    pub lie: Option<Lie>,
 }
 
 /// Flows that arrive by a random or listed process.
@@ -97,6 +115,16 @@ pub struct TrafficSpec {
     pub law: usize,
     /// How the flows' ends behave.
     pub transport: TransportConfig,
+}
+
+impl TrafficSpec {
+    fn has_chance(&self) -> bool {
+        match self.arrivals {
+            Arrivals::Poisson(_) => true,
+            Arrivals::Periodic(_) => self.pairs.len() > 1 || !matches!(self.sizes, Sizes::Fixed(_)),
+            Arrivals::Listed(_) => false,
+        }
+    }
 }
 
 /// When flows arrive.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use ratewire_laws::fuzzing::{number, wild};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -48,21 +49,6 @@ struct Ends {
     sent: u64,
     there: VecDeque<Segment>,
     back: VecDeque<Ack>,
-}
-
-fn number(bytes: &mut impl Iterator<Item = u8>, length: usize) -> u64 {
-    (0..length).fold(0, |n, _| n << 8 | u64::from(bytes.next().unwrap_or(0)))
-}
-
-/// A byte that stands for anything from nothing to as much as can be.
-fn wild(bytes: &mut impl Iterator<Item = u8>) -> u64 {
-    let byte = bytes.next().unwrap_or(0);
-    match byte >> 6 {
-        0 => u64::from(byte),
-        1 => u64::from(byte & 63) * 365,
-        2 => 1 << (byte & 63),
-        _ => u64::MAX >> (byte & 63),
-    }
 }
 
 impl Ends {

@@ -40,4 +40,4 @@ pub use config::{ReceiveWindow, TransportConfig};
 pub use receiver::{Receiver, Reply};
 pub use rtt::RttEstimator;
 pub use segment::{Ack, SackBlocks, Segment, SegmentKind};
-pub use sender::{Sender, SenderStats};
+pub use sender::{KeptBy, Sender, SenderStats};

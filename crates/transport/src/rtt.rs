@@ -14,6 +14,7 @@ pub struct RttEstimator {
     variation: Duration,
     latest: Duration,
     min: Duration,
+    max: Duration,
     min_rto: Duration,
     backoff: u32,
 }
@@ -26,6 +27,7 @@ impl RttEstimator {
             variation: Duration::ZERO,
             latest: Duration::ZERO,
             min: Duration::MAX,
+            max: Duration::ZERO,
             min_rto,
             backoff: 0,
         }
@@ -46,6 +48,7 @@ impl RttEstimator {
         }
         self.latest = rtt;
         self.min = self.min.min(rtt);
+        self.max = self.max.max(rtt);
         self.backoff = 0;
     }
 
@@ -60,6 +63,10 @@ impl RttEstimator {
     /// Smallest sample.
     pub fn min(&self) -> Option<Duration> {
         (self.min != Duration::MAX).then_some(self.min)
+    }
+    /// Largest sample.
+    pub fn max(&self) -> Option<Duration> {
+        (!self.max.is_zero()).then_some(self.max)
     }
     /// How long to wait for an acknowledgement.
     #[inline]
@@ -85,7 +92,7 @@ mod tests {
     fn follows_rfc_6298() {
         let ms = Duration::from_millis;
         let mut e = RttEstimator::new(ms(200));
-        assert_eq!(e.rto(), ms(1000));
+        assert_eq!((e.rto(), e.min(), e.max()), (ms(1000), None, None));
         e.sample(ms(100));
         assert_eq!((e.srtt(), e.rto()), (ms(100), ms(300)));
         e.sample(ms(180));
@@ -96,7 +103,7 @@ mod tests {
         assert_eq!(e.rto(), ms(1360));
         e.sample(ms(110));
         assert!(e.rto() < ms(340), "a sample ends the backing off");
-        assert_eq!(e.min(), Some(ms(100)));
+        assert_eq!((e.min(), e.max()), (Some(ms(100)), Some(ms(180))));
     }
 
     #[test]

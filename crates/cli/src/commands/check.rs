@@ -68,7 +68,7 @@ pub(crate) fn check(args: &Args) -> Exit {
 /// Runs the jobs and prints what came out, scenario by scenario.
 fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
     let mut checked: Vec<Checked> = Vec::new();
-    for (job, done) in jobs.iter().zip(run_all(jobs, !args.quiet && !args.json)) {
+    for (job, done) in jobs.iter().zip(run_all(jobs, !args.quiet && !args.json, |_, done| done)) {
         let done = match done {
             Ok(done) => done,
             Err(failure) => {

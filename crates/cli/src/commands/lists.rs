@@ -3,7 +3,7 @@
 use ratewire_laws::LawInfo;
 use serde::Serialize;
 
-use super::print;
+use super::{cost, print};
 use crate::Exit;
 
 #[derive(clap::Args)]
@@ -11,6 +11,14 @@ pub(crate) struct LawsArgs {
     /// Print them as JSON, with their options
     #[arg(long)]
     json: bool,
+    /// Measure what each law's port does for a packet
+    #[arg(long, conflicts_with = "json")]
+    cost: bool,
+    /// Pass packets through the port of this law, for callgrind to count
+    #[arg(long, hide = true, requires = "packets")]
+    cost_of: Option<String>,
+    #[arg(long, hide = true)]
+    packets: Option<u64>,
 }
 
 #[derive(clap::Args)]
@@ -60,6 +68,12 @@ impl Law {
 }
 
 pub(crate) fn laws(args: &LawsArgs) -> Exit {
+    if let (Some(law), Some(packets)) = (&args.cost_of, args.packets) {
+        return cost::pass(law, packets);
+    }
+    if args.cost {
+        return cost::table();
+    }
     let laws: Vec<Law> = ratewire_laws::list().iter().map(|info| Law::of(info)).collect();
     if args.json {
         return print(&(serde_json::to_string_pretty(&laws).unwrap_or_default() + "\n"));

@@ -1,6 +1,8 @@
 //! One module a command.
 
 pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod cost;
 pub(crate) mod lists;
 pub(crate) mod reproduce;
 pub(crate) mod run;

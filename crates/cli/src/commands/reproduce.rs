@@ -124,7 +124,7 @@ fn run_paper(
     if show_progress {
         eprintln!("{}: {} runs", paper.name, jobs.len());
     }
-    let mut done = run_all(&jobs, show_progress).into_iter();
+    let mut done = run_all(&jobs, show_progress, |_, done| done).into_iter();
     let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
         let results = scenarios.iter().map(|scenario| {
             let runs: Result<Vec<Done>, Failure> =

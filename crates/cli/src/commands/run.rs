@@ -7,7 +7,6 @@ use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Plan, Scenario};
 use ratewire_sim::record::FlowId;
-use ratewire_sim::setup::Follow;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
     let mut answers = Vec::new();
-    for done in run_all(&jobs, !args.quiet && !args.json) {
+    for done in run_all(&jobs, !args.quiet && !args.json, |_, done| done) {
         match done {
             Ok(Done { run, verdicts, why }) => {
                 answers.extend(args.why.as_ref().map(|_| why.unwrap_or_else(no_answer)));
@@ -86,7 +85,8 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
     let page = Page { runs, expectations, scenario_text: Some(scenario.source_text.clone()) };
     if let Some(out) = &out
-        && let Err(failure) = write(out, &page)
+        && let Err(failure) = write(out, "summary.json", json(&page))
+            .and_then(|()| write(out, "report.html", html::render(&page)))
     {
         return fail(&failure);
     }
@@ -139,7 +139,7 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             })?;
             plan.setup.captured_links = links(&plan, &args.capture)?;
             if let Some(question) = &args.why {
-                plan.setup.follow = question_of(&plan, question)?;
+                plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
             if *seed == seeds[0] {
                 complain(&plan.warnings);
@@ -167,7 +167,7 @@ fn remove_old_runs(out: &Path) -> Result<(), Failure> {
 }
 
 /// A law given twice is one run, not two that write the same files.
-fn without_repeats<T: PartialEq>(all: Vec<T>) -> Vec<T> {
+pub(crate) fn without_repeats<T: PartialEq>(all: Vec<T>) -> Vec<T> {
     let mut once: Vec<T> = Vec::new();
     for one in all {
         if !once.contains(&one) {
@@ -185,7 +185,7 @@ fn folder_name(law: &str, seed: u64) -> String {
 }
 
 /// What `--why` asks.
-fn question_of(plan: &Plan, question: &str) -> Result<Follow, Exit> {
+fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
     let wrong = |what: &str| {
         eprintln!("ratewire: --why {question}: {what}");
         Exit::Wrong
@@ -202,7 +202,7 @@ fn question_of(plan: &Plan, question: &str) -> Result<Follow, Exit> {
     if after >= plan.setup.duration {
         return Err(wrong(&format!("the run ends at {}", plan.setup.duration)));
     }
-    Ok(Follow::One(FlowId(flow as u32), Time::ZERO + after))
+    Ok((FlowId(flow as u32), Time::ZERO + after))
 }
 
 /// The links to capture, by their names.
@@ -219,17 +219,14 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Exit> {
     names.iter().map(find).collect()
 }
 
-fn folder(scenario: &Path) -> PathBuf {
+pub(crate) fn folder(scenario: &Path) -> PathBuf {
     Path::new("out").join(scenario.file_stem().unwrap_or_default())
 }
 
-fn write(out: &Path, page: &Page) -> Result<(), Failure> {
-    let write = |name: &str, text: String| {
-        let path = out.join(name);
-        std::fs::write(&path, text).map_err(|e| Failure::File { path, reason: e.to_string() })
-    };
-    write("summary.json", json(page))?;
-    write("report.html", html::render(page))
+/// Writes a file into a folder that exists.
+pub(crate) fn write(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|e| Failure::File { path, reason: e.to_string() })
 }
 
 fn json(page: &Page) -> String {

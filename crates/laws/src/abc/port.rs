@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::meter::Meter;
 use super::{Abc, AbcHeader};
 use crate::law::{LinkContext, Port, PortQueue};
-use crate::reason::{Figure, Reason};
+use crate::reason::{Bound, Figure, Reason};
 
 /// Rates are not measured from fewer bytes than these: ten full packets.
 const FEWEST: Bytes = Bytes::new(15_000);
@@ -105,15 +105,17 @@ impl Port for AbcPort {
     fn reason(&self) -> Reason {
         let (bytes, window) = self.departed;
         let departing = if window > 0.0 { bytes / window } else { 0.0 };
+        let figures = [
+            Figure::rate("mu", self.capacity),
+            Figure::bytes("q", self.queue),
+            Figure::rate("tr", self.target),
+            Figure::rate("cr", departing),
+            Figure::one("f", self.share()),
+        ];
         Reason::new(
             "f = min(tr / (2 cr), 1) of the packets accelerate; tr = eta mu - max(q - mu d_t, 0) / delta",
-            [
-                Figure::rate("mu", self.capacity),
-                Figure::bytes("q", self.queue),
-                Figure::rate("tr", self.target),
-                Figure::rate("cr", departing),
-                Figure::one("f", self.share()),
-            ],
+            figures,
         )
+        .bound(Bound::Share(self.share()))
     }
 }

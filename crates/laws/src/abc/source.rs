@@ -4,7 +4,7 @@ use ratewire_units::{Bytes, Throughput, Time};
 
 use super::{Abc, AbcHeader};
 use crate::law::{Acked, Congestion, FlowContext, Law, Sending, Source};
-use crate::reason::{Figure, Reason};
+use crate::reason::{Bound, Figure, Reason};
 use crate::tcp::cubic::CubicSource;
 
 /// Packets at first, and what the window may always be (RFC 6928).
@@ -106,7 +106,7 @@ impl Source for AbcSource {
         if let Some(cubic) = self.cubic.as_ref().filter(|cubic| cubic.window() < self.own()) {
             let mut reason = cubic.reason();
             reason.figures.push(Figure::one("w", self.window));
-            return reason;
+            return reason.bound(Bound::Source);
         }
         Reason::new(
             "w += 1 + 1/w for each packet that says accelerate, w += -1 + 1/w for each that says brake",

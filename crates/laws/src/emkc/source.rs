@@ -5,8 +5,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use super::{Emkc, EmkcHeader};
 use crate::feedback::{Limits, Round};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
-use crate::paced::Paced;
-use crate::reason::{Figure, Reason};
+use crate::paced::{AFTER_LOSS_EQUATION, Paced};
+use crate::reason::{Bound, Figure, Reason};
 
 /// EMKC at one sender.
 #[derive(Clone, Debug)]
@@ -83,16 +83,20 @@ impl Source for EmkcSource {
     }
 
     fn reason(&self) -> Reason {
-        Reason::new(
-            "x += alpha - beta p x once a round trip, p the largest of the way",
-            [
-                Figure::rate("x", self.paced.granted()),
-                Figure::one("p", self.loss),
-                Figure::rate("alpha", self.alpha),
-                Figure::one("beta", self.beta),
-                Figure::rate("cap after loss", self.paced.cap()),
-                Figure::seconds("RTT", self.paced.srtt()),
-            ],
-        )
+        let (equation, bound) = if self.paced.is_capped() {
+            (AFTER_LOSS_EQUATION, Bound::Source)
+        } else {
+            let equation = "x += alpha - beta p x once a round trip, p the largest of the way";
+            (equation, Bound::LastChange)
+        };
+        let figures = [
+            Figure::rate("x", self.paced.granted()),
+            Figure::one("p", self.loss),
+            Figure::rate("alpha", self.alpha),
+            Figure::one("beta", self.beta),
+            Figure::rate("cap after loss", self.paced.cap()),
+            Figure::seconds("RTT", self.paced.srtt()),
+        ];
+        Reason::new(equation, figures).bound(bound)
     }
 }

@@ -4,8 +4,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::{Hpcc, HpccHeader};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
-use crate::paced::Paced;
-use crate::reason::{Figure, Reason};
+use crate::paced::{AFTER_LOSS_EQUATION, Paced};
+use crate::reason::{Bound, Figure, Reason};
 
 /// Packets that may be outstanding until the RTT is known (RFC 6928).
 const UNKNOWING: f64 = 10.0;
@@ -225,14 +225,11 @@ impl Source for HpccSource {
     }
 
     fn reason(&self) -> Reason {
-        let equation = if self.paced.cap() < self.paced.granted() {
-            "a loss was seen: rate no more than half of what it was, growing by a packet an RTT"
-        } else if self.hop.is_none() {
-            "W at first: no two stamps to compare yet"
-        } else if self.multiplied {
-            "W = Wc / (U / eta) + W_AI"
-        } else {
-            "W = Wc + W_AI"
+        let (equation, bound) = match self.hop {
+            _ if self.paced.is_capped() => (AFTER_LOSS_EQUATION, Bound::Source),
+            None => ("W at first: no two stamps to compare yet", Bound::Source),
+            Some(hop) if self.multiplied => ("W = Wc / (U / eta) + W_AI", Bound::Hop(hop)),
+            Some(hop) => ("W = Wc + W_AI", Bound::Hop(hop)),
         };
         let figures = [
             Figure::bytes("W", self.window),
@@ -242,6 +239,6 @@ impl Source for HpccSource {
             Figure::one("eta", self.eta),
             Figure::seconds("T", self.base()),
         ];
-        Reason { hop: self.hop, ..Reason::new(equation, figures) }
+        Reason::new(equation, figures).bound(bound)
     }
 }

@@ -11,6 +11,7 @@ use crate::law::{
     Acked, FlowContext, Law, LinkContext, MAX_HEADER, Port, PortQueue, Signal, Sink, Source,
 };
 use crate::options::Options;
+use crate::reason::Bound;
 use crate::testing::{FLOW, MSS, acked, congestion};
 
 const TEN_GBIT: u64 = 10_000_000_000;
@@ -98,7 +99,7 @@ fn the_header_is_small_enough_to_travel_in_memory() {
 fn fields_are_named() {
     let fields = law(&[]).fields(&header(&[stamp(4, 1280, 160)]));
     let shown: Vec<_> = fields.iter().map(std::string::ToString::to_string).collect();
-    assert_eq!(shown[..3], ["nHop = 1.00", "pathID = 1.00", "returning = 0"]);
+    assert_eq!(shown[..3], ["nHop = 1", "pathID = 1", "returning = 0"]);
     assert_eq!(
         shown[3..],
         ["B = 10.0 Gbit/s", "TS = 0.0100 us", "txBytes = 1.28 KB", "qLen = 160 B"]
@@ -249,7 +250,7 @@ fn the_hop_that_is_used_most_counts() {
         &[stamp(4000, 10_240, 0), stamp(4000, 9_600, 8000), stamp(4000, 11_520, 0)],
     );
     near(s.used, 9_600.0 / 12_500.0 + 6.4 / 10.0, 1e-12);
-    assert_eq!(s.reason().hop, Some(1));
+    assert_eq!(s.reason().bound, Bound::Hop(1));
     assert_eq!(s.reason().equation, "W = Wc / (U / eta) + W_AI");
 }
 
@@ -283,7 +284,7 @@ fn of_more_than_five_hops_the_last_five_count() {
     hear(&mut s, 0, 1, &stamps(0, 0));
     hear(&mut s, 10, 2, &stamps(4000, 1280));
     near(s.used, 6.0 * 1280.0 / 12_500.0, 1e-12);
-    assert_eq!(s.reason().hop, Some(5));
+    assert_eq!(s.reason().bound, Bound::Hop(5));
     let numbers: Vec<usize> = header(&stamps(0, 0)).stamps().map(|(hop, _)| hop).collect();
     assert_eq!(numbers, [2, 3, 4, 5, 6]);
 }

@@ -5,8 +5,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use super::{Jetmax, JetmaxHeader};
 use crate::feedback::{Limits, Round};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
-use crate::paced::Paced;
-use crate::reason::{Figure, Reason};
+use crate::paced::{AFTER_LOSS_EQUATION, Paced};
+use crate::reason::{Bound, Figure, Reason};
 
 /// JetMax at one sender.
 #[derive(Clone, Debug)]
@@ -144,22 +144,24 @@ impl Source for JetmaxSource {
     }
 
     fn reason(&self) -> Reason {
-        let equation = if self.bottleneck == 0 {
-            "x = initial rate: no router has been heard"
+        let (equation, bound) = if self.bottleneck == 0 {
+            ("x = initial rate: no router has been heard", Bound::Source)
+        } else if self.paced.is_capped() {
+            (AFTER_LOSS_EQUATION, Bound::Source)
         } else if self.settling {
-            "x held until the new bottleneck has counted this flow"
+            let equation = "x held until the new bottleneck has counted this flow";
+            (equation, Bound::Port(self.bottleneck))
         } else {
-            "x += tau (g - x) once a round trip, g the fair rate of the bottleneck"
+            let equation = "x += tau (g - x) once a round trip, g the fair rate of the bottleneck";
+            (equation, Bound::Port(self.bottleneck))
         };
-        Reason::new(
-            equation,
-            [
-                Figure::rate("x", self.paced.granted()),
-                Figure::rate("g", self.fair),
-                Figure::one("bottleneck", self.bottleneck.into()),
-                Figure::rate("cap after loss", self.paced.cap()),
-                Figure::seconds("RTT", self.paced.srtt()),
-            ],
-        )
+        let figures = [
+            Figure::rate("x", self.paced.granted()),
+            Figure::rate("g", self.fair),
+            Figure::one("bottleneck", self.bottleneck.into()),
+            Figure::rate("cap after loss", self.paced.cap()),
+            Figure::seconds("RTT", self.paced.srtt()),
+        ];
+        Reason::new(equation, figures).bound(bound)
     }
 }

@@ -5,8 +5,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use super::{Maxnet, MaxnetHeader};
 use crate::feedback::Limits;
 use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
-use crate::paced::Paced;
-use crate::reason::{Figure, Reason};
+use crate::paced::{AFTER_LOSS_EQUATION, Paced};
+use crate::reason::{Bound, Figure, Reason};
 
 /// MaxNet at one sender.
 #[derive(Clone, Debug)]
@@ -79,20 +79,20 @@ impl Source for MaxnetSource {
     }
 
     fn reason(&self) -> Reason {
-        let equation = if self.price == f64::NEG_INFINITY {
-            "x = initial rate: no router has been heard"
+        let (equation, bound) = if self.price == f64::NEG_INFINITY {
+            ("x = initial rate: no router has been heard", Bound::Source)
+        } else if self.paced.is_capped() {
+            (AFTER_LOSS_EQUATION, Bound::Source)
         } else {
-            "x = x_max exp(-q), q the largest price of the way"
+            ("x = x_max exp(-q), q the largest price of the way", Bound::LastChange)
         };
-        Reason::new(
-            equation,
-            [
-                Figure::rate("x", self.paced.granted()),
-                Figure::one("q", self.price),
-                Figure::rate("x_max", self.x_max),
-                Figure::rate("cap after loss", self.paced.cap()),
-                Figure::seconds("RTT", self.paced.srtt()),
-            ],
-        )
+        let figures = [
+            Figure::rate("x", self.paced.granted()),
+            Figure::one("q", self.price),
+            Figure::rate("x_max", self.x_max),
+            Figure::rate("cap after loss", self.paced.cap()),
+            Figure::seconds("RTT", self.paced.srtt()),
+        ];
+        Reason::new(equation, figures).bound(bound)
     }
 }

@@ -93,6 +93,8 @@ fn stable_while_k_d_is_below_half_pi() {
     // d 0.5 s, so that the measuring interval (half of which adds to the delay) hardly counts.
     let monotone = deviations("0.7", 0.5);
     assert!(monotone.iter().all(|d| *d < 0.01), "k d 0.35 does not overshoot");
+    let past_1_over_e = deviations("1.2", 0.5);
+    assert!(past_1_over_e.iter().any(|d| *d > 0.01), "k d 0.6 does");
     let damped = deviations("2.4", 0.5);
     assert!(largest(&damped[100..200]) > 0.1, "k d 1.2 oscillates");
     assert!(largest(&damped[350..]) < largest(&damped[100..200]) / 2.0, "and comes to rest");

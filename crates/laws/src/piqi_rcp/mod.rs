@@ -50,9 +50,10 @@ use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
 use crate::rcp::{
-    Formats, Ramp, RatePort, RcpHeader, RcpSink, RcpSource, Rule, Slot, check_shared, shared,
+    Formats, Ramp, RatePort, RcpHeader, RcpSink, RcpSource, Rule, Slot, check_shared, shared, trust,
 };
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
@@ -172,5 +173,14 @@ impl Law for PiqiRcp {
     }
     fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
         header.fields()
+    }
+    fn falsify(&self, header: &mut RcpHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &RcpHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn grant(&self, header: &RcpHeader) -> Option<Grant> {
+        trust::grant(header)
     }
 }

@@ -44,6 +44,7 @@ mod sink;
 mod source;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trust;
 
 pub use header::{Kind, RcpHeader};
 pub use port::{RatePort, Rule, Slot};
@@ -62,6 +63,7 @@ use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER
 use crate::options::{Kind as Of, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// Options of RCP and PIQI-RCP alike.
 pub(crate) mod shared {
@@ -224,5 +226,14 @@ impl Law for Rcp {
     }
     fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
         header.fields()
+    }
+    fn falsify(&self, header: &mut RcpHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &RcpHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn grant(&self, header: &RcpHeader) -> Option<Grant> {
+        trust::grant(header)
     }
 }

@@ -6,8 +6,8 @@ use super::RcpHeader;
 use super::header::MAX_RATE;
 use crate::law::{Acked, Congestion, FlowContext, Sending, Source};
 use crate::options::Options;
-use crate::paced::Paced;
-use crate::reason::{Figure, Reason};
+use crate::paced::{AFTER_LOSS_EQUATION, Paced};
+use crate::reason::{Bound, Figure, Reason};
 
 /// RCP or PIQI-RCP at one sender.
 #[derive(Clone, Debug)]
@@ -137,27 +137,26 @@ impl Source for RcpSource {
     fn reason(&self) -> Reason {
         let Some(offered) = self.offered else {
             let wish = [Figure::rate("wish", self.desired)];
-            return Reason::new(
-                "no rate has come back yet: one packet outstanding asks for it",
-                wish,
-            );
+            let equation = "no rate has come back yet: one packet outstanding asks for it";
+            return Reason::new(equation, wish).bound(Bound::Source);
         };
-        let equation = if self.paced.rate() < self.paced.granted() {
-            "a loss was seen: half the rate of then, and a packet an RTT more each RTT"
+        let (equation, bound) = if self.paced.is_capped() {
+            (AFTER_LOSS_EQUATION, Bound::Source)
         } else if self.paced.granted() < self.least {
-            "one packet per probe interval, to hear of a higher rate"
+            ("one packet per probe interval, to hear of a higher rate", Bound::LastChange)
         } else if self.ramp.is_some() {
-            "x += ramp (R - x) in an RTT, R the least rate of the routers on the way"
+            (
+                "x += ramp (R - x) in an RTT, R the least rate of the routers on the way",
+                Bound::LastChange,
+            )
         } else {
-            "x = R, the least rate of the routers on the way"
+            ("x = R, the least rate of the routers on the way", Bound::LastChange)
         };
-        Reason::new(
-            equation,
-            [
-                Figure::rate("R", offered),
-                Figure::rate("x", self.paced.rate()),
-                Figure::seconds("RTT", self.paced.srtt()),
-            ],
-        )
+        let figures = [
+            Figure::rate("R", offered),
+            Figure::rate("x", self.paced.rate()),
+            Figure::seconds("RTT", self.paced.srtt()),
+        ];
+        Reason::new(equation, figures).bound(bound)
     }
 }

@@ -32,12 +32,18 @@
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
 //!   the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet and
 //!   takes feedback at once. The draft names the choices and picks none.
+//! - A receiver that got no header returns none, and the sender then grows as Reno does until headers
+//!   come back (`without_header`); otherwise a router that strips headers would leave it with its
+//!   initial window for ever.
+//! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over the
+//!   time it takes. The draft takes it as known.
 
 mod port;
 mod sink;
 mod source;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub use port::XcpPort;
 pub use sink::XcpSink;
@@ -53,6 +59,7 @@ use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// How a sender says how fast it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +115,13 @@ pub struct Xcp {
     pub(crate) desired: Option<Rate>,
     pub(crate) weight: f64,
     pub(crate) after_loss: AfterLoss,
+    pub(crate) reno_without_header: bool,
     pub(crate) alpha: f64,
     pub(crate) beta: f64,
     pub(crate) gamma: f64,
     pub(crate) capacity: Option<Rate>,
+    pub(crate) measure_capacity: bool,
+    pub(crate) probe: f64,
     pub(crate) initial_interval: Duration,
     pub(crate) min_interval: Duration,
     pub(crate) max_interval: Duration,
@@ -190,6 +200,14 @@ const OPTIONS: &[OptionSpec] = &[
               \"ignore\": nothing (the thesis's implementation). Draft -03, 4.1.3.2.",
     },
     OptionSpec {
+        name: "without_header",
+        kind: Kind::Word(&["reno", "hold"]),
+        default: "reno",
+        doc: "Sender: when acknowledgements carry no congestion header, which someone on the path has \
+              taken off. \"reno\": grow as Reno until they do again; \"hold\": keep the window. The \
+              drafts do not say.",
+    },
+    OptionSpec {
         name: "alpha",
         kind: Kind::Number(0.0, 2.0),
         default: "0.4",
@@ -213,6 +231,21 @@ const OPTIONS: &[OptionSpec] = &[
         default: "link",
         doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate, \
               without regard to link-layer overhead, as the drafts have it.",
+    },
+    OptionSpec {
+        name: "measure_capacity",
+        kind: Kind::Switch,
+        default: "false",
+        doc: "Port: start from `capacity`, then believe the rate at which packets leave while others \
+              wait. For links whose rate nobody can tell, or told wrongly (ns-2 has a metered mode).",
+    },
+    OptionSpec {
+        name: "probe",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.05",
+        doc: "Port, with measure_capacity: by how much it raises the capacity it believes in when in a \
+              control interval as much came and nothing waited; no paper's, a share that the next \
+              interval's queue shows without filling a buffer.",
     },
     OptionSpec {
         name: "initial_interval",
@@ -308,10 +341,13 @@ impl Law for Xcp {
                 "stay-reno" => AfterLoss::StayReno,
                 _ => AfterLoss::Ignore,
             },
+            reno_without_header: o.word("without_header") == "reno",
             alpha: o.number("alpha"),
             beta: o.number("beta"),
             gamma: o.number("gamma"),
             capacity: o.rate("capacity"),
+            measure_capacity: o.switch("measure_capacity"),
+            probe: o.number("probe"),
             initial_interval: o.time("initial_interval"),
             min_interval: o.time("min_interval"),
             max_interval: o.time("max_interval"),
@@ -366,5 +402,17 @@ impl Law for Xcp {
             Figure::rate("delta_throughput", header.delta_throughput.get()),
             Figure::rate("reverse_feedback", header.reverse_feedback.get()),
         ]
+    }
+    fn falsify(&self, header: &mut XcpHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &XcpHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn correct(&self, header: &mut XcpHeader, spacing: Duration) {
+        trust::correct(header, spacing);
+    }
+    fn grant(&self, header: &XcpHeader) -> Option<Grant> {
+        trust::grant(header)
     }
 }

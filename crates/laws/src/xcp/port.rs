@@ -15,6 +15,7 @@ pub struct XcpPort {
     estimator: QueueEstimator,
     capacity: f64,
     capacity_is_set: bool,
+    meter: Option<Meter>,
     alpha: f64,
     beta: f64,
     gamma: f64,
@@ -66,6 +67,19 @@ struct QueueEstimator {
     next: Time,
 }
 
+/// Measures at what rate the link sends: it does nothing else from one departure to the next where
+/// something waits in between.
+#[derive(Clone, Debug)]
+struct Meter {
+    probe: f64,
+    /// When the packet began to leave that others wait behind; [`Time::NEVER`] where none do.
+    started: Time,
+    size: f64,
+    /// Of this control interval: what left while something waited, in bytes and seconds.
+    bytes: f64,
+    time: f64,
+}
+
 impl XcpPort {
     pub(super) fn new(law: &Xcp, link: &LinkContext) -> XcpPort {
         let min_interval = law.min_interval.max(link.delay);
@@ -83,7 +97,8 @@ impl XcpPort {
                 next: Time::ZERO + first,
             },
             capacity: law.capacity.unwrap_or(link.rate).throughput().get(),
-            capacity_is_set: law.capacity.is_some(),
+            capacity_is_set: law.capacity.is_some() || law.measure_capacity,
+            meter: law.measure_capacity.then(|| Meter::new(law.probe)),
             alpha: law.alpha,
             beta: law.beta,
             gamma: law.gamma,
@@ -108,6 +123,9 @@ impl XcpPort {
             self.avg_rtt = (sums.x_rtt / sums.x_with_rtt * 1e-12).max(self.min_interval);
         }
         let input_bw = sums.input / self.interval;
+        if let Some(meter) = &mut self.meter {
+            self.capacity = meter.read(self.capacity, input_bw, self.interval);
+        }
         let feedback = self.alpha * (self.capacity - input_bw)
             - self.beta * self.estimator.queue / self.avg_rtt;
         let shuffled = (self.gamma * input_bw - feedback.abs()).max(0.0);
@@ -152,12 +170,15 @@ impl Port for XcpPort {
     #[inline]
     fn on_departure(
         &mut self,
-        _now: Time,
+        now: Time,
         size: Bytes,
         header: Option<&mut XcpHeader>,
         queue: PortQueue,
     ) {
         self.estimator.observe(queue.bytes.as_f64());
+        if let Some(meter) = &mut self.meter {
+            meter.observe(now, size, queue);
+        }
         let Some(header) = header else { return };
         if header.format != Format::Standard {
             return;
@@ -233,6 +254,33 @@ impl Allotment {
     }
 }
 
+impl Meter {
+    fn new(probe: f64) -> Meter {
+        Meter { probe, started: Time::NEVER, size: 0.0, bytes: 0.0, time: 0.0 }
+    }
+
+    #[inline]
+    fn observe(&mut self, now: Time, size: Bytes, queue: PortQueue) {
+        if self.started != Time::NEVER {
+            self.bytes += self.size;
+            self.time += now.since(self.started).secs();
+        }
+        self.started = if queue.packets > 0 { now } else { Time::NEVER };
+        self.size = size.as_f64();
+    }
+
+    /// The capacity to believe in from now on. Evidence counts by the part of the interval it covers.
+    fn read(&mut self, believed: f64, input_bw: f64, interval: f64) -> f64 {
+        let (bytes, time) = (core::mem::take(&mut self.bytes), core::mem::take(&mut self.time));
+        if time > 0.0 {
+            return believed + (bytes / time - believed) * (time / interval).min(1.0);
+        }
+        // Nothing waited, though about as much came as was believed to be possible.
+        let is_full = input_bw >= (1.0 - self.probe) * believed;
+        if is_full { believed * (1.0 + self.probe) } else { believed }
+    }
+}
+
 impl QueueEstimator {
     #[inline]
     fn observe(&mut self, bytes: f64) {
@@ -267,6 +315,9 @@ impl XcpPort {
     }
     pub(super) fn set_queue(&mut self, bytes: f64) {
         self.estimator.queue = bytes;
+    }
+    pub(super) fn capacity(&self) -> f64 {
+        self.capacity
     }
     pub(super) fn sum_x(&self) -> f64 {
         self.sums.x

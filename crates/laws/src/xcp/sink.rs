@@ -6,11 +6,12 @@ use ratewire_wire::xcp::XcpHeader;
 use crate::law::Sink;
 
 /// Returns the sum of the feedback received since the last acknowledgement, in the minimal format
-/// that routers leave alone.
+/// that routers leave alone; nothing where no header came.
 #[derive(Clone, Debug, Default)]
 pub struct XcpSink {
     sum: Throughput,
-    protocol: u8,
+    /// Of the header that came last, if one did since the last acknowledgement.
+    protocol: Option<u8>,
 }
 
 impl Sink for XcpSink {
@@ -19,12 +20,12 @@ impl Sink for XcpSink {
     #[inline]
     fn on_data(&mut self, _now: Time, header: &XcpHeader) {
         self.sum += header.delta_throughput;
-        self.protocol = header.protocol;
+        self.protocol = Some(header.protocol);
     }
 
     #[inline]
     fn on_ack(&mut self, _now: Time) -> Option<XcpHeader> {
         let reverse_feedback = core::mem::take(&mut self.sum);
-        Some(XcpHeader::minimal(self.protocol, reverse_feedback))
+        self.protocol.take().map(|protocol| XcpHeader::minimal(protocol, reverse_feedback))
     }
 }

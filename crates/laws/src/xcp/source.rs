@@ -5,7 +5,7 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::{AfterLoss, ThroughputField, Xcp};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
-use crate::reason::{Figure, Reason};
+use crate::reason::{Bound, Figure, Reason};
 
 /// XCP at one sender.
 ///
@@ -16,6 +16,8 @@ pub struct XcpSource {
     srtt: f64,
     round: Round,
     state: State,
+    /// Where growth without headers turns from doubling to linear, in network-layer bytes.
+    ssthresh: f64,
     desired: f64,
     /// Wishes below 1 B/s, which the header cannot carry, are saved up.
     wish_carry: f64,
@@ -27,6 +29,7 @@ pub struct XcpSource {
     weight: f64,
     throughput: ThroughputField,
     after_loss: AfterLoss,
+    reno_without_header: bool,
     pacing: bool,
     cap_to_receive_window: bool,
     zero_wish_when_limited: bool,
@@ -51,8 +54,8 @@ enum State {
     Repairing,
     /// A mark was seen: no increase until the time given.
     Marked(Time),
-    /// Reno for the rest of the connection, with its slow-start threshold in network-layer bytes.
-    Reno(f64),
+    /// Reno for the rest of the connection.
+    Reno,
 }
 
 impl XcpSource {
@@ -68,6 +71,7 @@ impl XcpSource {
                 measured: 0.0,
             },
             state: State::Xcp,
+            ssthresh: f64::INFINITY,
             desired: law.desired.unwrap_or(flow.line_rate).throughput().get(),
             wish_carry: 0.0,
             packet: flow.packet.as_f64(),
@@ -77,6 +81,7 @@ impl XcpSource {
             weight: law.weight,
             throughput: law.throughput,
             after_loss: law.after_loss,
+            reno_without_header: law.reno_without_header,
             pacing: law.pacing,
             cap_to_receive_window: law.cap_to_receive_window,
             zero_wish_when_limited: law.zero_wish_when_limited,
@@ -155,13 +160,13 @@ impl XcpSource {
         self.window = (self.window + allowed * self.srtt).max(self.packet);
     }
 
-    /// RFC 5681, for senders that stay Reno after a loss.
-    fn grow_as_reno(&mut self, acked: &Acked, ssthresh: f64) {
+    /// RFC 5681, for senders that stay Reno after a loss, or to which no header comes back.
+    fn grow_as_reno(&mut self, acked: &Acked) {
         if acked.in_recovery || acked.limited {
             return;
         }
         let bytes = acked.bytes.as_f64() * self.packet_per_payload;
-        self.window += if self.window < ssthresh {
+        self.window += if self.window < self.ssthresh {
             bytes.min(self.packet)
         } else {
             self.packet * bytes.min(self.window) / self.window
@@ -207,10 +212,11 @@ impl Source for XcpSource {
         self.srtt = acked.srtt.secs();
         self.advance_round(acked.now, acked.srtt);
         self.round.limited |= acked.limited;
-        if let State::Reno(ssthresh) = self.state {
-            self.grow_as_reno(acked, ssthresh);
-        } else if let Some(header) = header {
-            self.apply_feedback(header.reverse_feedback.get(), acked.now);
+        match header {
+            _ if self.state == State::Reno => self.grow_as_reno(acked),
+            Some(header) => self.apply_feedback(header.reverse_feedback.get(), acked.now),
+            None if self.reno_without_header => self.grow_as_reno(acked),
+            None => {}
         }
         if self.cap_to_receive_window {
             let cap = acked.receive_window.as_f64() * self.packet_per_payload;
@@ -224,9 +230,10 @@ impl Source for XcpSource {
         }
         let flight = congestion.in_flight.as_f64() * self.packet_per_payload;
         let half = (self.window.min(flight) / 2.0).max(self.packet);
+        self.ssthresh = half.max(2.0 * self.packet);
         self.window = if congestion.signal == Signal::Timeout { self.packet } else { half };
         self.state = match (self.after_loss, congestion.signal) {
-            (AfterLoss::StayReno, _) => State::Reno(half.max(2.0 * self.packet)),
+            (AfterLoss::StayReno, _) => State::Reno,
             (_, Signal::Mark) => State::Marked(congestion.now + congestion.srtt),
             (_, Signal::Loss) => State::Repairing,
             // With one packet a round trip a repair may take as many as were lost: the routers say
@@ -250,25 +257,25 @@ impl Source for XcpSource {
     }
 
     fn reason(&self) -> Reason {
+        let bound = match self.state {
+            State::Xcp => Bound::LastChange,
+            State::Repairing | State::Marked(_) | State::Reno => Bound::Source,
+        };
         let equation = match self.state {
             State::Xcp => "window += reverse_feedback * RTT, as routers have granted",
             State::Repairing => "a loss is being repaired: the window was halved and does not grow",
             State::Marked(_) => {
                 "a mark was seen: the window was halved and does not grow for an RTT"
             }
-            State::Reno(_) => {
-                "a loss was seen: window as Reno has it for the rest of the connection"
-            }
+            State::Reno => "a loss was seen: window as Reno has it for the rest of the connection",
         };
-        Reason::new(
-            equation,
-            [
-                Figure::bytes("window", self.window),
-                Figure::seconds("RTT", self.srtt),
-                Figure::rate("measured", self.round.measured),
-                Figure::one("limited", f64::from(u8::from(self.is_limited()))),
-            ],
-        )
+        let figures = [
+            Figure::bytes("window", self.window),
+            Figure::seconds("RTT", self.srtt),
+            Figure::rate("measured", self.round.measured),
+            Figure::one("limited", f64::from(u8::from(self.is_limited()))),
+        ];
+        Reason::new(equation, figures).bound(bound)
     }
 
     #[inline]

@@ -5,8 +5,12 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::Xcp;
-use crate::law::{Acked, FlowContext, Law, LinkContext, Port, PortQueue, Sending, Sink, Source};
+use crate::law::{
+    Acked, Congestion, FlowContext, Law, LinkContext, Port, PortQueue, Sending, Signal, Sink,
+    Source,
+};
 use crate::options::Options;
+use crate::trust::{Hand, Lie};
 
 const PACKET: Bytes = Bytes::new(1500);
 const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
@@ -97,6 +101,20 @@ fn two_flows_at_capacity_move_towards_each_other_and_the_sum_is_f() {
     near(change[0] + change[1], -6_780.0, 1e-3);
 }
 
+/// The check of the thesis's unit bug 2, which gave 4e5: nothing is spare and nothing waits.
+#[test]
+fn a_full_link_without_a_queue_gives_what_it_takes() {
+    let mut p = port(&[], 1_000_000, 0.5);
+    let packets = vec![header(0.003, 0.5, 1e9); 1_000_000 / 2 / 1500];
+    packets.iter().for_each(|h| arrive(&mut p, *h));
+    // The last third of a packet is another law's, from which nothing is taken.
+    p.on_arrival(Time::ZERO, Bytes::new(500), None, NO_QUEUE);
+    p.on_timer(secs(0.5), NO_QUEUE);
+    assert_eq!(p.residues(), (100_000.0, 100_000.0), "shuffled, and F is 0");
+    let change: f64 = packets.iter().map(|h| depart(&mut p, *h)).sum();
+    near(change, 100_000.0 * 500.0 / 500_000.0, 1e-6);
+}
+
 #[test]
 fn an_idle_interval_keeps_the_mean_rtt_and_gives_nothing() {
     let mut p = port(&[], 1_250_000, 0.5);
@@ -178,7 +196,7 @@ fn the_receiver_returns_the_sum_since_the_last_acknowledgement() {
     sink.on_data(Time::ZERO, &header(0.1, 0.1, -300.0));
     let ack = sink.on_ack(Time::ZERO).unwrap();
     assert_eq!(ack, XcpHeader::minimal(6, Throughput::new(700.0)));
-    assert_eq!(sink.on_ack(Time::ZERO).unwrap().reverse_feedback, Throughput::ZERO);
+    assert_eq!(sink.on_ack(Time::ZERO), None, "no header came since");
 }
 
 /// A sender of the thesis's Example 11: MSS 1500, RTT 500 ms, 80 Mbit/s to the router.
@@ -198,6 +216,7 @@ fn example_11(options: &[(&str, &str)]) -> super::XcpSource {
 }
 
 extern crate std;
+use std::vec;
 use std::vec::Vec;
 
 fn send(source: &mut super::XcpSource, now: f64, packets: u32, limited: bool) -> Vec<XcpHeader> {
@@ -295,4 +314,83 @@ fn the_window_follows_feedback_and_never_falls_below_a_packet() {
     near(source.window().as_f64(), 1500.0 + 500_000.0, 1e-6);
     acknowledge(&mut source, 1.0, -1.0e9, false);
     assert_eq!(source.window(), PACKET);
+}
+
+#[test]
+fn without_headers_a_sender_grows_as_reno_until_they_come_back() {
+    let acked = |now: f64| Acked { now: secs(now), bytes: PACKET, ..crate::testing::acked() };
+    let window = |source: &super::XcpSource| source.window().as_f64();
+    let grown = |options: &[(&str, &str)]| {
+        let mut source = example_11(options);
+        let before = window(&source);
+        (0..10).for_each(|_| source.on_ack(&acked(1.0), None));
+        (before, source)
+    };
+    let (before, held) = grown(&[("without_header", "hold")]);
+    assert_eq!(window(&held), before);
+    let (before, mut source) = grown(&[]);
+    assert_eq!(window(&source), before + 10.0 * PACKET.as_f64(), "slow start");
+    let loss = Congestion {
+        now: secs(2.0),
+        signal: Signal::Loss,
+        in_flight: PACKET * 100,
+        srtt: Duration::from_millis(500),
+    };
+    source.on_congestion(&loss);
+    source.on_recovered(secs(2.5));
+    let halved = window(&source);
+    (0..10).for_each(|_| source.on_ack(&acked(3.0), None));
+    assert!(window(&source) < halved + 2.0 * PACKET.as_f64(), "congestion avoidance");
+    let linear = window(&source);
+    source.on_ack(&acked(3.1), Some(&XcpHeader::minimal(6, Throughput::new(1e6))));
+    near(window(&source), linear + 1e6 * acked(3.1).srtt.secs(), 1e-9);
+}
+
+/// A port that is told 1.25e6 B/s and measures, after an interval in which packets left so far apart
+/// with others behind them, or with none.
+fn measured(spacing: f64, waiting: u32, packets: u32) -> f64 {
+    let mut port = port(&[("measure_capacity", "true")], 1_250_000, 0.5);
+    for i in 0..packets {
+        arrive(&mut port, header(0.005, 0.5, 0.0));
+        let queue = PortQueue { bytes: PACKET * u64::from(waiting), packets: waiting };
+        port.on_departure(secs(f64::from(i) * spacing), PACKET, None, queue);
+    }
+    port.on_timer(secs(0.5), NO_QUEUE);
+    port.capacity()
+}
+
+#[test]
+fn a_port_that_measures_believes_what_leaves_while_others_wait() {
+    // Half of what it was told, over the whole interval (but for the last packet, still leaving).
+    near(measured(0.0024, 5, 209), 625_000.0, 0.01);
+    // Nothing waited: no evidence; and half came.
+    assert_eq!(measured(0.0024, 0, 209), 1_250_000.0);
+    // As much came as was believed possible, and nothing waited.
+    near(measured(0.0012, 0, 417), 1.05 * 1_250_000.0, 1e-9);
+    // Evidence of a fifth of the interval counts for a fifth.
+    near(measured(0.0024, 5, 43), 1_250_000.0 - 0.2 * 625_000.0, 0.01);
+}
+
+#[test]
+fn lies_change_what_they_are_about() {
+    let law = law(&[]);
+    let honest = header(0.01, 0.1, 1000.0);
+    let told = |lie: Lie, hand: Hand, header: XcpHeader| {
+        let mut header = header;
+        law.falsify(&mut header, &lie, hand);
+        header
+    };
+    let lie = Lie { rtt: 10.0, throughput: 0.25, ignore_feedback: true, inflate: 2.0 };
+    let sent = told(lie, Hand::Sending, honest);
+    assert_eq!((sent.rtt, sent.x), (Duration::from_secs(1), Duration::from_millis(40)));
+    let back = |feedback| XcpHeader::minimal(6, Throughput::new(feedback));
+    assert_eq!(told(lie, Hand::Returning, back(100.0)), back(200.0));
+    assert_eq!(told(lie, Hand::Returning, back(-100.0)), back(-50.0));
+    assert_eq!(told(lie, Hand::Reading, back(-100.0)), back(0.0));
+    assert_eq!(told(lie, Hand::Reading, back(100.0)), back(100.0));
+    for hand in [Hand::Sending, Hand::Returning, Hand::Reading] {
+        assert_eq!(told(Lie::default(), hand, back(-100.0)), back(-100.0));
+        assert_eq!(told(Lie::default(), hand, honest), honest);
+    }
+    assert_eq!((law.claim(&back(1.0)), law.grant(&back(1.0))), (None, None));
 }

@@ -33,6 +33,9 @@ pub fn link(from: u32, to: u32) -> LinkSpec {
         loss: Loss::None,
         law: None,
         medium: None,
+        strips: false,
+        reorder: None,
+        police: None,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use ratewire_net::spec::*;
 
-use crate::bench::{Bench, link, us};
+use ratewire_units::Duration;
+
+use crate::bench::{Arrived, Bench, link, us};
 
 /// Which of `n` packets are lost.
 fn lost(loss: Loss, n: u32) -> Vec<bool> {
@@ -62,4 +64,21 @@ fn regular_loss_takes_each_nth_packet() {
     assert_eq!(lost, expected);
     assert_eq!(share(&self::lost(Loss::Every(0), 100)), 0.0);
     assert_eq!(share(&self::lost(Loss::Every(1), 100)), 1.0);
+}
+
+#[test]
+fn a_late_packet_is_overtaken_by_those_within_its_delay() {
+    let reorder = Some(Reorder { share: 0.1, delay: Duration::from_micros(10) });
+    let mut b = Bench::new(vec![LinkSpec { reorder, ..link(0, 1) }]);
+    // A packet each 2 us, of one byte: a late one comes after the five behind it.
+    (0..10_000u32).for_each(|i| b.send(us(u64::from(i) * 2), 0, 1));
+    b.run(us(30_000));
+    assert_eq!(b.arrived.len(), 10_000);
+    assert_eq!(b.network.in_flight(), 0);
+    let late = |a: &&Arrived| a.at != us(u64::from(a.packet) * 2 + 1);
+    let share = b.arrived.iter().filter(late).count() as f64 / 10_000.0;
+    assert!((share - 0.1).abs() < 0.01, "{share}");
+    for a in b.arrived.iter().filter(late) {
+        assert_eq!(a.at, us(u64::from(a.packet) * 2 + 11));
+    }
 }

@@ -3,7 +3,7 @@
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::figure::{count, index, mean, percent, plural, seconds};
-use crate::headline::bottleneck_label;
+use crate::headline::bottleneck_label_of;
 use crate::{Expectation, Headline, Run};
 
 /// Claims shown on the page.
@@ -27,7 +27,7 @@ pub(super) fn cards(runs: &[Run], groups: &Groups) -> String {
         "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run. \
          Fairness is Jain’s index of the long flows’ goodputs: 1 is equal shares. \
          Drops count every link.</p></section>\n",
-        name(&bottleneck_label(runs))
+        name(&bottleneck_label_of(runs))
     ));
     out
 }

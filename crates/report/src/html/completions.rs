@@ -1,6 +1,8 @@
 //! Flow completion times: against size, and as a distribution. Drawn here, not by script: exact,
 //! and it prints.
 
+use ratewire_statistics::percentile;
+
 use super::groups::{Groups, Mode};
 use super::plane::{Axis, Plane};
 use crate::Run;
@@ -55,8 +57,8 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
         let class = format!("class=\"{hue} dash{}\" data-g=\"{index}\"", group.dash.min(3));
         dots.push_str(&format!("<path {class} d=\"{}\"/>\n", scatter(&against_size, points)));
         lines.push_str(&format!("<path {class} d=\"{}\"/>\n", steps(&distribution, points)));
-        let median = quantile(points, 0.5);
-        said.push(format!("{}: median {}", group.name, time(median)));
+        let median = percentile(&sorted_times(points), 50);
+        said.push(format!("{}: median {}", group.name, seconds(median)));
     }
     let marks = |class: &str, paths: &str| format!("<g class=\"{class}\">\n{paths}</g>\n");
     let label = said.join("; ");
@@ -114,11 +116,4 @@ fn steps(plane: &Plane, points: &[Point]) -> String {
         out.push_str(&format!("H{x}V{y}"));
     }
     out
-}
-
-/// The nearest-rank quantile of the times of a list that is not empty.
-fn quantile(points: &[Point], q: f64) -> f64 {
-    let times = sorted_times(points);
-    let rank = libm::ceil(q * times.len() as f64).max(1.0) as usize;
-    times[rank.min(times.len()) - 1]
 }

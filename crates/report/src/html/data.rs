@@ -3,11 +3,13 @@
 //! A series is an array whose first element is the index of its first point; point `i` covers the
 //! time from `i` to `i + 1` times `dt`. `g` is the group that gives the colour, -1 for none.
 
+use std::collections::BTreeMap;
+
 use super::groups::{Groups, Mode};
 use super::plots::Plot;
-use super::text::{json_string, push_number};
-use crate::headline::bottlenecks;
-use crate::{LinkSeries, Run, Series};
+use super::text::{json_sentence, json_string, push_number};
+use crate::headline::{bottlenecks, summaries};
+use crate::{Answer, LinkSeries, Run, Series};
 
 /// Links the page draws plots for.
 pub(super) const LINKS: usize = 24;
@@ -61,7 +63,7 @@ impl Choice {
         let known = &run.info.topology.links;
         let named = names.iter().filter_map(|name| known.iter().position(|l| l.name == *name));
         self.links = match names {
-            [] => bottlenecks(runs),
+            [] => bottlenecks(&summaries(runs)),
             _ => named.map(|link| link as u32).collect(),
         };
     }
@@ -139,6 +141,7 @@ pub(super) fn json(
     out.push_str(&format!(",\"units\":{{{}}}", units.join(",")));
     let writer = Writer { halvings: drawing.halvings };
     let drawn = |plot: Plot| drawing.plots.contains(&plot);
+    let mut sentences = Sentences::default();
     out.push_str(",\"flows\":[");
     for (index, run) in runs.iter().enumerate() {
         for flow in &run.collected.flows {
@@ -150,6 +153,8 @@ pub(super) fn json(
             writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
             if drawn(Plot::Throughput) {
                 writer.smoothed(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
+                let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
+                writer.answers(&mut out, answers, &mut sentences);
             }
             for (plot, series, unit) in [
                 (Plot::Window, &flow.cwnd_bytes, choice.size),
@@ -199,7 +204,7 @@ pub(super) fn json(
         }
         out.push_str("]}");
     }
-    out.push_str("]}");
+    out.push_str(&format!("],\"says\":[{}]}}", sentences.list.join(",")));
     out
 }
 
@@ -250,6 +255,27 @@ impl Writer {
         push_values(out, key, &means, unit);
     }
 
+    /// What bound the rate: `[time, who, equation, figures]`, the middle two as places among the
+    /// sentences; as many as points are.
+    fn answers<'a>(
+        &self,
+        out: &mut String,
+        answers: impl Iterator<Item = &'a Answer>,
+        sentences: &mut Sentences,
+    ) {
+        let told = answers.step_by(1 << self.halvings.min(30)).map(|answer| {
+            let (by, equation) = (sentences.place(&answer.by), sentences.place(&answer.equation));
+            let figures: Vec<String> = answer.figures.iter().map(|f| json_string(f)).collect();
+            let mut text = String::from("[");
+            push_number(&mut text, answer.sent.secs());
+            text + &format!(",{by},{equation},[{}]]", figures.join(","))
+        });
+        let told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            out.push_str(&format!(",\"why\":[{}]", told.join(",")));
+        }
+    }
+
     fn link(&self, out: &mut String, link: &LinkSeries, group: i64, drawn: impl Fn(Plot) -> bool) {
         out.push_str(&format!("{{\"g\":{group}"));
         self.dt(out, &[&link.utilisation, &link.queue_packets_mean]);
@@ -271,6 +297,23 @@ impl Writer {
 fn comma(out: &mut String) {
     if !out.ends_with('[') {
         out.push(',');
+    }
+}
+
+/// What many answers say, each kept once, as JSON.
+#[derive(Default)]
+struct Sentences {
+    list: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Sentences {
+    /// Its place in the list.
+    fn place(&mut self, text: &str) -> usize {
+        *self.places.entry(text.to_string()).or_insert_with(|| {
+            self.list.push(json_sentence(text));
+            self.list.len() - 1
+        })
     }
 }
 

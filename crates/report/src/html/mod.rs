@@ -5,6 +5,7 @@
 //! forbids it to load anything at all.
 
 mod cards;
+mod comparison;
 mod completions;
 mod data;
 mod foot;
@@ -19,6 +20,7 @@ mod topology;
 
 use crate::figure::plural;
 use crate::{Expectation, Run};
+pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
 pub use plots::Plot;
@@ -59,9 +61,14 @@ impl Page {
 pub fn render(page: &Page) -> String {
     let groups = Groups::of(&page.runs);
     let choice = Choice::of(&page.runs);
+    small_enough(|halvings| document(page, &groups, &choice, halvings))
+}
+
+/// The document with its series halved as often as it takes.
+fn small_enough(document: impl Fn(u32) -> String) -> String {
     let mut halvings = 0;
     loop {
-        let html = document(page, &groups, &choice, halvings);
+        let html = document(halvings);
         if html.len() <= LARGEST || halvings >= MOST_HALVINGS {
             return html;
         }
@@ -86,17 +93,17 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&cards::cards(runs, groups));
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&topology::topology(runs));
-    out.push_str(&plots::plots(runs, groups, choice, halvings));
+    out.push_str(&plots::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
     out.push_str(&tables::tables(runs, groups));
     out.push_str(&foot::foot(page, choice, halvings));
-    out.push_str("</main>\n<script type=\"application/json\" id=\"data\">");
     let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
-    out.push_str(&data::json(runs, groups, choice, &drawing));
-    out + "</script>\n" + &end()
+    out.push_str("</main>\n");
+    out.push_str(&drawn(&data::json(runs, groups, choice, &drawing)));
+    out + &end()
 }
 
-/// A document up to the start of its body.
+/// All up to the body.
 fn head(title: &str, style: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -109,7 +116,12 @@ fn head(title: &str, style: &str) -> String {
     )
 }
 
-/// The scripts, and the end of the document.
+/// What the plots over time show.
+fn drawn(data: &str) -> String {
+    format!("<script type=\"application/json\" id=\"data\">{data}</script>\n")
+}
+
+/// What draws the plots, and the end of the document.
 fn end() -> String {
     format!(
         "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
@@ -127,7 +139,7 @@ fn header(page: &Page, title: &str) -> String {
         seeds.dedup();
         seeds.iter().take(8).map(u64::to_string).collect()
     };
-    let mut facts = vec![
+    let facts = vec![
         (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
         ("Duration", escape(&info.duration.to_string())),
         ("Flows", crate::figure::count(first.collected.flows_total as u64)),
@@ -135,15 +147,20 @@ fn header(page: &Page, title: &str) -> String {
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
         ("Ratewire", name(&info.version)),
     ];
-    facts.retain(|(_, text)| !text.is_empty());
-    let facts: String =
-        facts.iter().map(|(k, v)| format!("<div><dt>{k}</dt><dd>{v}</dd></div>")).collect();
     let failed = page.expectations.iter().filter(|e| !e.passed).count();
     let verdict = match (page.expectations.len(), failed) {
         (0, _) => String::new(),
         (n, 0) => format!("<p class=\"pill pass\">✓ {} held</p>", plural(n, "claim")),
         (n, _) => format!("<p class=\"pill fail\">✗ {failed} of {} failed</p>", plural(n, "claim")),
     };
+    headed(title, &verdict, facts)
+}
+
+/// The title, a verdict beside it, and the facts that there are.
+fn headed(title: &str, verdict: &str, facts: Vec<(&str, String)>) -> String {
+    let known = facts.iter().filter(|(_, text)| !text.is_empty());
+    let facts: String =
+        known.map(|(k, v)| format!("<div><dt>{k}</dt><dd>{v}</dd></div>")).collect();
     format!(
         "<header><div><h1>{title}</h1>{verdict}</div><dl class=\"facts\">{facts}</dl></header>\n"
     )

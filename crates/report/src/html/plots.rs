@@ -8,6 +8,10 @@ use super::text::{escape, name};
 use crate::figure::{count, percent, plural, rate, seconds};
 use crate::{Headline, Run};
 
+/// Where the script tells what bound a flow's rate.
+const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\">Point at a flow, or tap it, to see \
+                       what bound its rate then.</div>";
+
 /// Something drawn over time, or of completed flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -102,10 +106,16 @@ impl Plot {
     }
 }
 
-pub(super) fn plots(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
+pub(super) fn plots(
+    heading: &str,
+    runs: &[Run],
+    groups: &Groups,
+    choice: &Choice,
+    halvings: u32,
+) -> String {
     let flows: usize = runs.iter().map(|r| r.collected.flows.len()).sum();
-    let mut out = String::from(
-        "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">Over time</h2>\n\
+    let mut out = format!(
+        "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">{heading}</h2>\n\
          <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
          <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
     );
@@ -157,10 +167,13 @@ pub(super) fn chart(runs: &[Run], title: &str, quantities: &[Plot]) -> String {
         Plot::RoundTrip => ("of-flows", flows_said(runs).1),
         _ => ("of-flows", flows_said(runs).0),
     };
+    let asks = quantities[0] == Plot::Throughput
+        && runs.iter().any(|run| !run.collected.answers.is_empty());
+    let below = if asks { ASK_WHY } else { "" };
     format!(
         "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
          <small class=\"unit\"></small></h3>{chooser}</figcaption>\
-         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div></figure>\n",
+         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
         quantities[0].key(),
         escape(&said)
     )

@@ -196,7 +196,11 @@ fn more(all: usize, shown: usize) -> String {
 
 /// A table whose first column is the head of its rows. Cells that start with a digit or stand for a
 /// missing figure line up on the right.
-fn table(caption: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn table(
+    caption: &str,
+    head: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
     let mut body = String::new();
     for row in rows {
         body.push_str("<tr>");

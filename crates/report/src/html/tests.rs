@@ -2,8 +2,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
 use crate::{
-    Collector, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, RunInfo,
-    Summary, Topology,
+    Answer, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample,
+    NodeInfo, NodeKind, RunInfo, Summary, Topology,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -72,7 +72,10 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
 
 /// The page, after checking what holds for every page.
 fn rendered(page: &Page) -> String {
-    let html = render(page);
+    checked(render(page))
+}
+
+fn checked(html: String) -> String {
     assert!(html.len() < 5_000_000, "{} bytes", html.len());
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
     assert!(!html.contains("<script>alert") && !html.contains('\u{1b}'));
@@ -203,4 +206,111 @@ fn uplot_comes_with_its_licence() {
     assert!(UPLOT.contains("uPlot (v1.6.32)"));
     let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 3, 1e6)]));
     assert!(html.contains("The MIT License") && html.contains("Leon Sorokin"));
+}
+
+/// A run in which every flow was asked this often, with the longest answers there are.
+fn run_with_answers(info: RunInfo, each: u64) -> Run {
+    let mut collector = Collector::new(&info);
+    for i in 0..each {
+        let at = Time::ZERO + Duration::from_millis(i + 1);
+        for flow in 0..info.flows.len() as u32 {
+            collector.flow(&FlowSample {
+                at,
+                interval: Duration::from_millis(1),
+                flow,
+                ..Default::default()
+            });
+            collector.answer(Answer {
+                flow,
+                sent: at,
+                by: format!("{EVIL}{}", i % 2),
+                equation: EVIL.repeat(100),
+                figures: vec![format!("{EVIL} = {i}"); 8],
+            });
+        }
+    }
+    Run { summary: Summary::of(&info), collected: collector.finish(), info }
+}
+
+#[test]
+fn what_bound_a_rate_is_on_the_page_and_said_once() {
+    let html = rendered(&Page::new(vec![run_with_answers(info("xcp", 2, 2), 3)]));
+    assert!(html.contains("class=\"why\""));
+    let data = data(&html);
+    assert_eq!(data["says"].as_array().unwrap().len(), 3);
+    for flow in 0..2 {
+        let answers = data["flows"][flow]["why"].as_array().unwrap();
+        assert_eq!(answers.len(), 3);
+        assert_eq!(
+            (&answers[2][0], &answers[2][1], &answers[2][2]),
+            (&0.003.into(), &0.into(), &1.into())
+        );
+        assert!(answers[2][3][7].as_str().unwrap().ends_with(" = 2"));
+    }
+    assert!(data["says"][0].as_str().unwrap().ends_with('0'));
+}
+
+#[test]
+fn where_nothing_was_asked_there_is_nothing_to_point_at() {
+    let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 3, 1e6)]));
+    assert!(!html.contains("class=\"why\""));
+}
+
+#[test]
+fn answers_are_few_and_spread_over_the_run() {
+    for flows in [1, 3, 100] {
+        let run = run_with_answers(info("xcp", flows, 2), 300);
+        let answers = &run.collected.answers;
+        assert!((80..=200).contains(&answers.len()), "{flows}: {}", answers.len());
+        let asked: std::collections::BTreeSet<u32> = answers.iter().map(|a| a.flow).collect();
+        assert_eq!(asked.len(), flows.min(40), "each flow as much as any other");
+        let last = answers.iter().map(|a| a.sent).max().unwrap();
+        assert!(last > Time::ZERO + Duration::from_millis(200), "{last}");
+    }
+    let runs: Vec<Run> = (0..60).map(|_| run_with_answers(info("xcp", 40, 2), 100)).collect();
+    rendered(&Page::new(runs));
+}
+
+/// Three laws from three seeds; the names are the worst there are.
+fn compared(utilisation: impl Fn(usize, u64) -> f64) -> (Comparison, Page) {
+    let laws = [EVIL, "b", "c"];
+    let summary = |law: usize, seed| {
+        let mut summary = Summary { seed, ..Summary::of(&info(laws[law], 2, 2)) };
+        summary.links[0].utilisation = utilisation(law, seed);
+        summary.settlings = vec![crate::Settling {
+            event: EVIL.into(),
+            took_s: (law == 0 || seed == 1).then_some(0.5),
+            ..Default::default()
+        }];
+        summary
+    };
+    let all = (0..3).map(|law| (laws[law].into(), (1..=3).map(|s| summary(law, s)).collect()));
+    let all: Vec<(String, Vec<Summary>)> = all.collect();
+    let runs = laws.iter().map(|law| run(info(law, 2, 2), 3, 1e6)).collect();
+    (Comparison::of(&all, true), Page::new(runs))
+}
+
+#[test]
+fn a_comparison_says_who_is_best_and_what_is_noise() {
+    // b is better than the first by noise, c worse by more than that.
+    let noise = [[0.0, 0.0, 0.0], [0.02, -0.01, 0.01], [-0.3, -0.3, -0.3]];
+    let (comparison, page) = compared(|law, seed| 0.9 + noise[law][seed as usize - 1]);
+    let html = checked(render_comparison(&comparison, &page));
+    // Ours: data, uPlot, the page's own.
+    assert_eq!(html.matches("<script").count(), 3);
+    data(&html);
+    let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
+    let cells: Vec<&str> = row.split("<td>").collect();
+    assert!(cells[1].contains(">b<") && cells[1].contains("90.7 ± 3.8 %"), "{row}");
+    assert!(cells[2].contains("&lt;script&gt;") && cells[3].contains(">c<"), "{row}");
+    assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
+    assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
+    assert!(html.contains(">1 of 3<"), "shares became fair in one seed of three");
+}
+
+#[test]
+fn comparisons_of_nothing_and_of_no_numbers_are_pages() {
+    checked(render_comparison(&Comparison::default(), &Page::default()));
+    let (comparison, page) = compared(|_, _| f64::NAN);
+    assert!(!checked(render_comparison(&comparison, &page)).contains(">Utilisation</th>"));
 }

@@ -4,6 +4,8 @@ use crate::figure::clip;
 
 /// Longest name shown; scenario files may hold anything.
 const NAME: usize = 80;
+/// Longest sentence.
+const SENTENCE: usize = 240;
 
 /// `text` with what HTML would take for its own escaped, in content and in quoted attributes.
 pub(super) fn escape(text: &str) -> String {
@@ -30,8 +32,16 @@ pub(super) fn name(text: &str) -> String {
 
 /// `text` as a JSON string that may stand inside a `<script>` element.
 pub(super) fn json_string(text: &str) -> String {
-    let clipped = clip(text, NAME);
-    let quoted = serde_json::Value::from(clipped).to_string();
+    json_text(&clip(text, NAME))
+}
+
+/// A sentence as [`json_string`]: longer than a name.
+pub(super) fn json_sentence(text: &str) -> String {
+    json_text(&clip(text, SENTENCE))
+}
+
+fn json_text(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
     quoted.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 

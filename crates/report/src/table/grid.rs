@@ -13,6 +13,7 @@ pub(super) enum Align {
     Right,
 }
 
+#[derive(Clone)]
 pub(super) struct Column {
     title: String,
     align: Align,
@@ -76,6 +77,29 @@ impl Grid {
             out.push_str(&format!("{}\n", dim(&note, options)));
         }
         out
+    }
+
+    /// As [`Grid::render`], but what does not fit goes below, in a grid of its own that repeats the
+    /// first column: nothing is left out.
+    pub(super) fn folded(&self, options: &Options) -> String {
+        let limit = options.width.unwrap_or(usize::MAX);
+        let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        for c in 1..self.columns.len() {
+            match parts.last_mut() {
+                Some(part) if total(part, &widths) + GAP + widths[c] <= limit => part.push(c),
+                _ => parts.push(vec![0, c]),
+            }
+        }
+        let part = |columns: &Vec<usize>| {
+            let cells = |row: &Vec<String>| columns.iter().map(|c| row[*c].clone()).collect();
+            Grid {
+                columns: columns.iter().map(|c| self.columns[*c].clone()).collect(),
+                rows: self.rows.iter().map(cells).collect(),
+            }
+            .render(options)
+        };
+        parts.iter().map(part).collect::<Vec<String>>().join("\n")
     }
 
     fn widest(&self, column: usize) -> usize {

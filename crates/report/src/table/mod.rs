@@ -1,10 +1,12 @@
 //! The tables a run prints: laws side by side, then flows and links of each run.
 
+mod comparison;
 mod grid;
 
 use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
-use crate::headline::{bottleneck_label, labels};
+use crate::headline::{bottleneck_label_of, labels};
 use crate::{Expectation, Headline, Run, Verdict};
+pub use comparison::comparison;
 use grid::{Align, Column, Grid};
 
 /// How to print.
@@ -153,7 +155,7 @@ fn compare(runs: &[Run], options: &Options) -> String {
         }
         grid.row(row);
     }
-    let about = format!("utilisation and queue (packets) of {}", bottleneck_label(runs));
+    let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));
     format!("{}{}\n", grid.render(options), dim(&clip(&about, 120), options))
 }
 

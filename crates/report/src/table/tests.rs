@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::{Collector, FlowSummary, LinkSummary, RunInfo, Summary};
+use crate::{Collector, Comparison, FlowSummary, LinkSummary, RunInfo, Settling, Summary};
 
 fn run(law: &str, flows: u32) -> Run {
     let info = RunInfo {
@@ -126,4 +126,78 @@ fn claims_are_listed_with_their_verdict() {
 #[test]
 fn nothing_ran() {
     assert_eq!(render(&[], &Options::default()), "");
+}
+
+/// Laws a to c from two seeds: a and b the same but for noise, c with a longer queue.
+fn compared(has_chance: bool) -> Comparison {
+    let summary = |seed: u64, mean: f64, took_s: Option<f64>| {
+        let mut summary = run("", 1).summary;
+        summary.seed = seed;
+        summary.links[0].queue_packets_mean = mean;
+        summary.settlings =
+            vec![Settling { event: "s2->d2 joins at 10 s".into(), took_s, ..Settling::default() }];
+        summary
+    };
+    let law = |name: &str, summaries: [Summary; 2]| {
+        let seeds = if has_chance { 2 } else { 1 };
+        (name.to_string(), summaries.into_iter().take(seeds).collect())
+    };
+    Comparison::of(
+        &[
+            law("a", [summary(1, 3.0, Some(1.0)), summary(2, 4.0, Some(1.5))]),
+            law("b", [summary(1, 3.5, Some(1.0)), summary(2, 3.6, None)]),
+            law("c", [summary(1, 43.0, None), summary(2, 44.0, None)]),
+        ],
+        has_chance,
+    )
+}
+
+#[test]
+fn a_comparison_is_a_line_a_law_with_marks() {
+    let text = comparison(&compared(true), &Options::default());
+    let expected = "\
+Three flows
+simulate, 30 s, 3 laws, seeds 1 to 2
+
+law  utilisation     queue mean    queue p99    queue max    drops
+────────────────────────────────────────────────────────────────────
+a         98.1 % *    3.5 ± 6.4 *         12 *      1,040 *  1,234 *
+b         98.1 % *  3.55 ± 0.64 ≈         12 *      1,040 *  1,234 *
+c         98.1 % *   43.5 ± 6.4           12 *      1,040 *  1,234 *
+utilisation and queue (packets) of bottleneck
+
+Time until shares are fair
+law  s2->d2 joins at 10 s
+───────────────────────────
+a             1.2 ± 3.2 s *
+b                  1 of 2
+c                  0 of 2
+
+* best   ≈ within noise of the best: the 95 % interval of the paired difference includes 0
+1 of 2: only one seed gave a value, or saw shares become fair
+± is half the 95 % interval of the mean over 2 seeds (Student’s t); where there is none, every seed
+gave the same. All laws met the same arrivals and sizes.
+";
+    assert_eq!(text, expected, "\n{text}");
+}
+
+#[test]
+fn without_chance_there_are_no_intervals_and_it_says_why() {
+    let text = comparison(&compared(false), &Options::default());
+    assert!(text.contains("seed 1\n") && !text.contains('±') && !text.contains('≈'), "{text}");
+    assert!(text.contains("Nothing in this scenario is left to chance"), "{text}");
+}
+
+#[test]
+fn a_comparison_folds_to_the_terminal_and_leaves_nothing_out() {
+    for width in [40, 60, 80] {
+        let text =
+            comparison(&compared(true), &Options { width: Some(width), ..Options::default() });
+        for line in text.lines() {
+            assert!(line.width() <= width, "{width}: {line}");
+        }
+        for title in ["utilisation", "queue mean", "queue p99", "queue max", "drops", "joins"] {
+            assert!(text.contains(title), "{width}: {text}");
+        }
+    }
 }

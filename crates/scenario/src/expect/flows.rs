@@ -3,9 +3,9 @@
 use ratewire_sim::outcome::{FlowOutcome, Outcome};
 use ratewire_sim::record::{FlowCompleted, FlowSample};
 use ratewire_sim::setup::Setup;
+use ratewire_statistics::{is_fair, jain_index, settles_at};
 use ratewire_units::{Duration, Time};
 
-use super::statistics::jain;
 use super::{Expectation, Reference, Statistic, Unit};
 
 /// What is gathered about the flows of one expectation.
@@ -153,10 +153,11 @@ impl FlowSums {
             }
             "jain" => {
                 let all: Vec<f64> = measure.flows.iter().map(delivered).collect();
-                jain(&all).ok_or_else(|| "nothing was delivered".to_string())
+                jain_index(&all).ok_or_else(|| "nothing was delivered".to_string())
             }
             "retransmitted" if whole => Ok(outcomes().map(|f| f.retransmitted.as_f64()).sum()),
             "retransmitted" => Ok(self.retransmitted),
+            "clamps" => Ok(outcomes().map(|f| f.clamps as f64).sum()),
             "window_mean" if self.window.count > 0 => {
                 Ok(self.window.sum / self.window.count as f64)
             }
@@ -239,18 +240,14 @@ impl FlowSums {
         let measure = &expectation.measure;
         let average = self.block_length(measure.average);
         let blocks = self.blocks(average);
-        let equal = |block: &Vec<f64>| {
-            let share = block.iter().sum::<f64>() / block.len() as f64;
-            share > 0.0 && block.iter().all(|x| (x - share).abs() <= measure.within * share)
-        };
-        match blocks.iter().rposition(|block| !equal(block)) {
-            None if blocks.is_empty() => Err("there are no samples in this time".to_string()),
-            Some(last) if last + 1 == blocks.len() => {
-                Err("the flows had not converged by the end".to_string())
-            }
-            Some(last) => Ok((average * (last as u64 + 1)).secs()),
-            None => Ok(0.0),
+        if blocks.is_empty() {
+            return Err("there are no samples in this time".to_string());
         }
+        let equal = vec![1.0; self.members.len()];
+        let held: Vec<bool> =
+            blocks.iter().map(|block| is_fair(block, &equal, measure.within)).collect();
+        let late = || "the flows had not converged by the end".to_string();
+        settles_at(&held, 1).map(|first| (average * first as u64).secs()).ok_or_else(late)
     }
 
     /// `average`, or the sampling interval where that is longer or nothing was said.

@@ -62,7 +62,8 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
-    let during = if info.name == "completion_time" { None } else { during(section, named, edges) };
+    let whole_run = matches!(info.name, "completion_time" | "clamps");
+    let during = if whole_run { None } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
         rate: Rate::ZERO,

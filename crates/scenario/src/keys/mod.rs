@@ -183,6 +183,18 @@ const TABLES: &[TableInfo] = &[
         "loss = { burst = { turn_bad = 0.001, turn_good = 0.1 } }",
     ),
     table(
+        "reorder",
+        "reorder = { ... }",
+        "Packets that arrive late, so that those behind overtake them.",
+        "reorder = { share = 0.01, delay = \"5 ms\" }",
+    ),
+    table(
+        "police",
+        "police = { ... }",
+        "A policer, in memory that does not grow with the number of flows.",
+        "police = { suspects = 256 }",
+    ),
+    table(
         "node",
         "[[node]]",
         "A node beside those of the topology; all nodes of a custom topology.",
@@ -241,6 +253,13 @@ const TABLES: &[TableInfo] = &[
         "A flow, or many alike. Names may hold one `*` each: `from = \"s*\", to = \"d*\"` makes a flow \
          from s1 to d1, from s2 to d2 and so on; `from = \"s*\", to = \"d1\"` makes one from every s.",
         "[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nstagger = \"10 s\"",
+    ),
+    table(
+        "lie",
+        "lie = { ... }",
+        "How the hosts of a flow are dishonest. A law whose headers do not say what is lied about takes \
+         no notice (today all but XCP, RCP and PIQI-RCP).",
+        "lie = { throughput = 0.25 }",
     ),
     table(
         "on_off",

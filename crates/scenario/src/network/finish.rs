@@ -10,7 +10,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
 use crate::laws::LawUse;
-use crate::network::properties::{Queue, Trace};
+use crate::network::properties::{Queue, Router, Trace};
 use crate::network::routes::{self, Routes};
 use crate::network::{Link, Net};
 use crate::section::At;
@@ -129,12 +129,17 @@ pub(crate) fn finish(
             None => Service::Rate(properties.rate.map_or(Rate::ZERO, |rate| rate.value)),
         };
         let law = match &properties.law {
-            Some(None) => None,
-            Some(Some(name)) => {
+            Some(Router::Legacy | Router::Strips) => None,
+            Some(Router::Law(name)) => {
                 Some(uses.index(LawUse { name: Some(name.clone()), options: Vec::new() }))
             }
             None => Some(uses.index(LawUse::default())),
         };
+        if let (None, Some(Some(_))) = (law, properties.police) {
+            context
+                .error(link.span, format!("the link {:?} has no port to be policed", link.name))
+                .help("a policer holds senders to what a port granted: give the link a `law`");
+        }
         network.links.push(LinkSpec {
             name: link.name.clone(),
             from: NodeId(link.from as u32),
@@ -147,6 +152,9 @@ pub(crate) fn finish(
             loss: properties.loss.clone().unwrap_or(Loss::None),
             law,
             medium: media.of(context, net, id),
+            strips: properties.law == Some(Router::Strips),
+            reorder: properties.reorder.flatten(),
+            police: properties.police.flatten(),
         });
     }
     network.mediums = media.list;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use ratewire_inputs::cooked::RateTrace;
 use ratewire_inputs::{InputError, cooked, mahimahi};
 use ratewire_laws::options::Size;
-use ratewire_net::spec::{CoDelSpec, Contention, Discipline, Loss, Opportunities, RedSpec};
+use ratewire_net::spec::{
+    CoDelSpec, Contention, Discipline, Loss, Opportunities, PoliceSpec, RedSpec, Reorder,
+};
 use ratewire_units::{Bytes, Duration, Rate, quantity};
 
 use crate::document::{Item, Value};
@@ -20,6 +22,17 @@ pub(crate) enum Queue {
     Packets(u32),
     Time(Duration),
     Bdp(f64),
+}
+
+/// What a router at a queue has to do with congestion headers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Router {
+    /// The port of this law stands there.
+    Law(String),
+    /// It passes them on unread.
+    Legacy,
+    /// It takes them off.
+    Strips,
 }
 
 /// How fast a link with a trace sends.
@@ -53,8 +66,11 @@ pub(crate) struct Properties {
     pub half_duplex: Option<bool>,
     pub medium: Option<String>,
     pub contention: Option<Contention>,
-    /// The law that stands at the queue; the inner `None` is "none".
-    pub law: Option<Option<String>>,
+    pub law: Option<Router>,
+    /// The inner `None` is "none".
+    pub reorder: Option<Option<Reorder>>,
+    /// The inner `None` is `false`.
+    pub police: Option<Option<PoliceSpec>>,
     /// Whether an error has already told why there is no rate, or no delay.
     pub told: Told,
 }
@@ -91,6 +107,8 @@ impl Properties {
             medium: self.medium.or_else(|| base.medium.clone()),
             contention: self.contention.or(base.contention),
             law: self.law.or_else(|| base.law.clone()),
+            reorder: self.reorder.or(base.reorder),
+            police: self.police.or(base.police),
             told: Told {
                 rate: self.told.rate || base.told.rate,
                 delay: self.told.delay || base.told.delay,
@@ -147,8 +165,9 @@ impl Reading<'_> {
                 .help("a trace says how fast the link sends");
         }
         let law = section.text("law").and_then(|name| match name.value {
-            "none" => Some(None),
-            _ => self.laws.check(section.context, name).map(Some),
+            "none" => Some(Router::Legacy),
+            "strip" => Some(Router::Strips),
+            _ => self.laws.check(section.context, name).map(Router::Law),
         });
         let delay = section.time("delay");
         let rate_given = section.has("rate") || section.has("trace");
@@ -173,6 +192,8 @@ impl Reading<'_> {
                 _ => Contention::Alternate,
             }),
             law,
+            reorder: reorder(section),
+            police: police(section),
         }
     }
 
@@ -323,6 +344,41 @@ fn loss(section: &Section<'_>) -> Option<Loss> {
             None
         }
     }
+}
+
+fn reorder(section: &Section<'_>) -> Option<Option<Reorder>> {
+    let entry = section.get("reorder")?;
+    let table = match &entry.item.value {
+        Value::Text(text) if text == "none" => return Some(None),
+        Value::Table(table) => table,
+        _ => {
+            section.refuse("reorder", &entry.item);
+            return None;
+        }
+    };
+    let inner = Section::new(section.context, &["reorder"], "`reorder`", entry.key_span, table);
+    let (share, delay) = (inner.number("share"), inner.time("delay"));
+    inner.finish();
+    Some(Some(Reorder { share: share?.value, delay: delay?.value }))
+}
+
+fn police(section: &Section<'_>) -> Option<Option<PoliceSpec>> {
+    let entry = section.get("police")?;
+    let empty = crate::document::Table::default();
+    let table = match &entry.item.value {
+        Value::Switch(false) => return Some(None),
+        Value::Switch(true) => &empty,
+        Value::Table(table) => table,
+        _ => {
+            section.refuse("police", &entry.item);
+            return None;
+        }
+    };
+    let inner = Section::new(section.context, &["police"], "`police`", entry.key_span, table);
+    let suspects = inner.count_or("suspects") as u32;
+    let tolerance = inner.number_or("tolerance");
+    inner.finish();
+    Some(Some(PoliceSpec { suspects, tolerance }))
 }
 
 fn probability(value: &Value) -> Option<f64> {

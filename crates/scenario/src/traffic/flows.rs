@@ -1,5 +1,6 @@
 //! `[[flow]]`: flows listed one by one, or by the dozen.
 
+use ratewire_laws::trust::Lie;
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
@@ -36,6 +37,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
     let app = app(section, &config);
+    let lie = lie(section);
     if let Some(stop) = stop
         && stop.value <= start
     {
@@ -89,6 +91,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
                 stop: stop.map(|stop| Time::ZERO + stop.value + later),
                 app: app.clone(),
                 transport: config.clone(),
+                lie,
             });
             number += 1;
         }
@@ -106,6 +109,18 @@ fn unused(senders: &mut Senders<'_>, a: usize, b: usize) -> String {
             return name;
         }
     }
+}
+
+fn lie(section: &Section<'_>) -> Option<Lie> {
+    let inner = section.section("lie")?;
+    let lie = Lie {
+        rtt: inner.number_or("rtt"),
+        throughput: inner.number_or("throughput"),
+        ignore_feedback: inner.switch_or("ignore_feedback"),
+        inflate: inner.number_or("inflate"),
+    };
+    inner.finish();
+    Some(lie)
 }
 
 fn app(section: &Section<'_>, config: &TransportConfig) -> App {

@@ -7,7 +7,6 @@ use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::{Drops, LinkOutcome, Outcome};
 use crate::record::{FlowSample, LinkSample, Recorder};
-use crate::setup::Follow;
 
 /// A link's counters as of the last sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +40,7 @@ impl<R: Recorder> Simulation<'_, R> {
             let link = self.sampled[i];
             self.sample_link(link, interval);
         }
-        if self.setup.follow == Follow::InTurn {
+        if self.setup.follow.in_turn {
             self.follow_next();
         }
     }
@@ -85,6 +84,9 @@ impl<R: Recorder> Simulation<'_, R> {
                 self.settle(&flow);
             }
         }
+        for flow in &mut self.outcomes {
+            flow.clamps = self.network.clamps(flow.flow.0);
+        }
         let mut links = Vec::new();
         for i in 0..self.setup.network.links.len() as u32 {
             links.push(self.settle_link(LinkId(i)));
@@ -123,8 +125,10 @@ impl<R: Recorder> Simulation<'_, R> {
                 early: seen.dropped_early,
                 lost: seen.lost,
                 down: seen.dropped_down,
+                policed: seen.dropped_policed,
             },
             marks: seen.marked,
+            clamps: seen.clamps(),
         }
     }
 }

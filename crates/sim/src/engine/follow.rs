@@ -4,7 +4,6 @@ use ratewire_units::{Bytes, Time};
 
 use super::Simulation;
 use crate::record::{Fate, FlowId, Followed, Recorder};
-use crate::setup::Follow;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -14,15 +13,25 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Following {
     /// The slot whose next data packet is to be followed.
     pub(super) slot: u32,
-    /// The packet that is followed: its flow, when it was sent, its size.
-    packet: Option<(FlowId, Time, u32)>,
+    /// Whether that packet is the one asked about.
+    asked: bool,
+    packet: Option<Packet>,
     /// The listed flow whose turn was last.
     turn: u32,
 }
 
+/// The packet that is followed.
+#[derive(Debug)]
+struct Packet {
+    flow: FlowId,
+    asked: bool,
+    sent: Time,
+    size: u32,
+}
+
 impl Default for Following {
     fn default() -> Following {
-        Following { slot: NONE, packet: None, turn: 0 }
+        Following { slot: NONE, asked: false, packet: None, turn: 0 }
     }
 }
 
@@ -30,25 +39,29 @@ impl Following {
     #[cold]
     pub(super) fn start(&mut self, now: Time, flow: FlowId, size: u32) {
         self.slot = NONE;
-        self.packet = Some((flow, now, size));
+        let asked = core::mem::take(&mut self.asked);
+        self.packet = Some(Packet { flow, asked, sent: now, size });
     }
 
     /// The slot's flow is over.
     pub(super) fn forget(&mut self, slot: u32) {
         if self.slot == slot {
             self.slot = NONE;
+            self.asked = false;
         }
     }
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// The time has come to follow the flow that was asked about.
+    /// The time has come to follow the flow that was asked about, and no other until it has answered.
     #[cold]
-    pub(super) fn follow_one(&mut self) {
-        if let Follow::One(flow, _) = self.setup.follow
+    pub(super) fn follow_asked(&mut self) {
+        if let Some((flow, _)) = self.setup.follow.asked
             && let Some(Some(slot)) = self.slots.get(flow.0 as usize)
         {
-            self.following.slot = *slot;
+            self.network.take_trail();
+            self.following =
+                Following { slot: *slot, asked: true, packet: None, turn: self.following.turn };
         }
     }
 
@@ -56,7 +69,8 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn follow_next(&mut self) {
         let listed = self.setup.flows.len().min(self.setup.sampled_flows as usize) as u32;
-        if self.following.packet.is_some() && self.network.follows() {
+        let underway = self.following.packet.is_some() && self.network.follows();
+        if underway || self.following.asked {
             return;
         }
         self.give_up_following();
@@ -76,14 +90,17 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn tell_followed(&mut self, slot: u32, fate: Fate) {
         let Some(trail) = self.network.take_trail() else { return };
-        let Some((flow, sent, size)) = self.following.packet.take() else { return };
+        let Some(packet) = self.following.packet.take() else { return };
+        let Packet { flow, asked, sent, size } = packet;
         let Some(of) = self.flows.get(slot, flow.0) else { return };
         self.recorder.followed(&Followed {
             flow,
+            asked,
             sent,
             size: Bytes::new(u64::from(size)),
             trail,
             fate,
+            kept_by: of.sender.kept_by(),
             reason: of.sender.source().reason(),
             window: of.sender.source().window(),
             pacing: of.sender.pacing(),
@@ -93,10 +110,11 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// The packet that is followed, if one is, will not be acknowledged any more.
     pub(super) fn give_up_following(&mut self) {
-        if let Some((flow, ..)) = self.following.packet
+        let fate = if self.network.follows() { Fate::Underway } else { Fate::Lost };
+        if let Some(Packet { flow, .. }) = self.following.packet
             && let Some(slot) = self.slots[flow.0 as usize]
         {
-            self.tell_followed(slot, Fate::Missing);
+            self.tell_followed(slot, fate);
         }
         self.following.packet = None;
     }

@@ -27,6 +27,7 @@ impl<R: Recorder> Simulation<'_, R> {
             stop: None,
             app: App::sized(arrival.size),
             transport: spec.transport.clone(),
+            lie: None,
         };
         self.outcomes.push(FlowOutcome { traffic: Some(class), ..outcome(id, &flow) });
         self.slots.push(None);
@@ -51,6 +52,7 @@ impl<R: Recorder> Simulation<'_, R> {
             forward: forward.id,
             reverse: reverse.id,
             line_rate: forward.line_rate,
+            lie: spec.lie,
         });
         self.recorder.flow_started(&FlowStarted {
             flow: id,
@@ -65,6 +67,9 @@ impl<R: Recorder> Simulation<'_, R> {
         self.slots[id.0 as usize] = Some(slot);
         self.outcomes[id.0 as usize].started = Some(self.now);
         self.complete_if_whole(slot);
+        if self.setup.follow.asked.is_some_and(|(flow, at)| flow == id && at <= self.now) {
+            self.follow_asked();
+        }
         self.pump(slot);
         Ok(())
     }
@@ -151,6 +156,7 @@ impl<R: Recorder> Simulation<'_, R> {
         outcome.retransmitted_packets = stats.retransmitted_packets;
         outcome.timeouts = stats.timeouts;
         outcome.min_rtt = flow.sender.rtt().min();
+        outcome.max_rtt = flow.sender.rtt().max();
         outcome.mean_rtt =
             stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
     }
@@ -175,6 +181,8 @@ pub(super) fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
         retransmitted_packets: 0,
         timeouts: 0,
         min_rtt: None,
+        max_rtt: None,
         mean_rtt: None,
+        clamps: 0,
     }
 }

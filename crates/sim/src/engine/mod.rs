@@ -16,7 +16,6 @@ use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
 use crate::record::Fate;
 use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
-use crate::setup::Follow;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
@@ -163,7 +162,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             self.traffic.push(traffic);
             self.later(next, Rare::Arrive(i as u32));
         }
-        if let Follow::One(_, at) = self.setup.follow {
+        if let Some((flow, at)) = self.setup.follow.asked
+            && self.setup.flows.get(flow.0 as usize).is_some_and(|f| f.start < at)
+        {
             self.later(at, Rare::Follow);
         }
         self.schedule_sample();
@@ -254,8 +255,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                if let Some(ack) = self.network.ack(label) {
-                    flow.sender.on_ack(now, &ack);
+                if let Some(mut ack) = self.network.ack(label) {
+                    flow.on_ack(now, &mut ack, self.setup);
                     if self.network.is_followed(label) {
                         self.tell_followed(slot, Fate::Acknowledged(now, ack.header));
                     }
@@ -395,7 +396,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 let (_, link, change) = &self.setup.changes[index as usize];
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
-            Rare::Follow => self.follow_one(),
+            Rare::Follow => self.follow_asked(),
             Rare::Sample => {
                 self.sample();
                 self.schedule_sample();

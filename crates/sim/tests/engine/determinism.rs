@@ -106,3 +106,87 @@ fn a_sampling_interval_longer_than_the_run_samples_its_end() {
         assert!(log.links.iter().all(|s| s.interval == MS(3000)));
     }
 }
+
+/// Common random numbers: laws are compared on the same arrivals between the same hosts, of the same
+/// sizes, however differently they lose packets.
+#[test]
+fn every_law_meets_the_same_flows() {
+    let met = |law: &str| {
+        let mut net = busy(law, 11);
+        net.traffic(Arrivals::Poisson(9.0), Sizes::LogNormal { mean: 3e4, sigma: 1.0 }).pairs =
+            vec![(NodeId(0), NodeId(1), 1.0), (NodeId(3), NodeId(0), 2.0)];
+        let (outcome, log) = net.log();
+        let ends: Vec<_> = outcome.flows.iter().map(|f| (f.name.clone(), f.from, f.to)).collect();
+        (log.started, ends, log.completed)
+    };
+    let (started, ends, completed) = met("xcp");
+    assert!(started.len() > 60, "{}", started.len());
+    for law in ["newreno", "cubic"] {
+        let (started_too, ends_too, completed_too) = met(law);
+        assert_eq!((&started, &ends), (&started_too, &ends_too), "{law}");
+        let sizes = completed.iter().flat_map(|a| {
+            let same = completed_too.iter().filter(|b| b.flow == a.flow);
+            same.map(|b| (a.size, b.size))
+        });
+        let sizes: Vec<_> = sizes.collect();
+        assert!(sizes.len() > 30 && sizes.iter().all(|(a, b)| a == b), "{law}: {sizes:?}");
+    }
+}
+
+/// Seeds matter exactly where a setup says that something is left to chance.
+#[test]
+fn chance_is_known() {
+    let plain = || {
+        let mut net = Net::new(law("newreno", &[]));
+        net.nodes(3);
+        net.cable(0, 1, MBPS(10), MS(5));
+        net.cable(2, 1, MBPS(10), MS(5));
+        net.link(0).limit = Limit::Packets(20);
+        net.flow(0, 1, App::unlimited());
+        net.traffic(Arrivals::Periodic(MS(50)), Sizes::Fixed(Bytes::new(20_000)));
+        net.seconds(2.0)
+    };
+    let differs = |mut net: Net| {
+        let said = net.setup.has_chance();
+        let first = text(&net.run());
+        net.setup.seed = 2;
+        assert_eq!(first != text(&net.run()), said);
+        said
+    };
+    assert!(!differs(plain()));
+    let with = |change: fn(&mut Net)| {
+        let mut net = plain();
+        change(&mut net);
+        net
+    };
+    let medium = |contention| {
+        let mut net = plain();
+        net.setup.network.mediums = vec![MediumSpec { name: "m".into(), contention }];
+        net.link(0).medium = Some(MediumId(0));
+        net.link(1).medium = Some(MediumId(0));
+        net
+    };
+    assert!(!differs(medium(Contention::Alternate)));
+    assert!(differs(medium(Contention::Random)));
+    assert!(differs(medium(Contention::Backoff)));
+    assert!(differs(with(|net| net.setup.traffic[0].arrivals = Arrivals::Poisson(20.0))));
+    assert!(differs(with(|net| {
+        net.setup.traffic[0].sizes = Sizes::LogNormal { mean: 2e4, sigma: 1.0 };
+    })));
+    assert!(differs(with(|net| net.setup.traffic[0].pairs.push((NodeId(2), NodeId(1), 1.0)))));
+    assert!(!differs(with(|net| net.link(0).loss = Loss::Every(100))));
+    assert!(differs(with(|net| net.link(0).loss = Loss::Random(0.01))));
+    assert!(differs(with(|net| {
+        net.link(0).loss =
+            Loss::Burst { turn_bad: 0.01, turn_good: 0.3, loss_bad: 0.5, loss_good: 0.0 };
+    })));
+    assert!(differs(with(|net| {
+        let (min, max) = (Bytes::new(5_000), Bytes::new(15_000));
+        let red = RedSpec { min, max, max_probability: 0.1, weight: 0.1, ecn: false };
+        net.link(0).discipline = Discipline::Red(red);
+    })));
+    let (target, interval) = (MS(5), MS(50));
+    let mut codel = plain();
+    codel.link(0).discipline = Discipline::CoDel(CoDelSpec { target, interval, ecn: false });
+    assert!(!differs(codel));
+}

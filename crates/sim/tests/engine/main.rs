@@ -6,6 +6,7 @@ mod conservation;
 mod determinism;
 mod follow;
 mod hard;
+mod laws;
 mod net;
 mod paths;
 mod traffic;

@@ -51,7 +51,7 @@ impl Net {
                 sampled_flows: u32::MAX,
                 sampled_links: None,
                 captured_links: Vec::new(),
-                follow: Follow::None,
+                follow: Follow::default(),
             },
         }
     }
@@ -87,6 +87,9 @@ impl Net {
                 loss: Loss::None,
                 law: Some(0),
                 medium: None,
+                strips: false,
+                reorder: None,
+                police: None,
             });
         }
         first
@@ -106,6 +109,7 @@ impl Net {
             stop: None,
             app,
             transport: transport(),
+            lie: None,
         });
         self.setup.flows.last_mut().unwrap()
     }

@@ -62,6 +62,17 @@ pub struct Sender {
     stats: SenderStats,
 }
 
+/// Who keeps a sender from sending more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptBy {
+    /// Its law, by its window or its pace.
+    Law,
+    /// The application, which has written no more.
+    Application,
+    /// The receiver, whose window is full.
+    Receiver,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
@@ -204,6 +215,15 @@ impl Sender {
         let in_flight = self.board.in_flight();
         in_flight == Bytes::ZERO
             || in_flight + Bytes::new(u64::from(payload)) <= self.source.window()
+    }
+
+    /// Who has kept it, since the last packet, from sending more.
+    pub fn kept_by(&self) -> KeptBy {
+        match self.limited {
+            false => KeptBy::Law,
+            true if self.writing.written() <= self.next => KeptBy::Application,
+            true => KeptBy::Receiver,
+        }
     }
 
     /// The next packet to send now, if any. Ask again until there is none.

@@ -4,12 +4,13 @@
 use ratewire_units::Rate;
 
 use crate::testing::{Pipe, at, config, newreno, packets};
-use crate::{App, ReceiveWindow, TransportConfig, Writer};
+use crate::{App, KeptBy, ReceiveWindow, TransportConfig, Writer};
 
 #[test]
 fn a_window_that_is_used_grows() {
     let mut pipe = Pipe::new(&newreno(), &config(), &App::unlimited());
     pipe.run_to(at(250));
+    assert_eq!(pipe.sender.kept_by(), KeptBy::Law);
     assert_eq!(pipe.window(), 40.0);
 }
 
@@ -19,6 +20,7 @@ fn a_window_that_the_application_does_not_use_does_not_grow() {
     let app = App { writer: Writer::Constant { rate: Rate::from_mbps(1) }, ..App::unlimited() };
     let mut pipe = Pipe::new(&newreno(), &config(), &app);
     pipe.run_to(at(2000));
+    assert_eq!(pipe.sender.kept_by(), KeptBy::Application);
     assert_eq!(pipe.window(), 10.0);
 }
 
@@ -28,6 +30,7 @@ fn a_window_that_the_receiver_does_not_allow_does_not_grow() {
     let config = TransportConfig { receive_window, ..config() };
     let mut pipe = Pipe::new(&newreno(), &config, &App::unlimited());
     pipe.run_to(at(2000));
+    assert_eq!(pipe.sender.kept_by(), KeptBy::Receiver);
     // The first round used all ten; from then on the receiver's 15 are the limit.
     assert!((15.0..=20.0).contains(&pipe.window()), "{}", pipe.window());
 }

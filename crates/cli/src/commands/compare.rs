@@ -1,0 +1,151 @@
+//! `ratewire compare`: laws over several seeds, and which differences chance may have made.
+
+use std::path::{Path, PathBuf};
+
+use ratewire_report::{Comparison, Page, Run, Summary, html, table};
+use ratewire_run::Failure;
+use ratewire_scenario::Scenario;
+
+use super::run::{fail, folder, load, without_repeats, write};
+use super::{complain, print, table_options};
+use crate::Exit;
+use crate::job::{Done, Job, run_all};
+
+/// Stands for every law that reacts to the network.
+const ALL: &str = "all";
+/// Sends at the rate it is told: there is nothing to compare it in.
+const NO_CONTENDER: &str = "fixed";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The scenario's file
+    scenario: PathBuf,
+    /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
+    /// there are, except fixed
+    #[arg(long, short, value_delimiter = ',')]
+    laws: Vec<String>,
+    /// How many seeds to run each law from: the scenario's own and those that follow
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    /// Change a value of the scenario: bottleneck.rate=10Mbit/s
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where comparison.html and comparison.json go [default: out/NAME-OF-THE-SCENARIO]
+    #[arg(long, short)]
+    out: Option<PathBuf>,
+    /// Write no files
+    #[arg(long, conflicts_with = "out")]
+    no_files: bool,
+    /// Print the comparison as JSON in place of a table
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn compare(args: &Args) -> Exit {
+    let scenario = match load(&args.scenario, &args.set) {
+        Ok(scenario) => scenario,
+        Err(exit) => return exit,
+    };
+    complain(&scenario.warnings);
+    let laws = laws(&scenario, &args.laws);
+    let (jobs, has_chance) = match jobs(&scenario, &laws, args.seeds) {
+        Ok(jobs) => jobs,
+        Err(exit) => return exit,
+    };
+    let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
+    // Early, so that nobody waits for runs whose results cannot be written.
+    if let Some(out) = &out
+        && let Err(e) = std::fs::create_dir_all(out)
+    {
+        return fail(&Failure::File { path: out.clone(), reason: e.to_string() });
+    }
+    let (comparison, runs) = match run(&jobs, &laws, has_chance, !args.quiet && !args.json) {
+        Ok(done) => done,
+        Err(failure) => return fail(&failure),
+    };
+    let json = serde_json::to_string_pretty(&comparison).unwrap_or_default() + "\n";
+    if let Some(out) = &out {
+        let page = Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) };
+        let html = html::render_comparison(&comparison, &page);
+        let written = write(out, "comparison.json", json.clone())
+            .and_then(|()| write(out, "comparison.html", html));
+        if let Err(failure) = written {
+            return fail(&failure);
+        }
+    }
+    if args.json { print(&json) } else { show(&comparison, out.as_deref()) }
+}
+
+/// The laws that are asked for, each once.
+fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
+    let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
+    let contenders = || registry().filter(|name| name != NO_CONTENDER).collect();
+    let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
+    let laws =
+        if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() };
+    without_repeats(laws)
+}
+
+/// One job a law and seed, in this order, and whether chance has a part in any of them. If it has
+/// none, one seed is enough.
+fn jobs<'a>(
+    scenario: &'a Scenario,
+    laws: &[String],
+    seeds: u64,
+) -> Result<(Vec<Job<'a>>, bool), Exit> {
+    let plan = |law: &String, seed| {
+        scenario.plan(Some(law), Some(seed)).map_err(|wrong| {
+            complain(&wrong);
+            Exit::Wrong
+        })
+    };
+    let mut has_chance = false;
+    for law in laws {
+        let plan = plan(law, scenario.seed)?;
+        complain(&plan.warnings);
+        has_chance |= plan.setup.has_chance();
+    }
+    let seeds = if has_chance { seeds } else { 1 };
+    let mut jobs = Vec::new();
+    for law in laws {
+        for offset in 0..seeds {
+            let plan = plan(law, scenario.seed.wrapping_add(offset))?;
+            jobs.push(Job { scenario, plan, folder: None });
+        }
+    }
+    Ok((jobs, has_chance))
+}
+
+/// Does the jobs; of the first seed the whole run is kept, to be drawn.
+fn run(
+    jobs: &[Job<'_>],
+    laws: &[String],
+    has_chance: bool,
+    show_progress: bool,
+) -> Result<(Comparison, Vec<Run>), Failure> {
+    let keep = |job: &Job<'_>, Done { run, .. }: Done| -> (Summary, Option<Run>) {
+        let is_first = job.plan.setup.seed == job.scenario.seed;
+        (run.summary.clone(), is_first.then_some(run))
+    };
+    let mut summaries: Vec<(String, Vec<Summary>)> =
+        laws.iter().map(|law| (law.clone(), Vec::new())).collect();
+    let mut runs = Vec::new();
+    let seeds = jobs.len() / laws.len();
+    for (i, done) in run_all(jobs, show_progress, keep).into_iter().enumerate() {
+        let (summary, run) = done?;
+        summaries[i / seeds].1.push(summary);
+        runs.extend(run);
+    }
+    Ok((Comparison::of(&summaries, has_chance), runs))
+}
+
+fn show(comparison: &Comparison, out: Option<&Path>) -> Exit {
+    let mut text = table::comparison(comparison, &table_options());
+    if let Some(out) = out {
+        text += &format!("\nReport: {}\n", out.join("comparison.html").display());
+    }
+    print(&text)
+}

@@ -1,0 +1,236 @@
+//! One flow of a law through two ports, to which anything may happen.
+
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use super::books::{PortBooks, SinkBooks};
+use super::events::{Event, What};
+use super::headers;
+use crate::abc::AbcHeader;
+use crate::law::{Acked, Congestion, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending};
+use crate::reason::Figure;
+use crate::registry::{AnyLaw, AnyPort, AnySink, AnySource, Header};
+
+const FLOW: FlowContext = FlowContext {
+    mss: Bytes::new(1460),
+    packet: Bytes::new(1500),
+    line_rate: Rate::from_mbps(10_000),
+};
+const LINKS: [LinkContext; 2] = [
+    LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10), id: 1 },
+    LinkContext { rate: Rate::from_mbps(60), delay: Duration::ZERO, id: 2 },
+];
+
+/// Larger than any path holds: what a window may come to, unless it is unlimited by its options.
+const ABSURD: Bytes = Bytes::new(1 << 62);
+
+pub(super) struct Flow<'a> {
+    law: &'a AnyLaw,
+    source: AnySource,
+    ports: [Option<(AnyPort, PortBooks)>; 2],
+    sink: Option<(AnySink, SinkBooks)>,
+    now: Time,
+    cumulative: u64,
+    next: u64,
+    /// The last header that passed the ports.
+    passed: Header,
+}
+
+impl<'a> Flow<'a> {
+    pub(super) fn new(law: &'a AnyLaw) -> Flow<'a> {
+        Flow {
+            law,
+            source: law.source(&FLOW),
+            ports: LINKS.map(|link| law.port(&link).map(|port| (port, PortBooks::default()))),
+            sink: law.sink(&FLOW).map(|sink| (sink, SinkBooks::default())),
+            now: Time::ZERO,
+            cumulative: 0,
+            next: 0,
+            passed: Header::None,
+        }
+    }
+
+    pub(super) fn happen(&mut self, event: &Event) {
+        self.now += event.after;
+        let now = self.now;
+        let [size, in_flight, was_in_flight, receive_window] = event.sizes;
+        let srtt = event.srtt;
+        match event.what {
+            What::Send => {
+                self.next = self.next.saturating_add(size.get());
+                let header = self.source.on_send(&Sending {
+                    now,
+                    packet: size,
+                    in_flight,
+                    receive_window,
+                    srtt,
+                    rto: event.rto,
+                    limited: event.limited,
+                });
+                self.pass(header, size, event);
+            }
+            What::Foreign => {
+                for port in 0..self.ports.len() {
+                    self.pass_port(port, Header::None, size, event);
+                }
+            }
+            What::Ack => {
+                self.cumulative = self.cumulative.saturating_add(size.get()).min(self.next);
+                let header = self.answer(size, event);
+                let acked = Acked {
+                    now,
+                    bytes: size,
+                    in_flight,
+                    was_in_flight,
+                    rtt: event.rtt,
+                    srtt,
+                    cumulative: self.cumulative,
+                    next: self.next,
+                    receive_window,
+                    limited: event.limited,
+                    in_recovery: event.in_recovery,
+                    marked: event.marked,
+                    lost: if event.in_recovery { size } else { Bytes::ZERO },
+                };
+                self.source.on_ack(&acked, &header);
+            }
+            What::Open => {
+                let header = self.source.on_open(now);
+                self.pass(header, size, event);
+                let header = self.answer(size, event);
+                self.source.on_opened(now, event.rtt, &header);
+            }
+            What::Congestion(signal) => {
+                self.source.on_congestion(&Congestion { now, signal, in_flight, srtt });
+            }
+            What::Recovered => self.source.on_recovered(now),
+            What::Timer => self.timers(queue(event)),
+            What::Rate => {
+                for (port, _) in self.ports.iter_mut().flatten() {
+                    port.on_rate_change(now, Rate::from_bps(size.get()));
+                }
+            }
+        }
+    }
+
+    /// What can be seen from outside: a window of at least a packet, a pace that can be used, reasons
+    /// with numbers in them.
+    pub(super) fn check(&self) {
+        let name = self.law.info().name;
+        let window = self.source.window();
+        assert!(window >= FLOW.mss, "{name}: window {window}");
+        assert!(window < ABSURD || name == "fixed", "{name}: window {window}");
+        if let Some(pace) = self.source.pacing() {
+            let pace = pace.get();
+            assert!(pace.is_finite() && pace >= 0.0, "{name}: pace {pace}");
+            if sets_a_rate(self.law) {
+                let line = FLOW.line_rate.throughput().get();
+                assert!(pace > 0.0 && pace <= line, "{name}: pace {pace} on a link of {line}");
+            }
+        }
+        numbers(name, &self.source.reason().figures);
+        for (port, _) in self.ports.iter().flatten() {
+            numbers(name, &port.reason().figures);
+        }
+    }
+
+    /// A packet goes to the receiver.
+    fn pass(&mut self, header: Header, size: Bytes, event: &Event) {
+        self.check_header(&header, size);
+        let mut header = tampered(self.law, header, size, event);
+        for port in 0..self.ports.len() {
+            header = self.pass_port(port, header, size, event);
+        }
+        self.passed = header;
+        if let Some((sink, books)) = &mut self.sink {
+            sink.on_data(self.now, &header);
+            books.received(&header);
+        }
+    }
+
+    fn pass_port(&mut self, port: usize, header: Header, size: Bytes, event: &Event) -> Header {
+        let Some((port, books)) = &mut self.ports[port] else { return header };
+        let mut after = header;
+        let queue = queue(event);
+        port.on_arrival(self.now, size, &mut after, queue);
+        let _ = port.mark(self.now, size, queue);
+        let before = port.reason();
+        port.on_departure(self.now, size, &mut after, queue);
+        books.departed(size, (&header, &before), (&after, &port.reason()));
+        self.check_header(&after, size);
+        after
+    }
+
+    /// The header of an acknowledgement as it reaches the sender; where the receiver has nothing to
+    /// say, or the network has gone mad, the last that went the other way.
+    fn answer(&mut self, size: Bytes, event: &Event) -> Header {
+        let mut header = self.passed;
+        if let Some((sink, books)) = &mut self.sink {
+            let answer = sink.on_ack(self.now);
+            books.answered(&answer);
+            if answer != Header::None && !event.limited {
+                header = answer;
+            }
+        }
+        self.check_header(&header, size);
+        tampered(self.law, header, size, event)
+    }
+
+    fn timers(&mut self, queue: PortQueue) {
+        for (port, books) in self.ports.iter_mut().flatten() {
+            let due = port.next_timer();
+            if due == Time::NEVER {
+                continue;
+            }
+            self.now = self.now.max(due);
+            let before = port.reason();
+            port.on_timer(self.now, queue);
+            books.timer(port, &before);
+            let next = port.next_timer();
+            assert!(
+                next > self.now || self.now == Time::NEVER,
+                "{}: a timer due at {next}, set at {}",
+                self.law.info().name,
+                self.now
+            );
+        }
+    }
+
+    fn check_header(&self, header: &Header, size: Bytes) {
+        numbers(self.law.info().name, &self.law.fields(header));
+        headers::travels(self.law, header, size);
+    }
+}
+
+/// Whether what the law works out is a rate, which its own link bounds, and not a window over an RTT.
+fn sets_a_rate(law: &AnyLaw) -> bool {
+    use AnyLaw::{Emkc, Jetmax, Maxnet, PiqiRcp, Rcp};
+    matches!(law, Rcp(_) | PiqiRcp(_) | Jetmax(_) | Emkc(_) | Maxnet(_))
+}
+
+fn queue(event: &Event) -> PortQueue {
+    let bytes = event.sizes[2];
+    PortQueue { bytes, packets: bytes.get().div_ceil(FLOW.packet.get()) as u32 }
+}
+
+/// None is NaN; infinity stands for what nobody has limited.
+fn numbers(law: &str, figures: &[Figure]) {
+    for figure in figures {
+        assert!(!figure.value.is_nan(), "{law}: {figure}");
+    }
+}
+
+/// The header with some bytes overwritten, if it still is one then.
+fn tampered(law: &AnyLaw, header: Header, size: Bytes, event: &Event) -> Header {
+    let Some((at, new)) = event.overwrite else { return header };
+    if let Header::Abc(_) = header {
+        // Without bytes of its own: its two ECN bits, and what acknowledgements count of them.
+        let [accelerated, braked] = [u32::from_be_bytes(new), at as u32];
+        return Header::Abc(AbcHeader::Echo { accelerated, braked });
+    }
+    let mut bytes = [0; MAX_HEADER];
+    let len = law.encode(&header, size, &mut bytes);
+    for (byte, new) in bytes[..len].iter_mut().skip(at % len.max(1)).zip(new) {
+        *byte = new;
+    }
+    law.decode(&bytes[..len], size).unwrap_or(header)
+}

@@ -1,0 +1,220 @@
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use ratewire_laws::{FlowContext, Sending};
+use ratewire_units::{Rate, Throughput};
+use ratewire_wire::xcp::{Format, XcpHeader};
+
+use super::*;
+
+const SIZE: Bytes = Bytes::new(1500);
+const RTT: Duration = Duration::from_millis(40);
+const SPEC: PoliceSpec = PoliceSpec { suspects: 1024, tolerance: 0.1 };
+
+const FLOW: FlowContext = FlowContext { mss: SIZE, packet: SIZE, line_rate: Rate::from_mbps(1000) };
+const SENDING: Sending = Sending {
+    now: Time::ZERO,
+    packet: SIZE,
+    in_flight: SIZE,
+    receive_window: Bytes::MAX,
+    srtt: RTT,
+    rto: RTT,
+    limited: false,
+};
+
+fn policer() -> Policer {
+    Policer::new(AnyLaw::new("xcp", &[]).unwrap(), &SPEC)
+}
+
+fn header(spacing: Duration, granted: f64) -> Header {
+    Header::Xcp(XcpHeader {
+        protocol: 6,
+        format: Format::Standard,
+        rtt: RTT,
+        x: spacing,
+        reverse_feedback: Throughput::ZERO,
+        delta_throughput: Throughput::new(granted),
+    })
+}
+
+fn spacing(header: &Header) -> Duration {
+    match header {
+        Header::Xcp(header) => header.x,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A sender whose packets come straight to the policer.
+struct Sender {
+    flow: u32,
+    now: Time,
+    /// Bytes a round trip.
+    window: f64,
+    /// The spacing it claims, over the true one.
+    lie: f64,
+    listens: bool,
+    /// Grants on their way back.
+    pending: VecDeque<(Time, f64)>,
+    claimed: Duration,
+    passed: u64,
+    corrected: u64,
+    dropped: u64,
+}
+
+impl Sender {
+    fn new(flow: u32, packets: f64) -> Sender {
+        Sender {
+            flow,
+            now: Time::ZERO,
+            window: packets * SIZE.as_f64(),
+            lie: 1.0,
+            listens: true,
+            pending: VecDeque::new(),
+            claimed: Duration::ZERO,
+            passed: 0,
+            corrected: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Sends a packet, which is granted so many packets more a round trip if it passes.
+    fn send(&mut self, policer: &mut Policer, grant: f64) {
+        let true_spacing = RTT.scale(SIZE.as_f64() / self.window);
+        self.now += true_spacing;
+        let mut sent = header(true_spacing.scale(self.lie), 0.0);
+        let verdict = policer.on_arrival(self.now, self.flow, SIZE, &mut sent);
+        self.corrected += u64::from(verdict == Verdict::Corrected);
+        if verdict == Verdict::Drop {
+            self.dropped += 1;
+            return;
+        }
+        self.passed += 1;
+        self.claimed += spacing(&sent);
+        let grant = grant * SIZE.as_f64() / RTT.secs();
+        policer.on_departure(self.flow, &header(true_spacing, grant));
+        self.pending.push_back((self.now + RTT, grant));
+        while let Some((_, grant)) = self.pending.pop_front_if(|(due, _)| *due <= self.now) {
+            if self.listens {
+                self.window = (self.window + grant * RTT.secs()).max(SIZE.as_f64());
+            }
+        }
+    }
+}
+
+#[test]
+fn who_claims_four_times_the_spacing_is_heard_once() {
+    let (mut policer, mut liar) = (policer(), Sender::new(1, 50.0));
+    liar.lie = 4.0;
+    (0..10_000).for_each(|_| liar.send(&mut policer, 0.0));
+    let elapsed = liar.now.since(Time::ZERO).secs();
+    let ratio = liar.claimed.secs() / elapsed;
+    assert!((1.0..1.03).contains(&ratio), "{ratio}");
+    assert!(liar.corrected + liar.dropped > 7_000, "{} {}", liar.corrected, liar.dropped);
+}
+
+#[test]
+fn who_does_not_slow_down_gets_no_more_through() {
+    let (mut policer, mut deaf) = (policer(), Sender::new(1, 100.0));
+    deaf.listens = false;
+    // Told to give up 75 of its 100 packets a round trip.
+    (0..75).for_each(|_| deaf.send(&mut policer, -1.0));
+    (0..2_000).for_each(|_| deaf.send(&mut policer, 0.0));
+    let (before, from) = (deaf.passed, deaf.now);
+    (0..10_000).for_each(|_| deaf.send(&mut policer, 0.0));
+    let rounds = deaf.now.since(from).secs() / RTT.secs();
+    let window = (deaf.passed - before) as f64 / rounds;
+    assert!((window - 25.0 * 1.1).abs() < 0.5, "{window}");
+}
+
+#[test]
+fn a_flow_may_speed_up_as_it_is_granted_and_no_further() {
+    let (mut policer, mut honest) = (policer(), Sender::new(1, 2.0));
+    (0..5).for_each(|_| honest.send(&mut policer, 40.0));
+    (0..5_000).for_each(|_| honest.send(&mut policer, 0.0));
+    assert!(honest.window > 190.0 * SIZE.as_f64());
+    assert_eq!((honest.dropped, honest.corrected), (0, 0));
+    honest.window *= 1.5;
+    (0..5_000).for_each(|_| honest.send(&mut policer, 0.0));
+    assert!(honest.dropped > 1_000, "{}", honest.dropped);
+}
+
+#[test]
+fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
+    let mut policer = Policer::new(AnyLaw::new("rcp", &[]).unwrap(), &SPEC);
+    let packet = |rate: f64| {
+        let rate = Throughput::new(rate);
+        let mut source = AnyLaw::new("rcp", &[]).unwrap().source(&FLOW);
+        let mut header = source.on_send(&SENDING);
+        if let Header::Rcp(rcp) = &mut header {
+            rcp.rate = rate;
+        }
+        header
+    };
+    // Sends at 1 MB/s throughout, and is granted that for 2 s, then a quarter of it.
+    let mut passed = Vec::new();
+    for i in 0..4_000 {
+        let now = Time::ZERO + Duration::from_micros(1_500) * i;
+        let granted = packet(if i < 2_000 { 1e6 } else { 0.25e6 });
+        if policer.on_arrival(now, 1, SIZE, &mut granted.clone()) == Verdict::Pass {
+            policer.on_departure(1, &granted);
+            passed.push(i);
+        }
+    }
+    let before = passed.iter().filter(|i| **i < 2_000).count();
+    let later = passed.iter().filter(|i| **i >= 3_000).count();
+    assert_eq!(before, 2_000);
+    assert!((later as f64 - 1_000.0 * 0.25 * 1.1).abs() < 5.0, "{later}");
+}
+
+#[test]
+fn memory_is_bounded_and_keeps_who_sends_most() {
+    let (mut policer, mut deaf) = (policer(), Sender::new(0, 100.0));
+    deaf.listens = false;
+    let mut mice = 0;
+    for i in 0..20_000 {
+        deaf.send(&mut policer, if i < 50 { -1.0 } else { 0.0 });
+        // Ten newcomers of one packet each for each of its own.
+        for _ in 0..10 {
+            mice += 1;
+            policer.on_arrival(deaf.now, mice, SIZE, &mut header(RTT, 0.0));
+        }
+    }
+    assert_eq!(policer.sets.len() * WAYS, SPEC.suspects as usize);
+    assert!(deaf.dropped > 8_000, "{}", deaf.dropped);
+}
+
+#[test]
+fn what_claims_nothing_passes() {
+    let mut policer = policer();
+    let minimal = Header::Xcp(XcpHeader::minimal(6, Throughput::new(1.0)));
+    for mut header in [minimal, Header::None] {
+        for _ in 0..100 {
+            assert_eq!(policer.on_arrival(Time::ZERO, 1, SIZE, &mut header), Verdict::Pass);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn honest_flows_pass_whatever_they_are_granted(
+        packets in 2.0..200.0f64,
+        grants in prop::collection::vec((-0.3..0.3f64, 1usize..200), 1..40),
+    ) {
+        let (mut policer, mut honest) = (policer(), Sender::new(1, packets));
+        for (grant, times) in grants {
+            (0..times).for_each(|_| honest.send(&mut policer, grant));
+        }
+        prop_assert_eq!((honest.dropped, honest.corrected), (0, 0));
+    }
+
+    #[test]
+    fn no_lie_makes_more_time_than_has_passed(lie in 0.1..1000.0f64, packets in 2.0..200.0f64) {
+        let (mut policer, mut liar) = (policer(), Sender::new(1, packets));
+        liar.lie = lie;
+        (0..2_000).for_each(|_| liar.send(&mut policer, 0.0));
+        let most = liar.now.since(Time::ZERO).secs() * ROUNDING + 2.0 * RTT.secs();
+        prop_assert!(liar.claimed.secs() <= most + 1e-6);
+    }
+}

@@ -1,0 +1,77 @@
+//! Figures with their margins, as people read them.
+
+use super::Unit;
+use crate::figure::{count, index, mean, percent, seconds};
+
+/// `99.2 ± 0.1 %`: the margin with two digits, rounded up so that no interval looks narrower than it
+/// is, and the value with as many decimals. Without a margin, as single runs have it.
+pub(crate) fn shown(unit: Unit, value: f64, margin: Option<f64>) -> String {
+    let sign = if value < 0.0 { "−" } else { "" };
+    let value = value.abs();
+    let Some(margin) = margin else {
+        return sign.to_string() + &plain(unit, value);
+    };
+    let (scale, name, most) = match unit {
+        Unit::Share => (1e2, " %", 2),
+        Unit::Index => (1.0, "", 4),
+        Unit::Packets | Unit::Count | Unit::Ratio => (1.0, "", 2),
+        Unit::Seconds => match value.max(margin) {
+            s if s >= 1.0 => (1.0, " s", 3),
+            s if s >= 1e-3 => (1e3, " ms", 2),
+            _ => (1e6, " µs", 2),
+        },
+    };
+    let (value, margin) = (value * scale, margin * scale);
+    let decimals = (1 - libm::floor(libm::log10(margin)) as i32).clamp(0, most);
+    let step = libm::pow(10.0, f64::from(-decimals));
+    // What is a whole number of steps but for rounding must not become one more.
+    let margin = libm::ceil(margin / step - 1e-9) * step;
+    let text = |v: f64| match decimals {
+        0 => count(libm::round(v) as u64),
+        _ => format!("{v:.*}", decimals as usize),
+    };
+    format!("{sign}{} ± {}{name}", text(value), text(margin))
+}
+
+fn plain(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Share => percent(value),
+        Unit::Index => index(Some(value)),
+        Unit::Seconds => seconds(Some(value)),
+        _ if value == libm::floor(value) => count(value as u64),
+        Unit::Packets | Unit::Count | Unit::Ratio => mean(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_have_two_digits_and_values_follow() {
+        let cases = [
+            (Unit::Share, 0.991_234, 0.001_21, "99.12 ± 0.13 %"),
+            (Unit::Share, 0.991_234, 0.000_001, "99.12 ± 0.01 %"),
+            (Unit::Index, 0.998_71, 0.000_4, "0.9987 ± 0.0004"),
+            (Unit::Packets, 295.3, 12.0, "295 ± 12"),
+            (Unit::Packets, 1.763, 0.05, "1.76 ± 0.05"),
+            (Unit::Count, 10_876.4, 1_234.5, "10,876 ± 1,235"),
+            (Unit::Seconds, 0.354, 0.012, "354 ± 12 ms"),
+            (Unit::Seconds, 1.354, 0.012, "1.354 ± 0.012 s"),
+            (Unit::Seconds, 42e-6, 3e-6, "42.0 ± 3.0 µs"),
+            (Unit::Seconds, -0.354, 0.012, "−354 ± 12 ms"),
+            (Unit::Ratio, 0.0, 2.0, "0.0 ± 2.0"),
+        ];
+        for (unit, value, margin, text) in cases {
+            assert_eq!(shown(unit, value, Some(margin)), text);
+        }
+    }
+
+    #[test]
+    fn what_does_not_vary_reads_as_in_a_single_run() {
+        assert_eq!(shown(Unit::Count, 722.0, None), "722");
+        assert_eq!(shown(Unit::Packets, 1.763, None), "1.76");
+        assert_eq!(shown(Unit::Share, 0.981_4, None), "98.1 %");
+        assert_eq!(shown(Unit::Seconds, -0.05, None), "−50 ms");
+    }
+}

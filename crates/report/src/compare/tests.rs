@@ -1,0 +1,143 @@
+use super::*;
+use crate::{CompletionSummary, LinkSummary, Settling, SizeSummary};
+
+fn summary(seed: u64, utilisation: f64, queue_packets_max: u64, took: Option<f64>) -> Summary {
+    let link = LinkSummary {
+        name: "bottleneck".into(),
+        bottleneck: true,
+        utilisation,
+        queue_packets_max,
+        ..LinkSummary::default()
+    };
+    let settling =
+        Settling { event: "f2 joins at 1 s".into(), took_s: took, ..Settling::default() };
+    Summary { seed, links: vec![link], settlings: vec![settling], ..Summary::default() }
+}
+
+/// Utilisations that vary a lot with the seed but hardly between laws a and b; c is far off.
+fn three() -> Comparison {
+    let seeds = |of: fn(u64) -> Summary| (1..=4).map(of).collect::<Vec<Summary>>();
+    Comparison::of(
+        &[
+            ("a".into(), seeds(|s| summary(s, UTILISED[s as usize - 1], 40, Some(0.5)))),
+            (
+                "b".into(),
+                seeds(|s| summary(s, UTILISED[s as usize - 1] + NOISE[s as usize - 1], 40, None)),
+            ),
+            (
+                "c".into(),
+                seeds(|s| summary(s, UTILISED[s as usize - 1] - 0.02, 50, (s > 1).then_some(0.1))),
+            ),
+        ],
+        true,
+    )
+}
+
+const UTILISED: [f64; 4] = [0.80, 0.85, 0.90, 0.82];
+const NOISE: [f64; 4] = [0.010, -0.012, 0.011, -0.008];
+
+fn figure<'a>(comparison: &'a Comparison, name: &str) -> &'a Figure {
+    comparison.figures.iter().find(|f| f.name == name).expect(name)
+}
+
+fn standings(figure: &Figure) -> Vec<Standing> {
+    figure.laws.iter().map(|law| law.standing).collect()
+}
+
+#[test]
+fn pairs_tell_noise_from_difference() {
+    use Standing::{Best, Unknown, WithinNoise, Worse};
+    let comparison = three();
+    let utilisation = figure(&comparison, "utilisation");
+    // b has the best mean by 0.00025; a is 0.02 above c from every seed, though the intervals of
+    // their means overlap widely.
+    assert_eq!(standings(utilisation), [WithinNoise, Best, Worse]);
+    let [a, _, c] = &utilisation.laws[..] else { panic!() };
+    assert!(a.mean.unwrap() - a.margin.unwrap() < c.mean.unwrap());
+    let by = utilisation.difference("c", "a").unwrap();
+    assert!((by.by + 0.02).abs() < 1e-9, "{by:?}");
+    assert_eq!(by.verdict, Verdict::Differs);
+    // The same from every seed is no precision, and a tie is two best.
+    let queue = figure(&comparison, "queue_packets_max");
+    assert_eq!(standings(queue), [Best, Best, Worse]);
+    assert_eq!((queue.laws[0].mean, queue.laws[0].margin), (Some(40.0), None));
+    // A law that settles from three seeds of four has no mean, however fast it was in those.
+    let settling = figure(&comparison, "settling_s: f2 joins at 1 s");
+    assert_eq!(standings(settling), [Best, Unknown, Unknown]);
+    let texts: Vec<String> = settling.laws.iter().map(|law| law.text(settling.unit)).collect();
+    assert_eq!(texts, ["500 ms", "0 of 4", "3 of 4"]);
+    assert!(settling.differences.is_empty());
+}
+
+#[test]
+fn without_chance_differences_are_exact() {
+    let one = |u| vec![summary(1, u, 40, None)];
+    let laws =
+        [("a".to_string(), one(0.9)), ("b".to_string(), one(0.91)), ("c".to_string(), one(0.91))];
+    let exact = Comparison::of(&laws, false);
+    let utilisation = figure(&exact, "utilisation");
+    assert_eq!(standings(utilisation), [Standing::Worse, Standing::Best, Standing::Best]);
+    assert_eq!(utilisation.laws[0].margin, None);
+    assert!(exact.about_seeds().contains("left to chance"));
+    // With chance, one seed tells nothing.
+    let one_seed = Comparison::of(&laws, true);
+    assert_eq!(standings(figure(&one_seed, "utilisation")), [Standing::Unknown; 3]);
+    assert!(figure(&one_seed, "utilisation").differences.is_empty());
+}
+
+#[test]
+fn sizes_and_changes_of_all_laws_are_listed_in_order() {
+    let size = |from_bytes, below_bytes| SizeSummary {
+        from_bytes,
+        below_bytes,
+        flows: 3,
+        slowdown_median: 2.0,
+        slowdown_p99: 9.0,
+    };
+    let with = |sizes: Vec<SizeSummary>, events: &[(&str, f64)]| {
+        let settling = |(event, at_s): &(&str, f64)| Settling {
+            event: event.to_string(),
+            at_s: *at_s,
+            took_s: Some(1.0),
+            ..Settling::default()
+        };
+        Summary {
+            completions: Some(CompletionSummary { by_size: sizes, ..Default::default() }),
+            settlings: events.iter().map(settling).collect(),
+            ..Summary::default()
+        }
+    };
+    let a = with(vec![size(10_000, Some(100_000))], &[("f1 completes", 9.0), ("g joins", 10.0)]);
+    let b = with(
+        vec![size(0, Some(10_000)), size(10_000_000, None)],
+        &[("f1 completes", 12.0), ("x joins", 1.0)],
+    );
+    let comparison = Comparison::of(&[("a".into(), vec![a]), ("b".into(), vec![b])], true);
+    let titles = |about| {
+        let of = comparison.figures.iter().filter(move |f| f.about == about);
+        of.map(|f| f.title.clone()).collect::<Vec<_>>()
+    };
+    let sizes = titles(About::Sizes);
+    assert_eq!(sizes[0], "below 10 KB, p50");
+    assert_eq!(sizes[3], "10 KB to 100 KB, p99");
+    assert_eq!(sizes[4], "10 MB and more, p50");
+    assert_eq!(titles(About::Changes), ["x joins", "f1 completes", "g joins"]);
+    // No links, no round trips, no flows: nothing to say of those.
+    assert_eq!(titles(About::Run), ["drops"]);
+}
+
+#[test]
+fn json_has_values_and_verdicts() {
+    let json = serde_json::to_value(three()).unwrap();
+    let utilisation = &json["figures"][0];
+    assert_eq!(utilisation["name"], "utilisation");
+    assert_eq!(utilisation["better"], "more");
+    assert_eq!(utilisation["laws"][0]["values"][2], 0.90);
+    assert_eq!(utilisation["differences"][0]["verdict"], "within_noise");
+    assert_eq!(json["seeds"], serde_json::json!([1, 2, 3, 4]));
+}
+
+#[test]
+fn nothing_ran() {
+    assert_eq!(Comparison::of(&[], true), Comparison::default());
+}

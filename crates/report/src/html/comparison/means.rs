@@ -1,0 +1,213 @@
+//! Figures as dots on a scale, with their intervals.
+
+use ratewire_statistics::Verdict;
+
+use super::{capital, tag};
+use crate::compare::{About, Better, Figure, LawFigure, Standing, Unit, shown};
+use crate::figure::clip;
+use crate::html::groups::Groups;
+use crate::html::text::{coordinate, escape, name};
+
+/// Beyond this ratio of the largest to the smallest value a scale is logarithmic.
+const WIDE: f64 = 40.0;
+
+/// A drawing a figure; nothing without figures.
+pub(super) fn section<'a>(
+    id: &str,
+    heading: &str,
+    note: &str,
+    figures: impl Iterator<Item = &'a Figure>,
+    groups: &Groups,
+) -> String {
+    let cards: String = figures.map(|figure| card(figure, groups)).collect();
+    if cards.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section aria-labelledby=\"{id}\"><h2 id=\"{id}\">{heading}</h2>\n<p class=\"note\">{}</p>\n\
+         <div class=\"pair\">\n{cards}</div></section>\n",
+        escape(note)
+    )
+}
+
+/// A figure under every law: a dot and its interval on a common scale, and below, to be opened, what
+/// each law has over each other.
+fn card(figure: &Figure, groups: &Groups) -> String {
+    let scale = Scale::of(figure);
+    let mut rows = String::new();
+    for (i, law) in figure.laws.iter().enumerate() {
+        let mark = match law.standing {
+            Standing::Best => "<span class=\"pass\">best</span>",
+            Standing::WithinNoise => "<span title=\"within noise of the best\">≈</span>",
+            Standing::Worse | Standing::Unknown => "",
+        };
+        rows.push_str(&format!(
+            "<tr {}><th scope=\"row\">{}</th><td class=\"track\">{}</td><td class=\"n\">{}</td>\
+             <td>{mark}</td></tr>\n",
+            tag(groups, i),
+            name(&law.law),
+            law.mean.map_or(String::new(), |mean| scale.draw(mean, law.margin)),
+            escape(&law.text(figure.unit)),
+        ));
+    }
+    let better = match figure.better {
+        Better::More => "more is better",
+        Better::Less => "less is better",
+    };
+    let unit = match figure.unit {
+        Unit::Packets => "packets, ",
+        Unit::Ratio => "times as long, ",
+        Unit::Share | Unit::Index | Unit::Count | Unit::Seconds => "",
+    };
+    let title = escape(&clip(&figure.title, 60));
+    let title = if figure.about == About::Run { capital(&title) } else { title };
+    format!(
+        "<figure class=\"means\"><figcaption><h3>{title}</h3><span>{unit}{better}{}</span></figcaption>\n\
+         <table><tbody>\n{rows}{}</tbody></table>\n{}</figure>\n",
+        if scale.is_log { ", log scale" } else { "" },
+        scale.ends(figure.unit),
+        differences(figure)
+    )
+}
+
+/// What each law has over each other; nothing where nothing is known.
+fn differences(figure: &Figure) -> String {
+    if figure.differences.is_empty() {
+        return String::new();
+    }
+    let head = |law: &LawFigure| format!("<th scope=\"col\" class=\"n\">− {}</th>", name(&law.law));
+    let mut out = format!(
+        "<details><summary>Differences</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Differences of {}\"><table><thead><tr><th></th>{}</tr></thead>\n<tbody>\n",
+        escape(&clip(&figure.title, 60)),
+        figure.laws.iter().map(head).collect::<String>()
+    );
+    for a in &figure.laws {
+        out.push_str(&format!("<tr><th scope=\"row\">{}</th>", name(&a.law)));
+        for b in &figure.laws {
+            let cell = figure.difference(&a.law, &b.law).map(|d| match d.verdict {
+                Verdict::Same => "<td class=\"n noise\">0</td>".to_string(),
+                Verdict::WithinNoise => {
+                    format!("<td class=\"n noise\">≈ {}</td>", shown(figure.unit, d.by, d.margin))
+                }
+                Verdict::Differs => {
+                    format!("<td class=\"n\">{}</td>", shown(figure.unit, d.by, d.margin))
+                }
+            });
+            out.push_str(&cell.unwrap_or_else(|| "<td class=\"n\"></td>".into()));
+        }
+        out.push_str("</tr>\n");
+    }
+    out + "</tbody></table></div>\n<p class=\"note\">Row less column, paired by seed; ≈ is within noise.\
+           </p></details>\n"
+}
+
+/// Where values lie between two ends.
+struct Scale {
+    low: f64,
+    high: f64,
+    is_log: bool,
+}
+
+impl Scale {
+    /// Around the intervals of all laws. From 0 where 0 is near; logarithmic where values differ much.
+    fn of(figure: &Figure) -> Scale {
+        let known = || figure.laws.iter().filter_map(|l| Some((l.mean?, l.margin.unwrap_or(0.0))));
+        let low = known().map(|(mean, margin)| mean - margin).fold(f64::INFINITY, f64::min);
+        let high = known().map(|(mean, margin)| mean + margin).fold(f64::NEG_INFINITY, f64::max);
+        if low > 0.0 && high / low > WIDE {
+            return Scale { low, high, is_log: true };
+        }
+        // What cannot be below 0 is not drawn there, however wide its interval.
+        let low = if low < 0.4 * high { 0.0 } else { low };
+        Scale { low, high, is_log: false }
+    }
+
+    /// Percent of the way from one end to the other; in the middle where all are the same.
+    fn percent(&self, value: f64) -> f64 {
+        if self.low >= self.high {
+            return 50.0;
+        }
+        let part = if self.is_log {
+            libm::log(value.max(self.low) / self.low) / libm::log(self.high / self.low)
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        100.0 * part.clamp(0.0, 1.0)
+    }
+
+    fn draw(&self, mean: f64, margin: Option<f64>) -> String {
+        let at = |value| coordinate(self.percent(value), 2);
+        let bar = margin.map_or(String::new(), |margin| {
+            let (from, to) = (self.percent(mean - margin), self.percent(mean + margin));
+            let width = coordinate(to - from, 2);
+            format!("<i class=\"bar\" style=\"left:{}%;width:{width}%\"></i>", at(mean - margin))
+        });
+        format!("<div>{bar}<i class=\"dot\" style=\"left:{}%\"></i></div>", at(mean))
+    }
+
+    /// What the ends stand for; nothing where all are the same.
+    fn ends(&self, unit: Unit) -> String {
+        if self.low >= self.high {
+            return String::new();
+        }
+        format!(
+            "<tr class=\"ends\"><td></td><td><div><span>{}</span><span>{}</span></div></td><td></td>\
+             <td></td></tr>\n",
+            escape(&shown(unit, self.low, None)),
+            escape(&shown(unit, self.high, None))
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale(means: &[(f64, Option<f64>)]) -> Scale {
+        let law = |(mean, margin): &(f64, Option<f64>)| LawFigure {
+            law: String::new(),
+            values: Vec::new(),
+            mean: Some(*mean),
+            margin: *margin,
+            standing: Standing::Unknown,
+        };
+        Scale::of(&Figure {
+            name: String::new(),
+            title: String::new(),
+            about: About::Run,
+            unit: Unit::Packets,
+            better: Better::Less,
+            laws: means.iter().map(law).collect(),
+            differences: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn scales_hold_every_interval() {
+        let near = scale(&[(90.0, Some(5.0)), (99.0, None)]);
+        assert_eq!(
+            (near.percent(85.0), near.percent(92.0), near.percent(99.0)),
+            (0.0, 50.0, 100.0)
+        );
+        let from_zero = scale(&[(10.0, Some(12.0)), (50.0, None)]);
+        assert_eq!((from_zero.low, from_zero.percent(25.0)), (0.0, 50.0));
+        let wide = scale(&[(0.5, None), (5000.0, None)]);
+        assert!(wide.is_log && (wide.percent(50.0) - 50.0).abs() < 1e-9);
+        assert_eq!(
+            wide.draw(50.0, Some(0.0)),
+            "<div><i class=\"bar\" style=\"left:50%;width:0%\"></i>\
+             <i class=\"dot\" style=\"left:50%\"></i></div>"
+        );
+    }
+
+    #[test]
+    fn equal_values_lie_in_the_middle_of_no_scale() {
+        for all in [&[(8.0, None), (8.0, None)][..], &[(0.0, None)], &[]] {
+            assert_eq!(
+                (scale(all).percent(8.0), scale(all).ends(Unit::Packets)),
+                (50.0, "".into())
+            );
+        }
+    }
+}

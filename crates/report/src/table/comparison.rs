@@ -1,0 +1,103 @@
+//! Laws beside each other over several seeds, as a terminal shows them.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::grid::{Align, Column, Grid};
+use super::{Options, bold, dim};
+use crate::Comparison;
+use crate::compare::{About, Figure, Standing};
+use crate::figure::{clip, count, plural};
+
+/// Changes printed; the page has more.
+const CHANGES: usize = 12;
+
+/// The table of a comparison, a line a law; what is wider than the terminal goes on below. Ends in a
+/// newline; empty without laws.
+pub fn comparison(comparison: &Comparison, options: &Options) -> String {
+    if comparison.laws.is_empty() {
+        return String::new();
+    }
+    let title = if comparison.scenario.is_empty() { "(no name)" } else { &comparison.scenario };
+    let mut out = format!("{}\n", bold(&clip(title, 200), options));
+    let duration = ratewire_units::Duration::from_secs_f64(comparison.duration_s);
+    let laws = plural(comparison.laws.len(), "law");
+    let world = clip(&comparison.world, 40);
+    out += &format!("{world}, {duration}, {laws}, {}\n", comparison.seeds_text());
+    let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
+    let bottleneck = clip(&comparison.bottleneck, 60);
+    out += &part(comparison, of(About::Run), options);
+    out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
+    if of(About::Sizes).next().is_some() {
+        out += &format!("\n{}", bold("Slowdown of completed flows, by size", options));
+        out += &part(comparison, of(About::Sizes), options);
+    }
+    let changes = of(About::Changes).count();
+    if changes > 0 {
+        out += &format!("\n{}", bold("Time until shares are fair", options));
+        out += &part(comparison, of(About::Changes).take(CHANGES), options);
+        let rest = changes.saturating_sub(CHANGES);
+        if rest > 0 {
+            out += &note(&format!("... and {} more changes", count(rest as u64)), options);
+        }
+    }
+    out += "\n";
+    let marks =
+        comparison.figures.iter().flat_map(|f| &f.laws).any(|l| l.standing == Standing::Best);
+    if marks && comparison.has_chance {
+        let about = "* best   ≈ within noise of the best: the 95 % interval of the paired difference \
+                     includes 0";
+        out += &note(about, options);
+    } else if marks {
+        out += &note("* best", options);
+    }
+    let missing = |f: &Figure| f.laws.iter().any(|law| law.mean.is_none());
+    if comparison.figures.iter().any(missing) {
+        let about = match comparison.seeds.len() {
+            1 => "–: no value, or shares never became fair".to_string(),
+            n => format!("1 of {n}: only one seed gave a value, or saw shares become fair"),
+        };
+        out += &note(&about, options);
+    }
+    out + &note(&comparison.about_seeds(), options)
+}
+
+fn part<'a>(
+    comparison: &Comparison,
+    figures: impl Iterator<Item = &'a Figure>,
+    options: &Options,
+) -> String {
+    let figures: Vec<&Figure> = figures.collect();
+    let law = Column::new("law", Align::Left, 0).shrinks();
+    // Marks stand right of the figures: titles keep clear of them.
+    let column = |f: &&Figure| Column::new(&format!("{}  ", clip(&f.title, 40)), Align::Right, 0);
+    let mut grid = Grid::new([law].into_iter().chain(figures.iter().map(column)).collect());
+    for (i, law) in comparison.laws.iter().enumerate() {
+        let cell = |f: &&Figure| format!("{} {}", f.laws[i].text(f.unit), mark(f.laws[i].standing));
+        grid.row([law.clone()].into_iter().chain(figures.iter().map(cell)).collect());
+    }
+    format!("\n{}", grid.folded(options))
+}
+
+/// What a reader may take for the best.
+fn mark(standing: Standing) -> char {
+    match standing {
+        Standing::Best => '*',
+        Standing::WithinNoise => '≈',
+        Standing::Worse | Standing::Unknown => ' ',
+    }
+}
+
+/// A line of small print, wrapped to the terminal.
+fn note(text: &str, options: &Options) -> String {
+    let limit = options.width.unwrap_or(100);
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().filter(|line| line.width() + 1 + word.width() <= limit);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => line.push_str(&format!(" {word}")),
+            None => lines.push(word.into()),
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", dim(line, options))).collect()
+}

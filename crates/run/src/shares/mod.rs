@@ -1,0 +1,171 @@
+//! How fairly flows share over time, and how soon after each change they do.
+//!
+//! About the *contenders*: listed flows that take what they get, with data without end or of a given
+//! size and a receiver that reads at once. What is fair is max-min over the links' rates as they stand
+//! (of a trace the mean); of one bottleneck, equal parts. Only proportions count: headers and what
+//! other traffic takes lower everybody's rate.
+//!
+//! A run falls into *spells* between changes: contenders join or leave, links change their rate, go
+//! down or up. Spells of at least two contenders are cut into windows, each fair or not.
+
+mod plan;
+mod spell;
+
+use ratewire_report::Settling;
+use ratewire_sim::setup::Setup;
+use ratewire_statistics::max_min;
+use ratewire_units::{Bytes, Time};
+
+use plan::{Plan, Step};
+use spell::Spell;
+
+/// Takes the samples of a run as they come.
+pub(crate) struct Shares {
+    plan: Plan,
+    /// By contender.
+    is_active: Vec<bool>,
+    /// Bits per second that each link carries as it stands, and whether it is up.
+    links: Vec<(f64, bool)>,
+    /// Contenders that have completed since the last sample.
+    completed: Vec<(Time, usize)>,
+    /// Ends of the interval before this one, and of this one.
+    before: Time,
+    now: Time,
+    /// What each contender delivered in this interval.
+    delivered: Vec<f64>,
+    spell: Option<Spell>,
+    shared: Shared,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Sums over all windows: Jain's index times seconds, and seconds.
+    jain: f64,
+    seconds: f64,
+    /// One entry a spell that was long enough.
+    pub(crate) settlings: Vec<Settling>,
+}
+
+impl Shared {
+    /// Jain's index of the rates over their fair parts, mean over the time of all windows.
+    pub(crate) fn jain_over_time(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.jain / self.seconds)
+    }
+}
+
+impl Shares {
+    pub(crate) fn new(setup: &Setup) -> Shares {
+        let plan = Plan::of(setup);
+        let links = setup.network.links.iter();
+        let count = plan.contenders.len();
+        Shares {
+            plan,
+            is_active: vec![false; count],
+            links: links.map(|link| (link.service.mean_rate().bps() as f64, true)).collect(),
+            completed: Vec::new(),
+            before: Time::ZERO,
+            now: Time::ZERO,
+            delivered: vec![0.0; count],
+            spell: None,
+            shared: Shared::default(),
+        }
+    }
+
+    /// A sample has come, of an interval that ends at `at`.
+    pub(crate) fn reach(&mut self, at: Time) {
+        if at > self.now {
+            self.close();
+            self.before = self.now;
+            self.now = at;
+        }
+    }
+
+    /// A flow delivered this much in the interval that has come.
+    pub(crate) fn deliver(&mut self, flow: u32, amount: Bytes) {
+        if let Some(place) = self.plan.place(flow) {
+            self.delivered[place] += amount.as_f64();
+        }
+    }
+
+    pub(crate) fn complete(&mut self, flow: u32, at: Time) {
+        if let Some(place) = self.plan.place(flow) {
+            self.completed.push((at, place));
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Shared {
+        self.close();
+        self.end_spell();
+        self.shared
+    }
+
+    /// Ends the interval up to `now`: first its changes, then what was delivered in it, which counts
+    /// if nothing changed within it.
+    fn close(&mut self) {
+        let (start, end) = (self.before, self.now);
+        let mut is_whole = true;
+        while let Some((at, event, steps)) = self.next_change(end) {
+            let changes = steps.into_iter().filter(|step| self.apply(*step)).count();
+            if changes > 0 {
+                is_whole &= at <= start;
+                self.end_spell();
+                self.begin_spell(event, at, if at <= start { start } else { end });
+            }
+        }
+        if let (true, Some(spell)) = (is_whole, &mut self.spell) {
+            let jain = spell.add(end.since(start), &self.delivered);
+            if let Some(jain) = jain {
+                self.shared.jain += jain * spell.window.secs();
+                self.shared.seconds += spell.window.secs();
+            }
+        }
+        self.delivered.fill(0.0);
+    }
+
+    /// What changes at the next instant before `end` at which something does.
+    fn next_change(&mut self, end: Time) -> Option<(Time, String, Vec<Step>)> {
+        let planned = self.plan.changes.front().map_or(Time::NEVER, |change| change.at);
+        let completed = self.completed.first().map_or(Time::NEVER, |(at, _)| *at);
+        if planned.min(completed) >= end {
+            return None;
+        }
+        if completed < planned {
+            let (at, place) = self.completed.remove(0);
+            let event = format!("{} completes", self.plan.contenders[place].name);
+            return Some((at, event, vec![Step::Leave(place)]));
+        }
+        self.plan.changes.pop_front().map(|change| (change.at, change.event, change.steps))
+    }
+
+    /// Whether it makes a difference: what has stopped writing need not complete to leave.
+    fn apply(&mut self, step: Step) -> bool {
+        match step {
+            Step::Join(place) => !std::mem::replace(&mut self.is_active[place], true),
+            Step::Leave(place) => std::mem::replace(&mut self.is_active[place], false),
+            Step::Rate(link, rate) => std::mem::replace(&mut self.links[link].0, rate) != rate,
+            Step::Up(link, up) => std::mem::replace(&mut self.links[link].1, up) != up,
+        }
+    }
+
+    fn begin_spell(&mut self, event: String, at: Time, from: Time) {
+        let members: Vec<usize> =
+            (0..self.is_active.len()).filter(|i| self.is_active[*i]).collect();
+        if members.len() < 2 {
+            return;
+        }
+        let rates: Vec<f64> =
+            self.links.iter().map(|(bps, up)| if *up { *bps } else { 0.0 }).collect();
+        let contenders: Vec<_> = members.iter().map(|i| &self.plan.contenders[*i]).collect();
+        let paths: Vec<Vec<usize>> = contenders.iter().map(|c| c.path.clone()).collect();
+        let fair = max_min(&rates, &paths);
+        self.spell = Spell::begin(event, at, from, members, fair, &contenders);
+    }
+
+    fn end_spell(&mut self) {
+        self.shared.settlings.extend(self.spell.take().and_then(Spell::end));
+    }
+}
+
+#[cfg(test)]
+mod tests;

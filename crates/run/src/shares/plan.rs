@@ -1,0 +1,131 @@
+//! Who contends for what, and what the setup says will change.
+
+use std::collections::VecDeque;
+
+use ratewire_net::routing::Routing;
+use ratewire_net::spec::{Change, LinkId, Service};
+use ratewire_sim::setup::{FlowSpec, Setup};
+use ratewire_transport::{Reader, Writer};
+use ratewire_units::{Bytes, Duration, Time};
+
+pub(super) struct Plan {
+    pub(super) contenders: Vec<Contender>,
+    /// By listed flow: its place among the contenders.
+    places: Vec<Option<usize>>,
+    /// In order of time, one an instant.
+    pub(super) changes: VecDeque<Planned>,
+}
+
+pub(super) struct Contender {
+    pub(super) name: String,
+    pub(super) path: Vec<usize>,
+    /// Without queues.
+    pub(super) round_trip: Duration,
+    pub(super) packet: Bytes,
+}
+
+/// What changes at an instant.
+pub(super) struct Planned {
+    pub(super) at: Time,
+    /// In words, with the time: the same in every run of a scenario.
+    pub(super) event: String,
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    Join(usize),
+    Leave(usize),
+    /// A link, and bits per second.
+    Rate(usize, f64),
+    Up(usize, bool),
+}
+
+impl Plan {
+    pub(super) fn of(setup: &Setup) -> Plan {
+        let mut contenders = Vec::new();
+        let mut places = vec![None; setup.flows.len()];
+        let mut steps: Vec<(Time, Step)> = Vec::new();
+        // A setup with a path that is none cannot run either, and the engine says why.
+        let mut routing = Routing::new(&setup.network, &setup.paths).ok();
+        for (id, flow) in setup.flows.iter().enumerate().filter(|(_, flow)| contends(flow)) {
+            let Some((out, back)) = routing.as_mut().and_then(|r| ways(r, flow, id)) else {
+                continue;
+            };
+            let delay = |link: &LinkId| setup.network.links[link.index()].delay;
+            let place = contenders.len();
+            places[id] = Some(place);
+            contenders.push(Contender {
+                name: flow.name.clone(),
+                path: out.iter().map(|link| link.index()).collect(),
+                round_trip: out.iter().chain(&back).map(delay).fold(Duration::ZERO, |a, b| a + b),
+                packet: flow.transport.packet,
+            });
+            steps.push((flow.start, Step::Join(place)));
+            steps.extend(flow.stop.map(|stop| (stop, Step::Leave(place))));
+        }
+        for (at, link, change) in &setup.changes {
+            let link = link.index();
+            match (change, &setup.network.links[link].service) {
+                (Change::Rate(rate), Service::Rate(_)) => {
+                    steps.push((*at, Step::Rate(link, rate.bps() as f64)));
+                }
+                (Change::Up(up), _) => steps.push((*at, Step::Up(link, *up))),
+                (Change::Delay(_) | Change::Rate(_), _) => {}
+            }
+        }
+        steps.sort_by_key(|(at, _)| *at);
+        let changes = steps.chunk_by(|a, b| a.0 == b.0).map(|together| {
+            let at = together[0].0;
+            let steps: Vec<Step> = together.iter().map(|(_, step)| *step).collect();
+            let event =
+                format!("{} at {}", describe(&steps, &contenders, setup), at.since(Time::ZERO));
+            Planned { at, event, steps }
+        });
+        let changes = changes.collect();
+        Plan { contenders, places, changes }
+    }
+
+    /// The place of a flow among the contenders.
+    pub(super) fn place(&self, flow: u32) -> Option<usize> {
+        self.places.get(flow as usize).copied().flatten()
+    }
+}
+
+/// Takes what it gets, and starts.
+fn contends(flow: &FlowSpec) -> bool {
+    matches!(flow.app.writer, Writer::Unlimited | Writer::Sized(_))
+        && flow.app.reader == Reader::Immediate
+        && flow.stop.is_none_or(|stop| stop > flow.start)
+}
+
+/// The links there and back.
+fn ways(routing: &mut Routing, flow: &FlowSpec, id: usize) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
+    let out = routing.path(flow.from, flow.to, id as u64)?;
+    Some((out, routing.path(flow.to, flow.from, id as u64)?))
+}
+
+fn describe(steps: &[Step], contenders: &[Contender], setup: &Setup) -> String {
+    let (mut joins, mut leaves, mut links) = (Vec::new(), Vec::new(), Vec::new());
+    for step in steps {
+        match step {
+            Step::Join(place) => joins.push(contenders[*place].name.as_str()),
+            Step::Leave(place) => leaves.push(contenders[*place].name.as_str()),
+            Step::Rate(link, _) | Step::Up(link, _) => {
+                links.push(setup.network.links[*link].name.as_str());
+            }
+        }
+    }
+    let all = [(joins, "join"), (leaves, "leave"), (links, "change")];
+    let said: Vec<String> = all.iter().filter_map(|(who, does)| clause(who, does)).collect();
+    said.join(", ")
+}
+
+fn clause(who: &[&str], does: &str) -> Option<String> {
+    match who {
+        [] => None,
+        [one] => Some(format!("{one} {does}s")),
+        [one, other] => Some(format!("{one} and {other} {does}")),
+        [one, others @ ..] => Some(format!("{one} and {} others {does}", others.len())),
+    }
+}

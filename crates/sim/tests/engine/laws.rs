@@ -1,0 +1,156 @@
+//! What every law promises, or does not: no speed at which it is at home, and shares that end equal.
+
+use ratewire_laws::options::Kind;
+use ratewire_laws::{AnyLaw, list};
+use ratewire_net::spec::{Limit, Service};
+use ratewire_transport::App;
+use ratewire_units::{Bytes, Rate};
+
+use crate::net::*;
+
+/// Laws that promise neither equal shares over ten seconds nor the same course at another speed, and why;
+/// with how far 2 to 8 flows were from their mean after a minute. A law that is not here promises both.
+const IN_PACKETS: &[(&str, &str)] = &[
+    ("abc", "adds a packet an RTT, and which packets brake is chance: 10 %"),
+    ("dctcp", "adds a packet an RTT, and windows are cut by turns: 30 %"),
+    ("newreno", "adds a packet an RTT, and losses choose: 13 %"),
+    ("cubic", "grows with the time since a loss, and losses choose: 33 %"),
+    ("bbr", "probes in packets, each flow in its turn: 60 %"),
+    ("fixed", "answers nothing"),
+];
+
+/// Laws that end equal and yet know how fast they are, and why.
+const AT_HOME: &[(&str, &str)] =
+    &[("hpcc", "its stamps count in units of their own, and wrap after times of their own")];
+
+/// How fast a network is, and how large its packets are, in multiples of 20 Mbit/s and 1000 bytes.
+#[derive(Clone, Copy)]
+struct Scale {
+    rate: u64,
+    packet: u64,
+}
+
+const CAPACITY: u64 = 20_000_000;
+
+/// The law with each rate among its options so many times as high, and each number of bytes as large.
+fn scaled(name: &str, scale: Scale) -> AnyLaw {
+    let options = ratewire_laws::find(name).unwrap().options.iter();
+    let scaled = options.filter_map(|option| {
+        let value = match option.kind {
+            Kind::Rate(_) => {
+                format!("{} bit/s", option.default.parse::<Rate>().ok()?.bps() * scale.rate)
+            }
+            Kind::Size(_) => {
+                format!("{} B", option.default.parse::<Bytes>().ok()?.get() * scale.packet)
+            }
+            _ => return None,
+        };
+        Some((option.name, value))
+    });
+    let scaled: Vec<_> = scaled.collect();
+    law(name, &scaled.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>())
+}
+
+/// `n` pairs of hosts whose flows start a second apart, and a bottleneck between them with a round trip
+/// of 40 ms, whose queue holds what travels in one.
+fn dumbbell(name: &str, n: u32, scale: Scale) -> Net {
+    let law = scaled(name, scale);
+    let (header, ecn) = (law.header_len().get(), law.marks());
+    let rate = Rate::from_bps(CAPACITY * scale.rate);
+    let mut net = Net::new(law);
+    net.nodes(2 * n + 2);
+    let [left, right] = [2 * n, 2 * n + 1];
+    let bottleneck = net.cable(left, right, rate, MS(10));
+    net.link(bottleneck).limit = Limit::Packets((100 * scale.rate / scale.packet) as u32);
+    for pair in 0..n {
+        for [a, b] in [[pair, left], [right, n + pair]] {
+            net.cable(a, b, Rate::from_bps(rate.bps() * 10), MS(5));
+        }
+        let flow = net.flow(pair, n + pair, App::unlimited());
+        flow.start = secs(f64::from(pair));
+        flow.transport.ecn = ecn;
+        flow.transport.packet = Bytes::new(1000 * scale.packet);
+        // The law's own header, which comes on top, does not grow: the others do for it.
+        let others = Bytes::new((40 + header) * scale.packet - header);
+        flow.transport.headers = others;
+        flow.transport.ack = others;
+    }
+    net
+}
+
+/// The same for what a law does alone: without losses, which all answer packet by packet, and with a
+/// handshake, without which a flow knows no RTT and has four packets outstanding in its first.
+fn undisturbed(name: &str, n: u32, rate: u64) -> Net {
+    let mut net = dumbbell(name, n, Scale { rate, packet: 1 });
+    for link in &mut net.setup.network.links {
+        link.limit = Limit::Unlimited;
+    }
+    for flow in &mut net.setup.flows {
+        flow.transport.handshake = true;
+    }
+    net
+}
+
+/// Share of the bottleneck that each flow has in each quarter of a second.
+fn trajectory(net: Net) -> Vec<f64> {
+    let mut net = net.seconds(4.0);
+    let Service::Rate(capacity) = net.setup.network.links[0].service else { unreachable!() };
+    net.setup.sample_interval = Some(MS(250));
+    let (_, log) = net.log();
+    let all = capacity.throughput().get() * 0.25;
+    log.flows.iter().map(|sample| sample.delivered.as_f64() / all).collect()
+}
+
+/// How far two trajectories come apart.
+fn distance(a: Net, b: Net) -> f64 {
+    let [a, b] = [a, b].map(trajectory);
+    assert!(a.len() == b.len() && a.iter().sum::<f64>() > 5.0, "{a:?} and {b:?}");
+    a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// The laws that are not among these.
+fn laws_but(exempt: &[(&str, &str)]) -> Vec<&'static str> {
+    let exempt = |name: &&str| exempt.iter().any(|(known, _)| known == name);
+    list().iter().map(|info| info.name).filter(|name| !exempt(name)).collect()
+}
+
+/// Rates, packets and what is measured in bytes four times as large: no law has an idea of how much a
+/// byte is. Four, so that the rounding of numbers scales as well.
+#[test]
+fn capacity_rates_and_packets_scale_without_a_trace() {
+    for name in laws_but(&[("fixed", "has no limit unless it is given one")]) {
+        let [one, four] = [1, 4].map(|k| dumbbell(name, 3, Scale { rate: k, packet: k }));
+        let found = distance(one, four);
+        println!("{name}: {found:.4}");
+        // A packet in a quarter of a second.
+        assert!(found <= 1000.0 / (0.25 * CAPACITY as f64 / 8.0), "{name}: {found}");
+    }
+}
+
+/// With packets as they are, what remains is their grain.
+#[test]
+fn capacity_and_rates_scale_but_for_the_grain_of_packets() {
+    for name in laws_but(&[IN_PACKETS, AT_HOME].concat()) {
+        let [slow, fast] = [5, 20].map(|rate| undisturbed(name, 3, rate));
+        let found = distance(slow, fast);
+        println!("{name}: {found:.4}");
+        assert!(found < 0.01, "{name}: {found}");
+    }
+}
+
+#[test]
+fn equal_flows_end_equal() {
+    for name in laws_but(IN_PACKETS) {
+        for n in [2, 5, 8] {
+            let mut net = undisturbed(name, n, 2).seconds(60.0);
+            net.setup.sample_interval = Some(MS(10_000));
+            let (_, log) = net.log();
+            let last: Vec<f64> =
+                log.flows.iter().rev().take(n as usize).map(|s| s.delivered.as_f64()).collect();
+            let mean = last.iter().sum::<f64>() / f64::from(n);
+            let worst = last.iter().map(|share| (share / mean - 1.0).abs()).fold(0.0, f64::max);
+            println!("{name}, {n} flows: {worst:.4}");
+            assert!(worst < 0.05, "{name}: {n} flows have {last:?}");
+        }
+    }
+}

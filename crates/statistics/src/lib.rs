@@ -1,0 +1,12 @@
+//! Fairness, percentiles, and how far a mean over seeds may be off.
+//!
+//! Functions of plain numbers, for whoever measures: every figure of a kind is worked out here, so
+//! that it is the same figure in an expectation, on a page and in a comparison.
+
+mod fairness;
+mod interval;
+mod percentile;
+
+pub use fairness::{is_fair, jain_index, max_min, settles_at};
+pub use interval::{Difference, Estimate, Verdict, t_quantile};
+pub use percentile::percentile;
