@@ -127,7 +127,7 @@ fn check(paper: &Paper) -> Result<(), String> {
             }
             named.push(scenario);
         }
-        for drawn in figure.drawn.iter().filter(|s| !figure.scenarios.contains(s)) {
+        if let Some(drawn) = figure.drawn.iter().find(|s| !figure.scenarios.contains(s)) {
             return Err(format!("{}: {drawn} is drawn, but not among its scenarios", figure.id));
         }
         let Some(sweep) = &figure.sweep else { continue };

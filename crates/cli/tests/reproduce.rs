@@ -170,14 +170,17 @@ fn mistakes_are_explained() {
         ("\"one.toml\"", "\"two.toml\"", "there is no two.toml"),
         ("values  = [1]", "values  = [1, 2]", "a sweep over 1 has 2 values"),
         ("\"queue\"", "\"quue\"", "quue"),
-        ("scenarios = [\"one.toml\"]", "scenarios = []", "one.toml is in no figure"),
         ("\"one.toml\"", "\"one.toml\", \"one.toml\"", "one.toml is in two figures"),
+        ("apart     = true", "drawn = [\"two.toml\"]", "two.toml is drawn, but not among"),
     ] {
         std::fs::write(&file, PAPER.replace(from, to)).expect("a paper");
         let done = ratewire(&folder, &["reproduce"]);
         assert!(err(&done).contains(part), "{part}: {}", err(&done));
         assert_eq!(done.status.code(), Some(2));
     }
+    std::fs::write(&file, PAPER).expect("a paper");
+    std::fs::write(folder.join("papers/first/two.toml"), SCENARIO).expect("a scenario");
+    expect(&["reproduce"], 2, "two.toml is in no figure");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use ratewire_report::html::Plot;
+use ratewire_report::html::papers::{self, Figure, Panel, Paper};
 use ratewire_report::{
     Answer, Collector, Comparison, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run,
     RunInfo, Summary, Topology, html,
@@ -90,7 +92,8 @@ fn the_script_draws_what_there_is() {
     };
     let folder = std::env::temp_dir().join(format!("ratewire-page-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let laws = |n: usize| (0..n).map(|i| run(&format!("law{i}"), 3, 2, 30, 0.5)).collect();
+    let laws =
+        |n: usize| -> Vec<Run> { (0..n).map(|i| run(&format!("law{i}"), 3, 2, 30, 0.5)).collect() };
     let cases: [(&str, Vec<Run>, u32); 7] = [
         // Throughput, window, round-trip time; queue, utilisation; nothing was dropped.
         ("one law", vec![run("xcp", 3, 2, 30, 0.5)], 5),
@@ -106,6 +109,32 @@ fn the_script_draws_what_there_is() {
         let page = html::render(&Page::new(runs));
         assert_eq!(plots(&chromium, &folder, &page), Some(expected), "{what}");
     }
+    // Panels draw when they come near the window: here the first of many.
+    let panel = || Panel {
+        title: "a scenario".into(),
+        runs: laws(2),
+        plots: vec![Plot::Throughput, Plot::Queue],
+        links: vec!["l1".into()],
+        apart: true,
+    };
+    let figure = Figure {
+        id: "Figure 1".into(),
+        title: String::new(),
+        caption: String::new(),
+        note: None,
+        panels: (0..30).map(|_| panel()).collect(),
+        sweeps: Vec::new(),
+        claims: Vec::new(),
+    };
+    let paper = Paper {
+        title: String::new(),
+        authors: String::new(),
+        summary: String::new(),
+        figures: vec![figure],
+    };
+    let drawn = plots(&chromium, &folder, &papers::render(&[paper])).expect("the script's end");
+    // Two laws apart, two quantities: four a panel, and far fewer than all.
+    assert!(drawn > 0 && drawn.is_multiple_of(4) && drawn < 60, "{drawn}");
     let page = Page::new(laws(3));
     let summaries = page.runs.iter().map(|r| (r.info.law.clone(), vec![r.summary.clone()]));
     let comparison = Comparison::of(&summaries.collect::<Vec<_>>(), true);
