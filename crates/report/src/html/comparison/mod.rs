@@ -7,8 +7,9 @@ use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::plots::Plot;
 use super::text::{escape, name};
-use super::{Page, data, foot, head, headed, plots, small_enough, tables, toolbar};
-use super::{STYLE, drawn, end};
+use super::{
+    Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
+};
 use crate::compare::{About, Comparison, Figure, LawFigure, Standing, Unit};
 use crate::figure::count;
 use means::section;
