@@ -111,7 +111,8 @@ pub enum Bound {
     /// take from what those before it have left.
     #[default]
     LastChange,
-    /// That at this hop, counted from 0: the source works it out from what all ports have written.
+    /// This one, counted from 0, of those that wrote into the header: the source works it out from
+    /// what all have written.
     Hop(usize),
     /// That whose [`LinkContext::id`](crate::LinkContext) this is: the source has chosen it.
     Port(u32),

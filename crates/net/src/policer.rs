@@ -7,7 +7,7 @@
 //!   once.
 //! - **Window.** A flow may send as much a round trip as it claimed when it was first seen, changed by
 //!   what this port granted since. A grant that slows down counts two round trips later, when its sender
-//!   must have heard of it; what is granted and not used lapses by half each round trip, as senders age
+//!   must have heard of it; what is granted and not used lapses by half each round trip in which it sends, as senders age
 //!   it. What is sent beyond is dropped: nothing else stops a sender that does not listen.
 //!
 //! Memory is bounded. Flows share a table of a fixed number of suspects, in small sets; where one is

@@ -254,7 +254,7 @@ function panel(root, data) {
           values: (u, splits) => splits.map((v, i) => number(v) + (i === splits.length - 1 ? " s" : "")) },
         { stroke: soft, grid, ticks, font, gap: 4, space: 30,
           values: (u, splits) => splits.map(number),
-          size: (u, values) => (values ? Math.max(44, 14 + 7.2 * widest(values)) : 44) },
+          size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
       ],
       hooks: { setScale: [zoomed] },
       plugins: [tooltip(lines, quantity.unit, parent.parentNode.querySelector(".why"))],

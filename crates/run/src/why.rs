@@ -116,11 +116,17 @@ fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bo
     if hop.came_marked != hop.left_marked {
         *text += "     marked\n";
     }
-    for (before, after) in law.fields(&hop.came_with).iter().zip(law.fields(&hop.left_with)) {
-        if before.value != after.value {
-            let (old, new) = (before.amount(), after.amount());
-            let _ = writeln!(text, "     {}: {old} -> {new}", before.name);
-        }
+    let (before, after) = (law.fields(&hop.came_with), law.fields(&hop.left_with));
+    for (before, after) in before.iter().zip(&after).filter(|(b, a)| b.value != a.value) {
+        let (old, new) = (before.amount(), after.amount());
+        let _ = writeln!(text, "     {}: {old} -> {new}", before.name);
+    }
+    let added: Vec<String> = after.iter().skip(before.len()).map(Figure::to_string).collect();
+    if !added.is_empty() {
+        let _ = writeln!(text, "     added {}", added.join(", "));
+    }
+    if hop.left_with == Header::None && hop.came_with != Header::None {
+        *text += "     header taken off\n";
     }
     if let Some(reason) = hop.reason.as_ref().filter(|_| hop.changed_it() || binds) {
         let _ = writeln!(text, "     port: {}\n           {}", reason.equation, figures(reason));

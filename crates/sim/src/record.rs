@@ -103,7 +103,10 @@ impl Followed {
         match self.reason.bound {
             _ if self.kept_by != KeptBy::Law => None,
             Bound::Source | Bound::Share(_) => None,
-            Bound::Hop(hop) => (hop < there.len()).then_some(hop),
+            Bound::Hop(n) => {
+                let wrote = there.iter().enumerate().filter(|(_, hop)| hop.changed_it());
+                wrote.map(|(i, _)| i).nth(n)
+            }
             Bound::Port(id) => there.iter().position(|hop| hop.link.port_id() == id),
             Bound::LastChange => {
                 self.least_share().or_else(|| there.iter().rposition(Hop::changed_it))

@@ -237,19 +237,25 @@ fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
         _ => "papers.html".to_string(),
     };
     let out = args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default));
-    if let Err(e) = write(&out, &papers::render(done)) {
-        eprintln!("ratewire: cannot write {}: {e}", out.display());
-        return Exit::File;
-    }
-    let text = if args.json {
-        json(papers, done)
-    } else {
-        tables(papers, done) + &format!("\nPage: {}\n", out.display())
+    let written = write(&out, &papers::render(done));
+    let text = match &written {
+        _ if args.json => json(papers, done),
+        Ok(()) => tables(papers, done) + &format!("\nPage: {}\n", out.display()),
+        Err(_) => tables(papers, done),
     };
     let failed = expectations(done).any(|e| e.verdict() == Verdict::Failed);
     match print(&text) {
-        Exit::Done if failed => Exit::NotMet,
-        exit => exit,
+        Exit::Done => {}
+        exit => return exit,
+    }
+    // The tables first: the runs took minutes, and are not lost for a page that cannot be written.
+    match written {
+        Err(e) => {
+            eprintln!("ratewire: cannot write {}: {e}", out.display());
+            Exit::File
+        }
+        Ok(()) if failed => Exit::NotMet,
+        Ok(()) => Exit::Done,
     }
 }
 

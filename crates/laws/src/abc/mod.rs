@@ -135,9 +135,9 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "token_limit",
-        kind: Kind::Number(1.0, 1e6),
+        kind: Kind::Number(2.0, 1e6),
         default: "5",
-        doc: "Port: most tokens that can be saved up, in packets. The authors' code.",
+        doc: "Port: most tokens that can be saved up, in packets; a packet needs more than one. The authors' code.",
     },
     OptionSpec {
         name: "window",

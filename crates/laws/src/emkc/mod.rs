@@ -32,8 +32,9 @@
 //! - A price counts as caused by a rate if the router measured it over a whole interval after a packet
 //!   of that rate had passed (the header's marker and number say so). A round therefore lasts a round
 //!   trip and up to two intervals.
-//! - An idle link is taken to carry a packet an interval: `p` is finite, and a source never grows by
-//!   more than `beta gamma C` at once.
+//! - An idle link is taken to carry a packet an interval: `p` is finite, and a source that sends
+//!   what it may never grows by more than `alpha + beta gamma C` at once. One that is short of data is
+//!   told of a link with room, and grows towards its own link's rate.
 //! - Losses are answered beside the law (`after_loss`).
 
 mod header;

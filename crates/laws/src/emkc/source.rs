@@ -64,7 +64,11 @@ impl Source for EmkcSource {
         if let Some(header) = header.filter(|h| self.is_due(h)) {
             let rate = self.paced.granted();
             self.loss = header.loss;
-            self.paced.grant(self.limits.hold(rate + self.alpha - self.beta * header.loss * rate));
+            let next = rate + self.alpha - self.beta * header.loss * rate;
+            // While a loss holds the rate below x, what routers have to spare is not for x to take:
+            // the price is that of the rate that is sent.
+            let next = if self.paced.is_capped() { next.min(rate) } else { next };
+            self.paced.grant(self.limits.hold(next));
             self.round.begin();
         }
     }

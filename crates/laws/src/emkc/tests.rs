@@ -6,8 +6,8 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{Emkc, EmkcHeader};
 use crate::feedback::rig::{FLOW, NO_QUEUE, PACKET, Rig, law, near, port, secs};
-use crate::law::{Law, MAX_HEADER, Port, Source};
-use crate::testing::{acked, sending};
+use crate::law::{Law, MAX_HEADER, Port, Signal, Source};
+use crate::testing::{acked, congestion, sending};
 
 const RTT: Duration = Duration::from_millis(50);
 
@@ -218,4 +218,21 @@ fn hostile_prices_keep_the_rate_usable() {
         let rate = source.pacing().unwrap().get();
         assert!((1500.0..=1.25e9).contains(&rate), "{rate} after {loss}");
     }
+}
+
+#[test]
+fn while_a_loss_holds_the_rate_the_law_takes_no_more() {
+    let mut s = law::<Emkc>(&[("initial_rate", "8 Mbit/s")]).source(&FLOW);
+    answer(&mut s, 0.0);
+    let before = rate(&s);
+    s.on_congestion(&congestion(Signal::Loss, 10));
+    let halved = rate(&s);
+    near(halved, before / 2.0, 1e-9);
+    // The link is half idle: without the cap each answer would grow x by half and more.
+    for _ in 0..5 {
+        answer(&mut s, -1.0);
+    }
+    let granted = s.reason().figures.iter().find(|f| f.name == "x").unwrap().value;
+    assert!(granted <= before * (1.0 + 1e-9), "{granted} after {before}");
+    assert!(rate(&s) > halved, "a packet an RTT more each RTT");
 }

@@ -163,6 +163,8 @@ impl HpccSource {
         } else {
             self.reference + self.added()
         };
+        // While a loss holds the rate below the window's, U is that of the rate that is sent.
+        let window = if self.paced.is_capped() { window.min(self.window) } else { window };
         self.set_window(window.clamp(1.0, self.most()));
         if acked.cumulative > self.round_end {
             self.round_end = acked.next;

@@ -340,6 +340,19 @@ fn losses_cap_the_rate_unless_they_are_ignored() {
     near(s.pacing().unwrap().get(), 1.25e9, 1e-12);
 }
 
+#[test]
+fn while_a_loss_holds_the_rate_the_window_takes_no_more() {
+    let mut s = hpcc(&[("initial_window", "4 packets")]);
+    hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
+    s.on_congestion(&congestion(Signal::Loss, 10));
+    let before = s.window;
+    // Nothing passes: U is 0, and the window would grow each round trip.
+    for i in 1..6 {
+        hear(&mut s, i * 1_000_000, 1, &[stamp(i * 1000, 0, 0)]);
+    }
+    assert!(s.window <= before, "{} after {before}", s.window);
+}
+
 /// `n` flows on a link of `bps` with `T` in nanoseconds that hear of it once an RTT, in step. The first
 /// starts with a window of the whole link, the others with a packet. Windows at the end, `U`, queue.
 fn share(n: usize, flows: &str, bps: u64, base_ns: u64) -> (Vec<f64>, f64, f64) {

@@ -31,7 +31,7 @@
 //! - A proposal is approved where that router would give less than the present one (by
 //!   `switch_margin`). The largest `p` alone would leave a flow bound upstream above the fair rate of a
 //!   link downstream that others have filled without overload: both losses are 0 then.
-//! - A flow that switches makes one step towards the rate proposed, and then holds its rate until the
+//! - A flow that switches from one router to another makes one step towards the rate proposed, and then holds its rate until the
 //!   router has measured a whole interval with it among its own. What the router says before does not
 //!   count it, and would overshoot; without the step the sum would, for the others grow meanwhile.
 //! - A router that binds no flow says `g = gamma C`, or 0 when it is overloaded beyond `switch_margin`.

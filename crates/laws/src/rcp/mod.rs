@@ -32,8 +32,8 @@
 //! - At rate 0 a sender goes on at that pace; ns-2's quits with probability 0.1, or waits.
 //! - Losses are repaired by the transport at once and answered (`after_loss`); ns-2's sends what is
 //!   missing after the last packet and takes no notice otherwise.
-//! - Two round trips' worth of data may be outstanding; ns-2's senders have no window. It binds where
-//!   the rate falls faster than the RTT, and shortens the queue after a join by up to a tenth.
+//! - Twenty round trips' worth of data may be outstanding; ns-2's senders have no window. It binds only
+//!   when acknowledgements stay away.
 //! - The first slot begins at 0; in ns-2 its length is random.
 
 #[cfg(test)]

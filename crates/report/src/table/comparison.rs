@@ -54,7 +54,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     if comparison.figures.iter().any(missing) {
         let about = match comparison.seeds.len() {
             1 => "–: no value, or shares never became fair".to_string(),
-            n => format!("1 of {n}: only one seed gave a value, or saw shares become fair"),
+            n => format!("k of {n}: only k seeds gave a value, or saw shares become fair"),
         };
         out += &note(&about, options);
     }

@@ -100,6 +100,6 @@ pub(super) const KEYS: &[Key] = &[
     key("change", "at", Kind::Time, REQUIRED, "When.", "\"10 s\""),
     key("change", "link", Kind::Text, REQUIRED, "Which link or links, `*` for any text; the other direction is a link of its own.", "\"bottleneck*\""),
     key("change", "rate", Kind::Rate, "(unchanged)", "The new rate.", "\"5 Mbit/s\""),
-    key("change", "delay", Kind::Time, "(unchanged)", "The new propagation delay; packets never overtake each other. Paths stay as they are.", "\"80 ms\""),
+    key("change", "delay", Kind::Time, "(unchanged)", "The new propagation delay; a shorter one lets no packet overtake another. Paths stay as they are.", "\"80 ms\""),
     key("change", "up", Kind::Switch, "(unchanged)", "false: goes down, and drops what waits and arrives; true: comes up.", "false"),
 ];

@@ -68,10 +68,12 @@ impl Source for DctcpSource {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.signal == Signal::Mark {
-            self.kept = 1.0 - self.alpha / 2.0;
+            let keep = 1.0 - self.alpha / 2.0;
             // Of the window itself, not of what happens to be outstanding.
             let whole = Congestion { in_flight: Bytes::MAX, ..*congestion };
-            self.reno.cut(&whole, self.kept);
+            if self.reno.cut(&whole, keep) {
+                self.kept = keep;
+            }
         } else if self.reno.window.leave_mark(congestion.now) {
             self.reno.cut(congestion, KEEP / self.kept);
         } else {

@@ -26,10 +26,12 @@ impl NewRenoSource {
     }
 
     /// Congestion was noticed: keeps the share `keep` of what was outstanding.
-    pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, keep: f64) {
-        if self.window.on_congestion(congestion, keep, MARK_FLOOR) {
+    pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, keep: f64) -> bool {
+        let cut = self.window.on_congestion(congestion, keep, MARK_FLOOR);
+        if cut {
             self.acked = 0.0;
         }
+        cut
     }
 }
 
