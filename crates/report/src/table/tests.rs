@@ -174,7 +174,7 @@ b                  1 of 2
 c                  0 of 2
 
 * best   ≈ within noise of the best: the 95 % interval of the paired difference includes 0
-1 of 2: only one seed gave a value, or saw shares become fair
+k of 2: only k seeds gave a value, or saw shares become fair
 ± is half the 95 % interval of the mean over 2 seeds (Student’s t); where there is none, every seed
 gave the same. All laws met the same arrivals and sizes.
 ";
