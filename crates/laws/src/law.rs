@@ -241,7 +241,7 @@ pub trait Source {
     /// Congestion was noticed: at most once a window for each loss or mark.
     fn on_congestion(&mut self, congestion: &Congestion);
     /// All that was outstanding when the loss was noticed is repaired.
-    fn on_recovered(&mut self, now: Time);
+    fn on_recovered(&mut self, _now: Time) {}
     /// Payload that may be outstanding.
     fn window(&self) -> Bytes;
     /// Network-layer speed at which to send; `None` to send as the window allows.

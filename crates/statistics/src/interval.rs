@@ -79,7 +79,7 @@ impl Difference {
 
 /// How many standard errors to either side of a mean its 95 % interval reaches, with this many
 /// degrees of freedom; infinitely many with none.
-pub fn t_quantile(freedom: u32) -> f64 {
+fn t_quantile(freedom: u32) -> f64 {
     if freedom == 0 {
         return f64::INFINITY;
     }

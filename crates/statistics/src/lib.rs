@@ -8,5 +8,5 @@ mod interval;
 mod percentile;
 
 pub use fairness::{is_fair, jain_index, max_min, settles_at};
-pub use interval::{Difference, Estimate, Verdict, t_quantile};
+pub use interval::{Difference, Estimate, Verdict};
 pub use percentile::percentile;

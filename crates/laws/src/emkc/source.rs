@@ -76,7 +76,6 @@ impl Source for EmkcSource {
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.paced.on_congestion(congestion);
     }
-    fn on_recovered(&mut self, _now: Time) {}
     #[inline]
     fn window(&self) -> Bytes {
         self.paced.window()

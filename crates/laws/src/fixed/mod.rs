@@ -3,7 +3,7 @@
 //! The baseline that shows what a network does to traffic that does not listen, and the load
 //! generator for tests of links and queues.
 
-use ratewire_units::{Bytes, Rate, Throughput, Time};
+use ratewire_units::{Bytes, Rate, Throughput};
 
 use crate::law::{
     Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink, Sending,
@@ -91,7 +91,6 @@ impl Source for FixedSource {
     }
     fn on_ack(&mut self, _: &Acked, _: Option<&NoHeader>) {}
     fn on_congestion(&mut self, _: &Congestion) {}
-    fn on_recovered(&mut self, _: Time) {}
     fn window(&self) -> Bytes {
         self.window
     }

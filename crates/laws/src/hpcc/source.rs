@@ -208,8 +208,6 @@ impl Source for HpccSource {
         self.paced.on_congestion(congestion);
     }
 
-    fn on_recovered(&mut self, _now: Time) {}
-
     #[inline]
     fn window(&self) -> Bytes {
         let capped = match self.base() {

@@ -122,8 +122,6 @@ impl Source for RcpSource {
         self.paced.on_congestion(congestion);
     }
 
-    fn on_recovered(&mut self, _now: Time) {}
-
     #[inline]
     fn window(&self) -> Bytes {
         if self.offered.is_some() { self.paced.window() } else { self.mss }
