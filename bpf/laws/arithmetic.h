@@ -14,6 +14,16 @@
 
 #define RW_INLINE static inline __attribute__((always_inline))
 
+/* A function of its own to BPF's verifier, which then looks at it once and not in every combination of what comes
+ * before: such a function returns a number, and takes at most five. */
+#ifdef __bpf__
+#define RW_FUNCTION __attribute__((noinline))
+#define RW_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
+#else
+#define RW_FUNCTION static inline
+#define RW_NONNULL
+#endif
+
 RW_INLINE __u64 rw_min(__u64 a, __u64 b)
 {
 	return a < b ? a : b;
@@ -45,7 +55,7 @@ RW_INLINE __u64 rw_div(__u64 a, __u64 b)
 }
 
 /* a * b / 2^shift rounded down, at most RW_MOST; shift below 64. */
-RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
+RW_FUNCTION __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 {
 	__u64 ah = a >> 32, al = (__u32)a, bh = b >> 32, bl = (__u32)b;
 	__u64 ll = al * bl, lh = al * bh, hl = ah * bl, hh = ah * bh;
@@ -84,19 +94,17 @@ RW_INLINE __u32 rw_headroom(__u64 n)
 }
 
 /* n / d as a share; 0 where d is 0. n below 2^62. */
-RW_INLINE struct rw_share rw_share_of(__u64 n, __u64 d)
+RW_FUNCTION int rw_share_of(struct rw_share *share RW_NONNULL, __u64 n, __u64 d)
 {
-	struct rw_share share = {};
-
-	share.shift = rw_headroom(n);
-	share.value = d ? (n << share.shift) / d : 0;
-	return share;
+	share->shift = rw_headroom(n);
+	share->value = d ? (n << share->shift) / d : 0;
+	return 0;
 }
 
 /* share * n * 2^fraction rounded down, at most RW_MOST; fraction at most 10. */
-RW_INLINE __u64 rw_times(const struct rw_share *share, __u64 n, __u32 fraction)
+RW_FUNCTION __u64 rw_times(const struct rw_share *share RW_NONNULL, __u64 n, __u32 fraction)
 {
 	if (share->shift < fraction)
-		return rw_mul_shift(share->value, n << (fraction - share->shift), 0);
+		return rw_mul_shift(share->value, n << ((fraction - share->shift) & 15), 0);
 	return rw_mul_shift(share->value, n, share->shift - fraction);
 }

@@ -63,29 +63,31 @@ RW_INLINE void rw_rcp_init(struct rw_rcp *port, __u64 capacity, const struct rw_
 }
 
 /* d rises within an RTT, and falls the slower the more flows there are, as in ns-2. */
-RW_INLINE void rw_rcp_mean_rtt(struct rw_rcp *port)
+RW_FUNCTION int rw_rcp_mean_rtt(struct rw_rcp *port RW_NONNULL)
 {
 	struct rw_share gain;
 	__u64 slot = port->slot_us << RW_RCP_FRACTION;
 
 	if (port->rtt_bytes)
 		port->sample = rw_mul_shift(port->sum_rtt, 1 << RW_RCP_FRACTION, 0) / port->rtt_bytes;
-	gain = rw_share_of(rw_min(slot, port->rtt), port->rtt);
+	rw_share_of(&gain, rw_min(slot, port->rtt), port->rtt);
 	if (port->sample >= port->rtt) {
 		port->rtt += rw_times(&gain, port->sample - port->rtt, 0);
 	} else {
-		struct rw_share down = rw_share_of(port->sample, port->rtt);
-		struct rw_share flow = rw_share_of(port->rate >> RW_RCP_FRACTION, port->capacity);
 		__u64 step = rw_times(&gain, port->rtt - port->sample, 0);
+		struct rw_share down, flow;
 
+		rw_share_of(&down, port->sample, port->rtt);
+		rw_share_of(&flow, port->rate >> RW_RCP_FRACTION, port->capacity);
 		step = rw_times(&down, step, 0);
 		port->rtt -= rw_min(rw_times(&flow, step, 0), port->rtt - 1);
 	}
 	port->sum_rtt = 0;
 	port->rtt_bytes = 0;
+	return 0;
 }
 
-RW_INLINE void rw_rcp_slot(struct rw_rcp *port, __u64 now_ns, __u64 queue)
+RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 queue)
 {
 	__u64 target = rw_mul_shift(port->capacity, port->rule.target, 16);
 
@@ -100,8 +102,8 @@ RW_INLINE void rw_rcp_slot(struct rw_rcp *port, __u64 now_ns, __u64 queue)
 		excess = rw_mul_shift(rw_less(port->input_bw, target), port->rule.spare, 16);
 		excess += rw_mul_shift(rw_min(rw_mul_shift(queue, 1000000, 0) / rtt_us, RW_MOST_RATE),
 				       port->rule.queue, 16);
-		slot = rw_share_of(rw_min(port->slot_us, rtt_us), rtt_us);
-		step = rw_share_of(spare > excess ? spare - excess : excess - spare, target);
+		rw_share_of(&slot, rw_min(port->slot_us, rtt_us), rtt_us);
+		rw_share_of(&step, spare > excess ? spare - excess : excess - spare, target);
 		least = ((__u64)RW_RCP_LEAST_WINDOW * 1000000 << RW_RCP_FRACTION) / rtt_us;
 		if (spare > excess)
 			port->rate += rw_times(&step, rw_times(&slot, port->rate, 0), 0);
@@ -112,6 +114,7 @@ RW_INLINE void rw_rcp_slot(struct rw_rcp *port, __u64 now_ns, __u64 queue)
 	port->input = 0;
 	port->slot_us = rw_max(rw_min(port->rtt >> RW_RCP_FRACTION, RW_RCP_SLOT_US), 1);
 	port->slot_at_ns = now_ns + port->slot_us * 1000;
+	return 0;
 }
 
 /* Carries out what is due. A slot that ends late is as long as it was. */
@@ -135,4 +138,57 @@ RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u6
 		port->rtt_bytes += size;
 	}
 	header->rate = rw_min(header->rate, port->rate >> RW_RCP_FRACTION);
+}
+
+/* RCP's or PIQI-RCP's sender: the rate that routers offer, taken at once or, upwards, by a ramp. */
+struct rw_rcp_sender {
+	/* B/s in 2^-RW_RCP_FRACTION; 0 before routers have said anything. */
+	__u64 allowed;
+	/* What it would like to send at, and what routers offered last. B/s. */
+	__u64 desired;
+	__u64 offered;
+	/* PIQI-RCP: when the ramp was last climbed, and its share of the way an RTT, in 2^-16; 0 to take it at once. */
+	__u64 climbed_us;
+	__u32 ramp;
+	__u32 pad;
+};
+
+#define RW_PIQI_RAMP 32768
+
+RW_INLINE __u64 rw_rcp_rate(const struct rw_rcp_sender *sender)
+{
+	return sender->allowed >> RW_RCP_FRACTION;
+}
+
+/* The header of a packet that leaves. */
+RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_header *header)
+{
+	*header = (struct rw_header){};
+	header->rate = sender->desired;
+	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
+}
+
+/* Routers offer this rate. */
+RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow)
+{
+	__u64 target = rw_min(rw_min(rate, sender->desired), RW_MOST_RATE) << RW_RCP_FRACTION;
+	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
+
+	sender->offered = target >> RW_RCP_FRACTION;
+	sender->climbed_us = now_us;
+	if (target <= sender->allowed) {
+		sender->allowed = target;
+	} else if (may_grow && (!sender->ramp || !rtt_us)) {
+		sender->allowed = target;
+	} else if (may_grow) {
+		__u64 step = rw_mul_shift(target - sender->allowed, sender->ramp, 16);
+
+		sender->allowed += rw_mul_shift(step, elapsed, 0) / rtt_us;
+	}
+}
+
+/* A loss: half of the rate, until it is repaired. */
+RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
+{
+	sender->allowed = rw_max(sender->allowed / 2, least << RW_RCP_FRACTION);
 }

@@ -3,7 +3,7 @@
  * the queue.
  *
  * Differences from the draft:
- * - the header's change is the whole flow's (option.h);
+ * - the header's change is that of the flow's rate in time (option.h);
  * - X is size / rate, at most RW_MOST_X;
  * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
  *   order of arrivals: the queue is first-in-first-out, so it is the same order;
@@ -19,7 +19,7 @@
 #define RW_XCP_GAMMA 6554 /* 0.1 in 2^-16 */
 #define RW_XCP_MIN_INTERVAL_US 5000
 #define RW_XCP_MAX_INTERVAL_US 1000000
-#define RW_XCP_FIRST_INTERVAL_US 200000
+#define RW_XCP_FIRST_INTERVAL_US RW_XCP_MIN_INTERVAL_US
 #define RW_XCP_ALLOWED_QUEUE_US 2000
 /* Spacing of packets, in nanoseconds, above which a flow counts as one of this spacing. */
 #define RW_MOST_X 0xffffffffull
@@ -67,7 +67,7 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
 }
 
 /* The control interval is over (lines 7 to 18). */
-RW_INLINE void rw_xcp_control(struct rw_xcp *port, __u64 now_ns)
+RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 {
 	__u64 spare, excess, magnitude, shuffled, draining;
 	__u64 known = port->sum_x_known_ns >> 10;
@@ -90,8 +90,8 @@ RW_INLINE void rw_xcp_control(struct rw_xcp *port, __u64 now_ns)
 	shuffled = rw_less(rw_mul_shift(port->input_bw, RW_XCP_GAMMA, 16), magnitude);
 	port->residue_pos = shuffled + (port->feedback > 0 ? magnitude : 0);
 	port->residue_neg = shuffled + (port->feedback < 0 ? magnitude : 0);
-	port->cp = rw_share_of(port->residue_pos, port->sum_x_ns);
-	port->cn = rw_share_of(port->residue_neg, port->input);
+	rw_share_of(&port->cp, port->residue_pos, port->sum_x_ns);
+	rw_share_of(&port->cn, port->residue_neg, port->input);
 	port->residue_pos <<= RW_XCP_FRACTION;
 	port->residue_neg <<= RW_XCP_FRACTION;
 
@@ -101,10 +101,11 @@ RW_INLINE void rw_xcp_control(struct rw_xcp *port, __u64 now_ns)
 	port->sum_x_rtt = 0;
 	port->interval_us = port->avg_rtt_us;
 	port->control_at_ns = now_ns + port->interval_us * 1000;
+	return 0;
 }
 
 /* The queue's timer (lines 29 and 30). */
-RW_INLINE void rw_xcp_queue_timer(struct rw_xcp *port, __u64 now_ns, __u64 queue)
+RW_FUNCTION int rw_xcp_queue_timer(struct rw_xcp *port RW_NONNULL, __u64 now_ns, __u64 queue)
 {
 	__u64 queueing_us = port->capacity ? rw_mul_shift(queue, 1000000, 0) / port->capacity : 0;
 	__u64 next_us = rw_less(port->avg_rtt_us, queueing_us) / 2;
@@ -112,6 +113,7 @@ RW_INLINE void rw_xcp_queue_timer(struct rw_xcp *port, __u64 now_ns, __u64 queue
 	port->queue = port->least_queue;
 	port->least_queue = queue;
 	port->queue_at_ns = now_ns + rw_max(next_us, RW_XCP_ALLOWED_QUEUE_US) * 1000;
+	return 0;
 }
 
 /* Carries out what is due. An interval that ends late is as long as it was: its sums are over that time. */
@@ -126,26 +128,24 @@ RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 }
 
 /* What a packet of this rate, spacing and size is granted (lines 19 to 28). */
-RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64 x_ns, __u64 size)
+RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *header RW_NONNULL, __u64 x_ns,
+			 __u64 size)
 {
-	__u64 rtt_us = rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US);
-	__u64 window = header->rate * rtt_us / 1000000;
 	__u64 pos = rw_times(&port->cp, x_ns, RW_XCP_FRACTION);
 	__u64 neg = rw_times(&port->cn, size, RW_XCP_FRACTION);
 	__s64 allotted;
 
-	/* RTT (Cp - Cn rate); a flow that does not know its rate or RTT gets nothing, and gives its packet's part. */
-	if (window)
-		allotted = (__s64)rw_times(&port->cp, rtt_us * 1000, 0) - (__s64)rw_times(&port->cn, window, 0);
-	else
-		allotted = -(__s64)(neg >> RW_XCP_FRACTION);
+	/* Cp - Cn rate; a flow that does not know its rate gains nothing. */
+	allotted = -(__s64)rw_times(&port->cn, rw_max(header->rate, size), 0);
+	if (header->rate)
+		allotted += (__s64)rw_times(&port->cp, 1000000000, 0);
 
 	if (header->change > allotted) {
 		header->change = allotted;
-	} else if (window) {
+	} else if (header->rate) {
 		/* Another router, or the sender, wanted less: the packet's part of what is left goes to the others. */
 		__u64 wish = header->change < 0 ? -header->change : header->change;
-		__u64 part = rw_mul_shift(rw_min(wish, RW_MOST_RATE), size << RW_XCP_FRACTION, 0) / window;
+		__u64 part = rw_mul_shift(wish, size << 5, 0) / header->rate << 5;
 
 		if (header->change < 0) {
 			neg = rw_min(port->residue_neg, pos + part);
@@ -161,6 +161,7 @@ RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64
 		port->cp.value = 0;
 	if (!port->residue_neg)
 		port->cn.value = 0;
+	return 0;
 }
 
 /* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to 6 and 19 to 28. */
@@ -215,10 +216,11 @@ RW_INLINE void rw_xcp_set_rate(struct rw_xcp_sender *sender, __u64 rate, __u64 l
 	sender->allowed = rw_min(rw_max(rate, least), RW_MOST_RATE) << RW_SENDER_FRACTION;
 }
 
-/* The first RTT is known: window bytes may go in each. */
+/* The first RTT is known: window bytes may go in each, or in the shortest control interval of a router, which cannot
+ * answer sooner. */
 RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us)
 {
-	rw_xcp_set_rate(sender, rw_div(window * 1000000, rtt_us), 1);
+	rw_xcp_set_rate(sender, rw_div(window * 1000000, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US)), 1);
 	sender->round_us = now_us;
 }
 
@@ -238,6 +240,9 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	sender->round_us = now_us;
 }
 
+/* The most that may be wished for or granted: what the option can carry, B/s a second. */
+#define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
+
 /* A packet of size bytes leaves: its header. */
 RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited,
 			   __u64 least, struct rw_header *header)
@@ -255,24 +260,26 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 		rate = rw_max(rw_min(rate, sender->measured), least);
 	header->rate = rate;
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
-	if (!sender->limited && !sender->was_limited)
-		header->change = (__s64)sender->desired - (__s64)rate;
+	/* In one RTT to what it would like. */
+	if (!sender->limited && !sender->was_limited && sender->desired >= rate)
+		header->change = (__s64)rw_min(rw_mul_shift(sender->desired - rate, 1000000, 0) / rtt_us,
+					       RW_XCP_MOST_CHANGE);
 }
 
-/* acked bytes were acknowledged, for which the mean change granted a round trip was this. */
+/* acked bytes were acknowledged, which routers have granted this change on the mean. */
 RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 change, __u64 rtt_us, __u64 least,
 			    __u32 may_grow)
 {
-	__u64 window = rw_xcp_rate(sender) * rtt_us / 1000000;
-	__u64 magnitude = rw_min(change < 0 ? -change : change, RW_MOST_RATE);
+	__u64 rate = rw_xcp_rate(sender);
+	__u64 magnitude = rw_min(change < 0 ? -change : change, RW_XCP_MOST_CHANGE);
 	__u64 step;
 
-	if (!window || (change > 0 && !may_grow))
+	if (!rate || (change > 0 && !may_grow))
 		return;
+	/* No more than was sent in a round trip or an interval of the routers, whose answer it is. */
+	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
-	/* No more than a whole round trip's worth at once. */
-	acked = rw_min(acked, window);
-	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / window;
+	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
 	if (change < 0)
 		sender->allowed = rw_max(rw_less(sender->allowed, step), least << RW_SENDER_FRACTION);
 	else
@@ -285,37 +292,34 @@ RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
 	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
 }
 
-/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by bytes. */
+/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by bytes. Changes are
+ * as in the option, so that sums of them fit. */
 struct rw_xcp_receiver {
 	__s64 sum;
 	__u64 bytes;
 };
 
-RW_INLINE void rw_xcp_arrived(struct rw_xcp_receiver *receiver, __s64 change, __u64 bytes)
+RW_INLINE void rw_xcp_arrived(struct rw_xcp_receiver *receiver, __s32 field, __u64 bytes)
 {
-	/* Far more than a window: an application that never answers. */
-	if (receiver->bytes >> 24) {
-		receiver->sum = 0;
-		receiver->bytes = 0;
-	}
+	/* Far more than is ever acknowledged at once. */
+	if (receiver->bytes >> 24)
+		*receiver = (struct rw_xcp_receiver){};
 	bytes = rw_min(bytes, 1ull << 17);
-	receiver->sum += change * (__s64)bytes;
+	receiver->sum += (__s64)field * (__s64)bytes;
 	receiver->bytes += bytes;
 }
 
-RW_INLINE __s64 rw_xcp_returned(const struct rw_xcp_receiver *receiver)
+/* What to return, as in the option, once something has arrived. */
+RW_INLINE __s32 rw_xcp_returned(const struct rw_xcp_receiver *receiver)
 {
 	__u64 magnitude = receiver->sum < 0 ? -receiver->sum : receiver->sum;
 
-	if (!receiver->bytes)
-		return 0;
-	magnitude /= receiver->bytes;
-	return receiver->sum < 0 ? -(__s64)magnitude : (__s64)magnitude;
+	magnitude /= rw_max(receiver->bytes, 1);
+	return receiver->sum < 0 ? -(__s32)magnitude : (__s32)magnitude;
 }
 
 /* What was returned has left. */
 RW_INLINE void rw_xcp_answered(struct rw_xcp_receiver *receiver)
 {
-	receiver->sum = 0;
-	receiver->bytes = 0;
+	*receiver = (struct rw_xcp_receiver){};
 }

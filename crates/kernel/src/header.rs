@@ -38,9 +38,15 @@ impl Header {
     pub fn rtt(&self) -> Duration {
         Duration::from_micros(u64::from(self.rtt_us))
     }
-    /// XCP: the change of rate in a round trip, wished for, then granted.
+    /// XCP: the change of the rate in each second, wished for, then granted.
     pub fn change(&self) -> Throughput {
         Throughput::new(self.change as f64)
+    }
+    pub(crate) fn change_field(&self) -> i32 {
+        rw_native_change_field(self.change)
+    }
+    pub(crate) fn field_change(field: i32) -> i64 {
+        rw_native_field_change(field)
     }
 
     /// As it is once its fields have been on the wire.

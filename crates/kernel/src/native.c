@@ -19,7 +19,7 @@ RW_SIZE(rw_rcp)
 
 RW_EXPORT(__u64, mul_shift, (__u64 a, __u64 b, __u32 shift), return rw_mul_shift(a, b, shift))
 RW_EXPORT(__u64, share_times, (__u64 n, __u64 d, __u64 of, __u32 fraction),
-	  struct rw_share share = rw_share_of(n, d); return rw_times(&share, of, fraction))
+	  struct rw_share share; rw_share_of(&share, n, d); return rw_times(&share, of, fraction))
 RW_EXPORT(__u32, rate_field, (__u64 rate), return rw_rate_field(rate))
 RW_EXPORT(__u64, field_rate, (__u32 field), return rw_field_rate(field))
 RW_EXPORT(__s32, change_field, (__s64 change), return rw_change_field(change))
@@ -39,9 +39,9 @@ RW_EXPORT(void, xcp_acked,
 	  (struct rw_xcp_sender *sender, __u64 acked, __s64 change, __u64 rtt_us, __u64 least, __u32 may_grow),
 	  rw_xcp_acked(sender, acked, change, rtt_us, least, may_grow))
 RW_EXPORT(void, xcp_loss, (struct rw_xcp_sender *sender, __u64 least), rw_xcp_loss(sender, least))
-RW_EXPORT(void, xcp_arrived, (struct rw_xcp_receiver *receiver, __s64 change, __u64 bytes),
-	  rw_xcp_arrived(receiver, change, bytes))
-RW_EXPORT(__s64, xcp_returned, (const struct rw_xcp_receiver *receiver), return rw_xcp_returned(receiver))
+RW_EXPORT(void, xcp_arrived, (struct rw_xcp_receiver *receiver, __s32 field, __u64 bytes),
+	  rw_xcp_arrived(receiver, field, bytes))
+RW_EXPORT(__s32, xcp_returned, (const struct rw_xcp_receiver *receiver), return rw_xcp_returned(receiver))
 RW_EXPORT(void, xcp_answered, (struct rw_xcp_receiver *receiver), rw_xcp_answered(receiver))
 
 RW_EXPORT(void, rcp_init, (struct rw_rcp *port, __u64 capacity, __u32 is_piqi, __u64 now_ns),

@@ -88,8 +88,8 @@ unsafe extern "C" {
         may_grow: u32,
     );
     safe fn rw_native_xcp_loss(sender: &mut XcpSender, least: u64);
-    safe fn rw_native_xcp_arrived(receiver: &mut XcpReceiver, change: i64, bytes: u64);
-    safe fn rw_native_xcp_returned(receiver: &XcpReceiver) -> i64;
+    safe fn rw_native_xcp_arrived(receiver: &mut XcpReceiver, field: i32, bytes: u64);
+    safe fn rw_native_xcp_returned(receiver: &XcpReceiver) -> i32;
     safe fn rw_native_xcp_answered(receiver: &mut XcpReceiver);
 }
 
@@ -171,16 +171,16 @@ impl XcpSender {
         rw_native_xcp_send(self, now, size.get(), rtt, u32::from(limited), least, &mut header);
         header
     }
-    /// This much was acknowledged, with this mean change granted.
+    /// This much was acknowledged, with what [`XcpReceiver::on_ack`] has returned.
     pub fn on_ack(
         &mut self,
         acked: Bytes,
-        change: Throughput,
+        returned: i32,
         rtt: Duration,
         least: Throughput,
         may_grow: bool,
     ) {
-        let (change, least) = (change.get() as i64, bytes_per_second(least));
+        let (change, least) = (Header::field_change(returned), bytes_per_second(least));
         rw_native_xcp_acked(self, acked.get(), change, us(rtt), least, u32::from(may_grow));
     }
     /// A loss was noticed.
@@ -194,14 +194,15 @@ impl XcpSender {
 }
 
 impl XcpReceiver {
-    /// Data has arrived with this change granted.
-    pub fn on_data(&mut self, change: Throughput, bytes: Bytes) {
-        rw_native_xcp_arrived(self, change.get() as i64, bytes.get());
+    /// Data has arrived with this header.
+    pub fn on_data(&mut self, header: &Header, bytes: Bytes) {
+        rw_native_xcp_arrived(self, header.change_field(), bytes.get());
     }
-    /// An acknowledgement leaves: the mean change, by bytes, since the one before.
-    pub fn on_ack(&mut self) -> Throughput {
-        let change = rw_native_xcp_returned(self);
+    /// An acknowledgement leaves: the mean change granted, by bytes, since the one before. As it is on the wire; see
+    /// [`XcpSender::on_ack`].
+    pub fn on_ack(&mut self) -> i32 {
+        let field = rw_native_xcp_returned(self);
         rw_native_xcp_answered(self);
-        Throughput::new(change as f64)
+        field
     }
 }

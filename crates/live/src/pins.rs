@@ -1,0 +1,75 @@
+//! What keeps programs and maps alive between commands: files in the BPF file system, one folder for each network
+//! namespace.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::{FsType, statfs};
+
+use crate::Error;
+
+/// Below which everything is pinned.
+pub const ROOT: &str = "/sys/fs/bpf/ratewire";
+
+const FILE_SYSTEM: &str = "/sys/fs/bpf";
+const MAGIC: FsType = FsType(0xcafe_4a11);
+
+/// The folder of this network namespace.
+///
+/// # Errors
+/// As [`shared`].
+pub(crate) fn folder() -> Result<PathBuf, Error> {
+    shared()?;
+    path()
+}
+
+/// The folder of what belongs to no network namespace, made if need be.
+///
+/// # Errors
+/// When the caller is not root, or the BPF file system cannot be mounted.
+pub(crate) fn shared() -> Result<PathBuf, Error> {
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Error::new("the kernel lets only root do this", "run it with sudo"));
+    }
+    if statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) != Ok(MAGIC) {
+        mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
+            |e| {
+                Error::new(
+                    format!("cannot mount the BPF file system on {FILE_SYSTEM}"),
+                    "mount it yourself: mount -t bpf bpf /sys/fs/bpf",
+                )
+                .because(e)
+            },
+        )?;
+    }
+    let folder = PathBuf::from(ROOT);
+    fs::create_dir_all(&folder)
+        .map_err(|e| Error::new(format!("cannot make {ROOT}"), "").because(e))?;
+    Ok(folder)
+}
+
+/// The folder of this network namespace, which may not be there.
+pub(crate) fn path() -> Result<PathBuf, Error> {
+    let namespace = fs::metadata("/proc/self/ns/net").map_err(|e| {
+        Error::new("cannot tell the network namespace", "is /proc mounted?").because(e)
+    })?;
+    Ok(Path::new(ROOT).join(namespace.ino().to_string()))
+}
+
+/// Removes a folder and what is pinned in it, and the folders above where they are empty.
+pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::new(format!("cannot remove {}", folder.display()), "").because(e));
+        }
+        _ => {}
+    }
+    for above in folder.ancestors().skip(1).take_while(|above| above.starts_with(ROOT)) {
+        if fs::remove_dir(above).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
