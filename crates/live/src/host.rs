@@ -9,19 +9,9 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use ratewire_units::Rate;
 
-use crate::router::Law;
 use crate::skeletons::host::HostSkelBuilder;
 use crate::skeletons::host::types::host as Counters;
-use crate::{Error, pins};
-
-/// The congestion control that sockets may ask for, and that those which take part get.
-pub fn control(law: Law) -> &'static str {
-    match law {
-        Law::Xcp => "rw_xcp",
-        Law::Rcp => "rw_rcp",
-        Law::PiqiRcp => "rw_piqi",
-    }
-}
+use crate::{Error, Law, pins};
 
 /// What to attach.
 #[derive(Clone, Debug)]
@@ -47,17 +37,16 @@ pub struct Status {
     pub refused: u64,
 }
 
-const LAWS: [Law; 3] = [Law::Xcp, Law::Rcp, Law::PiqiRcp];
-
 /// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing stays.
 ///
 /// # Errors
 /// When there is no such cgroup, the law is attached already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
+    crate::quiet();
     let folder = pins::shared()?.join(folder_name(spec.law));
     if folder.exists() {
         return Err(Error::new(
-            format!("{} is attached already", control(spec.law)),
+            format!("{} is attached already", spec.law.control()),
             "detach it first: ratewire live detach",
         ));
     }
@@ -81,23 +70,19 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
 
 fn load(spec: &Spec, cgroup: &File, folder: &Path) -> Result<(), Error> {
     let refused = |e: libbpf_rs::Error| {
-        let what = format!("the kernel refuses {}", control(spec.law));
+        let what = format!("the kernel refuses {}", spec.law.control());
         Error::new(what, "`ratewire doctor` says what is missing").because(e)
     };
     let mut room = MaybeUninit::uninit();
     let mut open = HostSkelBuilder::default().open(&mut room).map_err(refused)?;
-    let (law, exid, option_len): (u32, u32, u32) = match spec.law {
-        Law::Xcp => (0, 0x5278, 20),
-        Law::Rcp => (1, 0x5272, 16),
-        Law::PiqiRcp => (2, 0x5272, 16),
-    };
+    let (exid, option_len) = spec.law.option();
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
-    rodata.law = law;
+    rodata.law = spec.law.number();
     rodata.exid = exid;
     rodata.option_len = option_len;
     rodata.desired = spec.desired.throughput().get() as u64;
     let mut name = [0; 16];
-    name[..control(spec.law).len()].copy_from_slice(control(spec.law).as_bytes());
+    name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
     let mut skeleton = open.load().map_err(refused)?;
@@ -125,11 +110,11 @@ fn load(spec: &Spec, cgroup: &File, folder: &Path) -> Result<(), Error> {
 pub fn detach() -> Result<Vec<&'static str>, Error> {
     let folder = pins::shared()?;
     let mut detached = Vec::new();
-    for law in LAWS {
+    for law in Law::ALL {
         let pinned = folder.join(folder_name(law));
         if pinned.exists() {
             pins::remove(&pinned)?;
-            detached.push(control(law));
+            detached.push(law.control());
         }
     }
     Ok(detached)
@@ -138,7 +123,7 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
 /// What the hosts' connections have come to.
 pub fn status() -> Vec<Status> {
     let folder = Path::new(pins::ROOT);
-    LAWS.into_iter().filter_map(|law| one(law, &folder.join(folder_name(law)))).collect()
+    Law::ALL.into_iter().filter_map(|law| one(law, &folder.join(folder_name(law)))).collect()
 }
 
 fn one(law: Law, folder: &Path) -> Option<Status> {
@@ -158,11 +143,11 @@ fn one(law: Law, folder: &Path) -> Option<Status> {
 }
 
 fn folder_name(law: Law) -> String {
-    format!("host-{}", control(law))
+    format!("host-{}", law.control())
 }
 
 /// Where the cgroup2 file system is mounted.
-fn root_cgroup() -> Result<PathBuf, Error> {
+pub(crate) fn root_cgroup() -> Result<PathBuf, Error> {
     let no = |why: &str| {
         Error::new("no cgroup2 file system is mounted", "mount one, or name a cgroup").because(why)
     };

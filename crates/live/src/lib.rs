@@ -5,11 +5,19 @@
 //! the rate that routers allow. Both stay when the command that attached them ends, and until they are detached:
 //! what they hold is pinned below [`pins::ROOT`].
 
+pub mod doctor;
 pub mod host;
 pub mod pins;
 pub mod router;
 
 mod error;
+mod law;
 mod skeletons;
 
 pub use error::Error;
+pub use law::Law;
+
+/// Keeps the library that loads programs from writing to standard error: what it says is in the errors.
+fn quiet() {
+    libbpf_rs::set_print(None);
+}

@@ -13,7 +13,7 @@ use crate::Error;
 /// Below which everything is pinned.
 pub const ROOT: &str = "/sys/fs/bpf/ratewire";
 
-const FILE_SYSTEM: &str = "/sys/fs/bpf";
+pub(crate) const FILE_SYSTEM: &str = "/sys/fs/bpf";
 const MAGIC: FsType = FsType(0xcafe_4a11);
 
 /// The folder of this network namespace.
@@ -33,7 +33,7 @@ pub(crate) fn shared() -> Result<PathBuf, Error> {
     if !nix::unistd::geteuid().is_root() {
         return Err(Error::new("the kernel lets only root do this", "run it with sudo"));
     }
-    if statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) != Ok(MAGIC) {
+    if !is_mounted() {
         mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
             |e| {
                 Error::new(
@@ -48,6 +48,11 @@ pub(crate) fn shared() -> Result<PathBuf, Error> {
     fs::create_dir_all(&folder)
         .map_err(|e| Error::new(format!("cannot make {ROOT}"), "").because(e))?;
     Ok(folder)
+}
+
+/// Whether the BPF file system is where it should be.
+pub(crate) fn is_mounted() -> bool {
+    statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) == Ok(MAGIC)
 }
 
 /// The folder of this network namespace, which may not be there.

@@ -11,22 +11,11 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput};
 
 use crate::skeletons::router::RouterSkelBuilder;
 use crate::skeletons::router::types::router as State;
-use crate::{Error, pins};
+use crate::{Error, Law, pins};
 
 /// By which our filter is known among those of an interface.
 const HANDLE: u32 = 0x5257;
 const PRIORITY: u32 = 0x5257;
-
-/// A law that the kernel can run at a router.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// XCP.
-    Xcp,
-    /// RCP.
-    Rcp,
-    /// PIQI-RCP, as reconstructed.
-    PiqiRcp,
-}
 
 /// Where a router's port reads its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +72,7 @@ pub struct Status {
 /// # Errors
 /// When there is no such interface, a port is attached to it already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
+    crate::quiet();
     let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|e| {
         Error::new(format!("no interface is called {:?}", spec.iface), "`ip link` lists them")
             .because(e)
@@ -125,14 +115,9 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
 
 fn pin(spec: &Spec, owns_clsact: bool, map: &impl MapCore, folder: &Path) -> libbpf_rs::Result<()> {
     let mut state = vec![0; size_of::<State>()];
-    let law: u32 = match spec.law {
-        Law::Xcp => 0,
-        Law::Rcp => 1,
-        Law::PiqiRcp => 2,
-    };
     let capacity = spec.capacity.throughput().get() as u64;
     put(&mut state, offset_of!(State, capacity), &capacity.to_ne_bytes());
-    put(&mut state, offset_of!(State, law), &law.to_ne_bytes());
+    put(&mut state, offset_of!(State, law), &spec.law.number().to_ne_bytes());
     let is_virtual = u32::from(spec.queue == Queue::Virtual);
     put(&mut state, offset_of!(State, is_virtual), &is_virtual.to_ne_bytes());
     put(&mut state, offset_of!(State, owns_clsact), &u32::from(owns_clsact).to_ne_bytes());
@@ -150,6 +135,7 @@ fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
 /// # Errors
 /// When the kernel refuses.
 pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
+    crate::quiet();
     let folder = pins::folder()?;
     let mut detached = Vec::new();
     for (ifindex, iface) in interfaces()? {
@@ -193,7 +179,7 @@ pub fn status() -> Result<Vec<Status>, Error> {
     let folder = pins::path()?;
     let one = |(ifindex, iface): (u32, String)| {
         let state = state(&folder.join(folder_name(ifindex)))?;
-        Some(state.status(iface))
+        state.status(iface)
     };
     Ok(interfaces()?.into_iter().filter_map(one).collect())
 }
@@ -244,15 +230,11 @@ impl Pinned {
         value.copy_from_slice(&self.0[at..at + 4]);
         u32::from_ne_bytes(value)
     }
-    fn status(&self, iface: String) -> Status {
+    fn status(&self, iface: String) -> Option<Status> {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
-        Status {
+        Some(Status {
             iface,
-            law: match self.u32(offset_of!(State, law)) {
-                0 => Law::Xcp,
-                1 => Law::Rcp,
-                _ => Law::PiqiRcp,
-            },
+            law: Law::numbered(self.u32(offset_of!(State, law)))?,
             capacity: rate(offset_of!(State, capacity)),
             packets: self.u64(offset_of!(State, packets)),
             bytes: Bytes::new(self.u64(offset_of!(State, bytes))),
@@ -262,6 +244,6 @@ impl Pinned {
             input: rate(offset_of!(State, input)),
             mean_rtt: Duration::from_micros(self.u64(offset_of!(State, mean_rtt_us))),
             says: Throughput::new(self.u64(offset_of!(State, says)).cast_signed() as f64),
-        }
+        })
     }
 }

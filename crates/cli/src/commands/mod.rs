@@ -4,6 +4,8 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod lists;
+#[cfg(feature = "live")]
+pub(crate) mod live;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 
