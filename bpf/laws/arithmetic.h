@@ -55,7 +55,7 @@ RW_INLINE __u64 rw_div(__u64 a, __u64 b)
 }
 
 /* a * b / 2^shift rounded down, at most RW_MOST; shift below 64. */
-RW_FUNCTION __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
+RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 {
 	__u64 ah = a >> 32, al = (__u32)a, bh = b >> 32, bl = (__u32)b;
 	__u64 ll = al * bl, lh = al * bh, hl = ah * bl, hh = ah * bh;

@@ -41,6 +41,8 @@ struct rw_xcp {
 	__u64 residue_neg;
 	struct rw_share cp;
 	struct rw_share cn;
+	/* cp of a second: B/s a second for each flow. */
+	__u64 gain;
 
 	__u64 avg_rtt_us;
 	__u64 interval_us;
@@ -92,6 +94,7 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 	port->residue_neg = shuffled + (port->feedback < 0 ? magnitude : 0);
 	rw_share_of(&port->cp, port->residue_pos, port->sum_x_ns);
 	rw_share_of(&port->cn, port->residue_neg, port->input);
+	port->gain = rw_times(&port->cp, 1000000000, 0);
 	port->residue_pos <<= RW_XCP_FRACTION;
 	port->residue_neg <<= RW_XCP_FRACTION;
 
@@ -138,7 +141,7 @@ RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *h
 	/* Cp - Cn rate; a flow that does not know its rate gains nothing. */
 	allotted = -(__s64)rw_times(&port->cn, rw_max(header->rate, size), 0);
 	if (header->rate)
-		allotted += (__s64)rw_times(&port->cp, 1000000000, 0);
+		allotted += (__s64)port->gain;
 
 	if (header->change > allotted) {
 		header->change = allotted;
@@ -157,8 +160,10 @@ RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *h
 	}
 	port->residue_pos = rw_less(port->residue_pos, pos);
 	port->residue_neg = rw_less(port->residue_neg, neg);
-	if (!port->residue_pos)
+	if (!port->residue_pos) {
 		port->cp.value = 0;
+		port->gain = 0;
+	}
 	if (!port->residue_neg)
 		port->cn.value = 0;
 	return 0;

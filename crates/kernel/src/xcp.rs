@@ -26,6 +26,7 @@ pub struct XcpPort {
     residue_neg: u64,
     cp: Share,
     cn: Share,
+    gain: u64,
     avg_rtt_us: u64,
     interval_us: u64,
     control_at_ns: u64,

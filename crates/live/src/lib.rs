@@ -8,6 +8,7 @@
 pub mod doctor;
 pub mod host;
 pub mod pins;
+pub mod probe;
 pub mod router;
 
 mod error;

@@ -114,15 +114,26 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
 }
 
 fn pin(spec: &Spec, owns_clsact: bool, map: &impl MapCore, folder: &Path) -> libbpf_rs::Result<()> {
+    configure(map, spec.law, spec.capacity, spec.queue, owns_clsact)?;
+    MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.join("state"))
+}
+
+/// Tells the program what it is to do, from its beginning.
+pub(crate) fn configure(
+    map: &impl MapCore,
+    law: Law,
+    capacity: Rate,
+    queue: Queue,
+    owns_clsact: bool,
+) -> libbpf_rs::Result<()> {
     let mut state = vec![0; size_of::<State>()];
-    let capacity = spec.capacity.throughput().get() as u64;
+    let capacity = capacity.throughput().get() as u64;
     put(&mut state, offset_of!(State, capacity), &capacity.to_ne_bytes());
-    put(&mut state, offset_of!(State, law), &spec.law.number().to_ne_bytes());
-    let is_virtual = u32::from(spec.queue == Queue::Virtual);
+    put(&mut state, offset_of!(State, law), &law.number().to_ne_bytes());
+    let is_virtual = u32::from(queue == Queue::Virtual);
     put(&mut state, offset_of!(State, is_virtual), &is_virtual.to_ne_bytes());
     put(&mut state, offset_of!(State, owns_clsact), &u32::from(owns_clsact).to_ne_bytes());
-    map.update(&0_u32.to_ne_bytes(), &state, MapFlags::ANY)?;
-    MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.join("state"))
+    map.update(&0_u32.to_ne_bytes(), &state, MapFlags::ANY)
 }
 
 fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
