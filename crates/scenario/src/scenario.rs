@@ -141,6 +141,11 @@ impl Scenario {
         self.laws.clone()
     }
 
+    /// The names of its links.
+    pub fn links(&self) -> impl Iterator<Item = String> {
+        self.template.network.links.iter().map(|link| link.name.clone())
+    }
+
     /// What to simulate, under `law` in place of the scenario's own, from `seed` in place of its own.
     ///
     /// # Errors

@@ -103,7 +103,11 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
             }
         }
         let count = all().count();
-        text + &format!("{} of {count} expectations hold, {failed} do not\n", count - failed)
+        let (hold, not) = match count {
+            1 => ("expectation holds", "does not"),
+            _ => ("expectations hold", "do not"),
+        };
+        text + &format!("{} of {count} {hold}, {failed} {not}\n", count - failed)
     };
     match print(&text) {
         Exit::Done if failed > 0 => Exit::NotMet,

@@ -3,7 +3,7 @@
 mod comparison;
 mod grid;
 
-use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
+use crate::figure::{clip, count, held, index, mean, percent, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -59,7 +59,7 @@ pub fn expectations(list: &[Expectation], options: &Options) -> String {
     }
     let word = |e: &Expectation| if e.passed { "pass" } else { "FAIL" };
     let passed = list.iter().filter(|e| e.passed).count();
-    format!("{}{passed} of {} hold\n", grid_of(list, word, options), plural(list.len(), "claim"))
+    format!("{}{}\n", grid_of(list, word, options), held(passed, list.len()))
 }
 
 /// The claims of a paper's figure, what was measured, and what each comes to.

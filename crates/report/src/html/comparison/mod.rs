@@ -6,7 +6,7 @@ mod means;
 use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::plots::Plot;
-use super::text::{escape, name};
+use super::text::{capital, escape, name};
 use super::{
     Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
 };
@@ -144,12 +144,6 @@ fn long_title(figure: &Figure) -> String {
         About::Sizes => format!("Slowdown, {}", figure.title),
         About::Changes => format!("Fair after: {}", figure.title),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 fn run_note(comparison: &Comparison) -> String {
