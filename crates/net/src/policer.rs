@@ -61,10 +61,14 @@ struct Suspect {
     /// Bytes that passed, with those of the flows whose place it took.
     count: u64,
     seen: Time,
-    /// Its round trip as it claims, in seconds, smoothed so that one packet's claim moves little.
+    /// Its round trip as it claims, or its round as it numbers them, in seconds, smoothed so that one packet's claim moves little.
     rtt: f64,
-    round_end: Time,
-    /// Bytes a round trip that it claimed when this one began; infinite where its header does not say.
+    /// Of its round: what it calls it, when it began, and what passed in it.
+    round: u8,
+    began: Time,
+    sent: f64,
+    /// Bytes a round trip that it claimed when this one began; infinite where its header does not say,
+    /// and what passes is not counted by rounds.
     claimed: f64,
     /// Bytes a round trip that it may send, with all that was granted before the last one. A window, as
     /// the sender keeps it, and no rate: what it sends at falls and rises with the queue by itself.
@@ -118,7 +122,10 @@ impl Policer {
             match grant {
                 Grant::Change(change) => suspect.fresh += change.get() * suspect.rtt,
                 Grant::Rate(rate) => {
-                    suspect.fresh = rate.get() * suspect.rtt - suspect.base - suspect.last;
+                    suspect.fresh = rate.get() * suspect.rtt - suspect.entitled();
+                }
+                Grant::Step(times, more) => {
+                    suspect.fresh = (times - 1.0) * suspect.entitled() + more.get() * suspect.rtt;
                 }
             }
         }
@@ -157,7 +164,9 @@ impl Suspect {
             count,
             seen: now,
             rtt,
-            round_end: now + Duration::from_secs_f64(rtt),
+            round: claim.round.unwrap_or_default(),
+            began: now,
+            sent: 0.0,
             claimed: window.unwrap_or(f64::INFINITY),
             base: window.unwrap_or(burst(size)),
             last: 0.0,
@@ -179,6 +188,7 @@ impl Suspect {
             return false;
         }
         self.bytes -= size;
+        self.sent += size;
         self.count += size as u64;
         true
     }
@@ -194,16 +204,49 @@ impl Suspect {
 
     /// Once a round trip: what was granted before the last one has been heard of by now.
     fn advance_round(&mut self, now: Time, size: f64, claim: &Claim) {
-        if now < self.round_end {
+        let lasted = now.since(self.began).secs();
+        if lasted < self.shortest_round(claim) {
             return;
         }
-        let entitled = self.base + self.last;
-        let used = self.claimed + self.last.max(0.0);
+        let sent = core::mem::take(&mut self.sent) * self.rtt / lasted;
+        let used = match (claim.round, claim.spacing) {
+            (Some(_), None) => sent,
+            _ => self.claimed,
+        } + self.last.max(0.0);
+        let entitled = self.entitled();
         self.base = if entitled > used { (entitled + used) / 2.0 } else { entitled.max(size) };
         self.last = core::mem::take(&mut self.fresh);
-        self.rtt = (self.rtt + believed(claim)) / 2.0;
+        self.set_rtt(lasted, claim);
         self.claimed = claimed_window(size, claim, self.rtt).unwrap_or(f64::INFINITY);
-        self.round_end = now + Duration::from_secs_f64(self.rtt);
+        self.round = claim.round.unwrap_or_default();
+        self.began = now;
+    }
+
+    /// What it may send a round trip, without what it cannot have heard of.
+    fn entitled(&self) -> f64 {
+        self.base + self.last
+    }
+
+    /// How long a round has to last to be over, in seconds.
+    fn shortest_round(&self, claim: &Claim) -> f64 {
+        match claim.round {
+            None => self.rtt,
+            Some(round) if round != self.round => SHORTEST_RTT,
+            Some(_) => LONGEST_RTT,
+        }
+    }
+
+    /// Who numbers its rounds keeps a rate and no window: as their length changes, so does what is sent
+    /// in one.
+    fn set_rtt(&mut self, lasted: f64, claim: &Claim) {
+        if claim.round.is_none() {
+            self.rtt = (self.rtt + believed(claim)) / 2.0;
+            return;
+        }
+        let rtt = (self.rtt + lasted.clamp(SHORTEST_RTT, LONGEST_RTT)) / 2.0;
+        let longer = rtt / core::mem::replace(&mut self.rtt, rtt);
+        self.base *= longer;
+        self.last *= longer;
     }
 }
 

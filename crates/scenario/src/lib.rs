@@ -45,6 +45,7 @@ mod tests;
 mod topology;
 mod traffic;
 mod transport;
+mod trust;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity};

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::laws::LawBook;
 use crate::uses::Uses;
-use crate::{document, lower, overrides};
+use crate::{document, lower, overrides, trust};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -195,6 +195,7 @@ impl Scenario {
                 return Err(refuse(message, Some("use larger packets".to_string()), None));
             }
         }
+        trust::check(&self.file, &setup, &made, &mut warnings)?;
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })

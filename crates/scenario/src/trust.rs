@@ -1,0 +1,91 @@
+//! Whether lies and policers do anything under the laws of a run.
+
+use std::collections::BTreeSet;
+
+use ratewire_laws::trust::Lie;
+use ratewire_sim::setup::Setup;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::uses::Made;
+
+/// Warns of lies that a law's headers do not tell, and refuses policers that could hold nobody, or
+/// would hold honest senders.
+pub(crate) fn check(
+    file: &str,
+    setup: &Setup,
+    made: &[Made],
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(), Vec<Diagnostic>> {
+    warn_of_idle_lies(file, setup, made, warnings);
+    let mut policed = BTreeSet::new();
+    for link in setup.network.links.iter().filter(|link| link.police.is_some()) {
+        let Some(Made { law, name, .. }) = link.law.and_then(|law| made.get(law)) else { continue };
+        if let Some(why) = law.unpoliced() {
+            let message =
+                format!("the link {:?} is policed, but {name} cannot be: {why}", link.name);
+            return Err(vec![Diagnostic {
+                help: Some("leave `police` away, or run it under another law".to_string()),
+                ..Diagnostic::general(file, message)
+            }]);
+        }
+        policed.insert(law.info().name);
+    }
+    let flows = setup.flows.iter().map(|flow| (&flow.name, flow.law));
+    let classes = setup.traffic.iter().map(|class| (&class.name, class.law));
+    for (sender, law) in flows.chain(classes) {
+        let Made { law, name, .. } = &made[law];
+        if let Some(why) = law.unpoliced().filter(|_| policed.contains(law.info().name)) {
+            let message = format!("{sender:?} sends by {name} past a policer: {why}");
+            return Err(vec![Diagnostic {
+                help: Some("leave `police` or the option away".to_string()),
+                ..Diagnostic::general(file, message)
+            }]);
+        }
+    }
+    Ok(())
+}
+
+/// One warning for each law and key, however many flows lie so.
+fn warn_of_idle_lies(
+    file: &str,
+    setup: &Setup,
+    made: &[Made],
+    warnings: &mut Vec<Diagnostic>,
+) {
+    let mut warned = BTreeSet::new();
+    for flow in &setup.flows {
+        let Some(lie) = &flow.lie else { continue };
+        let Made { law, name, .. } = &made[flow.law];
+        for key in told(lie).filter(|key| !law.lies().contains(key)) {
+            if !warned.insert((name, key)) {
+                continue;
+            }
+            let message = format!(
+                "{:?} lies by `{key}`, but no header says that under {name}: it is honest there",
+                flow.name
+            );
+            let help = match law.lies() {
+                [] => format!("nobody lies under {name}"),
+                lies => format!("under {name} hosts lie by {}", lies.join(", ")),
+            };
+            warnings.push(Diagnostic {
+                severity: Severity::Warning,
+                help: Some(help),
+                ..Diagnostic::general(file, message)
+            });
+        }
+    }
+}
+
+/// The keys of `lie` that are not as an honest flow has them.
+fn told(lie: &Lie) -> impl Iterator<Item = &'static str> {
+    let honest = Lie::default();
+    [
+        ("rtt", lie.rtt != honest.rtt),
+        ("throughput", lie.throughput != honest.throughput),
+        ("ignore_feedback", lie.ignore_feedback),
+        ("inflate", lie.inflate != honest.inflate),
+    ]
+    .into_iter()
+    .filter_map(|(key, lies)| lies.then_some(key))
+}
