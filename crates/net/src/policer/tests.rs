@@ -23,7 +23,7 @@ const SENDING: Sending = Sending {
 };
 
 fn policer() -> Policer {
-    Policer::new(AnyLaw::new("xcp", &[]).unwrap(), &SPEC)
+    Policer::new(AnyLaw::new("xcp", &[]).unwrap(), &SPEC, FLOW.line_rate)
 }
 
 fn header(spacing: Duration, granted: f64) -> Header {
@@ -140,7 +140,7 @@ fn a_flow_may_speed_up_as_it_is_granted_and_no_further() {
 
 #[test]
 fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
-    let mut policer = Policer::new(AnyLaw::new("rcp", &[]).unwrap(), &SPEC);
+    let mut policer = Policer::new(AnyLaw::new("rcp", &[]).unwrap(), &SPEC, FLOW.line_rate);
     let packet = |rate: f64| {
         let rate = Throughput::new(rate);
         let mut source = AnyLaw::new("rcp", &[]).unwrap().source(&FLOW);
