@@ -59,3 +59,6 @@ pub enum Grant {
     /// To send, from its next round on, so many times its rate and so much more.
     Step(f64, Throughput),
 }
+
+#[cfg(test)]
+mod tests;

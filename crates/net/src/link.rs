@@ -24,8 +24,8 @@ mod loss;
 mod tally;
 
 pub(crate) use extra::{Active, Extra};
-pub(crate) use tally::Tally;
 pub use tally::Observation;
+pub(crate) use tally::Tally;
 
 use loss::LossState;
 

@@ -8,8 +8,8 @@ use ratewire_sim::setup::Setup;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::uses::Made;
 
-/// Warns of lies that a law's headers do not tell, and refuses policers that could hold nobody, or
-/// would hold honest senders.
+/// Warns of lies that a law's headers do not tell and of honest senders that a policer would hold,
+/// and refuses policers that could hold nobody.
 pub(crate) fn check(
     file: &str,
     setup: &Setup,
@@ -30,28 +30,24 @@ pub(crate) fn check(
         }
         policed.insert(law.info().name);
     }
+    // Whether their way leads past the policer is not known here.
     let flows = setup.flows.iter().map(|flow| (&flow.name, flow.law));
     let classes = setup.traffic.iter().map(|class| (&class.name, class.law));
-    for (sender, law) in flows.chain(classes) {
-        let Made { law, name, .. } = &made[law];
-        if let Some(why) = law.unpoliced().filter(|_| policed.contains(law.info().name)) {
-            let message = format!("{sender:?} sends by {name} past a policer: {why}");
-            return Err(vec![Diagnostic {
-                help: Some("leave `police` or the option away".to_string()),
-                ..Diagnostic::general(file, message)
-            }]);
+    let mut warned = BTreeSet::new();
+    for (sender, at) in flows.chain(classes) {
+        let Made { law, name, .. } = &made[at];
+        let why = law.unpoliced().filter(|_| policed.contains(law.info().name));
+        if let Some(why) = why.filter(|_| warned.insert(at)) {
+            let message = format!("{sender:?} sends by {name}, whose ports are policed: {why}");
+            let help = "where it passes a policer it is held to less than it is meant to have";
+            warnings.push(warning(file, message, help.to_string()));
         }
     }
     Ok(())
 }
 
 /// One warning for each law and key, however many flows lie so.
-fn warn_of_idle_lies(
-    file: &str,
-    setup: &Setup,
-    made: &[Made],
-    warnings: &mut Vec<Diagnostic>,
-) {
+fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     let mut warned = BTreeSet::new();
     for flow in &setup.flows {
         let Some(lie) = &flow.lie else { continue };
@@ -68,13 +64,14 @@ fn warn_of_idle_lies(
                 [] => format!("nobody lies under {name}"),
                 lies => format!("under {name} hosts lie by {}", lies.join(", ")),
             };
-            warnings.push(Diagnostic {
-                severity: Severity::Warning,
-                help: Some(help),
-                ..Diagnostic::general(file, message)
-            });
+            warnings.push(warning(file, message, help));
         }
     }
+}
+
+fn warning(file: &str, message: String, help: String) -> Diagnostic {
+    let severity = Severity::Warning;
+    Diagnostic { severity, help: Some(help), ..Diagnostic::general(file, message) }
 }
 
 /// The keys of `lie` that are not as an honest flow has them.

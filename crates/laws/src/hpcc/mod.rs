@@ -175,6 +175,6 @@ impl Law for Hpcc {
         fields
     }
     fn unpoliced(&self) -> Option<&'static str> {
-        Some("its ports grant nothing: each sender works its window out from what they measure")
+        Some("its ports grant nothing; each sender works its window out from what they measure")
     }
 }

@@ -24,11 +24,7 @@ pub(crate) fn falsify(header: &mut RcpHeader, lie: &Lie, hand: Hand) {
 
 /// The header does not say how fast the flow is.
 pub(crate) fn claim(header: &RcpHeader) -> Option<Claim> {
-    (header.kind == Kind::Request).then_some(Claim {
-        rtt: header.rtt,
-        spacing: None,
-        round: None,
-    })
+    (header.kind == Kind::Request).then_some(Claim { rtt: header.rtt, spacing: None, round: None })
 }
 
 pub(crate) fn grant(header: &RcpHeader) -> Option<Grant> {

@@ -28,8 +28,7 @@ pub(super) fn falsify(header: &mut XcpHeader, lie: &Lie, hand: Hand) {
 
 /// Of X and RTT; the wish is no claim, for no port grants more than it has.
 pub(super) fn claim(header: &XcpHeader) -> Option<Claim> {
-    (header.format == Format::Standard)
-        .then_some(Claim {
+    (header.format == Format::Standard).then_some(Claim {
         rtt: header.rtt,
         spacing: Some(header.x),
         round: None,
