@@ -8,32 +8,30 @@ use ratewire_sim::setup::Setup;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::uses::Made;
 
-/// Warns of lies that a law's headers do not tell and of honest senders that a policer would hold,
-/// and refuses policers that could hold nobody.
-pub(crate) fn check(
-    file: &str,
-    setup: &Setup,
-    made: &[Made],
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<(), Vec<Diagnostic>> {
+/// Warns of lies that a law's headers do not tell, of policers that can hold nobody, and of honest
+/// senders that one would hold.
+pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     warn_of_idle_lies(file, setup, made, warnings);
     let mut policed = BTreeSet::new();
+    let mut warned = BTreeSet::new();
     for link in setup.network.links.iter().filter(|link| link.police.is_some()) {
-        let Some(Made { law, name, .. }) = link.law.and_then(|law| made.get(law)) else { continue };
-        if let Some(why) = law.unpoliced() {
+        let Some((at, Made { law, name, .. })) = link.law.and_then(|at| Some((at, made.get(at)?)))
+        else {
+            continue;
+        };
+        let Some(why) = law.unpoliced() else {
+            policed.insert(law.info().name);
+            continue;
+        };
+        if warned.insert(at) {
             let message =
                 format!("the link {:?} is policed, but {name} cannot be: {why}", link.name);
-            return Err(vec![Diagnostic {
-                help: Some("leave `police` away, or run it under another law".to_string()),
-                ..Diagnostic::general(file, message)
-            }]);
+            warnings.push(warning(file, message, "the policer lets everything pass".to_string()));
         }
-        policed.insert(law.info().name);
     }
     // Whether their way leads past the policer is not known here.
     let flows = setup.flows.iter().map(|flow| (&flow.name, flow.law));
     let classes = setup.traffic.iter().map(|class| (&class.name, class.law));
-    let mut warned = BTreeSet::new();
     for (sender, at) in flows.chain(classes) {
         let Made { law, name, .. } = &made[at];
         let why = law.unpoliced().filter(|_| policed.contains(law.info().name));
@@ -43,7 +41,6 @@ pub(crate) fn check(
             warnings.push(warning(file, message, help.to_string()));
         }
     }
-    Ok(())
 }
 
 /// One warning for each law and key, however many flows lie so.
