@@ -48,7 +48,7 @@ mod transport;
 mod trust;
 mod uses;
 
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, nearest};
 pub use expect::{Basis, Evaluator, Expectation, Verdict};
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};

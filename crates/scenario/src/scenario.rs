@@ -96,6 +96,7 @@ impl Scenario {
             let mut diagnostic =
                 Diagnostic::general(&file, format!("cannot read {file}: {}", e.found));
             diagnostic.help = Some(e.remedy);
+            diagnostic.nearest = scenario_near(path);
             vec![diagnostic]
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -205,6 +206,20 @@ impl Scenario {
     pub fn evaluator(&self, plan: &Plan) -> Evaluator {
         Evaluator::new(&self.expectations, &plan.setup, &plan.law)
     }
+}
+
+/// The scenario beside `path` whose name is nearest to it.
+fn scenario_near(path: &Path) -> Option<String> {
+    let beside = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let names = beside.read_dir().ok()?.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.retain(|name| name.ends_with(".toml"));
+    names.sort();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near).display().to_string())
 }
 
 fn read_file(folder: &Path, name: &str) -> io::Result<String> {

@@ -327,6 +327,12 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
     assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
     assert!(html.contains(">1 of 3<"), "shares became fair in one seed of three");
+    // Where two laws have no value from every seed there is no difference to judge.
+    let judged: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
+    assert!(judged < 3 * comparison.figures.len());
+    assert!(html.contains(&format!("Each of {judged} differences is judged by itself")));
+    let exact = Comparison { has_chance: false, ..comparison };
+    assert!(!render_comparison(&exact, &page).contains("one in twenty"));
 }
 
 #[test]
