@@ -258,7 +258,7 @@ fn what_bound_a_rate_is_reached_by_keys_and_taps() {
     let (figure, _) = after.split_once("</figure>").unwrap();
     assert!(figure.contains("class=\"plot\" role=\"group\""), "{figure}");
     assert!(!before.contains("role=\"group\""));
-    let script = include_str!("../../assets/page.js");
+    let script = include_str!("../../assets/tip.js");
     for said in ["tabindex: 0, role: \"slider\"", "aria-valuetext", "aria-label\": KEYS"] {
         assert!(script.contains(said), "{said}");
     }
