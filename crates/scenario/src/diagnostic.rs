@@ -189,10 +189,7 @@ impl Source {
 }
 
 /// The candidate nearest to `found`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(
-    found: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     // Far longer words are no typing mistakes, and the distance costs the product of the lengths.
     if found.len() > 64 {
         return None;

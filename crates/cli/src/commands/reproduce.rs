@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::check::load_all;
 use super::run::fail;
-use super::{complain, print, table_options};
+use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Done, Job, expectation, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
@@ -59,7 +59,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     for name in &args.names {
         if !known.iter().any(|paper| paper.name == *name) {
             let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
-            eprintln!("ratewire: no paper is called {name:?}; known: {}", names.join(", "));
+            eprintln!("ratewire: {}", unknown("paper", name, &names));
             return Exit::Wrong;
         }
     }
