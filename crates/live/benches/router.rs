@@ -9,11 +9,10 @@ const PACKETS: u32 = 1_000_000;
 fn main() {
     for law in Law::ALL {
         let mut room = Room::uninit();
-        let cost =
-            Probe::new(&mut room, law, Rate::from_bps(100_000_000_000)).and_then(|probe| {
-                let frame = frame(law);
-                Ok((probe.cost_of_nothing(&frame, PACKETS)?, probe.cost(&frame, PACKETS)?))
-            });
+        let cost = Probe::new(&mut room, law, Rate::from_bps(100_000_000_000)).and_then(|probe| {
+            let frame = frame(law);
+            Ok((probe.cost_of_nothing(&frame, PACKETS)?, probe.cost(&frame, PACKETS)?))
+        });
         match cost {
             Ok((nothing, with)) => println!(
                 "{:<9} {:>4} ns a packet over the {} ns of a program that does nothing",

@@ -1,6 +1,7 @@
 //! What keeps programs and maps alive between commands: files in the BPF file system, one folder for each network
 //! namespace.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -77,4 +78,27 @@ pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Removes what is pinned for network namespaces that are no more.
+pub(crate) fn prune() -> Result<(), Error> {
+    let alive = alive();
+    let Ok(folders) = fs::read_dir(ROOT) else { return Ok(()) };
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let Some(inode) = name.to_str().and_then(|name| name.parse::<u64>().ok()) else { continue };
+        if !alive.contains(&inode) {
+            remove(&folder.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The network namespaces that a process is in or that have a name.
+fn alive() -> BTreeSet<u64> {
+    let inode = |path: PathBuf| fs::metadata(path).ok().map(|m| m.ino());
+    let listed = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = listed("/run/netns").filter_map(|name| inode(name.path()));
+    let used = listed("/proc").filter_map(|process| inode(process.path().join("ns/net")));
+    named.chain(used).collect()
 }

@@ -39,8 +39,11 @@ impl<'a> Probe<'a> {
     pub fn pass(&self, frame: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; frame.len() + 64];
         let length = {
-            let input =
-                ProgramInput { data_in: Some(frame), data_out: Some(&mut out), ..Default::default() };
+            let input = ProgramInput {
+                data_in: Some(frame),
+                data_out: Some(&mut out),
+                ..Default::default()
+            };
             let run = self.skeleton.progs.ratewire_router.test_run(input).map_err(refused)?;
             if run.return_value != u32::MAX {
                 let what = format!("the program's verdict on a packet is {}", run.return_value);

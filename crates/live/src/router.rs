@@ -172,6 +172,7 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
         }
         pins::remove(&pinned)?;
     }
+    pins::prune()?;
     Ok(detached)
 }
 
