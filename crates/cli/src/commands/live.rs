@@ -56,8 +56,11 @@ enum Command {
     /// Detach everything from this machine and the interfaces of this network namespace
     Detach {
         /// Only the port at this interface
-        #[arg(long)]
+        #[arg(long, conflicts_with = "hosts")]
         iface: Option<String>,
+        /// Only what connections have, no ports
+        #[arg(long)]
+        hosts: bool,
     },
 }
 
@@ -110,7 +113,7 @@ pub(crate) fn live(args: &Args) -> Exit {
             format!("{law} shares out {capacity} at {iface}; `ratewire live status` watches it\n")
         }),
         Command::Status { format } => status(*format),
-        Command::Detach { iface } => detach(iface.as_deref()),
+        Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
     };
     match done {
         Ok(text) => print(&text),
@@ -121,8 +124,8 @@ pub(crate) fn live(args: &Args) -> Exit {
     }
 }
 
-fn detach(iface: Option<&str>) -> Result<String, Error> {
-    let mut detached = router::detach(iface)?;
+fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
+    let mut detached = if only_hosts { Vec::new() } else { router::detach(iface)? };
     if iface.is_none() {
         detached.extend(host::detach()?.into_iter().map(str::to_string));
     }
