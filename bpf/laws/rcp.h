@@ -6,13 +6,14 @@
  *
  * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at its end.
  * Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots end when a packet
- * comes or a timer of the caller's fires. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
+ * comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200, for it rises in a round trip and falls
+ * slowly. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
 #pragma once
 
 #include "option.h"
 
 #define RW_RCP_SLOT_US 10000
-#define RW_RCP_FIRST_RTT_US 200000
+#define RW_RCP_FIRST_RTT_US 10000
 #define RW_RCP_MOST_RTT_US 1000000
 /* R is at least a hundredth of a packet of 1000 bytes an RTT. */
 #define RW_RCP_LEAST_WINDOW 10

@@ -7,6 +7,10 @@
 //! Nothing here decides anything: each method is one call. What the numbers mean, in which units and where they are
 //! valid, the C says.
 
+#![no_std]
+#[cfg(test)]
+extern crate std;
+
 mod arithmetic;
 mod header;
 mod rcp;
@@ -14,7 +18,7 @@ mod xcp;
 
 pub use arithmetic::{mul_shift, share_times};
 pub use header::Header;
-pub use rcp::{RcpPort, Rule};
+pub use rcp::{RcpPort, RcpSender, Rule};
 pub use xcp::{XcpPort, XcpReceiver, XcpSender};
 
 #[cfg(test)]

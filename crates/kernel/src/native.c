@@ -12,6 +12,7 @@ RW_SIZE(rw_xcp)
 RW_SIZE(rw_xcp_sender)
 RW_SIZE(rw_xcp_receiver)
 RW_SIZE(rw_rcp)
+RW_SIZE(rw_rcp_sender)
 
 #define RW_EXPORT(result, name, declared, given) \
 	result rw_native_##name declared; \
@@ -51,3 +52,10 @@ RW_EXPORT(void, rcp_init, (struct rw_rcp *port, __u64 capacity, __u32 is_piqi, _
 RW_EXPORT(void, rcp_timers, (struct rw_rcp *port, __u64 now_ns, __u64 queue), rw_rcp_timers(port, now_ns, queue))
 RW_EXPORT(void, rcp_packet, (struct rw_rcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header),
 	  rw_rcp_packet(port, now_ns, size, queue, header))
+RW_EXPORT(void, rcp_send, (const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_header *header),
+	  rw_rcp_send(sender, rtt_us, header))
+RW_EXPORT(void, rcp_offered,
+	  (struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow),
+	  rw_rcp_offered(sender, now_us, rate, rtt_us, may_grow))
+RW_EXPORT(void, rcp_loss, (struct rw_rcp_sender *sender, __u64 least), rw_rcp_loss(sender, least))
+RW_EXPORT(__u32, piqi_ramp, (void), return RW_PIQI_RAMP)

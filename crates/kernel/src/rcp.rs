@@ -40,8 +40,30 @@ pub struct RcpPort {
     input_bw: u64,
 }
 
+/// RCP or PIQI-RCP at one sender.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RcpSender {
+    allowed: u64,
+    desired: u64,
+    offered: u64,
+    climbed_us: u64,
+    ramp: u32,
+    pad: u32,
+}
+
 // Safe for the reasons given in `xcp.rs`.
 unsafe extern "C" {
+    safe fn rw_native_rcp_send(sender: &RcpSender, rtt_us: u64, header: &mut Header);
+    safe fn rw_native_rcp_offered(
+        sender: &mut RcpSender,
+        now_us: u64,
+        rate: u64,
+        rtt_us: u64,
+        may_grow: u32,
+    );
+    safe fn rw_native_rcp_loss(sender: &mut RcpSender, least: u64);
+    safe fn rw_native_piqi_ramp() -> u32;
     safe fn rw_native_rcp_init(port: &mut RcpPort, capacity: u64, is_piqi: u32, now_ns: u64);
     safe fn rw_native_rcp_timers(port: &mut RcpPort, now_ns: u64, queue: u64);
     safe fn rw_native_rcp_packet(
@@ -92,5 +114,32 @@ impl RcpPort {
     /// Mean RTT.
     pub fn mean_rtt(&self) -> Duration {
         Duration::from_micros(self.rtt >> 8)
+    }
+}
+
+impl RcpSender {
+    /// A sender that would like to send at this rate.
+    pub fn new(desired: Throughput, rule: Rule) -> RcpSender {
+        let ramp = if rule == Rule::Piqi { rw_native_piqi_ramp() } else { 0 };
+        RcpSender { desired: desired.get() as u64, ramp, ..RcpSender::default() }
+    }
+    /// A packet leaves.
+    pub fn on_send(&self, rtt: Duration) -> Header {
+        let mut header = Header::default();
+        rw_native_rcp_send(self, rtt.ps() / 1_000_000, &mut header);
+        header
+    }
+    /// Routers offer this rate.
+    pub fn on_ack(&mut self, now: Time, offered: Throughput, rtt: Duration, may_grow: bool) {
+        let (now, rtt) = (now.ps() / 1_000_000, rtt.ps() / 1_000_000);
+        rw_native_rcp_offered(self, now, offered.get() as u64, rtt, u32::from(may_grow));
+    }
+    /// A loss was noticed.
+    pub fn on_loss(&mut self, least: Throughput) {
+        rw_native_rcp_loss(self, least.get() as u64);
+    }
+    /// What it may send at; zero before routers have said anything.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new((self.allowed >> 8) as f64)
     }
 }

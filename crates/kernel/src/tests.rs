@@ -1,7 +1,11 @@
+use std::prelude::v1::*;
+
 use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
-use crate::{Header, RcpPort, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_times};
+use crate::{
+    Header, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_times,
+};
 
 const MOST: u128 = (1 << 63) - 1;
 
@@ -12,6 +16,7 @@ unsafe extern "C" {
     safe fn rw_size_of_rw_xcp_sender() -> u64;
     safe fn rw_size_of_rw_xcp_receiver() -> u64;
     safe fn rw_size_of_rw_rcp() -> u64;
+    safe fn rw_size_of_rw_rcp_sender() -> u64;
 }
 
 #[test]
@@ -21,6 +26,7 @@ fn structs_are_laid_out_as_in_c() {
     assert_eq!(size_of::<XcpSender>() as u64, rw_size_of_rw_xcp_sender());
     assert_eq!(size_of::<XcpReceiver>() as u64, rw_size_of_rw_xcp_receiver());
     assert_eq!(size_of::<RcpPort>() as u64, rw_size_of_rw_rcp());
+    assert_eq!(size_of::<RcpSender>() as u64, rw_size_of_rw_rcp_sender());
 }
 
 fn rate(bytes_per_second: u64) -> Rate {
@@ -190,7 +196,7 @@ fn rcp_grows_with_what_is_spare() {
 
 #[test]
 fn rcp_never_exceeds_its_target_nor_falls_to_nothing() {
-    for (queue, low, high) in [(0, 1_249_000.0, 1_250_000.0), (1_000_000_000, 49.0, 51.0)] {
+    for (queue, low, high) in [(0, 1_249_000.0, 1_250_000.0), (1_000_000_000, 999.0, 1001.0)] {
         let mut port = RcpPort::new(rate(1_250_000), Rule::Rcp, Time::ZERO);
         for _ in 0..20_000 {
             port.on_timer(port.next_timer(), Bytes::new(queue));
@@ -198,6 +204,27 @@ fn rcp_never_exceeds_its_target_nor_falls_to_nothing() {
         let rate = port.rate().get();
         assert!((low..=high).contains(&rate), "{rate}");
     }
+}
+
+#[test]
+fn an_offer_is_taken_at_once_or_by_a_ramp() {
+    let (rtt, offer) = (Duration::from_millis(100), Throughput::new(1e6));
+    let mut rcp = RcpSender::new(Throughput::new(1e9), Rule::Rcp);
+    rcp.on_ack(at_ms(100), offer, rtt, true);
+    assert_eq!(rcp.rate(), offer);
+    let mut piqi = RcpSender::new(Throughput::new(1e9), Rule::Piqi);
+    for ms in 0..100 {
+        piqi.on_ack(at_ms(1000 + ms), offer, rtt, true);
+    }
+    // The first step is a whole round trip's, half of the way; then half of the rest in another.
+    // The exponential of -0.5 times 99 of 100 ms.
+    let expected = 1.0 - 0.5 * 0.6096;
+    assert!((piqi.rate().get() / 1e6 - expected).abs() < 0.01, "{}", piqi.rate());
+    piqi.on_ack(at_ms(1200), Throughput::new(1e5), rtt, true);
+    assert_eq!(piqi.rate().get(), 1e5, "downwards at once");
+    piqi.on_loss(Throughput::new(1.0));
+    piqi.on_ack(at_ms(1300), offer, rtt, false);
+    assert_eq!(piqi.rate().get(), 5e4, "until the loss is repaired");
 }
 
 proptest! {

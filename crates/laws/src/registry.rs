@@ -286,6 +286,9 @@ registry! {
     Cubic => crate::tcp::cubic::Cubic,
     Bbr => crate::bbr::Bbr,
     Fixed => crate::fixed::Fixed,
+    XcpKernel => crate::kernel::XcpKernel,
+    RcpKernel => crate::kernel::RcpKernel,
+    PiqiRcpKernel => crate::kernel::PiqiRcpKernel,
 }
 
 /// All laws, in the order of the registry.
