@@ -7,7 +7,7 @@
  * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at its end.
  * Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots end when a packet
  * comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200, for it rises in a round trip and falls
- * slowly. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
+ * slowly, and is at least 5 ms. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
 #pragma once
 
 #include "option.h"
@@ -15,6 +15,8 @@
 #define RW_RCP_SLOT_US 10000
 #define RW_RCP_FIRST_RTT_US 10000
 #define RW_RCP_MOST_RTT_US 1000000
+/* Below it a few packets that wait look like far too much: a queue of d's own time is only microseconds long. */
+#define RW_RCP_LEAST_RTT_US 5000
 /* R is at least a hundredth of a packet of 1000 bytes an RTT. */
 #define RW_RCP_LEAST_WINDOW 10
 
@@ -81,8 +83,9 @@ RW_FUNCTION int rw_rcp_mean_rtt(struct rw_rcp *port RW_NONNULL)
 		rw_share_of(&down, port->sample, port->rtt);
 		rw_share_of(&flow, port->rate >> RW_RCP_FRACTION, port->capacity);
 		step = rw_times(&down, step, 0);
-		port->rtt -= rw_min(rw_times(&flow, step, 0), port->rtt - 1);
+		port->rtt -= rw_min(rw_times(&flow, step, 0), port->rtt);
 	}
+	port->rtt = rw_max(port->rtt, (__u64)RW_RCP_LEAST_RTT_US << RW_RCP_FRACTION);
 	port->sum_rtt = 0;
 	port->rtt_bytes = 0;
 	return 0;

@@ -53,6 +53,10 @@ impl Lab {
              ip -n {r} link set right up; ip -n {d} link set right up
              ip -n {s} route add default via 10.7.1.2; ip -n {d} route add default via 10.7.2.1
              nsenter --net=/var/run/netns/{r} sysctl -qw net.ipv4.ip_forward=1
+             nsenter --net=/var/run/netns/{r} sysctl -qw net.ipv6.conf.all.forwarding=1
+             ip -n {s} addr add fd00:1::1/64 dev left nodad; ip -n {r} addr add fd00:1::2/64 dev left nodad
+             ip -n {r} addr add fd00:2::1/64 dev right nodad; ip -n {d} addr add fd00:2::2/64 dev right nodad
+             ip -n {s} route add default via fd00:1::2; ip -n {d} route add default via fd00:2::1
              tc -n {r} qdisc add dev right root tbf rate 100mbit burst 32kb limit 1000000"
         ));
         Some(lab)
@@ -202,7 +206,10 @@ fn why_not() -> Option<String> {
         let asked = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
         asked.is_ok_and(|done| done.status.success())
     };
-    if let Some(tool) = ["ip", "tc", "nsenter", "iperf3"].iter().find(|tool| !is_there(tool)) {
+    if let Some(tool) = ["ip", "tc", "nsenter", "iperf3", "nginx", "curl", "git"]
+        .iter()
+        .find(|tool| !is_there(tool))
+    {
         return Some(format!("{tool} is missing"));
     }
     let doctor =
@@ -253,6 +260,76 @@ fn with_a_peer_that_does_not_speak_it_nothing_changes() {
     );
     let said = lab.live(&["status"]);
     assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
+}
+
+#[test]
+fn ipv6_takes_part_too() {
+    let Some(lab) = Lab::build("six") else { return };
+    lab.attach("xcp");
+    let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
+    sleep(Duration::from_millis(500));
+    let client = lab.start("s", true, "iperf3 -J -6 -c fd00:2::2 -p 5201 -t 3 -O 1");
+    let done = client.wait_with_output().expect("iperf3 ends");
+    server.wait().expect("so does the server");
+    let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+    assert_eq!(report["end"]["sender_tcp_congestion"], "rw_xcp", "{report}");
+    assert!(
+        report["end"]["sum_received"]["bits_per_second"].as_f64() > Some(0.85 * LINK),
+        "{report}"
+    );
+    assert_eq!(lab.queue().drops, 0);
+    let said: Value =
+        serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
+    let count = |name: &str| said["routers"][0][name].as_f64().expect("a count");
+    // All but neighbour discovery and handshakes.
+    assert!(count("with_header") > 0.99 * count("packets"), "{said}");
+}
+
+/// curl from nginx, and a git clone over it.
+#[test]
+fn programs_need_not_know_of_it() {
+    let Some(lab) = Lab::build("programs") else { return };
+    lab.attach("xcp");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("live-{}", lab.tag));
+    let (root, shown) = (folder.join("root"), folder.display());
+    std::fs::create_dir_all(&root).expect("a folder");
+    std::fs::write(
+        folder.join("nginx.conf"),
+        format!(
+            "daemon off; pid {shown}/nginx.pid; error_log {shown}/error.log; events {{}}
+             http {{ access_log off; client_body_temp_path {shown}/body; proxy_temp_path {shown}/proxy;
+             fastcgi_temp_path {shown}/fastcgi; uwsgi_temp_path {shown}/uwsgi; scgi_temp_path {shown}/scgi;
+             server {{ listen 10.7.2.2:80; root {shown}/root; }} }}"
+        ),
+    )
+    .expect("its configuration");
+    lab.sh(&format!(
+        "cd {shown}; head -c 20000000 /dev/urandom > root/file
+         git init -q work; cp root/file work/; cd work; git add file
+         git -c user.name=t -c user.email=t@example.invalid commit -qm file
+         git clone -q --bare . ../root/work.git; cd ../root/work.git; git update-server-info; chmod -R a+rX {shown}"
+    ));
+    let conf = folder.join("nginx.conf");
+    let mut server = lab.start("d", true, &format!("nginx -c {} -g 'user root;'", conf.display()));
+    let fetch = format!(
+        "curl -s --retry 20 --retry-connrefused --retry-delay 1 -o {shown}/fetched http://10.7.2.2/file"
+    );
+    let fetched = lab.start("s", true, &fetch).wait_with_output().expect("curl ends");
+    let clone = format!("git clone -q http://10.7.2.2/work.git {shown}/cloned");
+    let cloned = lab.start("s", true, &clone).wait_with_output().expect("git ends");
+    let said = lab.live(&["status"]);
+    let _ = server.kill();
+    let _ = server.wait();
+    for done in [&fetched, &cloned] {
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    lab.sh(&format!(
+        "cmp {shown}/root/file {shown}/fetched; cmp {shown}/root/file {shown}/cloned/file"
+    ));
+    assert_eq!(lab.queue().drops, 0, "{said}");
+    // Each connection at both of its ends; clones open several.
+    assert!(said.contains("0 plain, 0 refused") && !said.contains("xcp: 0 take part"), "{said}");
+    std::fs::remove_dir_all(&folder).expect("it goes");
 }
 
 #[test]
