@@ -30,6 +30,8 @@ pub struct SenderSpec {
 pub struct SenderCounts {
     /// Messages paid for.
     pub sent: u64,
+    /// Deliveries that they are owed: one for each node they are for.
+    pub owed: u64,
     /// Times that chance kept an affordable message back.
     pub waits: u64,
     /// Times that a message could not be afforded.

@@ -5,6 +5,8 @@
 //! ([`Interest`](crate::message::Content::Interest)): the others include it and say from which stamp on;
 //! once all have, the join gets its stamp, which is above all of theirs.
 
+use ratewire_units::Time;
+
 use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
 use crate::price::Dollars;
 
@@ -171,6 +173,8 @@ pub enum Delivery {
         client: ClientId,
         /// Which of that client's messages, from 0.
         sequence: u64,
+        /// When it was paid for.
+        bought: Time,
     },
     /// The group's view has changed.
     View {

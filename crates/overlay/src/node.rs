@@ -73,7 +73,7 @@ pub struct NodeCounts {
 /// What has its place in the agreed order.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Data { group: GroupId, client: ClientId, sequence: u64 },
+    Data { group: GroupId, client: ClientId, sequence: u64, bought: Time },
     Change { group: GroupId, client: ClientId, node: NodeId, joins: bool },
 }
 
@@ -131,9 +131,9 @@ impl Node {
     pub fn members_here(&self, group: GroupId) -> usize {
         self.groups[group.index()].here()
     }
-    /// What its sending clients have done, in the order in which they were added.
-    pub fn senders(&self) -> impl Iterator<Item = (ClientId, GroupId, SenderCounts)> + '_ {
-        self.agents.iter().map(|agent| (agent.client, agent.group, agent.counts))
+    /// What its sending clients have done, in the order in which they were started.
+    pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts)> + '_ {
+        self.agents.iter().map(|agent| (agent.client, agent.counts))
     }
 
     /// When [`Node::advance`] wants to be called.
@@ -214,9 +214,9 @@ impl Node {
 
     fn consume(&mut self, now: Time, origin: NodeId, content: Content) {
         match content {
-            Content::Data { group, client, sequence, stamp, .. } => {
+            Content::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
-                self.accept(origin, group, stamp, Event::Data { group, client, sequence });
+                self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
             }
             Content::Change { group, client, joins, stamp } => {
                 let change = Event::Change { group, client, node: origin, joins };
@@ -268,6 +268,11 @@ impl Node {
     pub fn poll_link(&mut self) -> Option<LinkId> {
         self.ready_links.pop_front()
     }
+    /// Deliveries that a message that is to cross `link` is still to make.
+    pub fn owed_over(&self, link: LinkId, message: &Message) -> u64 {
+        self.overlay.trees.owed(link, message)
+    }
+
     /// Deliveries that messages in this node's queues are still to make.
     pub fn owed_in_queues(&self) -> u64 {
         let owed = |(link, queue): &(LinkId, LinkQueue)| -> u64 {

@@ -14,10 +14,11 @@ pub struct LinkQueue {
     data: VecDeque<Message>,
     /// Prices and views, which go before data: they are few, and late they are worth little.
     control: VecDeque<Message>,
-    /// Sum of messages waiting times picoseconds since the last cost update.
+    /// Sum of messages waiting times picoseconds, up to `until`.
     area: u128,
-    since: Time,
     until: Time,
+    /// Both as of the last cost update.
+    closed: (u128, Time),
     /// What was waiting, on average, between the two updates before now.
     average: Occupancy,
     counts: LinkCounts,
@@ -38,6 +39,13 @@ pub struct LinkCounts {
     pub other: Bytes,
     /// The most messages that waited since this was last asked for.
     pub peak: u64,
+}
+
+impl LinkCounts {
+    /// Bytes of all that nodes tell each other.
+    pub fn control(&self) -> Bytes {
+        self.updates + self.other
+    }
 }
 
 impl LinkQueue {
@@ -64,6 +72,12 @@ impl LinkQueue {
     /// The most that waited since this was last asked.
     pub fn take_peak(&mut self) -> u64 {
         core::mem::replace(&mut self.counts.peak, self.data.len() as u64)
+    }
+
+    /// Sum of messages waiting times picoseconds, for means over any time.
+    pub fn area(&mut self, now: Time) -> u128 {
+        self.advance(now);
+        self.area
     }
 
     fn advance(&mut self, now: Time) {
@@ -103,12 +117,11 @@ impl LinkQueue {
     /// A cost update is due: the average starts anew.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
         self.advance(now);
-        let length = now.since(self.since).ps();
+        let (area, since) = core::mem::replace(&mut self.closed, (self.area, now));
+        let length = now.since(since).ps();
         if length > 0 {
-            self.average = Occupancy::new(self.area as f64 / length as f64);
+            self.average = Occupancy::new((self.area - area) as f64 / length as f64);
         }
-        self.area = 0;
-        self.since = now;
         self.average
     }
 }

@@ -98,6 +98,7 @@ impl Dumbbell {
             sampled_links: None,
             captured_links: Vec::new(),
             follow: Follow::default(),
+            overlay: None,
         }
     }
 }

@@ -3,9 +3,12 @@
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::{Address, RouteId};
-use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
+use ratewire_transport::{
+    Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig, Writer,
+};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
@@ -30,6 +33,8 @@ pub(crate) struct Flow {
     /// Stream length, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
+    /// Whether it is a link of an overlay; `end` is then where the next message in its stream ends.
+    pub(crate) fed: bool,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
     /// As of the last sample.
@@ -75,10 +80,30 @@ impl Flow {
             law: start.law as u32,
             end,
             completed: false,
+            fed: start.app.writer == Writer::Fed,
             lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
+    }
+
+    /// The next packet to send now, if any.
+    #[inline]
+    pub(crate) fn next_segment(
+        &mut self,
+        now: Time,
+        overlay: &mut Option<Box<Running>>,
+    ) -> Option<Segment> {
+        match self.sender.poll_transmit(now) {
+            None if self.fed => self.feed(now, overlay.as_deref_mut()?),
+            segment => segment,
+        }
+    }
+
+    /// As [`Flow::next_segment`], once what waits at the node has been written.
+    #[cold]
+    fn feed(&mut self, now: Time, overlay: &mut Running) -> Option<Segment> {
+        if overlay.feed(now, self) { self.sender.poll_transmit(now) } else { None }
     }
 
     /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.

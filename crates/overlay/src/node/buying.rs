@@ -21,8 +21,8 @@ impl Node {
     }
 
     /// A client sends no more; what it has paid for still goes.
-    pub fn stop_sender(&mut self, client: ClientId, group: GroupId) {
-        let mine = |agent: &&mut Agent| agent.client == client && agent.group == group;
+    pub fn stop_sender(&mut self, client: ClientId) {
+        let mine = |agent: &&mut Agent| agent.client == client;
         for agent in self.agents.iter_mut().filter(mine) {
             agent.stopped = true;
             agent.wake = Time::NEVER;
@@ -91,6 +91,7 @@ impl Node {
                 params.benefit.note(now, &mut agent.recent);
                 let (client, sequence, size) = (agent.client, agent.counts.sent, agent.message);
                 agent.sent(now);
+                agent.counts.owed += receivers as u64;
                 self.multicast(now, group, client, sequence, size);
             }
         }
@@ -127,7 +128,8 @@ impl Node {
         self.send(now, Message { origin: self.me, to, size, content });
         if to.contains(self.me) {
             self.counts.came += 1;
-            self.accept(self.me, group, stamp, Event::Data { group, client, sequence });
+            let event = Event::Data { group, client, sequence, bought: now };
+            self.accept(self.me, group, stamp, event);
         }
     }
 }

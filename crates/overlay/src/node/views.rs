@@ -66,9 +66,9 @@ impl Node {
     /// An event has its turn.
     fn deliver(&mut self, event: Event) -> Option<Delivery> {
         match event {
-            Event::Data { group, client, sequence } => {
+            Event::Data { group, client, sequence, bought } => {
                 let wanted = self.members_here(group) > 0;
-                wanted.then_some(Delivery::Data { group, client, sequence })
+                wanted.then_some(Delivery::Data { group, client, sequence, bought })
             }
             Event::Change { group, client, node, joins } => {
                 let before = self.members_here(group);

@@ -87,6 +87,9 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn complete(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
+        if flow.fed {
+            return self.overlay_arrived(slot);
+        }
         flow.completed = true;
         let index = flow.id.0 as usize;
         let outcome = &mut self.outcomes[index];

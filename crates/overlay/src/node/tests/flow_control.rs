@@ -77,6 +77,6 @@ fn a_sender_with_little_to_send_pays_and_is_not_held_back() {
         net.advance(Time::ZERO + Duration::from_millis(step));
         while net.take(0) || net.arrive(0) {}
     }
-    let sent = net.nodes[0].senders().next().unwrap().2.sent;
+    let sent = net.nodes[0].senders().next().unwrap().1.sent;
     assert!((99..=101).contains(&sent), "{sent}");
 }

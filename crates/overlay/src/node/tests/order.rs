@@ -64,7 +64,7 @@ fn play(service: Service, steps: &[Step]) -> Net {
         net.check_books();
     }
     for client in 0..4 {
-        net.nodes[client].stop_sender(ClientId(client as u32), GroupId(0));
+        net.nodes[client].stop_sender(ClientId(client as u32));
     }
     // Twice an interval: the first marks tell what came, the second that they came.
     for _ in 0..8 {

@@ -1,0 +1,1 @@
+//! The best that any sharing of a run's links could do.
