@@ -9,7 +9,8 @@ use ratewire_report::parquet::{self, FlowWriter, LinkWriter};
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
+    Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
@@ -218,6 +219,10 @@ impl Recorder for Observer<'_> {
             let written = files.links.write(self.info, &row);
             self.keep(written);
         }
+    }
+
+    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
+        self.also.overlay_sample(sample);
     }
 
     fn flow_completed(&mut self, completed: &FlowCompleted) {

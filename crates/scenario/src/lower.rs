@@ -84,8 +84,15 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let finished = network::finish(context, &net, &trips, &mut uses, transport.packet, duration);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
-    let named =
-        Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration, incomplete };
+    let named = Named {
+        net: &net,
+        flows: &flows,
+        traffic: &traffic,
+        overlay: overlay.as_deref(),
+        laws: &book,
+        duration,
+        incomplete,
+    };
     let (expectations, edges) = expect::read(root, &named);
     let interval = record::interval(root, duration, &edges);
     if context.errors() == 0 {

@@ -130,10 +130,9 @@ fn params(section: &Section<'_>) -> Params {
         benefit,
         randomise: section.switch_or("randomise"),
         second_thought: section
-            .has("second_thought")
-            .then(|| above_zero(section, "second_thought")),
+            .get("second_thought")
+            .map(|_| above_zero(section, "second_thought")),
     };
-    let _ = section.get("second_thought");
     if params.fee > params.cap {
         let (fee, cap) = (params.fee.get(), params.cap.get());
         context

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use ratewire_net::random::stream;
 use ratewire_overlay::{
-    Delivery, GroupSpec, LinkId, LinkSpec, Message, Node, NodeId, Overlay, SenderCounts, Trees,
-    Unreachable,
+    Delivery, GroupSpec, LinkId, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
 };
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
+use super::spec::{OverlayGroup, OverlaySender, OverlaySpec};
 use crate::flow::Flow;
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, OverlaySample};
@@ -67,10 +66,7 @@ impl Running {
         delay: impl Fn(usize) -> Duration,
         seed: u64,
     ) -> Result<Running, Unreachable> {
-        let link =
-            |link: &OverlayLink| LinkSpec { from: link.from, to: link.to, delay: delay(link.flow) };
-        let links: Vec<LinkSpec> = spec.links.iter().map(link).collect();
-        let trees = Trees::new(spec.nodes.len(), &links)?;
+        let trees = Trees::new(spec.nodes.len(), &spec.tree_links(delay))?;
         let group = |group: &OverlayGroup| GroupSpec {
             service: group.service,
             members: group.members.clone(),

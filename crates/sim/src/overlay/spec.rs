@@ -1,8 +1,8 @@
 //! An overlay in a run: which hosts, which connections, who sends and who is a member when.
 
 use ratewire_net::spec;
-use ratewire_overlay::{ClientId, GroupId, NodeId, Params, SenderSpec, Service};
-use ratewire_units::{Bytes, Time};
+use ratewire_overlay::{ClientId, GroupId, LinkSpec, NodeId, Params, SenderSpec, Service};
+use ratewire_units::{Bytes, Duration, Time};
 
 /// An overlay.
 #[derive(Clone, Debug)]
@@ -21,6 +21,14 @@ pub struct OverlaySpec {
     pub changes: Vec<MemberChange>,
     /// What a message carries of a client's own data; the rest is headers of the overlay.
     pub payload: Bytes,
+}
+
+impl OverlaySpec {
+    /// Its links, for trees; `delay` is that of a flow's way.
+    pub(crate) fn tree_links(&self, delay: impl Fn(usize) -> Duration) -> Vec<LinkSpec> {
+        let link = |l: &OverlayLink| LinkSpec { from: l.from, to: l.to, delay: delay(l.flow) };
+        self.links.iter().map(link).collect()
+    }
 }
 
 /// A one-way link of an overlay.
