@@ -20,7 +20,7 @@ fn a_blocked_client_that_bought_cheaply_is_paid_once_more_an_interval() {
 
 #[test]
 fn a_blocked_client_that_bought_dearly_is_paid_half_as_often() {
-    let params = Params::default();
+    let params = Params { threshold: Dollars::new(10.0), ..Params::default() };
     let mut budget = Budget::new(Time::ZERO, &params);
     assert_eq!(budget.decide(Dollars::new(10.0), 0.0, &params), Decision::Buy);
     assert_eq!(budget.decide(Dollars::new(1.0), 0.0, &params), Decision::Blocked);

@@ -7,7 +7,7 @@
 //! | fee rho | $1 | $1 | $1 | section 4.2.3 |
 //! | soft limit M | 100 messages | 100 | 100 | section 6 |
 //! | update interval | 50 ms | 50 ms | 100 ms | sections 6, 7 |
-//! | threshold | $10 | not given | not given | ours: a salary |
+//! | threshold | $15 | not given | not given | ours, from a sweep |
 //! | first period | 1 s | not given | not given | ours |
 //! | second thoughts | one message on the client's line | not given | not given | ours |
 
@@ -52,7 +52,7 @@ impl Default for Params {
             fee: Dollars::new(1.0),
             soft_limit: Occupancy::new(100.0),
             interval: Duration::from_millis(50),
-            threshold: Dollars::new(10.0),
+            threshold: Dollars::new(15.0),
             first_period: Duration::from_secs(1),
             price: Price::Exponential,
             benefit: Benefit::PerMessage,

@@ -21,6 +21,8 @@ pub struct LinkQueue {
     closed: (u128, Time),
     /// What was waiting, on average, between the two updates before now.
     average: Occupancy,
+    /// The most that waited since this was last asked for.
+    peak: u64,
     counts: LinkCounts,
 }
 
@@ -37,8 +39,8 @@ pub struct LinkCounts {
     pub updates: Bytes,
     /// Bytes of all else that nodes tell each other.
     pub other: Bytes,
-    /// The most messages that waited since this was last asked for.
-    pub peak: u64,
+    /// The most messages that waited.
+    pub most: u64,
 }
 
 impl LinkCounts {
@@ -71,7 +73,7 @@ impl LinkQueue {
     }
     /// The most that waited since this was last asked.
     pub fn take_peak(&mut self) -> u64 {
-        core::mem::replace(&mut self.counts.peak, self.data.len() as u64)
+        core::mem::replace(&mut self.peak, self.data.len() as u64)
     }
 
     /// Sum of messages waiting times picoseconds, for means over any time.
@@ -94,7 +96,8 @@ impl LinkQueue {
         self.advance(now);
         self.counts.arrived += u64::from(message.content.is_data());
         self.data.push_back(message);
-        self.counts.peak = self.counts.peak.max(self.data.len() as u64);
+        self.peak = self.peak.max(self.data.len() as u64);
+        self.counts.most = self.counts.most.max(self.peak);
     }
 
     /// The next message for the link.

@@ -17,6 +17,7 @@ use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
 use crate::Labels;
+use crate::overlay::{self, Prices};
 use crate::shares::{Shared, Shares};
 use crate::why;
 
@@ -86,6 +87,7 @@ pub(crate) struct Seen {
     /// Payload that each listed flow delivered while all long flows were running.
     pub(crate) together: Vec<Option<Bytes>>,
     pub(crate) shared: Shared,
+    pub(crate) prices: Prices,
 }
 
 /// The engine's recorder.
@@ -103,6 +105,7 @@ pub(crate) struct Observer<'a> {
     /// From when on all long flows are running.
     together_from: Time,
     shares: Shares,
+    prices: Prices,
 }
 
 impl<'a> Observer<'a> {
@@ -131,6 +134,7 @@ impl<'a> Observer<'a> {
             together,
             together_from: starts.max().unwrap_or(Time::ZERO),
             shares: Shares::new(setup),
+            prices: Prices::default(),
         }
     }
 
@@ -149,6 +153,7 @@ impl<'a> Observer<'a> {
                 queues: self.queues,
                 together: self.together,
                 shared: self.shares.finish(),
+                prices: self.prices,
             }),
         }
     }
@@ -223,6 +228,10 @@ impl Recorder for Observer<'_> {
 
     fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
         self.also.overlay_sample(sample);
+        if let Some(spec) = &self.setup.overlay {
+            self.prices.add(sample);
+            self.collector.overlay(&overlay::sample(sample, spec));
+        }
     }
 
     fn flow_completed(&mut self, completed: &FlowCompleted) {

@@ -70,6 +70,8 @@ pub struct OverlayLinkOutcome {
     pub flow: usize,
     /// Messages waiting, mean over the run.
     pub queue_mean: f64,
+    /// Most messages waiting.
+    pub queue_max: u64,
     /// What went through its queue.
     pub counts: LinkCounts,
 }

@@ -17,7 +17,7 @@ pub(super) const KEYS: &[Key] = &[
     key("overlay", "fee", Kind::Number(0.0, 1e9), "1", "Dollars a message costs beside its links (section 4.2.3).", "1"),
     key("overlay", "soft_limit", Kind::Number(0.1, 1000.0), "100", "M: messages that are meant to wait for a link at most (section 6). Only the price limits them.", "100"),
     key("overlay", "interval", Kind::Time, "50 ms", "Time between a node's cost updates (section 6; 100 ms on CAIRN, section 7).", "\"100 ms\""),
-    key("overlay", "threshold", Kind::Number(0.0, 1e9), "10", "A client that was blocked is paid more often if the dearest message it bought cost less than this, else half as often (section 4.2.3, which does not say how much it is; a salary is ours).", "15"),
+    key("overlay", "threshold", Kind::Number(0.0, 1e9), "15", "A client that was blocked is paid more often if the dearest message it bought cost less than this many dollars, else half as often (section 4.2.3, which does not say how much it is; papers/cost-benefit-multicast sweeps it).", "10"),
     key("overlay", "first_period", Kind::Time, "1 s", "Time to a client's second salary; periods adapt from there (not in the paper).", "\"200 ms\""),
     key("overlay", "price", Kind::Word(&["exponential", "linear", "square"]), "exponential", "How a link's cost grows with the messages that wait for it: S(e^(x/M) - 1)/(e - 1), or S x/M or S(x/M)^2, which the paper rejects (section 4.2.1).", "\"linear\""),
     key("overlay", "benefit", Kind::Word(&["per-message", "per-receiver", "concave"]), "per-message", "What a message is worth to its sender, who pays its cost over this: 1; the number of nodes that receive it; or 1/(1 + n) with n the messages it has sent of late (section 4.2.2).", "\"concave\""),

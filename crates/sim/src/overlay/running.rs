@@ -280,6 +280,7 @@ impl Running {
             links.push(OverlayLinkOutcome {
                 flow: link.flow,
                 queue_mean: queue.area(ended) as f64 / run,
+                queue_max: queue.counts().most,
                 counts: queue.counts(),
             });
         }
