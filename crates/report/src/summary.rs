@@ -59,6 +59,11 @@ pub struct OverlaySummary {
     pub groups: Vec<GroupSummary>,
     /// One entry a connection, in index order.
     pub connections: Vec<ConnectionSummary>,
+    /// Data that all senders sent, over the run, bits per second.
+    pub sent_bps: f64,
+    /// What they could have sent where the sum of what messages are worth is largest, bits per
+    /// second; `None` where the optimum is not known.
+    pub optimum_bps: Option<f64>,
     /// What was sent, by its worth, over the most that any sharing could have let through; `None`
     /// where that is nothing.
     pub optimum_ratio: Option<f64>,
@@ -76,9 +81,6 @@ pub struct GroupSummary {
     pub senders: u64,
     /// Data that they sent, over the run, bits per second.
     pub sent_bps: f64,
-    /// The most that they could have sent where all senders together send the most, bits per second;
-    /// `None` where the optimum is not known.
-    pub optimum_bps: Option<f64>,
     /// How many nodes had its messages.
     pub receiving_nodes: u64,
     /// Data that each of them had, mean, bits per second.

@@ -65,9 +65,12 @@ pub(crate) fn summary(
     });
     let data: Bytes = outcome.links.iter().map(|link| link.counts.data).sum();
     let control: Bytes = outcome.links.iter().map(|link| link.counts.control()).sum();
+    let sent = outcome.groups.iter().map(|group| group.sent).sum();
     OverlaySummary {
-        groups: groups.map(|(i, group)| of_group(setup, spec, i, group, &best)).collect(),
+        groups: groups.map(|(i, group)| of_group(setup, spec, i, group)).collect(),
         connections: connections.collect(),
+        sent_bps: bps(setup, spec, sent),
+        optimum_bps: optimum_bps(setup, spec, &best),
         optimum_ratio: over_optimum(spec, outcome, &best),
         control_share: control.as_f64() / data.as_f64().max(1.0),
     }
@@ -78,30 +81,32 @@ fn of_group(
     spec: &OverlaySpec,
     index: usize,
     outcome: &GroupOutcome,
-    best: &[Period],
 ) -> GroupSummary {
-    let bps = |messages: u64| Throughput::over(spec.payload * messages, setup.duration).bps();
     let senders = spec.senders.iter().filter(|sender| sender.spec.group.index() == index);
-    let own = senders
-        .clone()
-        .next()
-        .map_or(1.0, |sender| spec.payload.as_f64() / sender.spec.message.as_f64());
-    let optimum: f64 = best
-        .iter()
-        .map(|period| period.groups[index].bps() * period.to.since(period.from).secs())
-        .sum();
     let receiving: Vec<u64> = outcome.delivered.iter().copied().filter(|n| *n > 0).collect();
     let received = receiving.iter().sum::<u64>() / (receiving.len() as u64).max(1);
     GroupSummary {
         name: spec.groups[index].name.clone(),
         senders: senders.count() as u64,
-        sent_bps: bps(outcome.sent),
-        optimum_bps: (!best.is_empty()).then(|| optimum * own / setup.duration.secs()),
+        sent_bps: bps(setup, spec, outcome.sent),
         receiving_nodes: receiving.len() as u64,
-        received_bps: bps(received),
+        received_bps: bps(setup, spec, received),
         delivery_mean_s: outcome.latency_mean.map(Duration::secs),
         delivery_max_s: outcome.latency_max.map(Duration::secs),
     }
+}
+
+/// Clients' own data of so many messages, over the run.
+fn bps(setup: &Setup, spec: &OverlaySpec, messages: u64) -> f64 {
+    Throughput::over(spec.payload * messages, setup.duration).bps()
+}
+
+fn optimum_bps(setup: &Setup, spec: &OverlaySpec, best: &[Period]) -> Option<f64> {
+    let own = spec.payload.as_f64() / spec.senders.first()?.spec.message.as_f64();
+    let of = |p: &Period| {
+        p.groups.iter().map(|rate| rate.bps()).sum::<f64>() * p.to.since(p.from).secs()
+    };
+    (!best.is_empty()).then(|| best.iter().map(of).sum::<f64>() * own / setup.duration.secs())
 }
 
 fn over_optimum(spec: &OverlaySpec, outcome: &OverlayOutcome, best: &[Period]) -> Option<f64> {

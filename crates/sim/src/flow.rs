@@ -94,16 +94,20 @@ impl Flow {
         now: Time,
         overlay: &mut Option<Box<Running>>,
     ) -> Option<Segment> {
-        match self.sender.poll_transmit(now) {
-            None if self.fed => self.feed(now, overlay.as_deref_mut()?),
-            segment => segment,
+        if self.fed {
+            self.feed(now, overlay.as_deref_mut());
         }
+        self.sender.poll_transmit(now)
     }
 
-    /// As [`Flow::next_segment`], once what waits at the node has been written.
+    /// Writes what waits at the node, before the sender could miss it and be taken for idle.
     #[cold]
-    fn feed(&mut self, now: Time, overlay: &mut Running) -> Option<Segment> {
-        if overlay.feed(now, self) { self.sender.poll_transmit(now) } else { None }
+    fn feed(&mut self, now: Time, overlay: Option<&mut Running>) {
+        if self.sender.unsent() < self.sender.mss()
+            && let Some(overlay) = overlay
+        {
+            overlay.feed(now, self);
+        }
     }
 
     /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.

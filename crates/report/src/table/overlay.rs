@@ -22,7 +22,6 @@ fn groups(overlay: &OverlaySummary, options: &Options) -> String {
         Column::new("group", Align::Left, 0).shrinks(),
         right("senders", 1),
         right("sent", 0),
-        right("at the optimum", 0),
         right("received at", 2),
         right("each", 2),
         right("delivered in", 1),
@@ -33,7 +32,6 @@ fn groups(overlay: &OverlaySummary, options: &Options) -> String {
             group.name.clone(),
             count(group.senders),
             rate(group.sent_bps),
-            group.optimum_bps.map_or("–".into(), rate),
             format!("{} nodes", count(group.receiving_nodes)),
             rate(group.received_bps),
             seconds(group.delivery_mean_s),
@@ -72,11 +70,10 @@ fn connections(overlay: &OverlaySummary, options: &Options) -> String {
 }
 
 fn total(overlay: &OverlaySummary, options: &Options) -> String {
-    let ratio = match overlay.optimum_ratio {
-        Some(ratio) => format!("{ratio:.4} of the optimum (linear programme); "),
-        None => String::new(),
-    };
-    let text =
-        format!("{ratio}nodes' own bytes: {} of the messages'", percent(overlay.control_share));
+    let mut text = format!("sent: {}", rate(overlay.sent_bps));
+    if let (Some(most), Some(ratio)) = (overlay.optimum_bps, overlay.optimum_ratio) {
+        text += &format!(", of {} at the optimum (linear programme): {ratio:.4}", rate(most));
+    }
+    text += &format!("; nodes' own bytes: {} of the messages'", percent(overlay.control_share));
     format!("{}\n", dim(&text, options))
 }

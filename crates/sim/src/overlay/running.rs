@@ -126,22 +126,19 @@ impl Running {
         change.node.index()
     }
 
-    /// Writes to a flow what waits for it, until it has a packet to send. Returns whether anything was.
-    pub(crate) fn feed(&mut self, now: Time, flow: &mut Flow) -> bool {
-        let Some(link) = self.links.get(&flow.id.0) else { return false };
+    /// Writes to a flow what waits for it, until it has a packet to send.
+    pub(crate) fn feed(&mut self, now: Time, flow: &mut Flow) {
+        let Some(link) = self.links.get(&flow.id.0) else { return };
         let connection = &mut self.connections[link.index()];
         let node = &mut self.nodes[self.spec.links[link.index()].from.index()];
-        let mut fed = false;
         while flow.sender.unsent() < flow.sender.mss()
             && let Some(message) = node.take(now, *link)
         {
             connection.written += message.size.get();
             flow.sender.write(message.size);
             connection.messages.push_back((connection.written, message));
-            fed = true;
         }
         flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
-        fed
     }
 
     /// Hands the messages that have arrived over a flow to the node at its far end, which is returned.
