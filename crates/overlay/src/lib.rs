@@ -24,7 +24,7 @@
 //!
 //! Deliberate differences and decisions:
 //! - cost updates go down each node's own tree, which over reliable links does what flooding does and
-//!   sends each node one copy; one is sent only when something has changed;
+//!   sends each node one copy; one is sent only when some queue has changed by a quarter of a message;
 //! - a node goes by its own prices as last told, so that all nodes go by the same;
 //! - updates overtake waiting messages: behind them they would be a queue's length old;
 //! - blocked clients look at prices once an interval, when their node sends its own update;

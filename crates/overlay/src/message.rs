@@ -86,10 +86,16 @@ pub struct Level(pub u16);
 
 impl Level {
     const STEPS: f64 = 64.0;
+    /// A quarter of a message: a few cents.
+    const NEWS: u16 = 16;
 
     /// The nearest level; the highest is 1,023 and some.
     pub fn of(waiting: Occupancy) -> Level {
         Level((waiting.get() * Self::STEPS + 0.5) as u16)
+    }
+    /// Whether it is far enough from what was told last to be told.
+    pub fn is_news(self, told: Level) -> bool {
+        self.0.abs_diff(told.0) >= Self::NEWS
     }
     /// What it says.
     pub fn occupancy(self) -> Occupancy {

@@ -161,7 +161,7 @@ impl Node {
         let mut told = Vec::new();
         for (place, (link, queue)) in self.links.iter_mut().enumerate() {
             let level = Level::of(queue.close_interval(now));
-            if level != self.levels[link.index()] {
+            if level.is_news(self.levels[link.index()]) {
                 self.levels[link.index()] = level;
                 self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());
                 told.push(Told { link: place as u8, level });

@@ -103,7 +103,7 @@ const METRICS: &[MetricInfo] = &[
     metric("price_mean", Subject::Connection, &[Unit::Number], "Dollars that a message over the connection costs, as last told; mean over samples."),
     metric("price_max", Subject::Connection, &[Unit::Number], "The most that it cost at the end of a sample."),
     metric("control_share", Subject::Overlay, &[Unit::Share], "Bytes that nodes tell each other over those of the messages that the connections carry."),
-    metric("optimum_ratio", Subject::Overlay, &[Unit::Number], "What senders sent, by its worth, over the most that any sharing could let them send: a linear programme over the trees, with an equal share for each flow that crosses a link beside the overlay's connections. Above 1 only while messages that are paid for pile up in queues."),
+    metric("optimum_ratio", Subject::Overlay, &[Unit::Number], "What senders sent, by its worth, over the most that any sharing could let them send: a linear programme over the trees, with an equal share for each flow that crosses a link beside the overlay's connections. Above 1 where messages that are paid for pile up in queues, or where a connection gets more than an equal share."),
 ];
 
 impl Unit {

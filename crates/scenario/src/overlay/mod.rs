@@ -2,6 +2,7 @@
 
 mod groups;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ratewire_net::spec::NodeId as Host;
@@ -280,11 +281,25 @@ fn cables(
     join: &mut impl FnMut(usize, usize),
     place: impl Fn(usize) -> Option<usize>,
 ) {
-    for link in &senders.net.links {
-        if let (Some(a), Some(b)) = (place(link.from), place(link.to))
-            && a != b
-        {
+    let net = senders.net;
+    // A host that hangs on a router stands where the router does.
+    let anchor = |id: usize| {
+        let mut neighbours = net.links.iter().filter(|link| link.from == id).map(|link| link.to);
+        let first = neighbours.next().filter(|to| place(*to).is_none());
+        first.filter(|first| neighbours.all(|to| to == *first)).unwrap_or(id)
+    };
+    let nodes = (0..net.nodes.len()).filter(|id| place(*id).is_some());
+    let mut at: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    nodes.for_each(|id| at.entry(anchor(id)).or_default().extend(place(id)));
+    for link in &net.links {
+        let (Some(ones), Some(others)) = (at.get(&link.from), at.get(&link.to)) else { continue };
+        for (a, b) in ones.iter().flat_map(|a| others.iter().map(move |b| (*a, *b))) {
             join(a, b);
+        }
+    }
+    for here in at.values() {
+        for (i, a) in here.iter().enumerate() {
+            here[..i].iter().for_each(|b| join(*a, *b));
         }
     }
 }
