@@ -10,7 +10,7 @@ pub(super) const KEYS: &[Key] = &[
     key("overlay", "options", Kind::Other("a table of the law's options"), "(those of the law)", "As in `[[flow]]`.", "{ weight = 2 }"),
     key("overlay", "transport", Kind::Table("transport"), "(that of the scenario)", "How the ends of its connections behave.", "{ min_rto = \"1 s\" }"),
     key("overlay", "message", Kind::Size, "1 packets", "What a client's message takes of a connection's stream; in packets: full payloads. The paper does not say; a message to a packet is ours.", "\"1000 B\""),
-    key("overlay", "header", Kind::Bytes, "0 B", "How much of that is not the client's own data. (The paper's simulations count none; its Spread adds about 15 % of the data.)", "\"190 B\""),
+    key("overlay", "header", Kind::Bytes, "0 B", "How much of that is not the client's own data. The paper's simulations count none; its Spread adds about 15 % of the data.", "\"190 B\""),
     key("overlay", "access", Kind::Rate, "10 Mbit/s", "Rate of each client's line to its node (CNDS-2001-1, section 6).", "\"100 Mbit/s\""),
     key("overlay", "salary", Kind::Number(1e-6, 1e9), "10", "Dollars a client is paid at a time (CNDS-2001-1, section 6).", "10"),
     key("overlay", "cap", Kind::Number(1e-6, 1e9), "20", "S: the most dollars a client may hold, and the price of a link at its soft limit (section 6).", "20"),
