@@ -8,5 +8,8 @@
 pub mod optimum;
 mod running;
 pub mod spec;
+mod workload;
 
 pub(crate) use running::Running;
+#[doc(hidden)]
+pub use workload::workload;
