@@ -47,8 +47,8 @@ pub(crate) struct Group {
     to: NodeSet,
     /// The links they cross; `None` until it is worked out.
     pub crossed: Option<Vec<LinkId>>,
-    /// What one costs, by the prices of this version.
-    pub cost: (u64, Dollars),
+    /// What one costs; `None` until it is worked out, and after each change of price.
+    pub cost: Option<Dollars>,
     /// Clients of this node that wait to join.
     joining: Vec<Joining>,
 }
@@ -67,7 +67,7 @@ impl Group {
             interested: Vec::new(),
             to: NodeSet::EMPTY,
             crossed: None,
-            cost: (0, Dollars::ZERO),
+            cost: None,
             joining: Vec::new(),
         };
         group.aim();

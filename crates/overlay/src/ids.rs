@@ -1,7 +1,7 @@
 //! Who is who in an overlay.
 
-/// The most nodes an overlay may have: a node's number is a byte on the wire.
-pub const MOST_NODES: usize = 256;
+/// The most nodes an overlay may have: every message carries the set of those it is for.
+pub const MOST_NODES: usize = 128;
 
 /// A node: a host that runs a daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +75,7 @@ impl NodeSet {
     }
     /// Its nodes, in order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        (0..=u8::MAX).map(NodeId).filter(|node| self.contains(*node))
+        (0..MOST_NODES).map(|i| NodeId(i as u8)).filter(|node| self.contains(*node))
     }
     /// The nodes that are in both.
     pub fn and(&self, other: &NodeSet) -> NodeSet {
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn sets_hold_what_was_put_in() {
-        let mut set: NodeSet = [0, 63, 64, 255].map(NodeId).into_iter().collect();
+        let mut set: NodeSet = [0, 63, 64, 127].map(NodeId).into_iter().collect();
         assert_eq!(set.len(), 4);
         assert!(set.contains(NodeId(64)) && !set.contains(NodeId(65)));
         assert!(set.meets(&NodeSet::first(1)) && !set.meets(&[NodeId(1)].into_iter().collect()));
         set.remove(NodeId(64));
         assert!(!set.contains(NodeId(64)));
-        assert_eq!(NodeSet::first(256).len(), 256);
+        assert_eq!(NodeSet::first(MOST_NODES).len(), MOST_NODES);
         assert!(NodeSet::first(1).without(NodeId(0)).is_empty());
     }
 }

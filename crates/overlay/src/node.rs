@@ -47,8 +47,8 @@ pub struct Node {
     /// What waits in front of each link of the overlay, as last told.
     levels: Vec<Level>,
     costs: Vec<Dollars>,
-    /// Counts changes of `costs`.
-    version: u64,
+    /// By link: groups that this node's messages reach over it.
+    crossing: Vec<Vec<GroupId>>,
     groups: Vec<Group>,
     agents: Vec<Agent>,
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
@@ -81,15 +81,14 @@ impl Node {
     /// Node `me`, with nothing in its queues.
     pub fn new(me: NodeId, overlay: Arc<Overlay>, random: Xoshiro256PlusPlus) -> Node {
         let trees = &overlay.trees;
-        let own = trees.links().iter().enumerate().filter(|(_, link)| link.from == me);
-        let links = own.map(|(i, _)| (LinkId(i as u16), LinkQueue::default())).collect();
+        let links = trees.own(me).iter().map(|link| (*link, LinkQueue::default())).collect();
         let all = trees.links().len();
         Node {
             me,
             links,
             levels: vec![Level::default(); all],
             costs: vec![Dollars::ZERO; all],
-            version: 1,
+            crossing: vec![Vec::new(); all],
             groups: overlay.groups.iter().map(|group| Group::new(me, group)).collect(),
             agents: Vec::new(),
             wakes: BinaryHeap::new(),
@@ -162,16 +161,12 @@ impl Node {
         for (place, (link, queue)) in self.links.iter_mut().enumerate() {
             let level = Level::of(queue.close_interval(now));
             if level.is_news(self.levels[link.index()]) {
-                self.levels[link.index()] = level;
-                self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());
                 told.push(Told { link: place as u8, level });
             }
         }
-        if !told.is_empty() {
-            self.version += 1;
-        }
+        self.learn(self.me, &told);
         for told in told.chunks(MOST_TOLD) {
-            self.send(now, Message::prices(self.me, self.others(), told));
+            self.send(now, &Message::prices(self.me, self.others(), told));
         }
         if let Some(stamp) = self.order.mark() {
             self.tell_all(now, Content::Mark(stamp));
@@ -184,31 +179,27 @@ impl Node {
     }
 
     fn tell_all(&mut self, now: Time, content: Content) {
-        self.send(now, Message::control(self.me, self.others(), content));
+        self.send(now, &Message::control(self.me, self.others(), content));
     }
 
     /// Puts a message into the queues of the links that lead on down its tree.
-    fn send(&mut self, now: Time, message: Message) {
-        let overlay = Arc::clone(&self.overlay);
-        for link in overlay.trees.down(message.origin, self.me, &message.to) {
-            let found = self.links.binary_search_by_key(&link, |(id, _)| *id);
-            if let Ok(place) = found {
-                let queue = &mut self.links[place].1;
-                if queue.is_empty() {
-                    self.ready_links.push_back(link);
-                }
-                queue.push(now, message.clone());
+    fn send(&mut self, now: Time, message: &Message) {
+        for link in self.overlay.trees.down(message.origin, self.me, &message.to) {
+            let Some((_, queue)) = self.links.iter_mut().find(|(id, _)| *id == link) else {
+                continue;
+            };
+            if queue.is_empty() {
+                self.ready_links.push_back(link);
             }
+            queue.push(now, message.clone());
         }
     }
 
     /// A message has come over a link.
     pub fn receive(&mut self, now: Time, message: Message) {
-        let (origin, for_me) = (message.origin, message.to.contains(self.me));
-        let content = message.content.clone();
-        self.send(now, message);
-        if for_me {
-            self.consume(now, origin, content);
+        self.send(now, &message);
+        if message.to.contains(self.me) {
+            self.consume(now, message.origin, message.content);
         }
     }
 
@@ -234,17 +225,15 @@ impl Node {
     }
 
     fn learn(&mut self, origin: NodeId, told: &[Told]) {
-        let overlay = Arc::clone(&self.overlay);
-        let links = overlay.trees.links().iter().enumerate();
-        let theirs: Vec<usize> =
-            links.filter(|(_, link)| link.from == origin).map(|(i, _)| i).collect();
+        let theirs = self.overlay.trees.own(origin);
         for Told { link, level } in told {
-            if let Some(link) = theirs.get(usize::from(*link)) {
-                self.levels[*link] = *level;
-                self.costs[*link] = overlay.params.link_cost(level.occupancy());
+            let Some(link) = theirs.get(usize::from(*link)) else { continue };
+            self.levels[link.index()] = *level;
+            self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());
+            for group in &self.crossing[link.index()] {
+                self.groups[group.index()].cost = None;
             }
         }
-        self.version += 1;
     }
 
     /// Takes in what has its place in its group's order.

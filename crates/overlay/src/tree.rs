@@ -27,6 +27,8 @@ pub struct LinkSpec {
 pub struct Trees {
     nodes: usize,
     links: Vec<LinkSpec>,
+    /// By node: its own links, in order.
+    own: Vec<Vec<LinkId>>,
     /// By origin and node: the links down which the origin's messages go, and the nodes they reach.
     branches: Vec<Vec<(LinkId, NodeSet)>>,
 }
@@ -64,7 +66,11 @@ impl Trees {
             }
             here.iter_mut().for_each(|list| list.sort_by_key(|(link, _)| *link));
         }
-        Ok(Trees { nodes, links: links.to_vec(), branches })
+        let mut own = vec![Vec::new(); nodes];
+        for (number, link) in links.iter().enumerate() {
+            own[link.from.index()].push(LinkId(number as u16));
+        }
+        Ok(Trees { nodes, links: links.to_vec(), own, branches })
     }
 
     /// How many nodes there are.
@@ -74,6 +80,11 @@ impl Trees {
     /// All links.
     pub fn links(&self) -> &[LinkSpec] {
         &self.links
+    }
+
+    /// The links that begin at `node`, in order.
+    pub fn own(&self, node: NodeId) -> &[LinkId] {
+        &self.own[node.index()]
     }
 
     /// The links down which `node` passes on what `origin` sends to `to`.

@@ -98,19 +98,26 @@ impl Node {
     }
 
     /// What a message to a group costs: the fee and all links of its tree.
-    fn message_cost(&mut self, group: GroupId) -> Dollars {
-        let group = &mut self.groups[group.index()];
-        let to = *group.to();
+    fn message_cost(&mut self, id: GroupId) -> Dollars {
+        let group = &mut self.groups[id.index()];
+        if let (Some(cost), Some(_)) = (group.cost, &group.crossed) {
+            return cost;
+        }
         if group.crossed.is_none() {
-            group.crossed = Some(self.overlay.trees.crossed(self.me, &to));
-            group.cost.0 = 0;
+            let crossed = self.overlay.trees.crossed(self.me, group.to());
+            for link in &crossed {
+                let groups = &mut self.crossing[link.index()];
+                if !groups.contains(&id) {
+                    groups.push(id);
+                }
+            }
+            group.crossed = Some(crossed);
         }
-        if group.cost.0 != self.version {
-            let crossed = group.crossed.iter().flatten();
-            let links: Dollars = crossed.map(|link| self.costs[link.index()]).sum();
-            group.cost = (self.version, self.overlay.params.fee + links);
-        }
-        group.cost.1
+        let crossed = group.crossed.iter().flatten();
+        let links: Dollars = crossed.map(|link| self.costs[link.index()]).sum();
+        let cost = self.overlay.params.fee + links;
+        group.cost = Some(cost);
+        cost
     }
 
     fn multicast(
@@ -125,7 +132,7 @@ impl Node {
         let to = *self.groups[group.index()].to();
         self.counts.owed += to.len() as u64;
         let content = Content::Data { group, client, sequence, stamp, bought: now };
-        self.send(now, Message { origin: self.me, to, size, content });
+        self.send(now, &Message { origin: self.me, to, size, content });
         if to.contains(self.me) {
             self.counts.came += 1;
             let event = Event::Data { group, client, sequence, bought: now };

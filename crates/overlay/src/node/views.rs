@@ -33,7 +33,7 @@ impl Node {
         self.groups[group.index()].include(node);
         let content = Content::Included(group, self.order.now());
         let to = [node].into_iter().collect();
-        self.send(now, Message::control(self.me, to, content));
+        self.send(now, &Message::control(self.me, to, content));
     }
 
     /// Joins the clients that all others have included by now.

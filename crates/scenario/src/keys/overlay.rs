@@ -4,7 +4,7 @@ use super::{Key, Kind, REQUIRED, key};
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
-    key("overlay", "nodes", Kind::Other("a list of nodes' names, or patterns with one `*`"), "(all hosts)", "The hosts that run a node of the overlay, at most 256.", "[\"a\", \"b\", \"c\"]"),
+    key("overlay", "nodes", Kind::Other("a list of nodes' names, or patterns with one `*`"), "(all hosts)", "The hosts that run a node of the overlay, at most 128.", "[\"a\", \"b\", \"c\"]"),
     key("overlay", "links", Kind::Other("\"cables\" or a list of [node, node]"), "cables", "Which nodes are joined by a connection each way, called A=>B: those on the two ends of a cable, where a host that hangs on a router stands for the router, or those listed.", "[[\"a\", \"b\"], [\"b\", \"c\"]]"),
     key("overlay", "law", Kind::Other("a law's or variant's name"), "(that of the scenario)", "The law of its connections.", "\"newreno\""),
     key("overlay", "options", Kind::Other("a table of the law's options"), "(those of the law)", "As in `[[flow]]`.", "{ weight = 2 }"),

@@ -1,5 +1,6 @@
 //! How an overlay's nodes and the engine's flows move each other.
 
+use ratewire_overlay::LinkId;
 use ratewire_units::Time;
 
 use super::{Rare, Simulation};
@@ -67,13 +68,12 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Messages have arrived whole over a flow that is a link of the overlay.
-    pub(super) fn overlay_arrived(&mut self, slot: u32) {
+    pub(super) fn overlay_arrived(&mut self, slot: u32, link: LinkId) {
         let (Some(overlay), Some(flow)) = (self.overlay.as_deref_mut(), self.flows.at(slot)) else {
             return;
         };
-        if let Some(node) = overlay.arrived(self.now, flow) {
-            self.stir(node);
-        }
+        let node = overlay.arrived(self.now, link, flow);
+        self.stir(node);
     }
 
     /// A node was told something: what it has for clients, for its links, and when it wants to be

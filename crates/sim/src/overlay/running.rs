@@ -1,6 +1,6 @@
 //! An overlay in operation.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ratewire_net::random::stream;
@@ -22,8 +22,6 @@ pub(crate) struct Running {
     /// When each node's event is due.
     pub(crate) timers: Vec<Time>,
     connections: Vec<Connection>,
-    /// The link that each flow is.
-    links: BTreeMap<u32, LinkId>,
     /// Places of the senders in the order in which each node was told of them.
     started: Vec<Vec<usize>>,
     groups: Vec<GroupTally>,
@@ -79,12 +77,10 @@ impl Running {
         };
         let nodes = spec.nodes.len();
         let tally = GroupTally { delivered: vec![0; nodes], ..GroupTally::default() };
-        let flows = spec.links.iter().enumerate();
         Ok(Running {
             nodes: (0..nodes).map(node).collect(),
             timers: vec![Time::NEVER; nodes],
             connections: spec.links.iter().map(|_| Connection::default()).collect(),
-            links: flows.map(|(i, link)| (link.flow as u32, LinkId(i as u16))).collect(),
             started: vec![Vec::new(); nodes],
             groups: vec![tally; spec.groups.len()],
             before: Before {
@@ -96,6 +92,12 @@ impl Running {
             },
             spec: Arc::clone(spec),
         })
+    }
+
+    /// The link that a flow is.
+    pub(crate) fn link_of(&self, flow: usize) -> Option<LinkId> {
+        let place = self.spec.links.iter().position(|link| link.flow == flow);
+        place.map(|place| LinkId(place as u16))
     }
 
     /// The flow that a link is.
@@ -127,12 +129,12 @@ impl Running {
     }
 
     /// Writes to a flow what waits for it, until it has a packet to send.
-    pub(crate) fn feed(&mut self, now: Time, flow: &mut Flow) {
-        let Some(link) = self.links.get(&flow.id.0) else { return };
+    #[cold]
+    pub(crate) fn feed(&mut self, now: Time, link: LinkId, flow: &mut Flow) {
         let connection = &mut self.connections[link.index()];
         let node = &mut self.nodes[self.spec.links[link.index()].from.index()];
         while flow.sender.unsent() < flow.sender.mss()
-            && let Some(message) = node.take(now, *link)
+            && let Some(message) = node.take(now, link)
         {
             connection.written += message.size.get();
             flow.sender.write(message.size);
@@ -142,8 +144,7 @@ impl Running {
     }
 
     /// Hands the messages that have arrived over a flow to the node at its far end, which is returned.
-    pub(crate) fn arrived(&mut self, now: Time, flow: &mut Flow) -> Option<usize> {
-        let link = self.links.get(&flow.id.0)?;
+    pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
         let to = self.spec.links[link.index()].to.index();
         let messages = &mut self.connections[link.index()].messages;
         let whole = |messages: &VecDeque<(u64, Message)>| {
@@ -156,7 +157,7 @@ impl Running {
             tally(&mut self.groups, now, &mut self.nodes[to]);
         }
         flow.end = messages.front().map_or(u64::MAX, |(end, _)| *end);
-        Some(to)
+        to
     }
 
     /// Notes what a node has for its clients.
