@@ -39,6 +39,8 @@ pub struct OverlayInfo {
     pub groups: Vec<String>,
     /// The flow that each of its connections is, by index.
     pub connections: Vec<u32>,
+    /// By group: the connections that its senders' messages cross, by index.
+    pub trees: Vec<Vec<u32>>,
 }
 
 /// What an overlay did since its last sample.

@@ -2,6 +2,7 @@
 
 use ratewire_net::spec::LinkId;
 use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology};
+use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
@@ -59,6 +60,7 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         overlay: setup.overlay.as_ref().map(|overlay| OverlayInfo {
             groups: overlay.groups.iter().map(|group| group.name.clone()).collect(),
             connections: overlay.links.iter().map(|link| link.flow as u32).collect(),
+            trees: trees(setup).unwrap_or_default(),
         }),
     }
 }

@@ -5,6 +5,8 @@
 //! flow among others). Arriving traffic, acknowledgements and losses are not counted, so that the
 //! optimum is what the overlay could do at best.
 
+use std::collections::BTreeSet;
+
 use ratewire_net::routing::Routing;
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_overlay::optimum::{Demand, best};
@@ -39,6 +41,23 @@ pub fn optimum(setup: &Setup) -> Option<Vec<Period>> {
         periods.push(plan.period(pair[0], pair[1])?);
     }
     Some(periods)
+}
+
+/// By group: the links that its senders' messages cross to whoever is ever a member.
+pub fn trees(setup: &Setup) -> Option<Vec<Vec<u32>>> {
+    let spec = setup.overlay.as_deref()?;
+    let plan = Plan::new(setup, spec)?;
+    let of = |group: usize| {
+        let joined = spec.changes.iter().filter(|c| c.joins && c.group.index() == group);
+        let members = spec.groups[group].members.iter().map(|(_, node)| *node);
+        let to: NodeSet = members.chain(joined.map(|change| change.node)).collect();
+        let senders = spec.senders.iter().filter(|sender| sender.spec.group.index() == group);
+        let origins: NodeSet = senders.map(|sender| sender.at).collect();
+        let links = origins.iter().flat_map(|origin| plan.trees.crossed(origin, &to));
+        let links: BTreeSet<u32> = links.map(|link| u32::from(link.0)).collect();
+        links.into_iter().collect()
+    };
+    Some((0..spec.groups.len()).map(of).collect())
 }
 
 /// What a message to so many nodes counts for.
