@@ -114,7 +114,7 @@ fn check_says_pass_or_fail_and_ends_accordingly() {
     write(&folder, "good.toml", HELLO);
     let done = ratewire(&folder, &["check", "."]);
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    assert!(out(&done).contains("1 of 1 expectations hold"), "{}", out(&done));
+    assert!(out(&done).contains("1 of 1 expectation holds, 0 does not"), "{}", out(&done));
     write(&folder, "bad.toml", &HELLO.replace("min    = 0.9", "max    = 0.1"));
     let done = ratewire(&folder, &["check", "."]);
     assert_eq!(done.status.code(), Some(1));

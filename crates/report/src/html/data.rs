@@ -300,7 +300,11 @@ impl Writer {
             out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(name)));
             self.dt(out, &lines.iter().map(|line| line.1).collect::<Vec<_>>());
             for (plot, series, unit) in lines.iter().filter(|line| drawn(line.0)) {
-                self.series(out, plot.key(), series, *unit);
+                if *plot == Plot::Groups {
+                    self.smoothed(out, plot.key(), series, *unit);
+                } else {
+                    self.series(out, plot.key(), series, *unit);
+                }
             }
             out.push('}');
         };
