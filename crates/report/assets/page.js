@@ -76,6 +76,16 @@ function panel(root, data) {
     }));
   }
 
+  // Groups and connections of an overlay, each kind with colours of its own.
+  function overlayLines(key) {
+    const places = data.groups.map(() => 0);
+    return data.overlay.filter((o) => o[key]).map((o) => {
+      const nth = data.mode === "flows" || o.g < 0 ? places[0]++ : places[o.g]++;
+      const stroke = style("--hue" + (nth % 8));
+      return { g: o.g, dt: o.dt, v: o[key], name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
+    });
+  }
+
   // What each chart draws, its unit, and what to say when there is nothing.
   const QUANTITIES = {
     goodput: { lines: () => flowLines("goodput"), unit: data.units.rate, none: "No goodput was sampled." },
@@ -104,6 +114,9 @@ function panel(root, data) {
       },
       unit: "packets", none: "This link was not sampled.",
     },
+    sent: { lines: () => overlayLines("sent"), unit: data.units.rate, none: "No group was sampled." },
+    price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
+    waiting: { lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." },
     util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
     drops: { lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true },
     marks: { lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true },
@@ -241,7 +254,7 @@ function panel(root, data) {
       } else {
         plot(box, quantity, lines, width, 210, quantity.top);
       }
-      if (figure === find("figure.of-flows")) chips(box, lines);
+      if (figure === find("figure.of-flows") || figure.matches(".of-overlay")) chips(box, lines);
     }
     // For tests: only a script that got this far says how many plots there are.
     page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;

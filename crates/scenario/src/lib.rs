@@ -35,6 +35,7 @@ pub mod keys;
 mod laws;
 mod lower;
 mod network;
+mod overlay;
 mod overrides;
 mod record;
 mod reference;

@@ -92,6 +92,7 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
         events: 0,
         data_packets_delivered: 0,
         ended: at(10),
+        overlay: None,
     }
 }
 

@@ -3,9 +3,11 @@
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::{Address, RouteId};
+use ratewire_overlay::LinkId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
@@ -30,6 +32,8 @@ pub(crate) struct Flow {
     /// Stream length, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
+    /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
+    pub(crate) fed: Option<LinkId>,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
     /// As of the last sample.
@@ -50,6 +54,8 @@ pub(crate) struct Start<'a> {
     /// Rate of the sender's own link.
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
+    /// The link of an overlay that it is.
+    pub(crate) fed: Option<LinkId>,
 }
 
 impl Flow {
@@ -75,10 +81,28 @@ impl Flow {
             law: start.law as u32,
             end,
             completed: false,
+            fed: start.fed,
             lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
+    }
+
+    /// The next packet to send now, if any.
+    #[inline]
+    pub(crate) fn next_segment(
+        &mut self,
+        now: Time,
+        overlay: &mut Option<Box<Running>>,
+    ) -> Option<Segment> {
+        if let Some(link) = self.fed
+            && self.sender.unsent() < self.sender.mss()
+            && let Some(overlay) = overlay
+        {
+            // Before the sender could miss it, and be taken for idle.
+            overlay.feed(now, link, self);
+        }
+        self.sender.poll_transmit(now)
     }
 
     /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.

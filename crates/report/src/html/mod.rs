@@ -10,6 +10,7 @@ mod completions;
 mod data;
 mod foot;
 mod groups;
+mod overlay;
 pub mod papers;
 mod plane;
 mod plots;
@@ -94,6 +95,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&cards::cards(runs, groups));
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&topology::topology(runs));
+    out.push_str(&overlay::overlay(runs));
     out.push_str(&plots::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
     out.push_str(&tables::tables(runs, groups));

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod grid;
+mod overlay;
 
 use crate::figure::{clip, count, held, index, mean, percent, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
@@ -47,6 +48,7 @@ pub fn render(runs: &[Run], options: &Options) -> String {
         out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
         out.push_str(&flows(run, options));
         out.push_str(&links(run, options));
+        out.push_str(&overlay::overlay(run, options));
         out.push_str(&totals(run, options));
     }
     out

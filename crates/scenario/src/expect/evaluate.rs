@@ -3,12 +3,15 @@
 use std::fmt;
 
 use ratewire_sim::outcome::Outcome;
-use ratewire_sim::record::{FlowCompleted, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, OverlaySample, Recorder,
+};
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
 
 use super::flows::FlowSums;
 use super::links::LinkSums;
+use super::overlay::OverlaySums;
 use super::{Basis, Expectation, Subject, Unit, metrics};
 
 /// Gathers what expectations need while a run goes on; a [`Recorder`].
@@ -28,6 +31,7 @@ struct Check {
 enum Sums {
     Link(LinkSums),
     Flows(Box<FlowSums>),
+    Overlay(Box<OverlaySums>),
 }
 
 /// What came of an expectation.
@@ -73,12 +77,14 @@ impl Evaluator {
         let mine = |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|name| name == law);
         let checks = expectations.iter().filter(mine).map(|expectation| {
             let info = metrics().iter().find(|info| info.name == expectation.metric);
-            let of_link =
-                info.is_some_and(|info| matches!(info.subject, Subject::Link | Subject::LinkOrAll));
-            let sums = if of_link {
-                Sums::Link(LinkSums::default())
-            } else {
-                Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
+            let sums = match info.map(|info| info.subject) {
+                Some(Subject::Link | Subject::LinkOrAll) => Sums::Link(LinkSums::default()),
+                Some(Subject::Group | Subject::Connection | Subject::Overlay) => {
+                    Sums::Overlay(Box::new(OverlaySums::new(expectation, setup)))
+                }
+                Some(Subject::Flows | Subject::FlowsOrTraffic) | None => {
+                    Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
+                }
             };
             Check { expectation: expectation.clone(), sums }
         });
@@ -109,6 +115,7 @@ impl Check {
         let measured = match &self.sums {
             Sums::Link(sums) => sums.value(expectation, outcome),
             Sums::Flows(sums) => sums.value(expectation, outcome),
+            Sums::Overlay(sums) => sums.value(expectation, outcome),
         };
         // A number that is none measures nothing.
         let measured = match measured {
@@ -169,6 +176,16 @@ impl Recorder for Evaluator {
             if let Sums::Link(sums) = &mut check.sums
                 && check.expectation.covers(sample.at)
                 && check.expectation.measure.link.is_none_or(|link| link == sample.link.index())
+            {
+                sums.add(sample, &check.expectation);
+            }
+        }
+    }
+
+    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
+        for check in &mut self.checks {
+            if let Sums::Overlay(sums) = &mut check.sums
+                && check.expectation.covers(sample.at)
             {
                 sums.add(sample, &check.expectation);
             }

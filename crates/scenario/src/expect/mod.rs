@@ -4,6 +4,7 @@ mod evaluate;
 mod flows;
 mod links;
 mod metrics;
+mod overlay;
 mod read;
 mod reference;
 mod statistics;
@@ -82,6 +83,7 @@ pub(crate) struct Measure {
     pub within: f64,
     pub average: Duration,
     pub reference: Option<Reference>,
+    pub part: overlay::Part,
 }
 
 /// What a series is held against.

@@ -3,6 +3,7 @@
 
 mod checks;
 mod network;
+mod overlay;
 mod traffic;
 
 use std::fmt;
@@ -115,7 +116,7 @@ pub struct TableInfo {
     pub example: &'static str,
 }
 
-const PARTS: &[&[Key]] = &[network::KEYS, traffic::KEYS, checks::KEYS];
+const PARTS: &[&[Key]] = &[network::KEYS, traffic::KEYS, overlay::KEYS, checks::KEYS];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -310,6 +311,21 @@ const TABLES: &[TableInfo] = &[
         "sizes = { lognormal = { ... } }",
         "Log-normal.",
         "sizes = { lognormal = { mean = \"50 KB\", sigma = 1.5 } }",
+    ),
+    table(
+        "overlay",
+        "[overlay]",
+        "Cost-benefit multicast over connections between hosts (Amir and others, CNDS-2001-1). Each node \
+         prices its links by what waits for them, and clients pay for what they send out of a salary. \
+         Nodes never drop; a client that cannot pay is blocked. Clients are not hosts of the network: \
+         each is a line of rate `access` to its node.",
+        "[overlay]\nnodes = [\"a\", \"b\", \"c\"]\nlaw   = \"newreno\"",
+    ),
+    table(
+        "group",
+        "[[group]]",
+        "A group of clients of an overlay, and those that send to it.",
+        "[[group]]\nname      = \"ace\"\nsenders   = [[\"a\", 20]]\nreceivers = [\"c\", \"e\"]",
     ),
     table("record", "[record]", "What is recorded.", "[record]\ninterval = \"10 ms\""),
     table(

@@ -35,6 +35,8 @@ pub(super) const KEYS: &[Key] = &[
     key("", "transport", Kind::Table("transport"), "(none)", "How the ends of all flows behave.", "[transport]"),
     key("", "flow", Kind::Tables("flow"), "(none)", "Flows listed one by one.", "[[flow]]"),
     key("", "traffic", Kind::Tables("traffic"), "(none)", "Flows that arrive.", "[[traffic]]"),
+    key("", "overlay", Kind::Table("overlay"), "(none)", "An overlay that multicasts to groups.", "[overlay]"),
+    key("", "group", Kind::Tables("group"), "(none)", "Groups of the overlay's clients, and their senders.", "[[group]]"),
     key("", "record", Kind::Table("record"), "(none)", "What is recorded.", "[record]"),
     key("", "expect", Kind::Tables("expect"), "(none)", "What must come out.", "[[expect]]"),
 

@@ -53,6 +53,7 @@ impl<R: Recorder> Simulation<'_, R> {
             reverse: reverse.id,
             line_rate: forward.line_rate,
             lie: spec.lie,
+            fed: self.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
         self.recorder.flow_started(&FlowStarted {
             flow: id,
@@ -87,6 +88,9 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn complete(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
+        if let Some(link) = flow.fed {
+            return self.overlay_arrived(slot, link);
+        }
         flow.completed = true;
         let index = flow.id.0 as usize;
         let outcome = &mut self.outcomes[index];

@@ -3,6 +3,7 @@
 mod books;
 mod follow;
 mod lifecycle;
+mod overlay;
 
 use ratewire_net::spec::LinkId;
 use ratewire_net::{Body, Captured, Ecn, Label, Network, Scheduler};
@@ -13,6 +14,7 @@ use crate::SetupError;
 use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
+use crate::overlay::Running;
 use crate::record::Fate;
 use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
@@ -22,6 +24,7 @@ use crate::wheel::Wheel;
 use books::LinkBefore;
 use follow::Following;
 use lifecycle::outcome;
+use overlay::Turn;
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
@@ -52,6 +55,7 @@ enum Rare {
     Change(u32),
     Follow,
     Sample,
+    Overlay(Turn),
 }
 
 /// Runs a setup to its end.
@@ -89,6 +93,7 @@ struct Simulation<'a, R> {
     data_packets: u64,
     events: u64,
     following: Following,
+    overlay: Option<Box<Running>>,
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
@@ -119,9 +124,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             data_packets: 0,
             events: 0,
             following: Following::default(),
+            overlay: None,
         };
         simulation.check_routes()?;
         simulation.schedule_all();
+        simulation.open_overlay()?;
         Ok(simulation)
     }
 
@@ -325,7 +332,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     #[inline]
     fn pump(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        while let Some(mut segment) = flow.sender.poll_transmit(self.now) {
+        while let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) {
             self.packets.sent += 1;
             let address = flow.out(slot, &mut segment, self.setup);
             if slot == self.following.slot && segment.payload > Bytes::ZERO {
@@ -397,6 +404,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
             Rare::Follow => self.follow_asked(),
+            Rare::Overlay(turn) => self.overlay_turn(turn),
             Rare::Sample => {
                 self.sample();
                 self.schedule_sample();

@@ -8,5 +8,6 @@ mod follow;
 mod hard;
 mod laws;
 mod net;
+mod overlay;
 mod paths;
 mod traffic;

@@ -52,6 +52,7 @@ impl Net {
                 sampled_links: None,
                 captured_links: Vec::new(),
                 follow: Follow::default(),
+                overlay: None,
             },
         }
     }
