@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use crate::junction::{Declared, Junction};
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Figure, Reason};
 use crate::trust::{Claim, Grant, Hand, Lie};
@@ -83,6 +84,23 @@ pub trait Law: Sized {
     fn grant(&self, _header: &Self::Header) -> Option<Grant> {
         None
     }
+    /// How a junction, which splits one flow into many or merges many into one, treats its headers.
+    fn junction(&self) -> Junction {
+        // A header of no size is one that no packet has.
+        if size_of::<Self::Header>() == 0 { Junction::Untouched } else { Junction::Refuses }
+    }
+    /// What a data header says of its flow to a junction; `None` if it says nothing.
+    fn declared(&self, _header: &Self::Header, _packet: Bytes) -> Option<Declared> {
+        None
+    }
+    /// Makes a data header that of a flow `factor` times as fast, whose round trip is `rtt`.
+    fn redeclare(&self, _header: &mut Self::Header, _factor: f64, _rtt: Duration) {}
+    /// What an acknowledgement's header feeds back; `None` if nothing.
+    fn fed_back(&self, _header: &Self::Header) -> Option<Throughput> {
+        None
+    }
+    /// Writes what an acknowledgement's header feeds back.
+    fn feed_back(&self, _header: &mut Self::Header, _feedback: Throughput) {}
 }
 
 /// Why bytes are not a law's congestion header.

@@ -38,6 +38,7 @@
 //! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over the
 //!   time it takes. The draft takes it as known.
 
+mod junction;
 mod port;
 mod sink;
 mod source;
@@ -53,9 +54,10 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate, Throughput};
 use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
+use crate::junction::{Declared, Junction};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
 use crate::reason::Figure;
@@ -414,5 +416,20 @@ impl Law for Xcp {
     }
     fn grant(&self, header: &XcpHeader) -> Option<Grant> {
         trust::grant(header)
+    }
+    fn junction(&self) -> Junction {
+        Junction::Changes
+    }
+    fn declared(&self, header: &XcpHeader, packet: Bytes) -> Option<Declared> {
+        junction::declared(header, packet)
+    }
+    fn redeclare(&self, header: &mut XcpHeader, factor: f64, rtt: Duration) {
+        junction::redeclare(header, factor, rtt);
+    }
+    fn fed_back(&self, header: &XcpHeader) -> Option<Throughput> {
+        Some(header.reverse_feedback)
+    }
+    fn feed_back(&self, header: &mut XcpHeader, feedback: Throughput) {
+        header.reverse_feedback = feedback;
     }
 }
