@@ -38,8 +38,8 @@ pub mod trust;
 pub mod xcp;
 
 pub use law::{
-    Acked, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, NoHeader,
-    NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
+    Acked, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
+    NoHeader, NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
 };
 pub use options::{OptionError, OptionSpec, Options};
 pub use reason::{Amount, Bound, Figure, Reason, Unit};

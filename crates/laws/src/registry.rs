@@ -9,8 +9,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::junction::{Declared, Junction};
 use crate::law::{
-    Acked, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Port,
-    PortQueue, Sending, Sink, Source,
+    Acked, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
+    Port, PortQueue, Sending, Sink, Source,
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Figure, Reason};
@@ -278,6 +278,14 @@ macro_rules! registry {
         }
 
         impl AnySink {
+            /// See [`Sink::watches_buffer`].
+            pub fn watches_buffer(&self) -> bool {
+                match self { $(AnySink::$variant(s) => s.watches_buffer(),)* }
+            }
+            /// See [`Sink::on_buffer`].
+            pub fn on_buffer(&mut self, now: Time, payload: Bytes, buffer: &Buffer) {
+                match self { $(AnySink::$variant(s) => s.on_buffer(now, payload, buffer),)* }
+            }
             /// See [`Sink::on_data`].
             #[inline]
             pub fn on_data(&mut self, now: Time, header: &Header) {

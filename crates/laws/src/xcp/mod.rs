@@ -41,6 +41,7 @@
 mod junction;
 mod port;
 mod sink;
+mod soft;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -131,6 +132,11 @@ pub struct Xcp {
     pub(crate) queue_measure: QueueMeasure,
     pub(crate) rtt_zero: RttZero,
     pub(crate) draft: Draft,
+    pub(crate) soft_flow_control: bool,
+    pub(crate) soft_low: f64,
+    pub(crate) soft_high: f64,
+    pub(crate) soft_decrease: f64,
+    pub(crate) soft_probe: f64,
 }
 
 impl Xcp {
@@ -291,6 +297,41 @@ const OPTIONS: &[OptionSpec] = &[
               feedback (ns-2).",
     },
     OptionSpec {
+        name: "flow_control",
+        kind: Kind::Word(&["credit", "soft"]),
+        default: "credit",
+        doc: "Sink: how a receiver holds its sender back. \"credit\": by the window it advertises, as \
+              TCP; \"soft\": by rate, with a controller on its buffer (Anypoint, IV-A). It then \
+              advertises the whole buffer and drops what finds no room.",
+    },
+    OptionSpec {
+        name: "soft_low",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.3333333333333333",
+        doc: "Sink, with soft flow control: share of the buffer below which it probes for a higher rate \
+              (Anypoint, IV-A: incrthresh, 1/3).",
+    },
+    OptionSpec {
+        name: "soft_high",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.5",
+        doc: "Sink, with soft flow control: share of the buffer above which it lowers the rate \
+              (Anypoint, IV-A: decrthresh, 1/2).",
+    },
+    OptionSpec {
+        name: "soft_decrease",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.1",
+        doc: "Sink, with soft flow control: by which share it does, each epoch (Anypoint, IV-A: gamma).",
+    },
+    OptionSpec {
+        name: "soft_probe",
+        kind: Kind::Number(0.0, 1000.0),
+        default: "2",
+        doc: "Sink, with soft flow control: by how many segments an epoch it raises the rate \
+              (Anypoint, IV-A).",
+    },
+    OptionSpec {
         name: "draft",
         kind: Kind::Word(&["03", "02", "00"]),
         default: "03",
@@ -368,6 +409,11 @@ impl Law for Xcp {
                 "02" => Draft::V02,
                 _ => Draft::V00,
             },
+            soft_flow_control: o.word("flow_control") == "soft",
+            soft_low: o.number("soft_low"),
+            soft_high: o.number("soft_high"),
+            soft_decrease: o.number("soft_decrease"),
+            soft_probe: o.number("soft_probe"),
         })
     }
 
@@ -377,8 +423,8 @@ impl Law for Xcp {
     fn port(&self, link: &LinkContext) -> Option<XcpPort> {
         Some(XcpPort::new(self, link))
     }
-    fn sink(&self, _: &FlowContext) -> Option<XcpSink> {
-        Some(XcpSink::default())
+    fn sink(&self, flow: &FlowContext) -> Option<XcpSink> {
+        Some(XcpSink::new(self, flow))
     }
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
