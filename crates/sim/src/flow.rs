@@ -30,6 +30,8 @@ pub(crate) struct Flow {
     /// Stream length, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
+    /// Payload that a switch at its far end has passed on and knows to have arrived.
+    pub(crate) passed: Bytes,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
     /// As of the last sample.
@@ -75,6 +77,7 @@ impl Flow {
             law: start.law as u32,
             end,
             completed: false,
+            passed: Bytes::ZERO,
             lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
@@ -124,7 +127,7 @@ impl Flow {
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
-        let delivered = self.receiver.received();
+        let delivered = self.receiver.received() + self.passed;
         let retransmitted = self.sender.stats().retransmitted;
         let sample = FlowSample {
             at,
@@ -174,6 +177,10 @@ impl FlowTable {
     #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut()
+    }
+    /// Takes a flow out of a slot that is never used again: packets for it may still be on their way.
+    pub(crate) fn abandon(&mut self, slot: u32) -> Option<Box<Flow>> {
+        self.slots[slot as usize].take()
     }
     pub(crate) fn remove(&mut self, slot: u32) -> Option<Box<Flow>> {
         let flow = self.slots[slot as usize].take();

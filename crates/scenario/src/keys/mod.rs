@@ -2,6 +2,7 @@
 //! neither can drift from the other; a test holds it against what is read.
 
 mod checks;
+mod ensemble;
 mod network;
 mod traffic;
 
@@ -115,7 +116,7 @@ pub struct TableInfo {
     pub example: &'static str,
 }
 
-const PARTS: &[&[Key]] = &[network::KEYS, traffic::KEYS, checks::KEYS];
+const PARTS: &[&[Key]] = &[network::KEYS, traffic::KEYS, ensemble::KEYS, checks::KEYS];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -123,8 +124,8 @@ pub fn keys() -> impl Iterator<Item = &'static Key> {
 }
 
 /// All tables, in the order of the reference.
-pub fn tables() -> &'static [TableInfo] {
-    TABLES
+pub fn tables() -> impl Iterator<Item = &'static TableInfo> {
+    [TABLES, ensemble::TABLES, CHECKS].into_iter().flatten()
 }
 
 /// The key `name` of `table`.
@@ -311,6 +312,10 @@ const TABLES: &[TableInfo] = &[
         "Log-normal.",
         "sizes = { lognormal = { mean = \"50 KB\", sigma = 1.5 } }",
     ),
+];
+
+/// What is recorded and checked comes last.
+const CHECKS: &[TableInfo] = &[
     table("record", "[record]", "What is recorded.", "[record]\ninterval = \"10 ms\""),
     table(
         "expect",
@@ -329,12 +334,12 @@ mod tests {
     fn every_key_stands_in_a_table_once_and_is_documented() {
         for key in keys() {
             let place = format!("{}.{}", key.table, key.name);
-            assert!(tables().iter().any(|table| table.name == key.table), "{place}");
+            assert!(tables().any(|table| table.name == key.table), "{place}");
             let same = keys().filter(|other| other.table == key.table && other.name == key.name);
             assert_eq!(same.count(), 1, "{place}");
             assert!(key.doc.ends_with('.') && !key.example.is_empty(), "{place}");
             if let Kind::Table(name) | Kind::Tables(name) = key.kind {
-                assert!(tables().iter().any(|table| table.name == name), "{place}");
+                assert!(tables().any(|table| table.name == name), "{place}");
             }
         }
     }

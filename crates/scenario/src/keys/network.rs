@@ -35,6 +35,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "transport", Kind::Table("transport"), "(none)", "How the ends of all flows behave.", "[transport]"),
     key("", "flow", Kind::Tables("flow"), "(none)", "Flows listed one by one.", "[[flow]]"),
     key("", "traffic", Kind::Tables("traffic"), "(none)", "Flows that arrive.", "[[traffic]]"),
+    key("", "ensemble", Kind::Tables("ensemble"), "(none)", "Connections with many ends.", "[[ensemble]]"),
     key("", "record", Kind::Table("record"), "(none)", "What is recorded.", "[record]"),
     key("", "expect", Kind::Tables("expect"), "(none)", "What must come out.", "[[expect]]"),
 

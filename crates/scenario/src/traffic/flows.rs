@@ -123,7 +123,8 @@ fn lie(section: &Section<'_>) -> Option<Lie> {
     Some(lie)
 }
 
-fn app(section: &Section<'_>, config: &TransportConfig) -> App {
+/// Reads `size`, `app`, `reader` and `frame`.
+pub(crate) fn app(section: &Section<'_>, config: &TransportConfig) -> App {
     let context = section.context;
     let payload = transport::payload(config);
     let size = section.size("size").map(|at| at.map(|size| size.bytes(payload)));
@@ -210,7 +211,8 @@ fn constant(s: &Section<'_>) -> Option<Writer> {
     Some(Writer::Constant { rate: rate.value })
 }
 
-fn reader(section: &Section<'_>) -> Option<Reader> {
+/// Reads `reader`.
+pub(crate) fn reader(section: &Section<'_>) -> Option<Reader> {
     let item = &section.get("reader")?.item;
     match &item.value {
         Value::Text(text) if text == "immediate" => Some(Reader::Immediate),
