@@ -9,6 +9,7 @@ use crate::relay::Fresh;
 /// A member that was silent for so many of its round trips does not send any more. Ours: the paper
 /// counts all members of the ensemble.
 const SILENT_ROUNDS: u64 = 4;
+const PS_PER_SECOND: f64 = 1e12;
 /// And this long, who does not know a round trip yet.
 const FIRST_SILENCE: Duration = Duration::from_secs(1);
 
@@ -17,6 +18,8 @@ const FIRST_SILENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Merge {
     kind: Junction,
     packet: Bytes,
+    /// Part of the traffic that is moved between members in a round trip.
+    shuffle: f64,
     /// What each member's last header said: its rate in B/s, 0 for who does not send; its round trip
     /// in seconds; what the way to the switch left of its wish, B/s.
     rates: Vec<f64>,
@@ -37,11 +40,12 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    pub(crate) fn new(law: &AnyLaw, members: usize, packet: Bytes) -> Merge {
+    pub(crate) fn new(law: &AnyLaw, members: usize, packet: Bytes, shuffle: f64) -> Merge {
         let none = || vec![0.0; members];
         Merge {
             kind: law.junction(),
             packet,
+            shuffle,
             rates: none(),
             rtts: none(),
             wishes: none(),
@@ -116,25 +120,33 @@ impl Merge {
 
     /// Where the way from here has refused nothing, what comes back is what each member's own way has
     /// left of its wish, and nobody else's business. Otherwise it is a change of the whole flow: an
-    /// increase is shared evenly, a decrease by rate.
+    /// increase is shared evenly, a decrease by rate. Of a flow that has its fair share the changes are
+    /// about 0 and would leave unequal members unequal, so some of the rate is moved as well: taken by
+    /// packet, given evenly.
     fn split_change(&mut self, now: Time, fresh: &[Fresh], feedback: f64) {
         let wished: f64 = fresh.iter().map(|f| f.wish).sum();
         let active = self.silent_from.iter().filter(|silent| **silent > now).count() as f64;
-        if feedback >= wished || (active <= 1.0 && fresh.len() == 1) {
+        if fresh.is_empty() || feedback >= wished || (active <= 1.0 && fresh.len() == 1) {
             match fresh {
                 [one] => self.own[one.source] += feedback,
                 several => several.iter().for_each(|f| self.own[f.source] += f.wish),
             }
             return;
         }
+        // A window in packets shares `shuffle` of the rate among so many packets.
+        let window = self.window / PS_PER_SECOND;
+        let moved = match fresh {
+            [_] if window > 0.0 && active > 0.0 => {
+                self.shuffle * self.rate * self.packet.as_f64() / window
+            }
+            _ => 0.0,
+        };
         for member in 0..self.shared.len() {
-            let sends = self.silent_from[member] > now;
-            let part = match feedback > 0.0 {
-                true => f64::from(u8::from(sends)) / active.max(1.0),
-                false if self.rate > 0.0 => self.rates[member] / self.rate,
-                false => 0.0,
-            };
-            self.shared[member] += feedback * part;
+            let part = f64::from(u8::from(self.silent_from[member] > now)) / active.max(1.0);
+            let by_rate = if self.rate > 0.0 { self.rates[member] / self.rate } else { 0.0 };
+            let change = feedback * if feedback > 0.0 { part } else { by_rate };
+            let taken = f64::from(u8::from(fresh[0].source == member));
+            self.shared[member] += change + moved * (part - taken);
         }
     }
 

@@ -35,6 +35,8 @@ struct Source {
     newest: u64,
     /// The acknowledged range whose turn it is to be told again.
     turn: usize,
+    /// What is to be fed back for packets that the source was told of, B/s.
+    feedback: f64,
 }
 
 /// A range of a source's stream, and where it is in a target's.
@@ -45,6 +47,8 @@ pub(crate) struct Place {
     pub(crate) target: u32,
     /// Offset in the target's stream.
     pub(crate) at: u64,
+    /// What is to be fed back for its packets when the source is told of them, B/s.
+    feedback: f64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -140,7 +144,7 @@ impl Relay {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
         for (start, end) in from.acked.gaps(start, end) {
-            let place = Place { start, end, target: target as u32, at: to.next };
+            let place = Place { start, end, target: target as u32, at: to.next, feedback: 0.0 };
             let index = from.places.partition_point(|p| p.start < start);
             from.places.insert(index, place);
             let at = to.next;
@@ -196,8 +200,30 @@ impl Relay {
     pub(crate) fn drop_target(&mut self, target: usize) {
         self.targets[target] = Target::default();
         for source in &mut self.sources {
+            let gone = |place: &&Place| place.target == target as u32;
+            source.feedback += source.places.iter().filter(gone).map(|p| p.feedback).sum::<f64>();
             source.places.retain(|place| place.target != target as u32);
         }
+    }
+
+    /// Feedback for what a source's acknowledgement has newly covered: it waits until the source is told
+    /// that this has arrived, so that feedback and packets stay together.
+    pub(crate) fn hold(&mut self, source: usize, feedback: f64) {
+        let from = &mut self.sources[source];
+        let at = from.places.partition_point(|p| p.end <= from.newest);
+        match from.places.get_mut(at).filter(|p| p.start <= from.newest) {
+            Some(place) => place.feedback += feedback,
+            None => from.feedback += feedback,
+        }
+    }
+
+    /// The feedback for what a source is told of: all below an offset.
+    pub(crate) fn release(&mut self, source: usize, told: u64) -> f64 {
+        let from = &mut self.sources[source];
+        for place in from.places.iter_mut().take_while(|p| p.start < told) {
+            from.feedback += core::mem::take(&mut place.feedback);
+        }
+        core::mem::take(&mut from.feedback)
     }
 
     /// A source is gone: nobody will send again what is missing of it.
@@ -232,7 +258,9 @@ impl Relay {
     /// Members are not equally far away: that something arrived at one says nothing of what went to
     /// another, but a sender would take the latter for lost. So nothing is told of what is beyond a
     /// packet that is simply still on its way.
-    pub(crate) fn sack(&mut self, source: usize) -> SackBlocks {
+    ///
+    /// Returns also up to where that goes.
+    pub(crate) fn sack(&mut self, source: usize) -> (SackBlocks, u64) {
         let mut sack = SackBlocks::default();
         let below = self.sources[source].acked.below();
         let mut told = 0;
@@ -254,7 +282,7 @@ impl Relay {
         }
         from.turn =
             if told.is_empty() { 0 } else { (from.turn + SackBlocks::MAX - 1) % told.len() };
-        sack
+        (sack, hole)
     }
 
     /// Whether all of a missing range should have arrived: later data of the same target has, or it has
@@ -273,7 +301,8 @@ impl Relay {
 impl Source {
     fn forget_acknowledged(&mut self) {
         let below = self.acked.below();
-        while self.places.front().is_some_and(|p| p.end <= below) {
+        while let Some(place) = self.places.front().filter(|p| p.end <= below) {
+            self.feedback += place.feedback;
             self.places.pop_front();
         }
     }

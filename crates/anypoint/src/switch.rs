@@ -29,6 +29,9 @@ pub struct SwitchConfig {
     pub packet: Bytes,
     /// What becomes of receivers' windows.
     pub flow_control: FlowControl,
+    /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
+    /// XCP moves 0.1 between flows (SIGCOMM 2002, gamma); the paper's switch 0.
+    pub shuffle: f64,
 }
 
 /// A neighbour of the switch.
@@ -84,7 +87,8 @@ const OUTBOUND: usize = 1;
 impl Switch {
     /// A switch whose members are all up.
     pub fn new(config: SwitchConfig, routing: Box<dyn Routing>) -> Switch {
-        let SwitchConfig { law, members: count, frame, payload, packet, flow_control } = config;
+        let SwitchConfig { law, members: count, frame, payload, packet, flow_control, shuffle } =
+            config;
         let frame = frame.max(Bytes::new(1));
         Switch {
             frame: frame.get(),
@@ -93,7 +97,7 @@ impl Switch {
             inbound: Relay::new(1, count),
             split: Split::new(&law, count, packet, frame),
             outbound: Relay::new(count, 1),
-            merge: Merge::new(&law, count, packet),
+            merge: Merge::new(&law, count, packet, shuffle),
             windows: Windows::new(flow_control, count, payload),
             unanswered: vec![false; count],
             opening: vec![false; count],
@@ -242,8 +246,8 @@ impl Switch {
     ) {
         let Segment { offset, payload, .. } = *segment;
         if self.inbound.is_acknowledged(0, offset, offset.saturating_add(payload.get())) {
-            let header = self.repeated(INBOUND);
-            out.push(Output::Ack(Side::Peer, self.ack_to_peer(header, false)));
+            let ack = self.ack_to_peer(self.last_header[INBOUND], false);
+            out.push(Output::Ack(Side::Peer, ack));
             return;
         }
         let known = self.inbound.find(0, offset);
@@ -294,16 +298,25 @@ impl Switch {
         self.fresh = fresh;
         self.split.acknowledge(&self.law, k, wish, &mut header);
         self.last_header[INBOUND] = header;
+        if let (Junction::Changes, Some(change)) = (self.law.junction(), self.law.fed_back(&header))
+        {
+            self.inbound.hold(0, change.get());
+        }
         out.push(Output::Ack(Side::Peer, self.ack_to_peer(header, ack.marked || marked)));
     }
 
     /// To the peer all below is acknowledged that no member still owes.
-    fn ack_to_peer(&mut self, header: Header, marked: bool) -> Ack {
+    fn ack_to_peer(&mut self, mut header: Header, marked: bool) -> Ack {
+        let (sack, told) = self.inbound.sack(0);
+        if self.law.junction() == Junction::Changes {
+            let change = Throughput::new(self.inbound.release(0, told));
+            self.law.feed_back(&mut header, change);
+        }
         Ack {
             opens: false,
             cumulative: self.inbound.below(0),
             window: self.windows.for_peer(),
-            sack: self.inbound.sack(0),
+            sack,
             marked,
             header,
         }
@@ -328,7 +341,7 @@ impl Switch {
             return;
         }
         if self.outbound.is_acknowledged(k, offset, end) {
-            let ack = self.ack_to_member(k, self.repeated(OUTBOUND), false);
+            let ack = self.ack_to_member(k, self.last_header[OUTBOUND], false);
             out.push(Output::Ack(Side::Member(k), ack));
             return;
         }
@@ -372,7 +385,7 @@ impl Switch {
         if fresh.is_empty() && !ack.opens {
             for k in self.members_up() {
                 if grown || self.asking[k] {
-                    let ack = self.ack_to_member(k, self.repeated(OUTBOUND), false);
+                    let ack = self.ack_to_member(k, self.last_header[OUTBOUND], false);
                     out.push(Output::Ack(Side::Member(k), ack));
                 }
             }
@@ -390,7 +403,7 @@ impl Switch {
             opens: false,
             cumulative: self.outbound.below(k),
             window: self.windows.for_member(self.members.iter().filter(|m| m.is_up).count()),
-            sack: self.outbound.sack(k),
+            sack: self.outbound.sack(k).0,
             marked,
             header,
         }
@@ -405,15 +418,5 @@ impl Switch {
             let payload = Bytes::new(to - from);
             Output::Skip(Segment { kind, offset: from, payload, header: Header::None })
         }));
-    }
-
-    /// The header of an acknowledgement that the switch sends on its own account: it repeats a rate, but
-    /// grants no change twice.
-    fn repeated(&self, direction: usize) -> Header {
-        let mut header = self.last_header[direction];
-        if self.law.junction() == Junction::Changes {
-            self.law.feed_back(&mut header, Throughput::ZERO);
-        }
-        header
     }
 }

@@ -295,11 +295,11 @@ impl Reading {
     fn advance(&mut self, now: Time, arrived: u64) {
         match self.reader {
             Reader::Immediate => self.read = arrived,
-            Reader::Slow(per_frame) => self.advance_slowly(now, arrived, per_frame),
+            Reader::Slow(_) | Reader::Alternating { .. } => self.advance_slowly(now, arrived),
         }
     }
 
-    fn advance_slowly(&mut self, now: Time, arrived: u64, per_frame: Duration) {
+    fn advance_slowly(&mut self, now: Time, arrived: u64) {
         let mut start = now;
         if self.busy_until != Time::NEVER {
             if self.busy_until > now {
@@ -310,15 +310,22 @@ impl Reading {
         }
         self.busy_until = Time::NEVER;
         // Whole frames that are done by now, one after the other; then the one that is not.
-        let whole = (arrived - self.read) / self.frame;
-        let done =
-            now.since(start).ps().checked_div(per_frame.ps()).map_or(whole, |n| n.min(whole));
-        self.read += done * self.frame;
+        let (per_frame, begun) = loop {
+            let (per_frame, until) = self.reader.pace(start);
+            let whole = (arrived - self.read) / self.frame;
+            let by_now = now.since(start).ps().checked_div(per_frame.ps());
+            let same_pace = until.since(start).ps().div_ceil(per_frame.ps().max(1));
+            let done = by_now.map_or(whole, |n| n.min(whole)).min(same_pace);
+            self.read += done * self.frame;
+            start += per_frame * done;
+            if done < same_pace {
+                break (per_frame, start);
+            }
+        };
         if let Some(to) = self.readable(arrived) {
             self.reading_to = to;
             // An application that never ends reading is not idle.
-            let until = start + per_frame * (done + 1);
-            self.busy_until = until.min(Time::from_ps(u64::MAX - 1));
+            self.busy_until = (begun + per_frame).min(Time::from_ps(u64::MAX - 1));
         }
     }
 

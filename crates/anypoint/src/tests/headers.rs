@@ -56,7 +56,7 @@ fn fresh(source: usize, wish: f64) -> [Fresh; 1] {
 /// Two members: (20 KB, 10 ms) and (60 KB, 40 ms).
 fn merged() -> (Merge, Declared) {
     let law = law("xcp");
-    let mut merge = Merge::new(&law, 2, PACKET);
+    let mut merge = Merge::new(&law, 2, PACKET, 0.0);
     let mut header = declares(20_000.0, ms(10), 1e9);
     merge.data(Time::ZERO, &law, 0, &mut header);
     let mut header = declares(60_000.0, ms(40), 1e9);
@@ -105,6 +105,23 @@ fn nobody_gets_more_than_its_own_way_allows() {
     // What its own way has refused is its own affair.
     merge.acknowledge(Time::ZERO, &law, &fresh(0, -70.0), &feeds_back(-70.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [-70.0, 0.0]);
+}
+
+/// What is moved in a round trip: from each by its packets, to each alike.
+#[test]
+fn shuffling_moves_its_share_of_the_traffic_in_a_round_trip() {
+    let law = law("xcp");
+    let mut merge = Merge::new(&law, 2, PACKET, 0.1);
+    merge.data(Time::ZERO, &law, 0, &mut declares(20_000.0, ms(10), 1e9));
+    merge.data(Time::ZERO, &law, 1, &mut declares(60_000.0, ms(10), 1e9));
+    // A round trip has 20 packets of one and 60 of the other.
+    for i in 0..80 {
+        let one = fresh(usize::from(i % 4 > 0), 1e9);
+        merge.acknowledge(Time::ZERO, &law, &one, &feeds_back(0.0));
+    }
+    // Of 8 MB/s a tenth: 0.2 and 0.6 MB/s are taken, 0.4 MB/s are given to each.
+    let parts = [part(&mut merge, 0), part(&mut merge, 1)];
+    assert!((parts[0] - 2e5).abs() < 1.0 && (parts[1] + 2e5).abs() < 1.0, "{parts:?}");
 }
 
 #[test]
@@ -185,7 +202,7 @@ fn rates_are_split_by_ratio_and_merged_by_the_least() {
 #[test]
 fn a_rate_is_shared_max_min() {
     let law = law("rcp");
-    let mut merge = Merge::new(&law, 3, PACKET);
+    let mut merge = Merge::new(&law, 3, PACKET, 0.1);
     let flow = |mbps| FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(mbps) };
     for (k, mbps) in [1, 8, 80].into_iter().enumerate() {
         let mut open = law.source(&flow(mbps)).on_open(Time::ZERO);
@@ -212,9 +229,10 @@ proptest! {
     fn split_changes_sum_up(
         windows in prop::collection::vec((1e3f64..1e6, 1u64..100), 1..20),
         answers in prop::collection::vec((0usize..20, -1e5f64..1e5), 1..50),
+        shuffle in 0.0f64..1.0,
     ) {
         let law = law("xcp");
-        let mut merge = Merge::new(&law, windows.len(), PACKET);
+        let mut merge = Merge::new(&law, windows.len(), PACKET, shuffle);
         for (k, (window, rtt)) in windows.iter().enumerate() {
             merge.data(Time::ZERO, &law, k, &mut declares(*window, ms(*rtt), 1e12));
         }

@@ -95,6 +95,7 @@ impl Rig {
                 payload: Bytes::new(PAYLOAD),
                 packet,
                 flow_control: FlowControl::Strict,
+                shuffle: 0.1,
             },
             routing,
         );

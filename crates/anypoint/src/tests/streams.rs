@@ -16,6 +16,7 @@ fn switch(flow_control: FlowControl, members: usize) -> Switch {
         payload: Bytes::new(PAYLOAD),
         packet: Bytes::new(PAYLOAD + 40),
         flow_control,
+        shuffle: 0.1,
     };
     Switch::new(config, Box::new(RoundRobin::default()))
 }
@@ -179,6 +180,7 @@ fn a_content_module_is_asked_when_the_frame_comes() {
         payload: Bytes::new(PAYLOAD),
         packet: Bytes::new(PAYLOAD + 40),
         flow_control: FlowControl::Strict,
+        shuffle: 0.1,
     };
     let mut s = Switch::new(config, Box::new(routing));
     let mut to = |packet: u64, content: &[u8]| {

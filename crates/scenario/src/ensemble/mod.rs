@@ -27,7 +27,8 @@ struct Connection {
     stop: Option<Time>,
     inbound: bool,
     outbound: bool,
-    flow_control: FlowControl,
+    flow_control: Option<FlowControl>,
+    shuffle: f64,
 }
 
 /// Reads all `[[ensemble]]` tables; their edges come after the flows there are.
@@ -58,7 +59,11 @@ fn one(
     let routing = routing::read(section, &members);
     let keys = routing::keys(section);
     let direction = section.word_or("direction");
-    let soft = section.word_or("flow_control") == "soft";
+    let flow_control = section.word("flow_control").map(|at| match at.value {
+        "soft" => FlowControl::Soft,
+        _ => FlowControl::Strict,
+    });
+    let shuffle = section.number_or("shuffle");
     let start = section.time_or("start");
     let stop = section.time("stop");
     let law = senders.laws.read_use(section, senders.defaults);
@@ -92,7 +97,8 @@ fn one(
         stop: stop.map(|stop| Time::ZERO + stop.value),
         inbound: direction != "outbound",
         outbound: direction != "inbound",
-        flow_control: if soft { FlowControl::Soft } else { FlowControl::Strict },
+        flow_control,
+        shuffle,
     };
     let span = name.span;
     Tree { connection: &connection, senders, flows, ensembles, context, span }

@@ -76,6 +76,7 @@ impl Tree<'_, '_, '_, '_> {
             members: Vec::new(),
             routing,
             flow_control: self.connection.flow_control,
+            shuffle: self.connection.shuffle,
             keys,
         });
         for (k, member) in members.iter().enumerate() {

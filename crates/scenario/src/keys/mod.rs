@@ -263,6 +263,12 @@ const TABLES: &[TableInfo] = &[
         "lie = { throughput = 0.25 }",
     ),
     table(
+        "reader",
+        "reader = { ... }",
+        "A receiving application that takes its time.",
+        "reader = { per_frame = [\"100 us\", \"750 us\"], every = \"5 s\" }",
+    ),
+    table(
         "on_off",
         "app = { on_off = { ... } }",
         "Bursts with pauses between them.",

@@ -8,8 +8,9 @@ mod keys;
 mod relay;
 pub(crate) mod spec;
 
-use ratewire_anypoint::{Output, Side, Switch, SwitchConfig};
-use ratewire_units::{Bytes, Time};
+use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig};
+use ratewire_laws::FlowContext;
+use ratewire_units::{Bytes, Rate, Time};
 
 use crate::setup::Setup;
 use keys::KeySource;
@@ -75,13 +76,18 @@ impl Junctions {
             let headers = flow.transport.headers + law.header_len();
             let payload = flow.transport.packet.saturating_sub(headers).max(Bytes::new(1));
             let frame = flow.app.frame.unwrap_or(payload);
+            let context =
+                FlowContext { mss: payload, packet: flow.transport.packet, line_rate: Rate::ZERO };
+            let soft = law.sink(&context).is_some_and(|sink| sink.watches_buffer());
+            let natural = if soft { FlowControl::Soft } else { FlowControl::Strict };
             let config = SwitchConfig {
                 law: law.clone(),
                 members: junction.members.len(),
                 frame,
                 payload,
                 packet: flow.transport.packet,
-                flow_control: junction.flow_control,
+                flow_control: junction.flow_control.unwrap_or(natural),
+                shuffle: junction.shuffle,
             };
             list.push(Junction {
                 switch: Switch::new(config, junction.routing.make()),

@@ -25,6 +25,14 @@ impl Ensembles {
         !self.junctions.is_empty() && flow >= self.first_edge as usize
     }
 
+    /// Whether a listed flow ends at a switch: what arrives there goes on.
+    pub fn ends_at_switch(&self, flow: usize) -> bool {
+        let is = |id: Option<u32>| id == Some(flow as u32);
+        let ends =
+            |j: &JunctionSpec| is(j.peer.inbound) || j.members.iter().any(|m| is(m.outbound));
+        self.has_edge(flow) && self.junctions.iter().any(ends)
+    }
+
     /// Whether the application of a listed flow writes nothing at this time.
     pub(crate) fn holds(&self, flow: u32, at: Time) -> bool {
         let about = |event: &MemberEvent| match *event {
@@ -51,8 +59,11 @@ pub struct JunctionSpec {
     pub members: Vec<Edge>,
     /// Which member frames go to.
     pub routing: RoutingSpec,
-    /// What becomes of windows.
-    pub flow_control: FlowControl,
+    /// What becomes of windows; `None` for soft flow control where the law's receivers hold senders
+    /// back by rate, else strict.
+    pub flow_control: Option<FlowControl>,
+    /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
+    pub shuffle: f64,
     /// The keys that frames begin with.
     pub keys: Keys,
 }
