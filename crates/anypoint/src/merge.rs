@@ -35,6 +35,8 @@ pub(crate) struct Merge {
     /// What each member is to be fed back of its own packets, and its part of others', B/s.
     own: Vec<f64>,
     shared: Vec<f64>,
+    /// Of others' packets' parts, what members could not use: for the others, B/s.
+    unused: f64,
     /// The rates to be fed back.
     allotted: Vec<f64>,
 }
@@ -55,6 +57,7 @@ impl Merge {
             sums_due: 0,
             own: none(),
             shared: none(),
+            unused: 0.0,
             allotted: none(),
         }
     }
@@ -141,12 +144,13 @@ impl Merge {
             }
             _ => 0.0,
         };
+        let unused = core::mem::take(&mut self.unused);
         for member in 0..self.shared.len() {
             let part = f64::from(u8::from(self.silent_from[member] > now)) / active.max(1.0);
             let by_rate = if self.rate > 0.0 { self.rates[member] / self.rate } else { 0.0 };
             let change = feedback * if feedback > 0.0 { part } else { by_rate };
             let taken = f64::from(u8::from(fresh[0].source == member));
-            self.shared[member] += change + moved * (part - taken);
+            self.shared[member] += change + moved * (part - taken) + unused * part;
         }
     }
 
@@ -164,13 +168,16 @@ impl Merge {
     }
 
     /// Writes a member's part into its acknowledgement. Of what others' packets were fed back it gets no
-    /// more than its own way would let pass.
+    /// more than its own way would let pass; the rest goes to the others, as long as it is no more than
+    /// what is moved in a round trip.
     pub(crate) fn feed_back(&mut self, law: &AnyLaw, member: usize, header: &mut Header) {
         let feedback = match self.kind {
             Junction::Changes => {
                 let own = core::mem::take(&mut self.own[member]);
                 let shared = core::mem::take(&mut self.shared[member]);
-                own + shared.min((self.wishes[member] - own).max(0.0))
+                let used = shared.min((self.wishes[member] - own).max(0.0));
+                self.unused = (self.unused + (shared - used)).min(self.shuffle * self.rate);
+                own + used
             }
             Junction::Rates => self.allotted[member],
             Junction::Untouched | Junction::Refuses => return,
