@@ -53,6 +53,17 @@ impl Ranges {
         end - start - known
     }
 
+    /// Takes a range out of what is beyond.
+    pub(crate) fn remove(&mut self, start: u64, end: u64) {
+        let from = self.beyond.partition_point(|r| r.1 <= start);
+        let to = self.beyond.partition_point(|r| r.0 < end);
+        if from >= to {
+            return;
+        }
+        let rest = [(self.beyond[from].0, start), (end, self.beyond[to - 1].1)];
+        self.beyond.splice(from..to, rest.into_iter().filter(|r| r.0 < r.1));
+    }
+
     /// The parts of a range that are not in.
     pub(crate) fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();
@@ -83,16 +94,21 @@ mod tests {
     proptest! {
         #[test]
         fn it_knows_what_a_row_of_switches_knows(
-            inserts in prop::collection::vec((0u64..60, 1u64..8), 1..40),
+            inserts in prop::collection::vec((0u64..60, 1u64..8, any::<bool>()), 1..40),
         ) {
             let mut ranges = Ranges::default();
             let mut known = [false; 80];
-            for (start, len) in inserts {
+            for (start, len, take) in inserts {
                 let end = start + len;
                 let span = start as usize..end as usize;
-                let new = known[span.clone()].iter().filter(|k| !**k).count();
-                known[span].fill(true);
-                prop_assert_eq!(ranges.insert(start, end), new as u64);
+                if take && start > ranges.below() {
+                    ranges.remove(start, end);
+                    known[span].fill(false);
+                } else {
+                    let new = known[span.clone()].iter().filter(|k| !**k).count();
+                    known[span].fill(true);
+                    prop_assert_eq!(ranges.insert(start, end), new as u64);
+                }
                 let below = known.iter().position(|k| !k).unwrap_or(80);
                 prop_assert_eq!(ranges.below(), below as u64);
                 prop_assert!(ranges.beyond().windows(2).all(|w| w[0].1 < w[1].0));

@@ -22,11 +22,16 @@ const MOST_BLOCKS: usize = 64;
 pub(crate) struct Relay {
     sources: Vec<Source>,
     targets: Vec<Target>,
+    /// Whether targets may fail, and with them what they have not got in order.
+    may_fail: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Source {
+    /// What targets have acknowledged for good, all that was before it in their streams included.
     acked: Ranges,
+    /// What they have said to have: that too, and what they may throw away yet (RFC 2018, section 8).
+    heard: Ranges,
     /// Where its unacknowledged ranges went, in order.
     places: VecDeque<Place>,
     /// All below has, or had, a place.
@@ -94,14 +99,24 @@ pub(crate) struct Fresh {
 }
 
 impl Relay {
-    pub(crate) fn new(sources: usize, targets: usize) -> Relay {
+    /// From the peer to so many members, which may fail.
+    pub(crate) fn inbound(members: usize) -> Relay {
+        Relay::new(1, members, true)
+    }
+    /// From so many members to the peer.
+    pub(crate) fn outbound(members: usize) -> Relay {
+        Relay::new(members, 1, false)
+    }
+
+    fn new(sources: usize, targets: usize, may_fail: bool) -> Relay {
         Relay {
+            may_fail,
             sources: vec![Source::default(); sources],
             targets: vec![Target::default(); targets],
         }
     }
 
-    /// All of a source's stream below this is acknowledged.
+    /// All of a source's stream below this is acknowledged for good.
     pub(crate) fn below(&self, source: usize) -> u64 {
         self.sources[source].acked.below()
     }
@@ -139,11 +154,11 @@ impl Relay {
         places.get(at).copied().filter(|p| p.start <= offset)
     }
 
-    /// Gives what is not acknowledged of a range a place at the end of a target's stream.
+    /// Gives what is not acknowledged of a range, and has no place, one at the end of a target's stream.
     pub(crate) fn place(&mut self, source: usize, start: u64, end: u64, target: usize) {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
-        for (start, end) in from.acked.gaps(start, end) {
+        for (start, end) in from.without_place(start, end) {
             let place = Place { start, end, target: target as u32, at: to.next, feedback: 0.0 };
             let index = from.places.partition_point(|p| p.start < start);
             from.places.insert(index, place);
@@ -177,7 +192,7 @@ impl Relay {
         while let Some(front) = to.owed.front().copied().filter(|o| o.at < to.cumulative) {
             let whole = front.end <= to.cumulative;
             let end = if whole { front.end } else { to.cumulative };
-            to.outstanding -= settle(&mut self.sources, &front, front.at, end, fresh);
+            to.outstanding -= settle(&mut self.sources, &front, (front.at, end), true, fresh);
             if !whole {
                 break;
             }
@@ -188,11 +203,9 @@ impl Relay {
             let first = to.owed.partition_point(|o| o.end <= from);
             for owed in to.owed.range(first..).take_while(|o| o.at < until) {
                 let (at, end) = (owed.at.max(from), owed.end.min(until));
-                to.outstanding -= settle(&mut self.sources, owed, at, end, fresh);
+                let for_good = !self.may_fail;
+                to.outstanding -= settle(&mut self.sources, owed, (at, end), for_good, fresh);
             }
-        }
-        for fresh in fresh.iter() {
-            self.sources[fresh.source].forget_acknowledged();
         }
     }
 
@@ -202,6 +215,11 @@ impl Relay {
         for source in &mut self.sources {
             let gone = |place: &&Place| place.target == target as u32;
             source.feedback += source.places.iter().filter(gone).map(|p| p.feedback).sum::<f64>();
+            for place in source.places.iter().filter(gone) {
+                for (start, end) in source.acked.gaps(place.start, place.end) {
+                    source.heard.remove(start, end);
+                }
+            }
             source.places.retain(|place| place.target != target as u32);
         }
     }
@@ -232,7 +250,7 @@ impl Relay {
         for target in &mut self.targets {
             for owed in target.owed.iter_mut().filter(|o| o.source == source as u32) {
                 let end = owed.start + (owed.end - owed.at);
-                let missing = gone.acked.gaps(owed.start, end);
+                let missing = gone.heard.gaps(owed.start, end);
                 target.outstanding -= missing.iter().map(|r| r.1 - r.0).sum::<u64>();
                 owed.source = GONE;
             }
@@ -265,7 +283,7 @@ impl Relay {
         let below = self.sources[source].acked.below();
         let mut told = 0;
         let mut hole = below;
-        for &(start, end) in self.sources[source].acked.beyond().iter().take(MOST_BLOCKS) {
+        for &(start, end) in self.sources[source].heard.beyond().iter().take(MOST_BLOCKS) {
             if !self.is_overtaken(source, hole, start) {
                 break;
             }
@@ -273,8 +291,8 @@ impl Relay {
             hole = end;
         }
         let from = &mut self.sources[source];
-        let told = &from.acked.beyond()[..told];
-        let newest = from.acked.index_of(from.newest).filter(|i| *i < told.len());
+        let told = &from.heard.beyond()[..told];
+        let newest = from.heard.index_of(from.newest).filter(|i| *i < told.len());
         let others = (0..told.len()).map(|i| (from.turn + i) % told.len());
         let others = others.filter(|i| Some(*i) != newest);
         for index in newest.into_iter().chain(others).take(SackBlocks::MAX) {
@@ -299,6 +317,20 @@ impl Relay {
 }
 
 impl Source {
+    /// The parts of a range that are neither acknowledged nor have a place.
+    fn without_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut gaps = self.acked.gaps(start, end);
+        let first = self.places.partition_point(|p| p.end <= start);
+        for place in self.places.range(first..).take_while(|p| p.start < end) {
+            gaps = gaps
+                .into_iter()
+                .flat_map(|(from, to)| [(from, to.min(place.start)), (from.max(place.end), to)])
+                .filter(|(from, to)| from < to)
+                .collect();
+        }
+        gaps
+    }
+
     fn forget_acknowledged(&mut self) {
         let below = self.acked.below();
         while let Some(place) = self.places.front().filter(|p| p.end <= below) {
@@ -308,11 +340,21 @@ impl Source {
     }
 }
 
-/// Acknowledges a part of what is owed to its source; returns how much of it is news.
-fn settle(sources: &mut [Source], owed: &Owed, at: u64, end: u64, fresh: &mut Vec<Fresh>) -> u64 {
+/// Acknowledges a part of what is owed to its source, for good or not; returns how much of it is news.
+fn settle(
+    sources: &mut [Source],
+    owed: &Owed,
+    (at, end): (u64, u64),
+    for_good: bool,
+    fresh: &mut Vec<Fresh>,
+) -> u64 {
     let Some(source) = sources.get_mut(owed.source as usize) else { return 0 };
-    let start = owed.start + (at - owed.at);
-    let news = source.acked.insert(start, owed.start + (end - owed.at));
+    let (start, end) = (owed.start + (at - owed.at), owed.start + (end - owed.at));
+    if for_good {
+        source.acked.insert(start, end);
+        source.forget_acknowledged();
+    }
+    let news = source.heard.insert(start, end);
     if news == 0 {
         return 0;
     }

@@ -59,6 +59,7 @@ pub enum Output {
 pub struct Switch {
     law: AnyLaw,
     frame: u64,
+    payload: u64,
     routing: Box<dyn Routing>,
     members: Vec<Member>,
     inbound: Relay,
@@ -92,11 +93,12 @@ impl Switch {
         let frame = frame.max(Bytes::new(1));
         Switch {
             frame: frame.get(),
+            payload: payload.get(),
             routing,
             members: vec![Member { is_up: true, outstanding: Bytes::ZERO }; count],
-            inbound: Relay::new(1, count),
+            inbound: Relay::inbound(count),
             split: Split::new(&law, count, packet, frame),
-            outbound: Relay::new(count, 1),
+            outbound: Relay::outbound(count),
             merge: Merge::new(&law, count, packet, shuffle),
             windows: Windows::new(flow_control, count, payload),
             unanswered: vec![false; count],
@@ -250,32 +252,46 @@ impl Switch {
             out.push(Output::Ack(Side::Peer, ack));
             return;
         }
-        let known = self.inbound.find(0, offset);
-        let Some(place) = known.or_else(|| self.route(offset, content)) else { return };
-        let (k, at) = (place.target as usize, place.at + (offset - place.start));
-        let mut segment = Segment { offset: at, ..*segment };
-        let wish = self.split.data(now, &self.law, k, payload, &mut segment.header);
-        self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
-        out.push(Output::Segment(Side::Member(k), segment));
+        // Whole to one member; but a packet that is not where one is expected to begin may have parts with
+        // places of their own.
+        let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
+        while offset < end {
+            let known = self.inbound.find(0, offset);
+            let Some(place) = known.or_else(|| self.route(offset, end, content)) else { return };
+            let (k, at) = (place.target as usize, place.at + (offset - place.start));
+            let payload = Bytes::new(place.end.min(end) - offset);
+            let mut segment = Segment { offset: at, payload, ..*segment };
+            let wish = self.split.data(now, &self.law, k, payload, &mut segment.header);
+            self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
+            out.push(Output::Segment(Side::Member(k), segment));
+            offset += payload.get();
+        }
     }
 
-    /// Gives the frame that has the byte at `offset` a place, and those before it that were lost on
+    /// Gives the frame of the packet from `offset` to `end` a place, and those before it that were lost on
     /// their way here, if the module can tell where they go: so that each member's order is the peer's.
-    fn route(&mut self, offset: u64, content: &[u8]) -> Option<Place> {
-        let number = offset / self.frame;
+    fn route(&mut self, offset: u64, end: u64, content: &[u8]) -> Option<Place> {
+        // A frame of several packets is where its number says, one of a packet is the packet: in the
+        // stream of a merging switch it may begin anywhere.
+        let start = if self.frame > self.payload { offset - offset % self.frame } else { offset };
+        let end =
+            if self.frame > self.payload { end.max(start.saturating_add(self.frame)) } else { end };
         if !self.routing.reads_content() {
-            for skipped in self.inbound.placed(0) / self.frame..number {
-                self.place(Frame { number: skipped, content: &[] })?;
+            let mut lost = self.inbound.placed(0);
+            while lost < start {
+                let next = (lost - lost % self.frame).saturating_add(self.frame).min(start);
+                self.place(lost, next, &[])?;
+                lost = next;
             }
         }
-        self.place(Frame { number, content })?;
+        self.place(start, end, content)?;
         self.inbound.find(0, offset)
     }
 
-    fn place(&mut self, frame: Frame<'_>) -> Option<()> {
+    fn place(&mut self, start: u64, end: u64, content: &[u8]) -> Option<()> {
+        let frame = Frame { number: start / self.frame, content };
         let k = self.routing.route(&frame, &self.members)?;
-        let start = frame.number * self.frame;
-        self.inbound.place(0, start, start.saturating_add(self.frame), k);
+        self.inbound.place(0, start, end, k);
         self.members[k].outstanding = self.inbound.outstanding(k);
         Some(())
     }

@@ -10,9 +10,9 @@ use ratewire_net::spec::{
     Change, Contention, Discipline, Limit, LinkId, Loss, PoliceSpec, Reorder, Service,
 };
 use ratewire_scenario::Scenario;
-use ratewire_sim::setup::{Arrivals, Setup, Sizes};
+use ratewire_sim::setup::{Arrivals, Edge, MemberEvent, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 fn file(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
@@ -137,7 +137,8 @@ fn every_key_of_a_custom_network() {
     assert_eq!(setup.changes.len(), 4);
     assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(names, ["bulk.1", "bulk.2", "bursts", "video", "file"]);
+    assert_eq!(names[..5], ["bulk.1", "bulk.2", "bursts", "video", "file"]);
+    ensembles_of(setup, &names);
     let bulk = &setup.flows[1];
     assert_eq!(bulk.start.secs(), 1.01);
     assert_eq!(bulk.stop.unwrap().secs(), 30.01);
@@ -326,4 +327,28 @@ fn a_given_path_is_measured_by_its_own_delay() {
     assert_eq!(limit(&given), Limit::Bytes(Bytes::new(100_000)));
     let one_way = format!("{given}both = false\n");
     assert_eq!(limit(&one_way), Limit::Bytes(Bytes::new(60_000)));
+}
+
+/// The three ensembles of the same network, whose edges come after the flows.
+#[track_caller]
+fn ensembles_of(setup: &Setup, names: &[&str]) {
+    let shop = ["shop", "shop.out", "shop.c", "shop.c.out", "shop.e", "shop.e.out"];
+    assert_eq!(names[5..11], shop);
+    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.a", "shelf.e.a.out"];
+    assert_eq!(names[15..19], shelf, "a switch behind a switch");
+    assert_eq!(names[19..], ["desk.out", "desk.c.out", "desk.e.out"]);
+    let spec = &setup.ensembles;
+    assert_eq!((spec.first_edge, spec.junctions.len()), (5, 4));
+    assert_eq!(spec.junctions[0].peer, Edge { inbound: Some(5), outbound: Some(6) });
+    assert_eq!(spec.junctions[1].members[1], spec.junctions[2].peer);
+    assert_eq!(spec.junctions[3].members[1], Edge { inbound: None, outbound: Some(21) });
+    let fails = MemberEvent::Fail { junction: 0, member: 0 };
+    assert!(spec.events.contains(&(Time::ZERO + Duration::from_secs(5), fails)));
+    assert!(spec.events.contains(&(Time::ZERO, MemberEvent::Hold(10))));
+    // The peer's receiver, and a member's; where a switch sends nobody writes, and nobody opens.
+    assert!(matches!(setup.flows[6].app.reader, Reader::Alternating { .. }));
+    assert_eq!(setup.flows[7].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
+    assert_eq!(setup.flows[9].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(200_000)));
+    assert_eq!(setup.flows[7].app.writer, Writer::Constant { rate: Rate::ZERO });
+    assert_eq!(setup.flows[5].app.writer, Writer::Unlimited);
 }

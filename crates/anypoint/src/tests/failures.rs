@@ -46,6 +46,8 @@ proptest! {
         // All that is remembered is what may still come: the rest of the last frame.
         prop_assert!(rig.switch.remembered() <= 1, "{} ranges", rig.switch.remembered());
         prop_assert_eq!(rig.went.len() as u64, PACKETS);
+        let all: Vec<u64> = (0..PACKETS).map(|n| n * PAYLOAD).collect();
+        prop_assert_eq!(rig.delivered(), all, "applications have got it");
         // Each packet reached the switch's way to one member and life, or to another after a failure.
         for (offset, went) in &rig.went {
             let mut lives = went.clone();

@@ -55,6 +55,8 @@ pub(super) struct Rig {
     /// The order in which the packets of the peer's stream first reached the switch and were routed, by
     /// member and life.
     pub(super) orders: BTreeMap<(usize, u32), Vec<(u64, u64)>>,
+    /// What each life of a member had when it ended: all below this in its stream.
+    pub(super) had: BTreeMap<(usize, u32), u64>,
     /// Packets and what the switch made of them.
     pub(super) segments: Vec<(Segment, Segment)>,
     pub(super) acks: Vec<(Ack, Ack)>,
@@ -118,6 +120,7 @@ impl Rig {
             random: 0x9e37_79b9_7f4a_7c15,
             went: BTreeMap::new(),
             orders: BTreeMap::new(),
+            had: BTreeMap::new(),
             segments: Vec::new(),
             acks: Vec::new(),
         }
@@ -215,6 +218,7 @@ impl Rig {
                 }
             }
             Event::Fail(k) => {
+                self.note_had(k);
                 self.members[k] = None;
                 self.lives[k] += 1;
                 self.switch.fail(now, k, &mut out);
@@ -227,6 +231,26 @@ impl Rig {
         self.send(out);
         self.pump(Side::Peer);
         (0..self.members.len()).for_each(|k| self.pump(Side::Member(k)));
+    }
+
+    fn note_had(&mut self, k: usize) {
+        if let Some(end) = &self.members[k] {
+            self.had.insert((k, self.lives[k]), end.receiver.delivered().get());
+        }
+    }
+
+    /// Offsets of the peer's packets that the application of a member has got.
+    pub(super) fn delivered(&mut self) -> Vec<u64> {
+        (0..self.members.len()).for_each(|k| self.note_had(k));
+        let had = |life: &(usize, u32)| self.had.get(life).copied().unwrap_or(0);
+        let got = self.orders.iter().flat_map(|(life, places)| {
+            let places = places.iter().filter(move |(_, at)| *at < had(life));
+            places.map(|(offset, _)| *offset)
+        });
+        let mut got: Vec<u64> = got.collect();
+        got.sort_unstable();
+        got.dedup();
+        got
     }
 
     fn note(&mut self, side: Side, segment: &Segment, out: &[Output]) {
