@@ -30,6 +30,10 @@ pub(crate) struct Merge {
     /// Sums over those who send: rates, and rates times round trips.
     rate: f64,
     window: f64,
+    active: f64,
+    /// Each member's part of what is shared evenly, and of what is shared by rate.
+    even: Vec<f64>,
+    by_rate: Vec<f64>,
     /// Packets until the sums are made again.
     sums_due: usize,
     /// What each member is to be fed back of its own packets, and its part of others', B/s.
@@ -54,6 +58,9 @@ impl Merge {
             silent_from: vec![Time::ZERO; members],
             rate: 0.0,
             window: 0.0,
+            active: 0.0,
+            even: none(),
+            by_rate: none(),
             sums_due: 0,
             own: none(),
             shared: none(),
@@ -93,7 +100,7 @@ impl Merge {
     /// Of few members with each packet, of many with each few: the sums move little with a packet.
     fn sum_up(&mut self, now: Time) {
         self.sums_due = 1 + self.rates.len() / 16;
-        (self.rate, self.window) = (0.0, 0.0);
+        (self.rate, self.window, self.active) = (0.0, 0.0, 0.0);
         for member in 0..self.rates.len() {
             if self.silent_from[member] <= now {
                 self.rates[member] = 0.0;
@@ -102,6 +109,13 @@ impl Merge {
             }
             self.rate += self.rates[member];
             self.window += self.rates[member] * self.rtts[member];
+            self.active += 1.0;
+        }
+        for member in 0..self.rates.len() {
+            let sends = f64::from(u8::from(self.silent_from[member] > now));
+            self.even[member] = sends / self.active.max(1.0);
+            self.by_rate[member] =
+                if self.rate > 0.0 { self.rates[member] / self.rate } else { 0.0 };
         }
     }
 
@@ -115,7 +129,7 @@ impl Merge {
     ) {
         let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
         match self.kind {
-            Junction::Changes => self.split_change(now, fresh, feedback),
+            Junction::Changes => self.split_change(fresh, feedback),
             Junction::Rates => self.split_rate(now, feedback),
             Junction::Untouched | Junction::Refuses => {}
         }
@@ -126,10 +140,10 @@ impl Merge {
     /// increase is shared evenly, a decrease by rate. Of a flow that has its fair share the changes are
     /// about 0 and would leave unequal members unequal, so some of the rate is moved as well: taken by
     /// packet, given evenly.
-    fn split_change(&mut self, now: Time, fresh: &[Fresh], feedback: f64) {
+    fn split_change(&mut self, fresh: &[Fresh], feedback: f64) {
         let wished: f64 = fresh.iter().map(|f| f.wish).sum();
-        let active = self.silent_from.iter().filter(|silent| **silent > now).count() as f64;
-        if fresh.is_empty() || feedback >= wished || (active <= 1.0 && fresh.len() == 1) {
+        let alone = self.active <= 1.0 && fresh.len() == 1;
+        if fresh.is_empty() || feedback >= wished || alone {
             match fresh {
                 [one] => self.own[one.source] += feedback,
                 several => several.iter().for_each(|f| self.own[f.source] += f.wish),
@@ -138,19 +152,19 @@ impl Merge {
         }
         // A window in packets shares `shuffle` of the rate among so many packets.
         let window = self.window / PS_PER_SECOND;
-        let moved = match fresh {
-            [_] if window > 0.0 && active > 0.0 => {
-                self.shuffle * self.rate * self.packet.as_f64() / window
-            }
-            _ => 0.0,
-        };
-        let unused = core::mem::take(&mut self.unused);
-        for member in 0..self.shared.len() {
-            let part = f64::from(u8::from(self.silent_from[member] > now)) / active.max(1.0);
-            let by_rate = if self.rate > 0.0 { self.rates[member] / self.rate } else { 0.0 };
-            let change = feedback * if feedback > 0.0 { part } else { by_rate };
-            let taken = f64::from(u8::from(fresh[0].source == member));
-            self.shared[member] += change + moved * (part - taken) + unused * part;
+        if let [one] = fresh
+            && window > 0.0
+            && self.active > 0.0
+        {
+            let moved = self.shuffle * self.rate * self.packet.as_f64() / window;
+            self.shared[one.source] -= moved;
+            self.unused += moved;
+        }
+        let evenly = feedback.max(0.0) + core::mem::take(&mut self.unused);
+        let by_rate = feedback.min(0.0);
+        let parts = self.even.iter().zip(&self.by_rate);
+        for (shared, (even, rate)) in self.shared.iter_mut().zip(parts) {
+            *shared += evenly * even + by_rate * rate;
         }
     }
 

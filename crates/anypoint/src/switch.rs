@@ -62,6 +62,8 @@ pub struct Switch {
     payload: u64,
     routing: Box<dyn Routing>,
     members: Vec<Member>,
+    /// How many of them are up.
+    up: usize,
     inbound: Relay,
     split: Split,
     outbound: Relay,
@@ -96,6 +98,7 @@ impl Switch {
             payload: payload.get(),
             routing,
             members: vec![Member { is_up: true, outstanding: Bytes::ZERO }; count],
+            up: count,
             inbound: Relay::inbound(count),
             split: Split::new(&law, count, packet, frame),
             outbound: Relay::outbound(count),
@@ -187,7 +190,11 @@ impl Switch {
     /// A member has failed. What it has not acknowledged goes to others as soon as the peer sends it
     /// again; what it had sent and did not arrive is skipped.
     pub fn fail(&mut self, now: Time, member: usize, out: &mut Vec<Output>) {
-        self.members[member] = Member { is_up: false, outstanding: Bytes::ZERO };
+        let before = core::mem::replace(
+            &mut self.members[member],
+            Member { is_up: false, outstanding: Bytes::ZERO },
+        );
+        self.up -= usize::from(before.is_up);
         self.inbound.drop_target(member);
         self.outbound.drop_source(member);
         self.split.forget(member);
@@ -205,6 +212,7 @@ impl Switch {
 
     /// A member is there again, with new streams both ways.
     pub fn recover(&mut self, member: usize) {
+        self.up += usize::from(!self.members[member].is_up);
         self.members[member].is_up = true;
     }
 
@@ -418,7 +426,7 @@ impl Switch {
         Ack {
             opens: false,
             cumulative: self.outbound.below(k),
-            window: self.windows.for_member(self.members.iter().filter(|m| m.is_up).count()),
+            window: self.windows.for_member(self.up),
             sack: self.outbound.sack(k).0,
             marked,
             header,

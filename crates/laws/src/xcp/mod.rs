@@ -22,6 +22,10 @@
 //!
 //! Stable for `0 < alpha < pi / (4 sqrt 2) = 0.555` with `beta = alpha^2 sqrt 2` (SIGCOMM, sec. 4).
 //!
+//! # Receiver
+//! Returns the sum of what arrived. With `flow_control = "soft"` its buffer is one more router on the way
+//! ([`soft`], after the Anypoint paper).
+//!
 //! # Deliberate differences from draft -03
 //! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of data
 //!   or of receiver's window is what it measured over its last RTT (`throughput = "measured"`).
