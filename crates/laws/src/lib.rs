@@ -23,6 +23,7 @@ pub mod fuzzing;
 pub mod hpcc;
 pub mod jetmax;
 pub mod junction;
+pub mod kernel;
 mod law;
 pub mod maxnet;
 pub mod options;

@@ -46,9 +46,10 @@ mod tests;
 mod topology;
 mod traffic;
 mod transport;
+mod trust;
 mod uses;
 
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, nearest};
 pub use expect::{Basis, Evaluator, Expectation, Verdict};
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The scenario's file
     scenario: PathBuf,
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
-    /// there are, except fixed
+    /// there are, except fixed and those of the kernel
     #[arg(long, short, value_delimiter = ',')]
     laws: Vec<String>,
     /// How many seeds to run each law from: the scenario's own and those that follow
@@ -82,7 +82,9 @@ pub(crate) fn compare(args: &Args) -> Exit {
 /// The laws that are asked for, each once.
 fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
-    let contenders = || registry().filter(|name| name != NO_CONTENDER).collect();
+    // The kernel's laws are others' laws again, in integers.
+    let contenders =
+        || registry().filter(|name| name != NO_CONTENDER && !name.contains('@')).collect();
     let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
     let laws =
         if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() };

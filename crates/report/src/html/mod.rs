@@ -27,7 +27,8 @@ pub use plots::Plot;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
+const SCRIPT: &str =
+    concat!(include_str!("../../assets/tip.js"), "\n", include_str!("../../assets/page.js"));
 const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 /// Every page is a copy of uPlot, so every page carries its licence.
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");

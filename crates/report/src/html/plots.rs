@@ -9,8 +9,9 @@ use crate::figure::{count, percent, plural, rate, seconds};
 use crate::{Headline, Run};
 
 /// Where the script tells what bound a flow's rate.
-const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\">Point at a flow, or tap it, to see \
-                       what bound its rate then.</div>";
+const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
+                       flow, or tap it, to see what bound its rate then. In the plot the arrow keys \
+                       do the same; Esc closes.</div>";
 
 /// Something drawn over time, or of completed flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -169,11 +170,12 @@ pub(super) fn chart(runs: &[Run], title: &str, quantities: &[Plot]) -> String {
     };
     let asks = quantities[0] == Plot::Throughput
         && runs.iter().any(|run| !run.collected.answers.is_empty());
-    let below = if asks { ASK_WHY } else { "" };
+    // What is in a picture cannot be reached; what is in a group can.
+    let (role, below) = if asks { ("group", ASK_WHY) } else { ("img", "") };
     format!(
         "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
          <small class=\"unit\"></small></h3>{chooser}</figcaption>\
-         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
+         <div class=\"plot\" role=\"{role}\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
         quantities[0].key(),
         escape(&said)
     )

@@ -102,8 +102,11 @@ fn laws(runs: &[Run]) -> String {
     table("Laws", &head, rows)
 }
 
+/// Packets that policers corrected or dropped: a column only where there are any.
+const CLAMPS: &str = "Clamps";
+
 fn flows(all: &[FlowSummary], limit: usize) -> String {
-    let head = [
+    let mut head = vec![
         "Flow",
         "From",
         "To",
@@ -119,8 +122,10 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
         "RTT mean",
         "RTT min",
     ];
+    let policed = all.iter().any(|f| f.clamps > 0);
+    head.extend(policed.then_some(CLAMPS));
     let rows = all.iter().take(limit).map(|f| {
-        vec![
+        let mut row = vec![
             f.name.clone(),
             f.from.clone(),
             f.to.clone(),
@@ -135,13 +140,15 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
             count(f.retransmitted_packets),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
-        ]
+        ];
+        row.extend(policed.then(|| count(f.clamps)));
+        row
     });
     table("Flows", &head, rows) + &more(all.len(), limit)
 }
 
 fn links(all: &[LinkSummary], limit: usize) -> String {
-    let head = [
+    let mut head = vec![
         "Link",
         "From",
         "To",
@@ -157,6 +164,8 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
         "Drops",
         "Marks",
     ];
+    let policed = all.iter().any(|l| l.clamps > 0);
+    head.extend(policed.then_some(CLAMPS));
     let size = |v: f64| if v.is_finite() && v >= 0.0 { bytes(v as u64) } else { "–".into() };
     let rows = all.iter().take(limit).map(|l| {
         let reasons: Vec<String> =
@@ -166,7 +175,7 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
             (_, [one]) => one.clone(),
             (n, many) => format!("{} ({})", count(n), many.join(", ")),
         };
-        vec![
+        let mut row = vec![
             l.name.clone(),
             l.from.clone(),
             l.to.clone(),
@@ -181,7 +190,9 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
             bytes(l.queue_bytes_max),
             drops,
             count(l.marks),
-        ]
+        ];
+        row.extend(policed.then(|| count(l.clamps)));
+        row
     });
     table("Links; queues in packets and bytes", &head, rows) + &more(all.len(), limit)
 }

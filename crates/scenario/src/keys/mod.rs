@@ -258,8 +258,8 @@ const TABLES: &[TableInfo] = &[
     table(
         "lie",
         "lie = { ... }",
-        "How the hosts of a flow are dishonest. A law whose headers do not say what is lied about takes \
-         no notice (today all but XCP, RCP and PIQI-RCP).",
+        "How the hosts of a flow are dishonest. Under a law whose headers do not say what is lied about \
+         they are honest, and a warning says so.",
         "lie = { throughput = 0.25 }",
     ),
     table(
