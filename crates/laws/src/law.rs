@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use crate::junction::{Declared, Junction};
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Figure, Reason};
 use crate::trust::{Claim, Grant, Hand, Lie};
@@ -91,6 +92,23 @@ pub trait Law: Sized {
     fn grant(&self, _header: &Self::Header) -> Option<Grant> {
         None
     }
+    /// How a junction, which splits one flow into many or merges many into one, treats its headers.
+    fn junction(&self) -> Junction {
+        // A header of no size is one that no packet has.
+        if size_of::<Self::Header>() == 0 { Junction::Untouched } else { Junction::Refuses }
+    }
+    /// What a data header says of its flow to a junction; `None` if it says nothing.
+    fn declared(&self, _header: &Self::Header, _packet: Bytes) -> Option<Declared> {
+        None
+    }
+    /// Makes a data header that of a flow `factor` times as fast, whose round trip is `rtt`.
+    fn redeclare(&self, _header: &mut Self::Header, _factor: f64, _rtt: Duration) {}
+    /// What an acknowledgement's header feeds back; `None` if nothing.
+    fn fed_back(&self, _header: &Self::Header) -> Option<Throughput> {
+        None
+    }
+    /// Writes what an acknowledgement's header feeds back.
+    fn feed_back(&self, _header: &mut Self::Header, _feedback: Throughput) {}
 }
 
 /// Why bytes are not a law's congestion header.
@@ -343,10 +361,32 @@ pub trait Port {
     fn reason(&self) -> Reason;
 }
 
+/// A receive buffer, for sinks that hold senders back by it.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// Payload that fits into it.
+    pub size: Bytes,
+    /// Payload that has arrived and was not read.
+    pub unread: Bytes,
+    /// Payload that was read since the flow began.
+    pub read: Bytes,
+    /// Packets that found no room since the flow began.
+    pub refused: u64,
+}
+
 /// The receiver's part of a law.
 pub trait Sink {
     /// The congestion header it reads and writes.
     type Header;
+
+    /// Whether it holds the sender back by what is in the receive buffer, so that the receiver need not:
+    /// it is told of the buffer, and the receiver always advertises all of it and drops what finds no
+    /// room.
+    fn watches_buffer(&self) -> bool {
+        false
+    }
+    /// A data packet with this payload has come to the receive buffer; before [`Sink::on_data`].
+    fn on_buffer(&mut self, _now: Time, _payload: Bytes, _buffer: &Buffer) {}
 
     /// A data packet, or the packet that opens the flow, arrived with this header.
     fn on_data(&mut self, now: Time, header: &Self::Header);

@@ -22,6 +22,7 @@ pub mod fixed;
 pub mod fuzzing;
 pub mod hpcc;
 pub mod jetmax;
+pub mod junction;
 pub mod kernel;
 mod law;
 pub mod maxnet;
@@ -38,8 +39,8 @@ pub mod trust;
 pub mod xcp;
 
 pub use law::{
-    Acked, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, NoHeader,
-    NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
+    Acked, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
+    NoHeader, NoPort, NoSink, Port, PortQueue, Sending, Signal, Sink, Source,
 };
 pub use options::{OptionError, OptionSpec, Options};
 pub use reason::{Amount, Bound, Figure, Reason, Unit};

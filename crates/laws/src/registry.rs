@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use crate::junction::{Declared, Junction};
 use crate::law::{
-    Acked, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Port,
-    PortQueue, Sending, Sink, Source,
+    Acked, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
+    Port, PortQueue, Sending, Sink, Source,
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Figure, Reason};
@@ -146,6 +147,38 @@ macro_rules! registry {
                     _ => None,
                 }
             }
+            /// See [`Law::junction`].
+            pub fn junction(&self) -> Junction {
+                match self { $(AnyLaw::$variant(law) => law.junction(),)* }
+            }
+            /// See [`Law::declared`]; nothing of another law's header.
+            pub fn declared(&self, header: &Header, packet: Bytes) -> Option<Declared> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.declared(h, packet),)*
+                    _ => None,
+                }
+            }
+            /// See [`Law::redeclare`]; a header of another law is left as it is.
+            pub fn redeclare(&self, header: &mut Header, factor: f64, rtt: Duration) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.redeclare(h, factor, rtt),)*
+                    _ => {}
+                }
+            }
+            /// See [`Law::fed_back`]; nothing of another law's header.
+            pub fn fed_back(&self, header: &Header) -> Option<Throughput> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.fed_back(h),)*
+                    _ => None,
+                }
+            }
+            /// See [`Law::feed_back`]; a header of another law is left as it is.
+            pub fn feed_back(&self, header: &mut Header, feedback: Throughput) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.feed_back(h, feedback),)*
+                    _ => {}
+                }
+            }
             /// See [`Law::quantise`]; a header of another law is left as it is.
             pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
                 match (self, header) {
@@ -253,6 +286,14 @@ macro_rules! registry {
         }
 
         impl AnySink {
+            /// See [`Sink::watches_buffer`].
+            pub fn watches_buffer(&self) -> bool {
+                match self { $(AnySink::$variant(s) => s.watches_buffer(),)* }
+            }
+            /// See [`Sink::on_buffer`].
+            pub fn on_buffer(&mut self, now: Time, payload: Bytes, buffer: &Buffer) {
+                match self { $(AnySink::$variant(s) => s.on_buffer(now, payload, buffer),)* }
+            }
             /// See [`Sink::on_data`].
             #[inline]
             pub fn on_data(&mut self, now: Time, header: &Header) {

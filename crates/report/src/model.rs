@@ -75,6 +75,10 @@ pub enum NodeKind {
     Host,
     /// Forwards.
     Router,
+    /// Splits connections among the members of an ensemble, and merges theirs.
+    Switch,
+    /// A host that is a member of an ensemble.
+    Member,
 }
 
 /// A host or a router.
@@ -84,6 +88,8 @@ pub struct NodeInfo {
     pub name: String,
     /// What it does.
     pub kind: NodeKind,
+    /// What it is of ensembles: `member of kv`; empty if nothing.
+    pub part: String,
     /// Where it is, if the scenario or a map says so: x grows to the right, y grows upwards
     /// (longitude and latitude in degrees, or any plane). Only proportions matter.
     pub at: Option<(f64, f64)>,

@@ -1,6 +1,6 @@
 //! What a setup is, in the report's words.
 
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec::{LinkId, NodeId, NodeSpec};
 use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology};
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::setup::Setup;
@@ -28,11 +28,8 @@ impl Labels {
 }
 
 pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
-    let nodes = setup.network.nodes.iter().map(|n| NodeInfo {
-        name: n.name.clone(),
-        kind: if n.is_host { NodeKind::Host } else { NodeKind::Router },
-        at: n.position,
-    });
+    let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
+    tell_ensembles(setup, &mut nodes);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
         name: l.name.clone(),
         from: l.from.0,
@@ -55,12 +52,47 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         duration: setup.duration,
         version: env!("CARGO_PKG_VERSION").to_string(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
-        topology: Topology { nodes: nodes.collect(), links: links.collect() },
+        topology: Topology { nodes, links: links.collect() },
         flows: flows.collect(),
         overlay: setup.overlay.as_ref().map(|overlay| OverlayInfo {
             groups: overlay.groups.iter().map(|group| group.name.clone()).collect(),
             connections: overlay.links.iter().map(|link| link.flow as u32).collect(),
             trees: trees(setup).unwrap_or_default(),
         }),
+    }
+}
+
+fn node(spec: &NodeSpec) -> NodeInfo {
+    NodeInfo {
+        name: spec.name.clone(),
+        kind: if spec.is_host { NodeKind::Host } else { NodeKind::Router },
+        part: String::new(),
+        at: spec.position,
+    }
+}
+
+/// Says of nodes what they are of ensembles.
+fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
+    let ensembles = &setup.ensembles;
+    let is_switch = |node: NodeId| ensembles.junctions.iter().any(|j| j.node == node);
+    let mut tell = |node: NodeId, kind: NodeKind, part: String| {
+        if let Some(info) = nodes.get_mut(node.index()) {
+            info.kind = kind;
+            if !info.part.split(", ").any(|known| known == part) {
+                info.part += if info.part.is_empty() { "" } else { ", " };
+                info.part += &part;
+            }
+        }
+    };
+    for junction in &ensembles.junctions {
+        tell(junction.node, NodeKind::Switch, format!("switch of {}", junction.name));
+        for edge in &junction.members {
+            // One of the ends is the switch itself.
+            let flow = edge.inbound.or(edge.outbound).and_then(|id| setup.flows.get(id as usize));
+            let ends = flow.into_iter().flat_map(|flow| [flow.from, flow.to]);
+            for member in ends.filter(|node| !is_switch(*node)) {
+                tell(member, NodeKind::Member, format!("member of {}", junction.name));
+            }
+        }
     }
 }

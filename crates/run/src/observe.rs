@@ -117,11 +117,15 @@ impl<'a> Observer<'a> {
         also: &'a mut dyn Recorder,
     ) -> Observer<'a> {
         let end = Time::ZERO + setup.duration;
-        let is_long = |f: &ratewire_sim::setup::FlowSpec| {
-            f.app.writer == Writer::Unlimited && f.start < end && f.stop.is_none_or(|s| s >= end)
+        // Parts of connections with many ends cannot be compared with whole flows.
+        let is_long = |(id, f): &(usize, &ratewire_sim::setup::FlowSpec)| {
+            let all_the_time = f.start < end && f.stop.is_none_or(|s| s >= end);
+            let is_whole = !setup.ensembles.has_edge(*id);
+            f.app.writer == Writer::Unlimited && all_the_time && is_whole
         };
-        let together = setup.flows.iter().map(|f| is_long(f).then_some(Bytes::ZERO)).collect();
-        let starts = setup.flows.iter().filter(|f| is_long(f)).map(|f| f.start);
+        let flows = || setup.flows.iter().enumerate();
+        let together = flows().map(|f| is_long(&f).then_some(Bytes::ZERO)).collect();
+        let starts = flows().filter(is_long).map(|(_, f)| f.start);
         Observer {
             setup,
             labels,

@@ -16,7 +16,10 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     for (flow, (spec, end)) in summary.flows.iter_mut().zip(listed) {
         fill_flow(flow, spec, end, outcome.ended);
     }
-    let total: f64 = summary.flows.iter().map(|f| f.goodput_bps).sum();
+    // What a switch passes on is not counted twice.
+    let last = summary.flows.iter().enumerate();
+    let last = last.filter(|(id, _)| !setup.ensembles.ends_at_switch(*id));
+    let total: f64 = last.map(|(_, f)| f.goodput_bps).sum();
     for flow in &mut summary.flows {
         flow.share = if total > 0.0 { flow.goodput_bps / total } else { 0.0 };
     }

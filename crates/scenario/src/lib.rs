@@ -28,6 +28,7 @@
 mod context;
 mod diagnostic;
 mod document;
+mod ensemble;
 pub mod expect;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -18,7 +18,7 @@ use crate::scenario::Parts;
 use crate::section::Section;
 use crate::traffic::{Senders, arriving, flows};
 use crate::uses::Uses;
-use crate::{overlay, record, topology, transport};
+use crate::{ensemble, overlay, record, topology, transport};
 
 /// Reads the whole document; `None` when it was too wrong to go on.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -77,6 +77,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let mut flows = flows::read(root, &mut senders);
     let traffic = arriving::read(root, &mut senders);
     let overlay = overlay::read(root, &mut senders, &mut flows);
+    let ensembles = ensemble::read(root, &mut senders, &mut flows);
     let incomplete = context.errors() > before;
     let Senders { mut routes, mut uses, .. } = senders;
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
@@ -109,6 +110,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         paths: given_paths(&net),
         flows,
         traffic,
+        ensembles,
         changes: all_changes,
         exact_wire,
         sample_interval: Some(interval),

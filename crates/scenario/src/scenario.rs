@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::laws::LawBook;
 use crate::uses::Uses;
-use crate::{document, lower, overrides, trust};
+use crate::{document, ensemble, lower, overrides, trust};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -179,6 +179,9 @@ impl Scenario {
             .map_err(|e| refuse(format!("options of {law}: {e}"), None, None))?;
         let mut setup = self.template.clone();
         setup.seed = seed.unwrap_or(self.seed);
+        if let Some((message, help)) = ensemble::refuse(&setup, &made) {
+            return Err(refuse(message, Some(help.to_string()), None));
+        }
         let mut warnings = Vec::new();
         for one in &made {
             for option in &one.left_out {

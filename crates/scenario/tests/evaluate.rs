@@ -65,6 +65,7 @@ fn flow_outcome(flow: u32, started: bool, delivered: u64) -> FlowOutcome {
         retransmitted_packets: 1,
 
         timeouts: 0,
+        refused: 0,
         min_rtt: Some(Duration::from_millis(40)),
         max_rtt: Some(Duration::from_millis(60)),
         mean_rtt: Some(Duration::from_millis(45)),

@@ -11,9 +11,9 @@ use ratewire_net::spec::{
 };
 use ratewire_overlay::Price;
 use ratewire_scenario::Scenario;
-use ratewire_sim::setup::{Arrivals, Setup, Sizes};
+use ratewire_sim::setup::{Arrivals, Edge, MemberEvent, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 fn file(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
@@ -140,7 +140,7 @@ fn every_key_of_a_custom_network() {
     assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names[..5], ["bulk.1", "bulk.2", "bursts", "video", "file"]);
-    assert_eq!(names[5..], ["a=>b", "b=>a", "b=>c", "c=>b"]);
+    assert_eq!(names[5..9], ["a=>b", "b=>a", "b=>c", "c=>b"]);
     let overlay = setup.overlay.as_ref().unwrap();
     assert_eq!((overlay.links[2].flow, overlay.payload), (7, Bytes::new(900)));
     assert_eq!(overlay.params.price, Price::Square);
@@ -149,6 +149,7 @@ fn every_key_of_a_custom_network() {
     let changes: Vec<_> =
         overlay.changes.iter().map(|c| (c.at.secs(), c.client.0, c.joins)).collect();
     assert_eq!(changes, [(3.0, 4, true), (5.0, 0, false), (6.0, 4, false)]);
+    ensembles_of(setup, &names);
     let bulk = &setup.flows[1];
     assert_eq!(bulk.start.secs(), 1.01);
     assert_eq!(bulk.stop.unwrap().secs(), 30.01);
@@ -337,4 +338,28 @@ fn a_given_path_is_measured_by_its_own_delay() {
     assert_eq!(limit(&given), Limit::Bytes(Bytes::new(100_000)));
     let one_way = format!("{given}both = false\n");
     assert_eq!(limit(&one_way), Limit::Bytes(Bytes::new(60_000)));
+}
+
+/// The three ensembles of the same network, whose edges come after the flows.
+#[track_caller]
+fn ensembles_of(setup: &Setup, names: &[&str]) {
+    let shop = ["shop", "shop.out", "shop.c", "shop.c.out", "shop.e", "shop.e.out"];
+    assert_eq!(names[9..15], shop);
+    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.a", "shelf.e.a.out"];
+    assert_eq!(names[19..23], shelf, "a switch behind a switch");
+    assert_eq!(names[23..], ["desk.out", "desk.c.out", "desk.e.out"]);
+    let spec = &setup.ensembles;
+    assert_eq!((spec.first_edge, spec.junctions.len()), (9, 4));
+    assert_eq!(spec.junctions[0].peer, Edge { inbound: Some(9), outbound: Some(10) });
+    assert_eq!(spec.junctions[1].members[1], spec.junctions[2].peer);
+    assert_eq!(spec.junctions[3].members[1], Edge { inbound: None, outbound: Some(25) });
+    let fails = MemberEvent::Fail { junction: 0, member: 0 };
+    assert!(spec.events.contains(&(Time::ZERO + Duration::from_secs(5), fails)));
+    assert!(spec.events.contains(&(Time::ZERO, MemberEvent::Hold(14))));
+    // The peer's receiver, and a member's; where a switch sends nobody writes, and nobody opens.
+    assert!(matches!(setup.flows[10].app.reader, Reader::Alternating { .. }));
+    assert_eq!(setup.flows[11].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
+    assert_eq!(setup.flows[13].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(200_000)));
+    assert_eq!(setup.flows[11].app.writer, Writer::Constant { rate: Rate::ZERO });
+    assert_eq!(setup.flows[9].app.writer, Writer::Unlimited);
 }

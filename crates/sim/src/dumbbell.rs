@@ -7,7 +7,7 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::setup::{FlowSpec, Follow, Setup};
+use crate::setup::{Ensembles, FlowSpec, Follow, Setup};
 
 /// A dumbbell with one unlimited flow a pair. Nodes: routers 0 and 1, then source and destination
 /// of each pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from
@@ -91,6 +91,7 @@ impl Dumbbell {
             paths: Vec::new(),
             flows,
             traffic: Vec::new(),
+            ensembles: Ensembles::default(),
             changes: Vec::new(),
             exact_wire: false,
             sample_interval: None,

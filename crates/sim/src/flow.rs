@@ -34,6 +34,8 @@ pub(crate) struct Flow {
     pub(crate) completed: bool,
     /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
     pub(crate) fed: Option<LinkId>,
+    /// Payload that a switch at its far end has passed on and knows to have arrived.
+    pub(crate) passed: Bytes,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
     /// As of the last sample.
@@ -82,6 +84,7 @@ impl Flow {
             end,
             completed: false,
             fed: start.fed,
+            passed: Bytes::ZERO,
             lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
@@ -148,7 +151,7 @@ impl Flow {
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
-        let delivered = self.receiver.received();
+        let delivered = self.receiver.received() + self.passed;
         let retransmitted = self.sender.stats().retransmitted;
         let sample = FlowSample {
             at,
@@ -198,6 +201,10 @@ impl FlowTable {
     #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut()
+    }
+    /// Takes a flow out of a slot that is never used again: packets for it may still be on their way.
+    pub(crate) fn abandon(&mut self, slot: u32) -> Option<Box<Flow>> {
+        self.slots[slot as usize].take()
     }
     pub(crate) fn remove(&mut self, slot: u32) -> Option<Box<Flow>> {
         let flow = self.slots[slot as usize].take();

@@ -7,6 +7,7 @@
 #[doc(hidden)]
 pub mod dumbbell;
 mod engine;
+mod ensemble;
 mod error;
 mod flow;
 pub mod outcome;

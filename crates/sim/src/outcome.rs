@@ -117,6 +117,8 @@ pub struct FlowOutcome {
     pub retransmitted_packets: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Data packets that reached the receiver and found no room in its buffer.
+    pub refused: u64,
     /// Smallest RTT sample; `None` without any.
     pub min_rtt: Option<Duration>,
     /// Largest RTT sample; `None` without any.

@@ -11,6 +11,7 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
+pub use crate::ensemble::spec::{Edge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec};
 use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
 
@@ -31,6 +32,8 @@ pub struct Setup {
     pub flows: Vec<FlowSpec>,
     /// Flows that arrive.
     pub traffic: Vec<TrafficSpec>,
+    /// Connections with many ends.
+    pub ensembles: Ensembles,
     /// What changes, in any order. A change comes before the starts of flows at the same time.
     pub changes: Vec<(Time, LinkId, Change)>,
     /// Whether congestion headers pass through their bytes at each hop.

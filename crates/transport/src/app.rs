@@ -1,6 +1,6 @@
 //! Applications: when data to send appears, and how fast received data is read.
 
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 /// What the sending application writes. Data is written in frames; a frame is delivered to the
 /// reading application whole.
@@ -49,6 +49,28 @@ pub enum Reader {
     /// One frame at a time, each taking this long; what there is of it, where the receive buffer is
     /// full and the frame does not fit.
     Slow(Duration),
+    /// The same, with two speeds in turn: a square wave that begins with the first speed at time 0.
+    Alternating {
+        /// Time for each frame.
+        per_frame: [Duration; 2],
+        /// How long each speed holds, above 0.
+        every: Duration,
+    },
+}
+
+impl Reader {
+    /// What a frame takes that is begun at `start`, and until when that is so.
+    pub(crate) fn pace(self, start: Time) -> (Duration, Time) {
+        match self {
+            Reader::Immediate => (Duration::ZERO, Time::NEVER),
+            Reader::Slow(per_frame) => (per_frame, Time::NEVER),
+            Reader::Alternating { per_frame, every } => {
+                let turn = start.ps() / every.ps().max(1);
+                let until = Time::ZERO + every.max(Duration::from_ps(1)) * (turn + 1);
+                (per_frame[(turn % 2) as usize], until)
+            }
+        }
+    }
 }
 
 /// The application on both ends of a flow.

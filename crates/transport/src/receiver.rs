@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ratewire_laws::{AnySink, Header};
+use ratewire_laws::{AnySink, Buffer, Header};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::app::{App, Reader};
@@ -36,6 +36,10 @@ pub struct Receiver {
     marked: bool,
     reading: Reading,
     sink: Option<AnySink>,
+    /// The sink holds the sender back: the window is always the whole buffer.
+    soft: bool,
+    /// Packets that found no room.
+    refused: u64,
 }
 
 /// The reading application at work.
@@ -81,6 +85,8 @@ impl Receiver {
                 busy_until: Time::NEVER,
                 closed: false,
             },
+            soft: sink.as_ref().is_some_and(AnySink::watches_buffer),
+            refused: 0,
             sink,
         }
     }
@@ -93,6 +99,11 @@ impl Receiver {
     /// Payload that has arrived, in order or not, each byte counted once.
     pub fn received(&self) -> Bytes {
         Bytes::new(self.next + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>())
+    }
+
+    /// Data packets that arrived and found no room.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// When [`Receiver::on_timer`] wants to be called.
@@ -120,6 +131,9 @@ impl Receiver {
         header: &Header,
         marked: bool,
     ) -> Reply {
+        if self.soft {
+            self.show_buffer(now, payload);
+        }
         if let Some(sink) = &mut self.sink {
             sink.on_data(now, header);
         }
@@ -127,6 +141,7 @@ impl Receiver {
         let end = offset.saturating_add(payload.get());
         if payload == Bytes::ZERO || end > self.right_edge(now) {
             // A question whether there is room, or none: the sender is answered and will ask again.
+            self.refused += u64::from(payload > Bytes::ZERO);
             return self.answer_now();
         }
         let in_order = offset == self.next && self.beyond.is_empty();
@@ -183,18 +198,40 @@ impl Receiver {
     #[inline]
     fn right_edge(&mut self, now: Time) -> u64 {
         self.reading.advance(now, self.next);
-        let room = match self.window {
+        self.reading.read.saturating_add(self.room())
+    }
+
+    /// Payload that fits beyond what was read.
+    #[inline]
+    fn room(&self) -> u64 {
+        match self.window {
             ReceiveWindow::Fixed(size) => size.get(),
             ReceiveWindow::Auto { .. } => self.opened,
-        };
-        self.reading.read.saturating_add(room)
+        }
+    }
+
+    #[cold]
+    fn show_buffer(&mut self, now: Time, payload: Bytes) {
+        self.reading.advance(now, self.next);
+        let read = Bytes::new(self.reading.read);
+        let size = Bytes::new(self.room());
+        let buffer = Buffer { size, unread: self.received() - read, read, refused: self.refused };
+        if let Some(sink) = &mut self.sink {
+            sink.on_buffer(now, payload, &buffer);
+        }
+    }
+
+    /// Payload that may be sent beyond `next`.
+    #[inline]
+    fn advertised(&mut self, now: Time) -> u64 {
+        if self.soft { self.room() } else { self.right_edge(now).saturating_sub(self.next) }
     }
 
     /// The acknowledgement to send now.
     #[inline]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
         self.ack_due = Time::NEVER;
-        let window = self.right_edge(now).saturating_sub(self.next);
+        let window = self.advertised(now);
         self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
         let mut sack = SackBlocks::default();
         if !self.beyond.is_empty() {
@@ -225,7 +262,7 @@ impl Receiver {
             sink.on_data(now, header);
             sink.on_ack(now)
         });
-        let window = Bytes::new(self.right_edge(now).saturating_sub(self.next));
+        let window = Bytes::new(self.advertised(now));
         Ack {
             opens: true,
             cumulative: self.next,
@@ -258,11 +295,11 @@ impl Reading {
     fn advance(&mut self, now: Time, arrived: u64) {
         match self.reader {
             Reader::Immediate => self.read = arrived,
-            Reader::Slow(per_frame) => self.advance_slowly(now, arrived, per_frame),
+            Reader::Slow(_) | Reader::Alternating { .. } => self.advance_slowly(now, arrived),
         }
     }
 
-    fn advance_slowly(&mut self, now: Time, arrived: u64, per_frame: Duration) {
+    fn advance_slowly(&mut self, now: Time, arrived: u64) {
         let mut start = now;
         if self.busy_until != Time::NEVER {
             if self.busy_until > now {
@@ -273,15 +310,22 @@ impl Reading {
         }
         self.busy_until = Time::NEVER;
         // Whole frames that are done by now, one after the other; then the one that is not.
-        let whole = (arrived - self.read) / self.frame;
-        let done =
-            now.since(start).ps().checked_div(per_frame.ps()).map_or(whole, |n| n.min(whole));
-        self.read += done * self.frame;
+        let (per_frame, begun) = loop {
+            let (per_frame, until) = self.reader.pace(start);
+            let whole = (arrived - self.read) / self.frame;
+            let by_now = now.since(start).ps().checked_div(per_frame.ps());
+            let same_pace = until.since(start).ps().div_ceil(per_frame.ps().max(1));
+            let done = by_now.map_or(whole, |n| n.min(whole)).min(same_pace);
+            self.read += done * self.frame;
+            start += per_frame * done;
+            if done < same_pace {
+                break (per_frame, start);
+            }
+        };
         if let Some(to) = self.readable(arrived) {
             self.reading_to = to;
             // An application that never ends reading is not idle.
-            let until = start + per_frame * (done + 1);
-            self.busy_until = until.min(Time::from_ps(u64::MAX - 1));
+            self.busy_until = (begun + per_frame).min(Time::from_ps(u64::MAX - 1));
         }
     }
 

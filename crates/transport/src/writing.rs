@@ -18,6 +18,8 @@ pub(crate) struct Writing {
     /// Time between writes, or after what `pause_after` names.
     interval: Duration,
     pause_after: PauseAfter,
+    /// A writer of more than can ever be sent writes nothing for a while.
+    held: bool,
 }
 
 impl Writing {
@@ -29,6 +31,7 @@ impl Writing {
             burst: 0,
             interval: Duration::ZERO,
             pause_after: PauseAfter::Written,
+            held: false,
         };
         match *writer {
             Writer::Unlimited => all_at_once(u64::MAX, None),
@@ -41,14 +44,30 @@ impl Writing {
                     return all_at_once(written, count.and(Some(0)));
                 }
                 let next = if count == Some(0) { Time::NEVER } else { start };
-                Writing { written: 0, next, left: count, burst, interval: pause, pause_after }
+                Writing {
+                    written: 0,
+                    next,
+                    left: count,
+                    burst,
+                    interval: pause,
+                    pause_after,
+                    held: false,
+                }
             }
             Writer::Constant { rate } => {
                 let interval = rate.serial_time().map_or(Duration::MAX, |s| s.of(frame));
                 let interval = interval.max(Duration::from_ps(1));
                 let next = if interval == Duration::MAX { Time::NEVER } else { start };
                 let pause_after = PauseAfter::Written;
-                Writing { written: 0, next, left: None, burst: frame.get(), interval, pause_after }
+                Writing {
+                    written: 0,
+                    next,
+                    left: None,
+                    burst: frame.get(),
+                    interval,
+                    pause_after,
+                    held: false,
+                }
             }
         }
     }
@@ -104,6 +123,19 @@ impl Writing {
         };
         if done && self.next == Time::NEVER && self.left != Some(0) {
             self.next = now + self.interval;
+        }
+    }
+
+    /// A writer of more than can ever be sent has written no more than `sent`, until it resumes.
+    pub(crate) fn hold(&mut self, sent: u64) {
+        if self.written == u64::MAX {
+            self.written = sent;
+            self.held = true;
+        }
+    }
+    pub(crate) fn resume(&mut self) {
+        if core::mem::take(&mut self.held) && self.left.is_none() {
+            self.written = u64::MAX;
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use ratewire_live::{Error, Law, doctor, host, router};
-use ratewire_units::Rate;
+use ratewire_units::{QuantityError, Rate};
 use serde::Serialize;
 
 use super::print;
@@ -29,7 +29,7 @@ enum Command {
         #[arg(long)]
         cgroup: Option<PathBuf>,
         /// The most that a connection asks routers for
-        #[arg(long, default_value = "100 Gbit/s")]
+        #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
     },
     /// Put a law's port at the egress of an interface
@@ -41,7 +41,7 @@ enum Command {
         #[arg(long, value_parser = law())]
         law: String,
         /// What to share out: a little less than the bottleneck's rate, link-layer headers included
-        #[arg(long)]
+        #[arg(long, value_parser = rate)]
         capacity: Rate,
         /// Where the queue is read
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
@@ -82,6 +82,14 @@ enum Format {
 
 fn law() -> PossibleValuesParser {
     PossibleValuesParser::new(Law::ALL.map(Law::name))
+}
+
+/// A rate as everywhere in Ratewire, or as `tc` writes it.
+fn rate(text: &str) -> Result<Rate, QuantityError> {
+    let of_tc = [("kbit", "kbit/s"), ("mbit", "Mbit/s"), ("gbit", "Gbit/s")];
+    let number =
+        |(suffix, unit): (&str, &str)| Some(format!("{}{unit}", text.strip_suffix(suffix)?));
+    of_tc.into_iter().find_map(number).as_deref().unwrap_or(text).parse()
 }
 
 fn named(law: &str) -> Law {

@@ -6,7 +6,9 @@ use super::books::{PortBooks, SinkBooks};
 use super::events::{Event, What};
 use super::headers;
 use crate::abc::AbcHeader;
-use crate::law::{Acked, Congestion, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending};
+use crate::law::{
+    Acked, Buffer, Congestion, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending,
+};
 use crate::reason::Figure;
 use crate::registry::{AnyLaw, AnyPort, AnySink, AnySource, Header};
 
@@ -33,6 +35,8 @@ pub(super) struct Flow<'a> {
     next: u64,
     /// The last header that passed the ports.
     passed: Header,
+    /// Payload that the application has read.
+    read: u64,
 }
 
 impl<'a> Flow<'a> {
@@ -46,6 +50,7 @@ impl<'a> Flow<'a> {
             cumulative: 0,
             next: 0,
             passed: Header::None,
+            read: 0,
         }
     }
 
@@ -142,6 +147,16 @@ impl<'a> Flow<'a> {
         }
         self.passed = header;
         if let Some((sink, books)) = &mut self.sink {
+            if sink.watches_buffer() {
+                let unread = queue(event).bytes;
+                self.read += unread.get() % 1500;
+                let (read, refused) = (Bytes::new(self.read), self.read / 1400);
+                sink.on_buffer(
+                    self.now,
+                    size,
+                    &Buffer { size: FLOW.mss * 9, unread, read, refused },
+                );
+            }
             sink.on_data(self.now, &header);
             books.received(&header);
         }
@@ -166,7 +181,10 @@ impl<'a> Flow<'a> {
         let mut header = self.passed;
         if let Some((sink, books)) = &mut self.sink {
             let answer = sink.on_ack(self.now);
-            books.answered(&answer);
+            // What a buffer has left of it is not the sum of what came.
+            if !sink.watches_buffer() {
+                books.answered(&answer);
+            }
             if answer != Header::None && !event.limited {
                 header = answer;
             }

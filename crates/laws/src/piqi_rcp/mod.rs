@@ -43,14 +43,16 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use ratewire_units::Bytes;
+use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::HEADER_LEN;
 
+use crate::junction::{Declared, Junction};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
 use crate::rcp::{
-    Formats, Ramp, RatePort, RcpHeader, RcpSink, RcpSource, Rule, Slot, check_shared, shared, trust,
+    Formats, Ramp, RatePort, RcpHeader, RcpSink, RcpSource, Rule, Slot, check_shared, junction,
+    shared, trust,
 };
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
@@ -188,5 +190,20 @@ impl Law for PiqiRcp {
     }
     fn grant(&self, header: &RcpHeader) -> Option<Grant> {
         trust::grant(header)
+    }
+    fn junction(&self) -> Junction {
+        Junction::Rates
+    }
+    fn declared(&self, header: &RcpHeader, _: Bytes) -> Option<Declared> {
+        junction::declared(header)
+    }
+    fn redeclare(&self, header: &mut RcpHeader, factor: f64, rtt: Duration) {
+        junction::redeclare(header, factor, rtt);
+    }
+    fn fed_back(&self, header: &RcpHeader) -> Option<Throughput> {
+        Some(header.reverse_rate)
+    }
+    fn feed_back(&self, header: &mut RcpHeader, feedback: Throughput) {
+        header.reverse_rate = feedback;
     }
 }

@@ -39,6 +39,7 @@
 #[cfg(test)]
 pub(crate) mod fluid;
 mod header;
+pub(crate) mod junction;
 mod port;
 mod sink;
 mod source;
@@ -56,9 +57,10 @@ pub(crate) use source::Ramp;
 
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate, Throughput};
 use ratewire_wire::xcp::HEADER_LEN;
 
+use crate::junction::{Declared, Junction};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind as Of, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
@@ -241,5 +243,20 @@ impl Law for Rcp {
     }
     fn grant(&self, header: &RcpHeader) -> Option<Grant> {
         trust::grant(header)
+    }
+    fn junction(&self) -> Junction {
+        Junction::Rates
+    }
+    fn declared(&self, header: &RcpHeader, _: Bytes) -> Option<Declared> {
+        junction::declared(header)
+    }
+    fn redeclare(&self, header: &mut RcpHeader, factor: f64, rtt: Duration) {
+        junction::redeclare(header, factor, rtt);
+    }
+    fn fed_back(&self, header: &RcpHeader) -> Option<Throughput> {
+        Some(header.reverse_rate)
+    }
+    fn feed_back(&self, header: &mut RcpHeader, feedback: Throughput) {
+        header.reverse_rate = feedback;
     }
 }

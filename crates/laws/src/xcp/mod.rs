@@ -22,6 +22,10 @@
 //!
 //! Stable for `0 < alpha < pi / (4 sqrt 2) = 0.555` with `beta = alpha^2 sqrt 2` (SIGCOMM, sec. 4).
 //!
+//! # Receiver
+//! Returns the sum of what arrived. With `flow_control = "soft"` its buffer is one more router on the way
+//! ([`soft`], after the Anypoint paper).
+//!
 //! # Deliberate differences from draft -03
 //! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of data
 //!   or of receiver's window is what it measured over its last RTT (`throughput = "measured"`).
@@ -38,9 +42,11 @@
 //! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over the
 //!   time it takes. The draft takes it as known.
 
+mod junction;
 mod options;
 mod port;
 mod sink;
+mod soft;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -54,9 +60,10 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_units::{Bytes, Duration, Rate, Throughput};
 use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
+use crate::junction::{Declared, Junction};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{OptionError, Options, Size};
 use crate::reason::Figure;
@@ -130,6 +137,11 @@ pub struct Xcp {
     pub(crate) queue_measure: QueueMeasure,
     pub(crate) rtt_zero: RttZero,
     pub(crate) draft: Draft,
+    pub(crate) soft_flow_control: bool,
+    pub(crate) soft_low: f64,
+    pub(crate) soft_high: f64,
+    pub(crate) soft_decrease: f64,
+    pub(crate) soft_probe: f64,
 }
 
 impl Xcp {
@@ -209,6 +221,11 @@ impl Law for Xcp {
                 "02" => Draft::V02,
                 _ => Draft::V00,
             },
+            soft_flow_control: o.word("flow_control") == "soft",
+            soft_low: o.number("soft_low"),
+            soft_high: o.number("soft_high"),
+            soft_decrease: o.number("soft_decrease"),
+            soft_probe: o.number("soft_probe"),
         })
     }
 
@@ -218,8 +235,8 @@ impl Law for Xcp {
     fn port(&self, link: &LinkContext) -> Option<XcpPort> {
         Some(XcpPort::new(self, link))
     }
-    fn sink(&self, _: &FlowContext) -> Option<XcpSink> {
-        Some(XcpSink::default())
+    fn sink(&self, flow: &FlowContext) -> Option<XcpSink> {
+        Some(XcpSink::new(self, flow))
     }
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
@@ -263,5 +280,20 @@ impl Law for Xcp {
     }
     fn grant(&self, header: &XcpHeader) -> Option<Grant> {
         trust::grant(header)
+    }
+    fn junction(&self) -> Junction {
+        Junction::Changes
+    }
+    fn declared(&self, header: &XcpHeader, packet: Bytes) -> Option<Declared> {
+        junction::declared(header, packet)
+    }
+    fn redeclare(&self, header: &mut XcpHeader, factor: f64, rtt: Duration) {
+        junction::redeclare(header, factor, rtt);
+    }
+    fn fed_back(&self, header: &XcpHeader) -> Option<Throughput> {
+        Some(header.reverse_feedback)
+    }
+    fn feed_back(&self, header: &mut XcpHeader, feedback: Throughput) {
+        header.reverse_feedback = feedback;
     }
 }

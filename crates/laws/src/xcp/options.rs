@@ -153,6 +153,41 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
               feedback (ns-2).",
     },
     OptionSpec {
+        name: "flow_control",
+        kind: Kind::Word(&["credit", "soft"]),
+        default: "credit",
+        doc: "Sink: how a receiver holds its sender back. \"credit\": by the window it advertises, as \
+              TCP; \"soft\": by rate, with a controller on its buffer (Anypoint, IV-A). It then \
+              advertises the whole buffer and drops what finds no room.",
+    },
+    OptionSpec {
+        name: "soft_low",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.3333333333333333",
+        doc: "Sink, with soft flow control: share of the buffer below which it probes for a higher rate \
+              (Anypoint, IV-A: incrthresh, 1/3).",
+    },
+    OptionSpec {
+        name: "soft_high",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.5",
+        doc: "Sink, with soft flow control: share of the buffer above which it lowers the rate \
+              (Anypoint, IV-A: decrthresh, 1/2).",
+    },
+    OptionSpec {
+        name: "soft_decrease",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0.1",
+        doc: "Sink, with soft flow control: by which share it does, each epoch (Anypoint, IV-A: gamma).",
+    },
+    OptionSpec {
+        name: "soft_probe",
+        kind: Kind::Number(0.0, 1000.0),
+        default: "2",
+        doc: "Sink, with soft flow control: by how many segments an epoch it raises the rate \
+              (Anypoint, IV-A).",
+    },
+    OptionSpec {
         name: "draft",
         kind: Kind::Word(&["03", "02", "00"]),
         default: "03",

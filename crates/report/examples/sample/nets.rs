@@ -36,7 +36,7 @@ pub fn share(index: u32, link: &LinkInfo) -> f64 {
 }
 
 fn node(info: &mut RunInfo, name: String, kind: NodeKind, at: Option<(f64, f64)>) -> u32 {
-    info.topology.nodes.push(NodeInfo { name, kind, at });
+    info.topology.nodes.push(NodeInfo { name, kind, at, ..NodeInfo::default() });
     info.topology.nodes.len() as u32 - 1
 }
 fn host(info: &mut RunInfo, name: String) -> u32 {

@@ -9,7 +9,8 @@ use crate::{
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
 
 fn info(law: &str, flows: usize, links: u32) -> RunInfo {
-    let node = |name: &str| NodeInfo { name: name.into(), kind: NodeKind::Router, at: None };
+    let node =
+        |name: &str| NodeInfo { name: name.into(), kind: NodeKind::Router, ..Default::default() };
     let link = |i: u32| LinkInfo {
         name: format!("{EVIL}{i}"),
         from: i % 2,

@@ -48,7 +48,9 @@ impl Plan {
         let mut steps: Vec<(Time, Step)> = Vec::new();
         // A setup with a path that is none cannot run either, and the engine says why.
         let mut routing = Routing::new(&setup.network, &setup.paths).ok();
-        for (id, flow) in setup.flows.iter().enumerate().filter(|(_, flow)| contends(flow)) {
+        let whole = setup.flows.iter().enumerate();
+        let whole = whole.filter(|(id, flow)| contends(flow) && !setup.ensembles.has_edge(*id));
+        for (id, flow) in whole {
             let Some((out, back)) = routing.as_mut().and_then(|r| ways(r, flow, id)) else {
                 continue;
             };

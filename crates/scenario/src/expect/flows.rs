@@ -158,6 +158,7 @@ impl FlowSums {
             "retransmitted" if whole => Ok(outcomes().map(|f| f.retransmitted.as_f64()).sum()),
             "retransmitted" => Ok(self.retransmitted),
             "clamps" => Ok(outcomes().map(|f| f.clamps as f64).sum()),
+            "refused" => Ok(outcomes().map(|f| f.refused as f64).sum()),
             "window_mean" if self.window.count > 0 => {
                 Ok(self.window.sum / self.window.count as f64)
             }

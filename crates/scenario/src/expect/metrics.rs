@@ -86,6 +86,7 @@ const METRICS: &[MetricInfo] = &[
     metric("jain", Subject::Flows, &[Unit::Number], "Jain's index of the flows' goodputs: 1 when all are equal, 1/n when one has all."),
     metric("retransmitted", Subject::Flows, &[Unit::Bytes], "Payload sent for the second time; the sum over the flows."),
     metric("clamps", Subject::Flows, &[Unit::Count], "Packets that policers corrected or dropped, over the whole run; the sum over the flows."),
+    metric("refused", Subject::Flows, &[Unit::Count], "Data packets that reached their receiver and found no room in its buffer, over the whole run; the sum over the flows."),
     metric("window_mean", Subject::Flows, &[Unit::Packets, Unit::Bytes], "Mean over samples and flows of the law's window, in packets of payload."),
     metric("window_max", Subject::Flows, &[Unit::Packets, Unit::Bytes], "The largest sample of the law's window."),
     metric("rtt_mean", Subject::Flows, &[Unit::Seconds], "Mean round trip, over samples and flows."),

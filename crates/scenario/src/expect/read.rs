@@ -64,7 +64,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
-    let whole_run = matches!(info.name, "completion_time" | "clamps" | "delivery_time");
+    let whole_run = matches!(info.name, "completion_time" | "clamps" | "delivery_time" | "refused");
     let during = if whole_run { None } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,

@@ -28,6 +28,7 @@ pub(crate) const METRIC_NAMES: &[&str] = &[
     "jain",
     "retransmitted",
     "clamps",
+    "refused",
     "window_mean",
     "window_max",
     "rtt_mean",
@@ -54,7 +55,7 @@ pub(super) const KEYS: &[Key] = &[
 
     key("expect", "metric", Kind::Word(METRIC_NAMES), REQUIRED, "What is measured.", "\"utilisation\""),
     of(&["utilisation", "throughput", "queue_mean", "queue_max", "queue_p99", "drops", "marks"], "link", Kind::Text, "(required; for drops and marks: all links together)", "Of which link.", "\"bottleneck\""),
-    of(&["goodput", "share", "ratio", "jain", "retransmitted", "clamps", "window_mean", "window_max", "rtt_mean", "rtt_min", "rtt_max", "completion_time", "convergence_time", "reference_error"], "flow", Kind::Other("a flow's name, a pattern with one `*`, or a list of them"), "(all listed flows)", "Of which listed flows.", "\"s1->d1\""),
+    of(&["goodput", "share", "ratio", "jain", "retransmitted", "clamps", "refused", "window_mean", "window_max", "rtt_mean", "rtt_min", "rtt_max", "completion_time", "convergence_time", "reference_error"], "flow", Kind::Other("a flow's name, a pattern with one `*`, or a list of them"), "(all listed flows)", "Of which listed flows.", "\"s1->d1\""),
     of(&["share", "ratio"], "of", Kind::Other("as `flow`"), "(all listed flows)", "The flows that `flow` is compared with.", "[\"s1->d1\", \"s2->d2\"]"),
     of(&["completion_time"], "traffic", Kind::Text, "(none)", "Of which class of arriving traffic, in place of `flow`.", "\"web\""),
     of(&["sent", "received", "sender_spread", "delivery_time"], "group", Kind::Other("a group's name, a pattern with one `*`, or a list of them"), "(all groups)", "Of which groups of the overlay.", "\"ace\""),

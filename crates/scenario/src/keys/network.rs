@@ -37,6 +37,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "traffic", Kind::Tables("traffic"), "(none)", "Flows that arrive.", "[[traffic]]"),
     key("", "overlay", Kind::Table("overlay"), "(none)", "An overlay that multicasts to groups.", "[overlay]"),
     key("", "group", Kind::Tables("group"), "(none)", "Groups of the overlay's clients, and their senders.", "[[group]]"),
+    key("", "ensemble", Kind::Tables("ensemble"), "(none)", "Connections with many ends.", "[[ensemble]]"),
     key("", "record", Kind::Table("record"), "(none)", "What is recorded.", "[record]"),
     key("", "expect", Kind::Tables("expect"), "(none)", "What must come out.", "[[expect]]"),
 

@@ -4,7 +4,7 @@ use ratewire_laws::trust::Lie;
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
-use ratewire_units::{Bytes, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::Senders;
 use crate::document::Value;
@@ -123,7 +123,8 @@ fn lie(section: &Section<'_>) -> Option<Lie> {
     Some(lie)
 }
 
-fn app(section: &Section<'_>, config: &TransportConfig) -> App {
+/// Reads `size`, `app`, `reader` and `frame`.
+pub(crate) fn app(section: &Section<'_>, config: &TransportConfig) -> App {
     let context = section.context;
     let payload = transport::payload(config);
     let size = section.size("size").map(|at| at.map(|size| size.bytes(payload)));
@@ -210,27 +211,48 @@ fn constant(s: &Section<'_>) -> Option<Writer> {
     Some(Writer::Constant { rate: rate.value })
 }
 
-fn reader(section: &Section<'_>) -> Option<Reader> {
+/// Reads `reader`.
+pub(crate) fn reader(section: &Section<'_>) -> Option<Reader> {
     let item = &section.get("reader")?.item;
-    match &item.value {
-        Value::Text(text) if text == "immediate" => Some(Reader::Immediate),
-        Value::Table(table) if table.entries.len() == 1 && table.entries[0].key == "per_frame" => {
-            let inner = &table.entries[0].item;
-            let Value::Text(text) = &inner.value else {
-                section.refuse("reader", item);
-                return None;
-            };
-            match text.parse() {
-                Ok(time) => Some(Reader::Slow(time)),
-                Err(e) => {
-                    section.context.error(inner.span, format!("`per_frame`: {e}"));
-                    None
-                }
-            }
-        }
+    let table = match &item.value {
+        Value::Text(text) if text == "immediate" => return Some(Reader::Immediate),
+        Value::Table(table) => table,
         _ => {
             section.refuse("reader", item);
+            return None;
+        }
+    };
+    let own = Section::new(section.context, &["reader"], "`reader`", item.span, table);
+    let paces = times(&own, "per_frame");
+    let every = own.time("every");
+    own.finish();
+    match (paces?.as_slice(), every) {
+        ([pace], None) => Some(Reader::Slow(*pace)),
+        ([first, second], Some(every)) if !every.value.is_zero() => {
+            Some(Reader::Alternating { per_frame: [*first, *second], every: every.value })
+        }
+        _ => {
+            section.context.error(item.span, "a reader has one speed, or two that alternate").help(
+                "allowed: { per_frame = \"1 ms\" } or \
+                 { per_frame = [\"1 ms\", \"2 ms\"], every = \"5 s\" }",
+            );
             None
         }
     }
+}
+
+/// One time or a list of times; `None` if one cannot be read.
+fn times(section: &Section<'_>, key: &'static str) -> Option<Vec<Duration>> {
+    let texts = section.texts(key)?;
+    let mut times = Vec::new();
+    for text in texts {
+        match text.value.parse() {
+            Ok(time) => times.push(time),
+            Err(e) => {
+                section.context.error(text.span, format!("`{key}`: {e}"));
+                return None;
+            }
+        }
+    }
+    Some(times)
 }

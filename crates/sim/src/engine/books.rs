@@ -32,7 +32,11 @@ impl<R: Recorder> Simulation<'_, R> {
         for slot in 0..self.flows.slots() {
             let Some(flow) = self.flows.at(slot) else { continue };
             if flow.id.0 < self.setup.sampled_flows {
-                let sample = flow.sample(self.now, interval);
+                flow.passed = self.junctions.passed(flow.id.0);
+                let mut sample = flow.sample(self.now, interval);
+                if let Some(outstanding) = self.junctions.outstanding(flow.id.0) {
+                    (sample.window, sample.in_flight) = (Bytes::MAX, outstanding);
+                }
                 self.recorder.flow_sample(&sample);
             }
         }
@@ -90,6 +94,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
         for flow in &mut self.outcomes {
             flow.clamps = self.network.clamps(flow.flow.0);
+            flow.delivered = flow.delivered.saturating_sub(self.junctions.skipped(flow.flow.0));
         }
         let mut links = Vec::new();
         for i in 0..self.setup.network.links.len() as u32 {

@@ -88,7 +88,7 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// Tells of the packet that was followed.
     #[cold]
-    pub(super) fn tell_followed(&mut self, slot: u32, fate: Fate) {
+    pub(crate) fn tell_followed(&mut self, slot: u32, fate: Fate) {
         let Some(trail) = self.network.take_trail() else { return };
         let Some(packet) = self.following.packet.take() else { return };
         let Packet { flow, asked, sent, size } = packet;

@@ -40,9 +40,30 @@ impl<R: Recorder> Simulation<'_, R> {
         spec: &FlowSpec,
         traffic: Option<usize>,
     ) -> Result<(), SetupError> {
+        let slot = self.open(id, spec)?;
+        self.recorder.flow_started(&FlowStarted {
+            flow: id,
+            name: &spec.name,
+            from: spec.from,
+            to: spec.to,
+            law: spec.law,
+            at: self.now,
+            traffic,
+        });
+        self.outcomes[id.0 as usize].started = Some(self.now);
+        self.complete_if_whole(slot);
+        if self.setup.follow.asked.is_some_and(|(flow, at)| flow == id && at <= self.now) {
+            self.follow_asked();
+        }
+        self.pump(slot);
+        Ok(())
+    }
+
+    /// Puts a flow's two ends on their hosts.
+    pub(crate) fn open(&mut self, id: FlowId, spec: &FlowSpec) -> Result<u32, SetupError> {
         let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
         let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
-        let flow = Flow::new(&Start {
+        let mut flow = Flow::new(&Start {
             now: self.now,
             id,
             law: spec.law,
@@ -55,24 +76,12 @@ impl<R: Recorder> Simulation<'_, R> {
             lie: spec.lie,
             fed: self.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
-        self.recorder.flow_started(&FlowStarted {
-            flow: id,
-            name: &spec.name,
-            from: spec.from,
-            to: spec.to,
-            law: spec.law,
-            at: self.now,
-            traffic,
-        });
+        if self.setup.ensembles.holds(id.0, self.now) {
+            flow.sender.hold();
+        }
         let slot = self.flows.insert(flow);
         self.slots[id.0 as usize] = Some(slot);
-        self.outcomes[id.0 as usize].started = Some(self.now);
-        self.complete_if_whole(slot);
-        if self.setup.follow.asked.is_some_and(|(flow, at)| flow == id && at <= self.now) {
-            self.follow_asked();
-        }
-        self.pump(slot);
-        Ok(())
+        Ok(slot)
     }
 
     /// Completes a flow that turns out to have delivered everything without a packet's arriving: an
@@ -86,7 +95,7 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// The last byte of a flow has arrived.
     #[cold]
-    pub(super) fn complete(&mut self, slot: u32) {
+    pub(crate) fn complete(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
         if let Some(link) = flow.fed {
             return self.overlay_arrived(slot, link);
@@ -97,7 +106,8 @@ impl<R: Recorder> Simulation<'_, R> {
         outcome.completed = Some(self.now);
         let start = outcome.started.unwrap_or(self.now);
         let (from, to) = (outcome.from, outcome.to);
-        let size = flow.receiver.delivered();
+        flow.passed = self.junctions.passed(flow.id.0);
+        let size = flow.receiver.delivered() + flow.passed;
         let headers = Bytes::new(u64::from(flow.headers));
         let mss = self.packet_size(index).saturating_sub(headers);
         let retransmitted = flow_retransmitted(&mut self.flows, slot);
@@ -142,27 +152,44 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Everything is acknowledged: the flow's state goes, its outcome stays.
     #[cold]
     pub(super) fn retire(&mut self, slot: u32) {
-        if let Some(mut flow) = self.flows.remove(slot) {
-            self.following.forget(slot);
-            if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
-                // Told with the others, at the end of the interval.
-                self.ended.push(flow.sample(self.now, self.now.since(self.last_sample)));
-            }
-            self.settle(&flow);
+        if let Some(flow) = self.flows.remove(slot) {
+            self.bury(slot, flow);
         }
     }
 
+    /// The host of a flow's end has failed: its state goes, and nobody takes its place.
+    #[cold]
+    pub(crate) fn abandon(&mut self, slot: u32) {
+        if let Some(flow) = self.flows.abandon(slot) {
+            self.bury(slot, flow);
+        }
+    }
+
+    fn bury(&mut self, slot: u32, mut flow: Box<Flow>) {
+        self.following.forget(slot);
+        flow.passed = self.junctions.passed(flow.id.0);
+        if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
+            // Told with the others, at the end of the interval.
+            self.ended.push(flow.sample(self.now, self.now.since(self.last_sample)));
+        }
+        self.settle(&flow);
+    }
+
+    /// Adds to a flow's outcome what became of it, or of one of its lives.
     pub(super) fn settle(&mut self, flow: &Flow) {
+        let passed = self.junctions.passed(flow.id.0);
         let outcome = &mut self.outcomes[flow.id.0 as usize];
         let stats = flow.sender.stats();
-        outcome.delivered = flow.receiver.delivered();
-        outcome.retransmitted = stats.retransmitted;
-        outcome.retransmitted_packets = stats.retransmitted_packets;
-        outcome.timeouts = stats.timeouts;
-        outcome.min_rtt = flow.sender.rtt().min();
-        outcome.max_rtt = flow.sender.rtt().max();
-        outcome.mean_rtt =
-            stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
+        outcome.delivered += flow.receiver.delivered() + passed;
+        outcome.refused += flow.receiver.refused();
+        outcome.retransmitted += stats.retransmitted;
+        outcome.retransmitted_packets += stats.retransmitted_packets;
+        outcome.timeouts += stats.timeouts;
+        let rtt = flow.sender.rtt();
+        outcome.min_rtt = rtt.min().or(outcome.min_rtt);
+        outcome.max_rtt = rtt.max().or(outcome.max_rtt);
+        let mean = stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
+        outcome.mean_rtt = mean.or(outcome.mean_rtt);
     }
 }
 
@@ -184,6 +211,7 @@ pub(super) fn outcome(flow: FlowId, spec: &FlowSpec) -> FlowOutcome {
         retransmitted: Bytes::ZERO,
         retransmitted_packets: 0,
         timeouts: 0,
+        refused: 0,
         min_rtt: None,
         max_rtt: None,
         mean_rtt: None,

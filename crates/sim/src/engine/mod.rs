@@ -11,6 +11,7 @@ use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
 use crate::SetupError;
+use crate::ensemble::Junctions;
 use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
@@ -48,11 +49,13 @@ impl Scheduler for Wheel {
 
 /// Events that are rare.
 #[derive(Clone, Copy, Debug)]
-enum Rare {
+pub(crate) enum Rare {
     Start(u32),
     Stop(u32),
     Arrive(u32),
     Change(u32),
+    Member(u32),
+    Switch(u32),
     Follow,
     Sample,
     Overlay(Turn),
@@ -68,20 +71,21 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
     simulation.finish()
 }
 
-struct Simulation<'a, R> {
-    setup: &'a Setup,
+pub(crate) struct Simulation<'a, R> {
+    pub(crate) setup: &'a Setup,
     recorder: &'a mut R,
-    network: Network,
+    pub(crate) network: Network,
     routes: RouteTable,
-    wheel: Wheel,
-    now: Time,
+    pub(crate) wheel: Wheel,
+    pub(crate) now: Time,
     end: Time,
     rare: Vec<Rare>,
     /// Entries of `rare` whose event is over, to be used again.
     rare_free: Vec<u32>,
-    flows: FlowTable,
+    pub(crate) flows: FlowTable,
     /// Slot of each flow that has started.
-    slots: Vec<Option<u32>>,
+    pub(crate) slots: Vec<Option<u32>>,
+    pub(crate) junctions: Junctions,
     outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
     sampled: Vec<LinkId>,
@@ -89,8 +93,8 @@ struct Simulation<'a, R> {
     /// What flows that have ended did since the last sample.
     ended: Vec<FlowSample>,
     link_before: Vec<LinkBefore>,
-    packets: PacketCounts,
-    data_packets: u64,
+    pub(crate) packets: PacketCounts,
+    pub(crate) data_packets: u64,
     events: u64,
     following: Following,
     overlay: Option<Box<Running>>,
@@ -114,6 +118,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             rare_free: Vec::new(),
             flows: FlowTable::default(),
             slots: vec![None; setup.flows.len()],
+            junctions: Junctions::new(setup),
             outcomes: Vec::with_capacity(setup.flows.len()),
             traffic: Vec::new(),
             sampled: setup.sampled_links.clone().unwrap_or_else(all_links),
@@ -155,6 +160,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         for (i, (at, ..)) in self.setup.changes.iter().enumerate() {
             self.later(*at, Rare::Change(i as u32));
         }
+        for (i, (at, _)) in self.setup.ensembles.events.iter().enumerate() {
+            self.later(*at, Rare::Member(i as u32));
+        }
         for (i, flow) in self.setup.flows.iter().enumerate() {
             self.outcomes.push(outcome(FlowId(i as u32), flow));
             let stop = flow.stop.unwrap_or(Time::NEVER);
@@ -183,7 +191,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    fn later(&mut self, at: Time, rare: Rare) {
+    pub(crate) fn later(&mut self, at: Time, rare: Rare) {
         if at > self.end || at == Time::NEVER {
             return;
         }
@@ -253,6 +261,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let now = self.now;
         self.packets.delivered += 1;
         let slot = label.flow;
+        if self.junctions.has(label.generation) && self.relay(label) {
+            return;
+        }
         let Some(flow) = self.flows.get(slot, label.generation) else {
             let is_data = matches!(self.network.content(label).body, Body::Data { .. });
             self.data_packets += u64::from(is_data);
@@ -330,7 +341,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Sends what the sender may send now, and notes when it wants to be called.
     #[inline]
-    fn pump(&mut self, slot: u32) {
+    pub(crate) fn pump(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
         while let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) {
             self.packets.sent += 1;
@@ -403,6 +414,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 let (_, link, change) = &self.setup.changes[index as usize];
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
+            Rare::Member(index) => self.member_event(self.setup.ensembles.events[index as usize].1),
+            Rare::Switch(junction) => self.switch_timer(junction),
             Rare::Follow => self.follow_asked(),
             Rare::Overlay(turn) => self.overlay_turn(turn),
             Rare::Sample => {

@@ -11,7 +11,7 @@ use crate::record::Recorder;
 
 /// Something that happens in an overlay at a time that was set.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Turn {
+pub(crate) enum Turn {
     /// A node's timer.
     Node(u32),
     Start(u32),

@@ -45,6 +45,7 @@ impl Net {
                 paths: Vec::new(),
                 flows: Vec::new(),
                 traffic: Vec::new(),
+                ensembles: Default::default(),
                 changes: Vec::new(),
                 exact_wire: false,
                 sample_interval: None,

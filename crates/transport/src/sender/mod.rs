@@ -208,6 +208,15 @@ impl Sender {
         self.writing.stop(self.next);
     }
 
+    /// An application with unlimited data writes nothing until [`Sender::resume`].
+    pub fn hold(&mut self) {
+        self.writing.hold(self.next);
+    }
+    /// It goes on; nothing else than what was held does.
+    pub fn resume(&mut self) {
+        self.writing.resume();
+    }
+
     /// When [`Sender::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
     #[inline]
     pub fn deadline(&self) -> Time {

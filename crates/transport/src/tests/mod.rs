@@ -1,5 +1,6 @@
 //! Both ends over the test pipe.
 
+mod applications;
 mod ecn;
 mod limits;
 mod loss;

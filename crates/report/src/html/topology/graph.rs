@@ -14,6 +14,9 @@ const HOSTS_OF_ONE: usize = 14;
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) host: bool,
+    pub(super) kind: NodeKind,
+    /// What it is of ensembles.
+    pub(super) part: String,
     pub(super) at: Option<(f64, f64)>,
     /// How many hosts this stands for.
     pub(super) stands_for: usize,
@@ -41,7 +44,9 @@ impl Graph {
     pub(super) fn of(info: &RunInfo) -> Graph {
         let nodes = info.topology.nodes.iter().map(|n| Node {
             name: clip(&n.name, 40),
-            host: n.kind == NodeKind::Host,
+            host: matches!(n.kind, NodeKind::Host | NodeKind::Member),
+            kind: n.kind,
+            part: clip(&n.part, 80),
             at: n.at.filter(|(x, y)| x.is_finite() && y.is_finite()),
             stands_for: 1,
             sends: 0,

@@ -10,7 +10,7 @@ mod tiers;
 use super::text::{coordinate, escape, name};
 use crate::figure::{percent, plural};
 use crate::headline::labels as run_labels;
-use crate::{LinkInfo, Run};
+use crate::{LinkInfo, NodeKind, Run};
 use graph::{Edge, Graph};
 use labels::Labels;
 use layout::Placed;
@@ -48,6 +48,9 @@ pub(super) fn topology(runs: &[Run]) -> String {
     out.push_str("</div></figure>\n<p class=\"note\">Each half of a line shows what the node next to it sends. Lines are wider the faster the link");
     if graph.nodes.iter().any(|n| n.stands_for > 1) {
         out.push_str("; hosts that hang on one router are drawn as one, coloured by the busiest");
+    }
+    if graph.nodes.iter().any(|n| n.kind == NodeKind::Switch) {
+        out.push_str("; a diamond is a switch of an ensemble, a filled circle a member of it");
     }
     out + ".</p></section>\n"
 }
@@ -100,15 +103,22 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
     for (i, node) in graph.nodes.iter().enumerate() {
         let (x, y) = (coordinate(placed.at[i].0, 1), coordinate(placed.at[i].1, 1));
         let title = match node.stands_for {
+            1 if !node.part.is_empty() => escape(&format!("{}, {}", node.name, node.part)),
             1 => escape(&node.name),
             n => escape(&format!("{n} hosts, {}", node.name)),
         };
+        let class = if node.kind == NodeKind::Member { "host member" } else { "host" };
         let shape = match (node.host, node.stands_for) {
-            (true, 1) => format!("<circle class=\"host\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"),
+            (true, 1) => format!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"),
             (true, _) => format!(
-                "<circle class=\"host\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>\
-                 <circle class=\"host\" cx=\"{x}\" cy=\"{y}\" r=\"4.5\"/>"
+                "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"8\"/>\
+                 <circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"4.5\"/>"
             ),
+            (false, _) if node.kind == NodeKind::Switch => {
+                format!(
+                    "<path class=\"switch\" transform=\"translate({x} {y})\" d=\"M0 -11L11 0L0 11L-11 0Z\"/>"
+                )
+            }
             (false, _) => format!(
                 "<rect class=\"router\" x=\"{}\" y=\"{}\" width=\"16\" height=\"16\" rx=\"4\"/>",
                 coordinate(placed.at[i].0 - 8.0, 1),

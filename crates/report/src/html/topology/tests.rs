@@ -9,7 +9,12 @@ pub(super) struct Net {
 
 impl Net {
     fn node(&mut self, name: &str, kind: NodeKind, at: Option<(f64, f64)>) -> u32 {
-        self.info.topology.nodes.push(NodeInfo { name: name.into(), kind, at });
+        self.info.topology.nodes.push(NodeInfo {
+            name: name.into(),
+            kind,
+            at,
+            ..NodeInfo::default()
+        });
         self.info.topology.nodes.len() as u32 - 1
     }
     fn host(&mut self, name: &str) -> u32 {
@@ -168,4 +173,22 @@ fn parallel_links_lie_beside_each_other() {
     let graph = Graph::of(&net.info);
     let lanes: Vec<usize> = graph.edges.iter().filter(|e| e.a + e.b == 1).map(|e| e.lane).collect();
     assert_eq!(lanes, [0, 1]);
+}
+
+#[test]
+fn an_ensemble_shows_its_switch_and_members() {
+    let mut net = Net::default();
+    let peer = net.host("peer");
+    let switch = net.node("s", NodeKind::Switch, None);
+    net.duplex(peer, switch);
+    for name in ["a1", "a2"] {
+        let member = net.node(name, NodeKind::Member, None);
+        net.info.topology.nodes[member as usize].part = "member of kv".into();
+        net.duplex(switch, member);
+    }
+    let page = topology(&[net.run()]);
+    assert_eq!(page.matches("class=\"switch\"").count(), 1);
+    assert_eq!(page.matches("class=\"host member\"").count(), 2);
+    assert!(page.contains("<title>a1, member of kv</title>") && page.contains("a diamond is"));
+    assert!(!topology(&[dumbbell(2).run()]).contains("a diamond is"));
 }

@@ -1,0 +1,210 @@
+//! Headers of the members' data, merged, and of the peer's acknowledgements, split.
+
+use ratewire_laws::junction::Junction;
+use ratewire_laws::{AnyLaw, Header};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use crate::relay::Fresh;
+
+/// A member that was silent for so many of its round trips does not send any more. Ours: the paper
+/// counts all members of the ensemble.
+const SILENT_ROUNDS: u64 = 4;
+const PS_PER_SECOND: f64 = 1e12;
+/// And this long, who does not know a round trip yet.
+const FIRST_SILENCE: Duration = Duration::from_secs(1);
+
+/// The transforms of the outbound direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Merge {
+    kind: Junction,
+    packet: Bytes,
+    /// Part of the traffic that is moved between members in a round trip.
+    shuffle: f64,
+    /// What each member's last header said: its rate in B/s, 0 for who does not send; its round trip
+    /// in seconds; what the way to the switch left of its wish, B/s.
+    rates: Vec<f64>,
+    rtts: Vec<f64>,
+    wishes: Vec<f64>,
+    /// When it is silent, unless it sends before.
+    silent_from: Vec<Time>,
+    /// Sums over those who send: rates, and rates times round trips.
+    rate: f64,
+    window: f64,
+    active: f64,
+    /// Each member's part of what is shared evenly, and of what is shared by rate.
+    even: Vec<f64>,
+    by_rate: Vec<f64>,
+    /// Packets until the sums are made again.
+    sums_due: usize,
+    /// What each member is to be fed back of its own packets, and its part of others', B/s.
+    own: Vec<f64>,
+    shared: Vec<f64>,
+    /// Of others' packets' parts, what members could not use: for the others, B/s.
+    unused: f64,
+    /// The rates to be fed back.
+    allotted: Vec<f64>,
+}
+
+impl Merge {
+    pub(crate) fn new(law: &AnyLaw, members: usize, packet: Bytes, shuffle: f64) -> Merge {
+        let none = || vec![0.0; members];
+        Merge {
+            kind: law.junction(),
+            packet,
+            shuffle,
+            rates: none(),
+            rtts: none(),
+            wishes: none(),
+            silent_from: vec![Time::ZERO; members],
+            rate: 0.0,
+            window: 0.0,
+            active: 0.0,
+            even: none(),
+            by_rate: none(),
+            sums_due: 0,
+            own: none(),
+            shared: none(),
+            unused: 0.0,
+            allotted: none(),
+        }
+    }
+
+    /// A member's packet goes to the peer: its header becomes that of the whole flow,
+    /// `rate = sum rate_i`, `rtt = sum(rate_i rtt_i) / rate`. Returns what it wishes.
+    pub(crate) fn data(
+        &mut self,
+        now: Time,
+        law: &AnyLaw,
+        member: usize,
+        header: &mut Header,
+    ) -> f64 {
+        let Some(declared) = law.declared(header, self.packet) else { return 0.0 };
+        let known = Some(declared.rtt).filter(|rtt| !rtt.is_zero());
+        let silence = known.map_or(FIRST_SILENCE, |rtt| rtt * SILENT_ROUNDS);
+        self.silent_from[member] = now + silence;
+        self.rates[member] = declared.rate.get();
+        self.rtts[member] = declared.rtt.ps() as f64;
+        self.wishes[member] = declared.wish.get();
+        if self.sums_due == 0 {
+            self.sum_up(now);
+        }
+        self.sums_due -= 1;
+        let own = self.rates[member];
+        if own > 0.0 && self.rate > 0.0 {
+            let rtt = Duration::from_ps((self.window / self.rate + 0.5) as u64);
+            law.redeclare(header, self.rate / own, rtt);
+        }
+        declared.wish.get()
+    }
+
+    /// Of few members with each packet, of many with each few: the sums move little with a packet.
+    fn sum_up(&mut self, now: Time) {
+        self.sums_due = 1 + self.rates.len() / 16;
+        (self.rate, self.window, self.active) = (0.0, 0.0, 0.0);
+        for member in 0..self.rates.len() {
+            if self.silent_from[member] <= now {
+                self.rates[member] = 0.0;
+                self.shared[member] = 0.0;
+                continue;
+            }
+            self.rate += self.rates[member];
+            self.window += self.rates[member] * self.rtts[member];
+            self.active += 1.0;
+        }
+        for member in 0..self.rates.len() {
+            let sends = f64::from(u8::from(self.silent_from[member] > now));
+            self.even[member] = sends / self.active.max(1.0);
+            self.by_rate[member] =
+                if self.rate > 0.0 { self.rates[member] / self.rate } else { 0.0 };
+        }
+    }
+
+    /// The peer's path has fed back `header` for these packets: notes each member's part.
+    pub(crate) fn acknowledge(
+        &mut self,
+        now: Time,
+        law: &AnyLaw,
+        fresh: &[Fresh],
+        header: &Header,
+    ) {
+        let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
+        match self.kind {
+            Junction::Changes => self.split_change(fresh, feedback),
+            Junction::Rates => self.split_rate(now, feedback),
+            Junction::Untouched | Junction::Refuses => {}
+        }
+    }
+
+    /// Where the way from here has refused nothing, what comes back is what each member's own way has
+    /// left of its wish, and nobody else's business. Otherwise it is a change of the whole flow: an
+    /// increase is shared evenly, a decrease by rate. Of a flow that has its fair share the changes are
+    /// about 0 and would leave unequal members unequal, so some of the rate is moved as well: taken by
+    /// packet, given evenly.
+    fn split_change(&mut self, fresh: &[Fresh], feedback: f64) {
+        let wished: f64 = fresh.iter().map(|f| f.wish).sum();
+        let alone = self.active <= 1.0 && fresh.len() == 1;
+        if fresh.is_empty() || feedback >= wished || alone {
+            match fresh {
+                [one] => self.own[one.source] += feedback,
+                several => several.iter().for_each(|f| self.own[f.source] += f.wish),
+            }
+            return;
+        }
+        // A window in packets shares `shuffle` of the rate among so many packets.
+        let window = self.window / PS_PER_SECOND;
+        if let [one] = fresh
+            && window > 0.0
+            && self.active > 0.0
+        {
+            let moved = self.shuffle * self.rate * self.packet.as_f64() / window;
+            self.shared[one.source] -= moved;
+            self.unused += moved;
+        }
+        let evenly = feedback.max(0.0) + core::mem::take(&mut self.unused);
+        let by_rate = feedback.min(0.0);
+        let parts = self.even.iter().zip(&self.by_rate);
+        for (shared, (even, rate)) in self.shared.iter_mut().zip(parts) {
+            *shared += evenly * even + by_rate * rate;
+        }
+    }
+
+    /// A rate for the whole flow: everyone as much as anyone, but no more than its own way allows.
+    fn split_rate(&mut self, now: Time, feedback: f64) {
+        let sends = |k: &usize| self.silent_from[*k] > now;
+        let mut order: Vec<usize> = (0..self.rates.len()).filter(sends).collect();
+        order.sort_by(|a, b| self.rates[*a].total_cmp(&self.rates[*b]));
+        let mut left = feedback;
+        for (i, k) in order.iter().enumerate() {
+            let even = left / (order.len() - i) as f64;
+            self.allotted[*k] = if order.len() == 1 { feedback } else { even.min(self.rates[*k]) };
+            left -= self.allotted[*k];
+        }
+    }
+
+    /// Writes a member's part into its acknowledgement. Of what others' packets were fed back it gets no
+    /// more than its own way would let pass; the rest goes to the others, as long as it is no more than
+    /// what is moved in a round trip.
+    pub(crate) fn feed_back(&mut self, law: &AnyLaw, member: usize, header: &mut Header) {
+        let feedback = match self.kind {
+            Junction::Changes => {
+                let own = core::mem::take(&mut self.own[member]);
+                let shared = core::mem::take(&mut self.shared[member]);
+                let used = shared.min((self.wishes[member] - own).max(0.0));
+                self.unused = (self.unused + (shared - used)).min(self.shuffle * self.rate);
+                own + used
+            }
+            Junction::Rates => self.allotted[member],
+            Junction::Untouched | Junction::Refuses => return,
+        };
+        law.feed_back(header, Throughput::new(feedback));
+    }
+
+    /// A member has failed: it sends no more.
+    pub(crate) fn forget(&mut self, member: usize) {
+        self.silent_from[member] = Time::ZERO;
+        self.rates[member] = 0.0;
+        self.own[member] = 0.0;
+        self.shared[member] = 0.0;
+        self.sums_due = 0;
+    }
+}

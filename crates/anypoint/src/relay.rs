@@ -1,0 +1,373 @@
+//! Which byte of whose stream went where: what a switch knows of data that is not acknowledged yet.
+//!
+//! Streams come in from sources and go out to targets: one source and many targets inbound, many
+//! sources and one target outbound. A range of a source's stream has a place in a target's from when it
+//! is first seen until it is acknowledged; what is sent again keeps it. No payload is kept.
+
+use std::collections::VecDeque;
+
+use ratewire_transport::{Ack, SackBlocks};
+use ratewire_units::Bytes;
+
+use crate::ranges::Ranges;
+
+/// In place of a source that is gone.
+const GONE: u32 = u32::MAX;
+
+/// No more ranges than this are looked at to fill an acknowledgement.
+const MOST_BLOCKS: usize = 64;
+
+/// The streams of one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Relay {
+    sources: Vec<Source>,
+    targets: Vec<Target>,
+    /// Whether targets may fail, and with them what they have not got in order.
+    may_fail: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Source {
+    /// What targets have acknowledged for good, all that was before it in their streams included.
+    acked: Ranges,
+    /// What they have said to have: that too, and what they may throw away yet (RFC 2018, section 8).
+    heard: Ranges,
+    /// Where its unacknowledged ranges went, in order.
+    places: VecDeque<Place>,
+    /// All below has, or had, a place.
+    placed: u64,
+    /// In the range that was acknowledged last.
+    newest: u64,
+    /// The acknowledged range whose turn it is to be told again.
+    turn: usize,
+    /// What is to be fed back for packets that the source was told of, B/s.
+    feedback: f64,
+}
+
+/// A range of a source's stream, and where it is in a target's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) target: u32,
+    /// Offset in the target's stream.
+    pub(crate) at: u64,
+    /// What is to be fed back for its packets when the source is told of them, B/s.
+    feedback: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Target {
+    /// What was given places, in order.
+    owed: VecDeque<Owed>,
+    next: u64,
+    cumulative: u64,
+    /// All that is acknowledged is below.
+    highest: u64,
+    outstanding: u64,
+}
+
+/// A range of a target's stream, and whose it is.
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    at: u64,
+    end: u64,
+    source: u32,
+    /// Offset in the source's stream.
+    start: u64,
+    /// Of the packet that was last sent.
+    packet: Sent,
+}
+
+/// What is remembered of a packet until it is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) payload: u32,
+    /// What its header wished as it left, B/s.
+    pub(crate) wish: f64,
+    /// Whether it was marked before it came.
+    pub(crate) marked: bool,
+}
+
+/// What an acknowledgement newly covers of a source's stream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fresh {
+    pub(crate) source: usize,
+    /// The wishes of the packets covered.
+    pub(crate) wish: f64,
+    pub(crate) marked: bool,
+}
+
+impl Relay {
+    /// From the peer to so many members, which may fail.
+    pub(crate) fn inbound(members: usize) -> Relay {
+        Relay::new(1, members, true)
+    }
+    /// From so many members to the peer.
+    pub(crate) fn outbound(members: usize) -> Relay {
+        Relay::new(members, 1, false)
+    }
+
+    fn new(sources: usize, targets: usize, may_fail: bool) -> Relay {
+        Relay {
+            may_fail,
+            sources: vec![Source::default(); sources],
+            targets: vec![Target::default(); targets],
+        }
+    }
+
+    /// All of a source's stream below this is acknowledged for good.
+    pub(crate) fn below(&self, source: usize) -> u64 {
+        self.sources[source].acked.below()
+    }
+    /// Bytes of a source's stream that are acknowledged.
+    pub(crate) fn acknowledged(&self, source: usize) -> Bytes {
+        let acked = &self.sources[source].acked;
+        let beyond: u64 = acked.beyond().iter().map(|r| r.1 - r.0).sum();
+        Bytes::new(acked.below() + beyond)
+    }
+    /// Whether all of a range is acknowledged.
+    pub(crate) fn is_acknowledged(&self, source: usize, start: u64, end: u64) -> bool {
+        self.sources[source].acked.contains(start, end)
+    }
+    /// Where a source's stream was never seen.
+    pub(crate) fn placed(&self, source: usize) -> u64 {
+        self.sources[source].placed
+    }
+    /// Where a target's stream goes on.
+    pub(crate) fn next(&self, target: usize) -> u64 {
+        self.targets[target].next
+    }
+    /// Payload that has a place in a target's stream and is not acknowledged.
+    pub(crate) fn outstanding(&self, target: usize) -> Bytes {
+        Bytes::new(self.targets[target].outstanding)
+    }
+    /// Ranges that are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.targets.iter().map(|t| t.owed.len()).sum()
+    }
+
+    /// The place of the byte at an offset of a source's stream.
+    pub(crate) fn find(&self, source: usize, offset: u64) -> Option<Place> {
+        let places = &self.sources[source].places;
+        let at = places.partition_point(|p| p.end <= offset);
+        places.get(at).copied().filter(|p| p.start <= offset)
+    }
+
+    /// Gives what is not acknowledged of a range, and has no place, one at the end of a target's stream.
+    pub(crate) fn place(&mut self, source: usize, start: u64, end: u64, target: usize) {
+        let from = &mut self.sources[source];
+        let to = &mut self.targets[target];
+        for (start, end) in from.without_place(start, end) {
+            let place = Place { start, end, target: target as u32, at: to.next, feedback: 0.0 };
+            let index = from.places.partition_point(|p| p.start < start);
+            from.places.insert(index, place);
+            let at = to.next;
+            to.next += end - start;
+            to.outstanding += end - start;
+            let packet = Sent::default();
+            to.owed.push_back(Owed { at, end: to.next, source: source as u32, start, packet });
+        }
+        from.placed = from.placed.max(end);
+    }
+
+    /// A packet was sent to its place.
+    pub(crate) fn note(&mut self, target: usize, at: u64, packet: Sent) {
+        let owed = &mut self.targets[target].owed;
+        let index = owed.partition_point(|o| o.end <= at);
+        if let Some(owed) = owed.get_mut(index) {
+            owed.packet = packet;
+        }
+    }
+
+    /// Takes note of what a target acknowledges; `fresh` is given what that newly covers.
+    pub(crate) fn acknowledge(&mut self, target: usize, ack: &Ack, fresh: &mut Vec<Fresh>) {
+        fresh.clear();
+        let to = &mut self.targets[target];
+        if ack.cumulative > to.next {
+            return; // Of what was never sent.
+        }
+        to.cumulative = to.cumulative.max(ack.cumulative);
+        to.highest = to.highest.max(to.cumulative);
+        while let Some(front) = to.owed.front().copied().filter(|o| o.at < to.cumulative) {
+            let whole = front.end <= to.cumulative;
+            let end = if whole { front.end } else { to.cumulative };
+            to.outstanding -= settle(&mut self.sources, &front, (front.at, end), true, fresh);
+            if !whole {
+                break;
+            }
+            to.owed.pop_front();
+        }
+        for (from, until) in ack.sack.iter(ack.cumulative).filter(|r| r.1 <= to.next) {
+            to.highest = to.highest.max(until);
+            let first = to.owed.partition_point(|o| o.end <= from);
+            for owed in to.owed.range(first..).take_while(|o| o.at < until) {
+                let (at, end) = (owed.at.max(from), owed.end.min(until));
+                let for_good = !self.may_fail;
+                to.outstanding -= settle(&mut self.sources, owed, (at, end), for_good, fresh);
+            }
+        }
+    }
+
+    /// A target is gone: what it had not acknowledged has no place any more.
+    pub(crate) fn drop_target(&mut self, target: usize) {
+        self.targets[target] = Target::default();
+        for source in &mut self.sources {
+            let gone = |place: &&Place| place.target == target as u32;
+            source.feedback += source.places.iter().filter(gone).map(|p| p.feedback).sum::<f64>();
+            for place in source.places.iter().filter(gone) {
+                for (start, end) in source.acked.gaps(place.start, place.end) {
+                    source.heard.remove(start, end);
+                }
+            }
+            source.places.retain(|place| place.target != target as u32);
+        }
+    }
+
+    /// Feedback for what a source's acknowledgement has newly covered: it waits until the source is told
+    /// that this has arrived, so that feedback and packets stay together.
+    pub(crate) fn hold(&mut self, source: usize, feedback: f64) {
+        let from = &mut self.sources[source];
+        let at = from.places.partition_point(|p| p.end <= from.newest);
+        match from.places.get_mut(at).filter(|p| p.start <= from.newest) {
+            Some(place) => place.feedback += feedback,
+            None => from.feedback += feedback,
+        }
+    }
+
+    /// The feedback for what a source is told of: all below an offset.
+    pub(crate) fn release(&mut self, source: usize, told: u64) -> f64 {
+        let from = &mut self.sources[source];
+        for place in from.places.iter_mut().take_while(|p| p.start < told) {
+            from.feedback += core::mem::take(&mut place.feedback);
+        }
+        core::mem::take(&mut from.feedback)
+    }
+
+    /// A source is gone: nobody will send again what is missing of it.
+    pub(crate) fn drop_source(&mut self, source: usize) {
+        let gone = core::mem::take(&mut self.sources[source]);
+        for target in &mut self.targets {
+            for owed in target.owed.iter_mut().filter(|o| o.source == source as u32) {
+                let end = owed.start + (owed.end - owed.at);
+                let missing = gone.heard.gaps(owed.start, end);
+                target.outstanding -= missing.iter().map(|r| r.1 - r.0).sum::<u64>();
+                owed.source = GONE;
+            }
+        }
+    }
+
+    /// Ranges of a target's stream that are missing and will never come.
+    pub(crate) fn abandoned(&self, target: usize) -> Vec<(u64, u64)> {
+        let to = &self.targets[target];
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for owed in to.owed.iter().filter(|o| o.source == GONE) {
+            let at = owed.at.max(to.cumulative);
+            match ranges.last_mut() {
+                Some(last) if last.1 == at => last.1 = owed.end,
+                _ => ranges.push((at, owed.end)),
+            }
+        }
+        ranges
+    }
+
+    /// What a source may be told to have arrived beyond the first that is missing.
+    ///
+    /// Members are not equally far away: that something arrived at one says nothing of what went to
+    /// another, but a sender would take the latter for lost. So nothing is told of what is beyond a
+    /// packet that is simply still on its way.
+    ///
+    /// Returns also up to where that goes.
+    pub(crate) fn sack(&mut self, source: usize) -> (SackBlocks, u64) {
+        let mut sack = SackBlocks::default();
+        let below = self.sources[source].acked.below();
+        let mut told = 0;
+        let mut hole = below;
+        for &(start, end) in self.sources[source].heard.beyond().iter().take(MOST_BLOCKS) {
+            if !self.is_overtaken(source, hole, start) {
+                break;
+            }
+            told += 1;
+            hole = end;
+        }
+        let from = &mut self.sources[source];
+        let told = &from.heard.beyond()[..told];
+        let newest = from.heard.index_of(from.newest).filter(|i| *i < told.len());
+        let others = (0..told.len()).map(|i| (from.turn + i) % told.len());
+        let others = others.filter(|i| Some(*i) != newest);
+        for index in newest.into_iter().chain(others).take(SackBlocks::MAX) {
+            sack.push(below, told[index].0, told[index].1);
+        }
+        from.turn =
+            if told.is_empty() { 0 } else { (from.turn + SackBlocks::MAX - 1) % told.len() };
+        (sack, hole)
+    }
+
+    /// Whether all of a missing range should have arrived: later data of the same target has, or it has
+    /// no place and is not on its way at all.
+    fn is_overtaken(&self, source: usize, start: u64, end: u64) -> bool {
+        let places = &self.sources[source].places;
+        let first = places.partition_point(|p| p.end <= start);
+        let within = places.range(first..).take_while(|p| p.start < end);
+        within.into_iter().all(|p| {
+            let at = p.at + start.saturating_sub(p.start);
+            self.targets[p.target as usize].highest > at
+        })
+    }
+}
+
+impl Source {
+    /// The parts of a range that are neither acknowledged nor have a place.
+    fn without_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut gaps = self.acked.gaps(start, end);
+        let first = self.places.partition_point(|p| p.end <= start);
+        for place in self.places.range(first..).take_while(|p| p.start < end) {
+            gaps = gaps
+                .into_iter()
+                .flat_map(|(from, to)| [(from, to.min(place.start)), (from.max(place.end), to)])
+                .filter(|(from, to)| from < to)
+                .collect();
+        }
+        gaps
+    }
+
+    fn forget_acknowledged(&mut self) {
+        let below = self.acked.below();
+        while let Some(place) = self.places.front().filter(|p| p.end <= below) {
+            self.feedback += place.feedback;
+            self.places.pop_front();
+        }
+    }
+}
+
+/// Acknowledges a part of what is owed to its source, for good or not; returns how much of it is news.
+fn settle(
+    sources: &mut [Source],
+    owed: &Owed,
+    (at, end): (u64, u64),
+    for_good: bool,
+    fresh: &mut Vec<Fresh>,
+) -> u64 {
+    let Some(source) = sources.get_mut(owed.source as usize) else { return 0 };
+    let (start, end) = (owed.start + (at - owed.at), owed.start + (end - owed.at));
+    if for_good {
+        source.acked.insert(start, end);
+        source.forget_acknowledged();
+    }
+    let news = source.heard.insert(start, end);
+    if news == 0 {
+        return 0;
+    }
+    source.newest = start;
+    let packets = news as f64 / f64::from(owed.packet.payload.max(1));
+    let wish = owed.packet.wish * packets;
+    let marked = owed.packet.marked;
+    match fresh.iter_mut().find(|f| f.source == owed.source as usize) {
+        Some(known) => {
+            known.wish += wish;
+            known.marked |= marked;
+        }
+        None => fresh.push(Fresh { source: owed.source as usize, wish, marked }),
+    }
+    news
+}

@@ -1,0 +1,123 @@
+//! Headers of the peer's data, split among the members, and of their acknowledgements, merged.
+
+use ratewire_laws::junction::Junction;
+use ratewire_laws::{AnyLaw, Header};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use crate::ratios::Ratios;
+
+/// A round trip, until the peer knows one.
+const FIRST_ROUND: Duration = Duration::from_millis(100);
+
+/// The transforms of the inbound direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    kind: Junction,
+    packet: Bytes,
+    ratios: Ratios,
+    /// By how much more than the peer was made to a member's path would have it slow down, B/s of the
+    /// peer's rate; at or below 0, where another path has been stricter.
+    refused: Vec<f64>,
+    /// What the peer was made to slow down in this round.
+    taken: f64,
+    /// The rate that each member's path last fed back.
+    rates: Vec<Option<f64>>,
+}
+
+impl Split {
+    pub(crate) fn new(law: &AnyLaw, members: usize, packet: Bytes, frame: Bytes) -> Split {
+        Split {
+            kind: law.junction(),
+            packet,
+            ratios: Ratios::new(members, frame.as_f64()),
+            refused: vec![0.0; members],
+            taken: 0.0,
+            rates: vec![None; members],
+        }
+    }
+
+    /// A packet goes to a member: its header becomes that of the part of the peer's flow that goes
+    /// there. Returns what it wishes.
+    pub(crate) fn data(
+        &mut self,
+        now: Time,
+        law: &AnyLaw,
+        member: usize,
+        payload: Bytes,
+        header: &mut Header,
+    ) -> f64 {
+        let declared = law.declared(header, self.packet);
+        let round = declared.map(|d| d.rtt).filter(|rtt| !rtt.is_zero()).unwrap_or(FIRST_ROUND);
+        if self.ratios.add(now, round, member, payload.as_f64()) {
+            // What a path was spared by others' strictness is spared in the round after, no longer.
+            let spared = -self.taken;
+            self.refused.iter_mut().for_each(|refused| *refused = refused.max(spared));
+            self.taken = 0.0;
+        }
+        let Some(declared) = declared else { return 0.0 };
+        self.declare(law, member, declared.rtt, header);
+        declared.wish.get()
+    }
+
+    /// Splits a header that opens the connection.
+    pub(crate) fn open(&self, law: &AnyLaw, member: usize, header: &mut Header) {
+        if let Some(declared) = law.declared(header, self.packet) {
+            self.declare(law, member, declared.rtt, header);
+        }
+    }
+
+    fn declare(&self, law: &AnyLaw, member: usize, rtt: Duration, header: &mut Header) {
+        law.redeclare(header, self.ratios.of(member), rtt);
+    }
+
+    /// A member's path has answered packets that had wished for this: what it fed back becomes what the
+    /// peer may do. With shares `beta_k = lambda_k / lambda_p`, a change of `k`'s rate is `beta_k` of a
+    /// change of the peer's: `min over k of (fdbk_k / beta_k)`.
+    pub(crate) fn acknowledge(
+        &mut self,
+        law: &AnyLaw,
+        member: usize,
+        wish: f64,
+        header: &mut Header,
+    ) {
+        let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
+        let merged = match self.kind {
+            Junction::Changes => self.merge_change(member, wish, feedback),
+            Junction::Rates => {
+                self.rates[member] = Some(feedback);
+                self.least_rate().unwrap_or(feedback)
+            }
+            Junction::Untouched | Junction::Refuses => return,
+        };
+        law.feed_back(header, Throughput::new(merged));
+    }
+
+    /// The wish is what is left of it where the paths part. What a path has refused of it, over its
+    /// share, is what it asks of the peer; the peer does what the strictest asks, once.
+    fn merge_change(&mut self, member: usize, wish: f64, feedback: f64) -> f64 {
+        let share = self.ratios.of(member);
+        let refused = (wish - feedback).max(0.0);
+        if refused == 0.0 || share == 0.0 {
+            return feedback;
+        }
+        self.refused[member] += refused / share;
+        let taken = self.refused[member].max(0.0);
+        if taken > 0.0 {
+            self.refused.iter_mut().for_each(|refused| *refused -= taken);
+            self.taken += taken;
+        }
+        feedback + (refused - taken)
+    }
+
+    fn least_rate(&self) -> Option<f64> {
+        let used = self.rates.iter().enumerate();
+        let used = used.filter_map(|(k, rate)| rate.map(|rate| (rate, self.ratios.of(k))));
+        used.filter(|(_, share)| *share > 0.0).map(|(rate, share)| rate / share).reduce(f64::min)
+    }
+
+    /// A member has failed: what its path said is no longer so.
+    pub(crate) fn forget(&mut self, member: usize) {
+        self.refused[member] = 0.0;
+        self.rates[member] = None;
+    }
+}

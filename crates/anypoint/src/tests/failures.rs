@@ -1,0 +1,126 @@
+//! Members that fail and come back.
+
+use proptest::prelude::*;
+use ratewire_transport::Writer;
+use ratewire_units::{Bytes, Time};
+
+use super::rig::{Loads, PAYLOAD, Rig, ms};
+
+const PACKETS: u64 = 300;
+
+fn inbound(members: usize, frame: u64) -> Rig {
+    let peer = Writer::Sized(Bytes::new(PACKETS * PAYLOAD));
+    Rig::new("newreno", members, frame, Loads { peer, members: Writer::Sized(Bytes::ZERO) })
+}
+
+fn at(n: u64) -> Time {
+    Time::ZERO + ms(n)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whoever fails whenever, all the peer sends is acknowledged, and by members that got it.
+    #[test]
+    fn nothing_is_lost(
+        seed in any::<u64>(),
+        frame in 1u64..4,
+        loss in prop_oneof![Just(0u64), 20u64..200],
+        slow in 5u64..40,
+        failures in prop::collection::vec((1usize..4, 1u64..400, 1u64..300), 0..6),
+    ) {
+        let mut rig = inbound(4, frame * PAYLOAD);
+        rig.seed(seed);
+        rig.loss = loss;
+        rig.delays[2] = ms(slow);
+        let mut free = [0; 4];
+        for (member, from, length) in failures {
+            let from = from.max(free[member]);
+            free[member] = from + length + 1;
+            rig.fail_at(at(from), member);
+            rig.recover_at(at(from + length), member);
+        }
+        rig.run(at(600_000));
+        prop_assert!(rig.peer.sender.is_done());
+        prop_assert_eq!(rig.switch.acknowledged_inbound(), Bytes::new(PACKETS * PAYLOAD));
+        // All that is remembered is what may still come: the rest of the last frame.
+        prop_assert!(rig.switch.remembered() <= 1, "{} ranges", rig.switch.remembered());
+        prop_assert_eq!(rig.went.len() as u64, PACKETS);
+        let all: Vec<u64> = (0..PACKETS).map(|n| n * PAYLOAD).collect();
+        prop_assert_eq!(rig.delivered(), all, "applications have got it");
+        // Each packet reached the switch's way to one member and life, or to another after a failure.
+        for (offset, went) in &rig.went {
+            let mut lives = went.clone();
+            lives.dedup();
+            let (last, failed) = lives.split_last().unwrap();
+            prop_assert!(!failed.contains(last), "{} went back to {:?}", offset, last);
+        }
+    }
+
+    /// A member is given its frames in the peer's order.
+    #[test]
+    fn order_is_kept_for_each_member(
+        seed in any::<u64>(), loss in 10u64..100, frame in 1u64..4,
+    ) {
+        let mut rig = inbound(3, frame * PAYLOAD);
+        rig.seed(seed);
+        rig.loss = loss;
+        rig.run(at(600_000));
+        prop_assert!(rig.peer.sender.is_done());
+        for places in rig.orders.values_mut() {
+            places.sort_unstable();
+            prop_assert!(places.windows(2).all(|w| w[0].1 <= w[1].1));
+        }
+    }
+}
+
+#[test]
+fn what_was_acknowledged_is_not_sent_again() {
+    let mut rig = inbound(2, PAYLOAD);
+    rig.fail_at(at(50), 0);
+    rig.run(at(50));
+    let done = rig.switch.acknowledged_inbound().get() / PAYLOAD;
+    let before: u64 = rig.went.values().map(|w| w.len() as u64).sum();
+    assert!(done >= 10 && before > done, "{done} {before}");
+    rig.run(at(600_000));
+    assert!(rig.peer.sender.is_done());
+    let sent: u64 = rig.went.values().map(|w| w.len() as u64).sum();
+    // Those that were on the way to the failed member, and none else, went twice.
+    assert!(sent <= PACKETS + (before - done), "{sent}");
+    assert!(rig.went.values().all(|w| w.len() <= 2));
+}
+
+/// What a failed member had under way leaves a gap that the peer does not wait for.
+#[test]
+fn the_peer_does_not_wait_for_the_dead() {
+    let whole = Bytes::new(3 * PACKETS * PAYLOAD);
+    let mut skipped = Bytes::ZERO;
+    for seed in 0..8 {
+        let sized = Writer::Sized(Bytes::new(PACKETS * PAYLOAD));
+        let loads = Loads { peer: Writer::Sized(Bytes::ZERO), members: sized };
+        let mut rig = Rig::new("newreno", 3, PAYLOAD, loads);
+        rig.seed(seed);
+        rig.loss = 30;
+        rig.fail_at(at(90), 1);
+        rig.recover_at(at(300), 1);
+        rig.run(at(600_000));
+        assert!(rig.members.iter().flatten().all(|member| member.sender.is_done()));
+        // The stream of the one that failed is there from the start, beside what it had sent before.
+        let before = rig.peer.receiver.delivered() - whole;
+        assert!(rig.switch.skipped() <= before);
+        assert_eq!((rig.switch.remembered(), rig.switch.deadline()), (0, Time::NEVER));
+        skipped += rig.switch.skipped();
+    }
+    assert!(skipped > Bytes::ZERO);
+}
+
+#[test]
+fn with_nobody_up_the_peer_waits_and_goes_on() {
+    let mut rig = inbound(2, PAYLOAD);
+    for member in 0..2 {
+        rig.fail_at(at(50 + member as u64), member);
+    }
+    rig.recover_at(at(2_000), 1);
+    rig.run(at(600_000));
+    assert!(rig.peer.sender.is_done());
+}

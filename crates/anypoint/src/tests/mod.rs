@@ -1,0 +1,7 @@
+//! The switch between real transport ends, and its arithmetic on headers made by hand.
+
+mod failures;
+mod headers;
+mod identity;
+mod rig;
+mod streams;

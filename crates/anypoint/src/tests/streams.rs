@@ -1,0 +1,199 @@
+//! Acknowledgements, windows and loss across the switch.
+
+use ratewire_laws::{AnyLaw, Header};
+use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind, Writer};
+use ratewire_units::{Bytes, Time};
+
+use super::rig::{Loads, PAYLOAD, Rig, ms};
+use crate::routing::RoundRobin;
+use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
+
+fn switch(flow_control: FlowControl, members: usize) -> Switch {
+    let config = SwitchConfig {
+        law: AnyLaw::new("newreno", &[]).unwrap(),
+        members,
+        frame: Bytes::new(PAYLOAD),
+        payload: Bytes::new(PAYLOAD),
+        packet: Bytes::new(PAYLOAD + 40),
+        flow_control,
+        shuffle: 0.1,
+    };
+    Switch::new(config, Box::new(RoundRobin::default()))
+}
+
+fn segment(packet: u64) -> Segment {
+    let kind = SegmentKind::Data { again: false };
+    let offset = packet * PAYLOAD;
+    Segment { kind, offset, payload: Bytes::new(PAYLOAD), header: Header::None }
+}
+
+fn ack(packets: u64, window: u64, beyond: &[(u64, u64)]) -> Ack {
+    let cumulative = packets * PAYLOAD;
+    let mut sack = SackBlocks::default();
+    beyond.iter().for_each(|(s, e)| sack.push(cumulative, s * PAYLOAD, e * PAYLOAD));
+    let window = Bytes::new(window);
+    Ack { opens: false, cumulative, window, sack, marked: false, header: Header::None }
+}
+
+fn send(switch: &mut Switch, from: Side, packet: u64) -> Vec<Output> {
+    let mut out = Vec::new();
+    switch.on_segment(Time::ZERO, from, &segment(packet), b"", false, &mut out);
+    out
+}
+
+/// To whom, up to where, with what window and ranges.
+type Told = (Side, u64, u64, Vec<(u64, u64)>);
+
+/// What the switch makes of an acknowledgement.
+fn answer(switch: &mut Switch, from: Side, ack: &Ack) -> Vec<Told> {
+    let mut out = Vec::new();
+    switch.on_ack(Time::ZERO, from, ack, &mut out);
+    let acks = out.iter().map(|output| match output {
+        Output::Ack(to, a) => {
+            let packets = |(s, e): (u64, u64)| (s / PAYLOAD, e / PAYLOAD);
+            let sack = a.sack.iter(a.cumulative).map(packets).collect();
+            (*to, a.cumulative / PAYLOAD, a.window.get(), sack)
+        }
+        other => panic!("{other:?}"),
+    });
+    acks.collect()
+}
+
+const A: Side = Side::Member(0);
+const B: Side = Side::Member(1);
+
+#[test]
+fn the_peer_hears_of_what_all_members_have() {
+    let mut s = switch(FlowControl::Strict, 2);
+    for packet in 0..6 {
+        let out = send(&mut s, Side::Peer, packet);
+        let to = Side::Member(packet as usize % 2);
+        assert!(matches!(out[..], [Output::Segment(side, made)]
+            if side == to && made.offset == packet / 2 * PAYLOAD));
+    }
+    // B is nearer: it says nothing of what A still owes, which is not lost.
+    assert_eq!(answer(&mut s, B, &ack(1, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
+    assert_eq!(answer(&mut s, B, &ack(3, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
+    assert_eq!(answer(&mut s, A, &ack(1, 5000, &[])), [(Side::Peer, 2, 5000, vec![])]);
+    // A has its third and misses its second: now that one is overtaken.
+    let missing = answer(&mut s, A, &ack(1, 5000, &[(2, 3)]));
+    assert_eq!(missing, [(Side::Peer, 2, 5000, vec![(3, 6)])]);
+    // Sent again it keeps its place.
+    let again = send(&mut s, Side::Peer, 2);
+    assert!(matches!(again[..], [Output::Segment(A, made)] if made.offset == PAYLOAD));
+    assert_eq!(answer(&mut s, A, &ack(3, 5000, &[])), [(Side::Peer, 6, 5000, vec![])]);
+    assert_eq!(s.remembered(), 0);
+    // What comes again is answered by the switch.
+    let twice = send(&mut s, Side::Peer, 1);
+    assert!(matches!(twice[..], [Output::Ack(Side::Peer, a)] if a.cumulative == 6 * PAYLOAD));
+}
+
+#[test]
+fn what_is_lost_before_the_switch_is_told_at_once() {
+    let mut s = switch(FlowControl::Strict, 2);
+    send(&mut s, Side::Peer, 0);
+    // 1 is lost; B's place in the order is kept for it.
+    send(&mut s, Side::Peer, 2);
+    let out = send(&mut s, Side::Peer, 3);
+    assert!(matches!(out[..], [Output::Segment(B, made)] if made.offset == PAYLOAD));
+    assert_eq!(answer(&mut s, A, &ack(2, 9000, &[])), [(Side::Peer, 1, 9000, vec![])]);
+    // B has what came after 1, so 1 is late.
+    assert_eq!(answer(&mut s, B, &ack(0, 9000, &[(1, 2)])), [(Side::Peer, 1, 9000, vec![(2, 4)])]);
+}
+
+#[test]
+fn the_peers_acknowledgements_go_to_whom_they_concern() {
+    let mut s = switch(FlowControl::Strict, 2);
+    send(&mut s, A, 0);
+    send(&mut s, B, 0);
+    let out = send(&mut s, A, 1);
+    assert!(matches!(out[..], [Output::Segment(Side::Peer, made)] if made.offset == 2 * PAYLOAD));
+    assert_eq!(answer(&mut s, Side::Peer, &ack(1, 8000, &[])), [(A, 1, 4000, vec![])]);
+    // B's packet is lost.
+    assert_eq!(answer(&mut s, Side::Peer, &ack(1, 8000, &[(2, 3)])), [(A, 2, 4000, vec![])]);
+    let again = send(&mut s, B, 0);
+    assert!(matches!(again[..], [Output::Segment(Side::Peer, made)] if made.offset == PAYLOAD));
+    assert_eq!(answer(&mut s, Side::Peer, &ack(3, 8000, &[])), [(B, 1, 4000, vec![])]);
+    // Only room: all hear of it.
+    assert_eq!(
+        answer(&mut s, Side::Peer, &ack(3, 9000, &[])),
+        [(A, 2, 4500, vec![]), (B, 1, 4500, vec![])]
+    );
+}
+
+#[test]
+fn a_member_that_lost_a_packet_hears_of_it() {
+    let mut s = switch(FlowControl::Strict, 2);
+    send(&mut s, A, 0);
+    // A's 1 is lost on its way here: its place is kept.
+    let out = send(&mut s, A, 2);
+    assert!(matches!(out[..], [Output::Segment(Side::Peer, made)] if made.offset == 2 * PAYLOAD));
+    send(&mut s, B, 0);
+    assert_eq!(answer(&mut s, Side::Peer, &ack(1, 8000, &[])), [(A, 1, 4000, vec![])]);
+    let answered = answer(&mut s, Side::Peer, &ack(1, 8000, &[(2, 4)]));
+    assert_eq!(answered, [(A, 1, 4000, vec![(2, 3)]), (B, 1, 4000, vec![])]);
+}
+
+#[test]
+fn windows_are_divided_or_not() {
+    let mut strict = switch(FlowControl::Strict, 4);
+    for k in 0..4 {
+        answer(&mut strict, Side::Member(k), &ack(0, 8000 + 1000 * k as u64, &[]));
+    }
+    assert_eq!(answer(&mut strict, A, &ack(0, 8000, &[]))[0].2, 8000);
+    send(&mut strict, A, 0);
+    assert_eq!(answer(&mut strict, Side::Peer, &ack(1, 8000, &[]))[0].2, 2000);
+    send(&mut strict, A, 1);
+    assert_eq!(answer(&mut strict, Side::Peer, &ack(2, 3000, &[]))[0].2, 1000, "a packet");
+
+    let mut soft = switch(FlowControl::Soft, 4);
+    for k in 0..4 {
+        answer(&mut soft, Side::Member(k), &ack(0, 8000 + 1000 * k as u64, &[]));
+    }
+    assert_eq!(answer(&mut soft, A, &ack(0, 8000, &[]))[0].2, 11_000);
+    send(&mut soft, A, 0);
+    assert_eq!(answer(&mut soft, Side::Peer, &ack(1, 8000, &[]))[0].2, 8000);
+}
+
+/// Members at different distances are no reason to send anything again.
+#[test]
+fn distance_is_not_loss() {
+    let sized = || Writer::Sized(Bytes::new(500 * PAYLOAD));
+    let mut rig = Rig::new("newreno", 3, PAYLOAD, Loads { peer: sized(), members: sized() });
+    rig.delays = vec![ms(5), ms(1), ms(10), ms(40)];
+    rig.run(Time::ZERO + ms(60_000));
+    assert!(rig.peer.sender.is_done());
+    assert_eq!(rig.peer.sender.stats().retransmitted_packets, 0);
+    for member in rig.members.iter().flatten() {
+        assert!(member.sender.is_done());
+        assert_eq!(member.sender.stats().retransmitted_packets, 0);
+    }
+}
+
+#[test]
+fn a_content_module_is_asked_when_the_frame_comes() {
+    let routing = crate::routing::Prefix::new(vec![(b"a".to_vec(), 0), (b"b".to_vec(), 1)]);
+    let config = SwitchConfig {
+        law: AnyLaw::new("newreno", &[]).unwrap(),
+        members: 2,
+        frame: Bytes::new(PAYLOAD),
+        payload: Bytes::new(PAYLOAD),
+        packet: Bytes::new(PAYLOAD + 40),
+        flow_control: FlowControl::Strict,
+        shuffle: 0.1,
+    };
+    let mut s = Switch::new(config, Box::new(routing));
+    let mut to = |packet: u64, content: &[u8]| {
+        let mut out = Vec::new();
+        s.on_segment(Time::ZERO, Side::Peer, &segment(packet), content, false, &mut out);
+        match out[..] {
+            [Output::Segment(side, made)] => (side, made.offset / PAYLOAD),
+            _ => panic!("{out:?}"),
+        }
+    };
+    assert_eq!(to(0, b"bx"), (B, 0));
+    // 1 is missing; where it goes only it can say.
+    assert_eq!(to(2, b"by"), (B, 1));
+    assert_eq!(to(1, b"bz"), (B, 2));
+    assert_eq!(to(3, b"a"), (A, 0));
+}

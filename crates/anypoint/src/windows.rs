@@ -1,0 +1,83 @@
+//! Receivers' windows, across the switch.
+
+use ratewire_units::Bytes;
+
+/// What becomes of the windows that receivers advertise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowControl {
+    /// No receiver can be sent more than it has room for: the peer is told the smallest window of the
+    /// members, each member an even part of the peer's.
+    Strict,
+    /// Windows are not divided: the peer is told the largest window of the members, each member all of
+    /// the peer's. Receivers hold their senders back by rate, or drop.
+    Soft,
+}
+
+/// What was advertised last.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    flow_control: FlowControl,
+    payload: Bytes,
+    members: Vec<Option<Bytes>>,
+    for_peer: Bytes,
+    peer: Bytes,
+    /// Offset up to which the peer's window reaches.
+    edge: u64,
+}
+
+impl Windows {
+    pub(crate) fn new(flow_control: FlowControl, members: usize, payload: Bytes) -> Windows {
+        let members = vec![None; members];
+        let (for_peer, peer) = (Bytes::ZERO, Bytes::ZERO);
+        Windows { flow_control, payload, members, for_peer, peer, edge: 0 }
+    }
+
+    /// A member advertises this.
+    pub(crate) fn set_member(&mut self, member: usize, window: Bytes) {
+        if self.members[member] != Some(window) {
+            self.members[member] = Some(window);
+            self.look();
+        }
+    }
+    pub(crate) fn forget(&mut self, member: usize) {
+        self.members[member] = None;
+        self.look();
+    }
+
+    fn look(&mut self) {
+        let known = self.members.iter().flatten().copied();
+        self.for_peer = match self.flow_control {
+            FlowControl::Strict => known.min(),
+            FlowControl::Soft => known.max(),
+        }
+        .unwrap_or(Bytes::ZERO);
+    }
+
+    /// What a member advertised; nothing is more than any window.
+    pub(crate) fn of_member(&self, member: usize) -> Bytes {
+        self.members[member].unwrap_or(Bytes::MAX)
+    }
+    pub(crate) fn for_peer(&self) -> Bytes {
+        self.for_peer
+    }
+
+    /// The peer advertises this beyond `cumulative`; returns whether that is further than ever.
+    pub(crate) fn set_peer(&mut self, cumulative: u64, window: Bytes) -> bool {
+        self.peer = window;
+        let edge = cumulative.saturating_add(window.get());
+        let grown = edge > self.edge;
+        self.edge = self.edge.max(edge);
+        grown
+    }
+
+    /// What one of so many members is told: at least a packet, while there is room for one.
+    pub(crate) fn for_member(&self, members: usize) -> Bytes {
+        match self.flow_control {
+            FlowControl::Soft => self.peer,
+            FlowControl::Strict => {
+                let part = Bytes::new(self.peer.get() / members.max(1) as u64);
+                part.max(self.payload.min(self.peer))
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The five cases, epoch by epoch, on a buffer made by hand.
+
+use super::*;
+use crate::law::Law;
+use crate::options::Options;
+
+const PAYLOAD: Bytes = Bytes::new(1000);
+/// How often an epoch is looked at, and what headers say: a little less, so that it is over by then.
+const EPOCH: Duration = Duration::from_millis(100);
+const RTT: Duration = Duration::from_micros(99_900);
+const SIZE: u64 = 200;
+/// A packet a round trip, in B/s.
+const SEGMENT: f64 = 1040.0 / 0.0999;
+
+struct Rig {
+    soft: Soft,
+    now: Time,
+    read: u64,
+    refused: u64,
+}
+
+impl Rig {
+    fn new() -> Rig {
+        let law = Xcp::from_options(&Options::defaults(Xcp::INFO.options)).unwrap();
+        let flow = FlowContext {
+            mss: PAYLOAD,
+            packet: Bytes::new(1040),
+            line_rate: ratewire_units::Rate::from_mbps(100),
+        };
+        let mut rig = Rig { soft: Soft::new(&law, &flow), now: Time::ZERO, read: 0, refused: 0 };
+        // The first epoch lasts 50 ms; nothing is read in it.
+        rig.epoch(1, 0, 0);
+        rig.now = Time::ZERO + EPOCH / 2;
+        rig
+    }
+
+    /// An epoch of 100 ms in which so many packets come and are read, and so many wait all the time.
+    /// Returns what the packets were granted in all.
+    fn epoch(&mut self, come: u64, read: u64, wait: u64) -> f64 {
+        let mut granted = 0.0;
+        let start = self.now;
+        for i in 0..come {
+            self.now = start + EPOCH * i / come;
+            let buffer = Buffer {
+                size: PAYLOAD * SIZE,
+                unread: PAYLOAD * wait,
+                read: PAYLOAD * (self.read + read * i / come),
+                refused: self.refused,
+            };
+            self.soft.observe(self.now, PAYLOAD, &buffer);
+            granted += self.soft.grant(RTT, 1e9);
+        }
+        self.now = start + EPOCH;
+        self.read += read;
+        granted
+    }
+
+    /// The target after an epoch like this from a target of 100 packets a round trip, in those.
+    fn after(come: u64, read: u64, wait: u64, refused: u64) -> f64 {
+        let mut rig = Rig::new();
+        rig.epoch(100, 100, 0);
+        rig.epoch(come, read, wait);
+        rig.soft.target = 100.0 * SEGMENT;
+        rig.refused += refused;
+        rig.epoch(1, 0, 0);
+        rig.soft.target / SEGMENT
+    }
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-6, "{a} is not {b}");
+}
+
+#[test]
+fn each_case_moves_the_target_its_way() {
+    near(Rig::after(80, 0, 10, 0), 1.0);
+    near(Rig::after(80, 80, 10, 1), 50.0);
+    near(Rig::after(80, 80, 101, 0), 90.0);
+    near(Rig::after(49, 49, 10, 0), 100.0);
+    near(Rig::after(80, 80, 10, 0), 102.0);
+    // Reading does not keep up, or the buffer is between its marks.
+    near(Rig::after(80, 79, 10, 0), 100.0);
+    near(Rig::after(80, 80, 80, 0), 100.0);
+}
+
+#[test]
+fn no_more_than_a_buffer_a_round_trip() {
+    let mut rig = Rig::new();
+    for _ in 0..150 {
+        let come = (rig.soft.target / SEGMENT) as u64;
+        rig.epoch(come, come, 0);
+    }
+    near(rig.soft.target / SEGMENT, SIZE as f64);
+}
+
+#[test]
+fn what_is_given_out_in_an_epoch_is_the_change() {
+    let mut rig = Rig::new();
+    for (come, wait) in [(60, 0), (100, 60), (150, 10)] {
+        rig.soft.target = 100.0 * SEGMENT;
+        rig.epoch(come, come, wait);
+        rig.soft.target = 100.0 * SEGMENT;
+        let granted = rig.epoch(come, come, wait);
+        // The target as the epoch began, after 2 segments more or none.
+        let target = rig.soft.target;
+        let queue = wait as f64 * 1040.0;
+        let change = 0.4 * (target - come as f64 * 10_400.0) - 0.226 * queue / 0.0999;
+        assert!((granted - change).abs() < 1e-3 * change.abs(), "{granted} {change}");
+    }
+}

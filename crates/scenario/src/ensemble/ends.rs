@@ -1,0 +1,208 @@
+//! The peer and the members: hosts, or switches with members of their own.
+
+use ratewire_sim::setup::{Keys, RoutingSpec};
+use ratewire_transport::Reader;
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::routing;
+use crate::context::Context;
+use crate::diagnostic::Span;
+use crate::document::{Item, Value};
+use crate::network::matches;
+use crate::section::{At, Section};
+use crate::traffic::{Senders, flows};
+use crate::transport;
+
+/// An end of an edge.
+pub(super) struct End {
+    /// What its edge is called after.
+    pub name: String,
+    pub node: usize,
+    pub span: Span,
+    pub kind: EndKind,
+}
+
+pub(super) enum EndKind {
+    Host(Host),
+    Switch { members: Vec<End>, routing: RoutingSpec, keys: Keys },
+}
+
+/// What is special about a host.
+#[derive(Clone, Default)]
+pub(super) struct Host {
+    pub receive_window: Option<Bytes>,
+    pub reader: Option<Reader>,
+    pub fails: Vec<(Time, Time)>,
+    pub idle: Vec<(Time, Time)>,
+    idle_span: Span,
+}
+
+impl End {
+    /// The peer: one end, which does not fail.
+    pub fn of_peer(section: &Section<'_>, item: &Item, senders: &Senders<'_>) -> Option<End> {
+        let context = section.context;
+        let mut ends = match &item.value {
+            Value::Text(_) | Value::Table(_) => End::of_item(section, "peer", item, senders),
+            _ => {
+                section.refuse("peer", item);
+                return None;
+            }
+        };
+        if ends.len() > 1 {
+            context.error(item.span, "a connection has one peer").help("for example \"client\"");
+        }
+        let end = ends.pop()?;
+        if let EndKind::Host(host) = &end.kind
+            && !host.fails.is_empty()
+        {
+            context
+                .error(item.span, "the peer does not fail")
+                .help("`fails` is for members: without its peer there is no connection");
+        }
+        Some(end)
+    }
+
+    /// The ends in `members`.
+    pub fn list(section: &Section<'_>, senders: &Senders<'_>) -> Vec<End> {
+        let Some(list) = section.list("members") else { return Vec::new() };
+        let ends = list.value.iter();
+        let ends: Vec<End> =
+            ends.flat_map(|item| End::of_item(section, "members", item, senders)).collect();
+        if list.value.is_empty() {
+            section
+                .context
+                .error(list.span, "an ensemble has at least one member")
+                .help("for example [\"a1\", \"a2\"]");
+        }
+        for (i, end) in ends.iter().enumerate() {
+            if ends[..i].iter().any(|other| other.name == end.name) {
+                section
+                    .context
+                    .error(end.span, format!("{:?} is a member twice", end.name))
+                    .help("each node is a member once");
+            }
+        }
+        ends
+    }
+
+    fn of_item(
+        section: &Section<'_>,
+        key: &'static str,
+        item: &Item,
+        senders: &Senders<'_>,
+    ) -> Vec<End> {
+        let context = section.context;
+        let table = match &item.value {
+            Value::Text(name) => {
+                return hosts(context, At { value: name, span: item.span }, senders);
+            }
+            Value::Table(table) => table,
+            _ => {
+                section.refuse(key, item);
+                return Vec::new();
+            }
+        };
+        let title = format!("an end in `{key}` of {}", section.title);
+        let own = Section::new(context, &["end"], title, item.span, table);
+        let ends = match own.only(&["node", "switch"]) {
+            Some("switch") => switch(&own, senders).into_iter().collect(),
+            Some(_) => special_hosts(&own, senders),
+            None => Vec::new(),
+        };
+        own.finish();
+        ends
+    }
+
+    /// Notes an error where a host is idle at times.
+    pub fn refuse_idle(&self, context: &Context<'_>) {
+        match &self.kind {
+            EndKind::Host(host) if !host.idle.is_empty() => {
+                context
+                    .error(host.idle_span, "`idle` is for applications with unlimited data")
+                    .help("`app` and `size` say themselves when there is nothing to send");
+            }
+            EndKind::Host(_) => {}
+            EndKind::Switch { members, .. } => members.iter().for_each(|m| m.refuse_idle(context)),
+        }
+    }
+}
+
+/// The nodes that a name or pattern stands for.
+fn hosts(context: &Context<'_>, name: At<&str>, senders: &Senders<'_>) -> Vec<End> {
+    let net = senders.net;
+    let end = |node: usize| End {
+        name: net.nodes[node].name.clone(),
+        node,
+        span: name.span,
+        kind: EndKind::Host(Host::default()),
+    };
+    if !name.value.contains('*') {
+        return net.expect_node(context, name).map(end).into_iter().collect();
+    }
+    let nodes = (0..net.nodes.len()).filter(|id| net.nodes[*id].is_host);
+    let found: Vec<End> =
+        nodes.filter(|id| matches(name.value, &net.nodes[*id].name).is_some()).map(end).collect();
+    if found.is_empty() {
+        let message = format!("no host's name matches {:?}", name.value);
+        let known = net.nodes.iter().filter(|n| n.is_host).map(|n| n.name.as_str());
+        context.unknown(name.span, message, name.value, known);
+    }
+    found
+}
+
+fn special_hosts(section: &Section<'_>, senders: &Senders<'_>) -> Vec<End> {
+    let payload = transport::payload(senders.transport);
+    let window = section.size("receive_window").map(|at| at.value.bytes(payload));
+    let host = Host {
+        receive_window: window,
+        reader: flows::reader(section),
+        fails: times(section, "fails"),
+        idle: times(section, "idle"),
+        idle_span: section.get("idle").map_or(section.span, |entry| entry.key_span),
+    };
+    let Some(name) = section.text("node") else { return Vec::new() };
+    let mut ends = hosts(section.context, name, senders);
+    ends.iter_mut().for_each(|end| end.kind = EndKind::Host(host.clone()));
+    ends
+}
+
+fn switch(section: &Section<'_>, senders: &Senders<'_>) -> Option<End> {
+    let members = End::list(section, senders);
+    if !section.has("members") {
+        section.missing("members");
+    }
+    let routing = routing::read(section, &members);
+    let keys = routing::keys(section);
+    let name = section.text("switch")?;
+    let node = senders.net.expect_node(section.context, name)?;
+    let kind = EndKind::Switch { members, routing, keys };
+    Some(End { name: name.value.to_string(), node, span: name.span, kind })
+}
+
+/// A list of `"5 s .. 8 s"`, one after the other.
+fn times(section: &Section<'_>, key: &'static str) -> Vec<(Time, Time)> {
+    let context = section.context;
+    let mut list: Vec<(Time, Time)> = Vec::new();
+    for at in section.texts(key).unwrap_or_default() {
+        let parts = at.value.split_once("..");
+        let both = parts.map(|(a, b)| (a.trim().parse::<Duration>(), b.trim().parse::<Duration>()));
+        let Some((Ok(from), Ok(to))) = both else {
+            context
+                .error(at.span, format!("`{key}` cannot be {:?}", at.value))
+                .help("allowed: two times such as \"5 s .. 8 s\"");
+            continue;
+        };
+        let (from, to) = (Time::ZERO + from, Time::ZERO + to);
+        if from >= to || list.last().is_some_and(|last| last.1 >= from) {
+            context
+                .error(
+                    at.span,
+                    format!("`{key}`: {:?} does not come after what is before it", at.value),
+                )
+                .help("each begins before it ends, and after the one before has ended");
+            continue;
+        }
+        list.push((from, to));
+    }
+    list
+}

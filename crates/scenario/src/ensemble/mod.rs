@@ -1,0 +1,124 @@
+//! `[[ensemble]]`: connections with many ends.
+
+mod ends;
+mod routing;
+mod tree;
+
+use ratewire_anypoint::FlowControl;
+use ratewire_laws::junction::Junction;
+use ratewire_sim::setup::{Ensembles, FlowSpec, Setup};
+use ratewire_transport::{App, TransportConfig, Writer};
+use ratewire_units::Time;
+
+use crate::section::Section;
+use crate::traffic::{Senders, flows};
+use crate::transport;
+use crate::uses::Made;
+use ends::End;
+use tree::Tree;
+
+/// What all edges of a connection have in common.
+struct Connection {
+    name: String,
+    app: App,
+    transport: TransportConfig,
+    law: usize,
+    start: Time,
+    stop: Option<Time>,
+    inbound: bool,
+    outbound: bool,
+    flow_control: Option<FlowControl>,
+    shuffle: f64,
+}
+
+/// Reads all `[[ensemble]]` tables; their edges come after the flows there are.
+pub(crate) fn read(
+    root: &Section<'_>,
+    senders: &mut Senders<'_>,
+    flows: &mut Vec<FlowSpec>,
+) -> Ensembles {
+    let mut ensembles = Ensembles { first_edge: flows.len() as u32, ..Ensembles::default() };
+    for section in root.sections("ensemble", &["ensemble"]) {
+        one(&section, senders, flows, &mut ensembles);
+        section.finish();
+    }
+    ensembles
+}
+
+fn one(
+    section: &Section<'_>,
+    senders: &mut Senders<'_>,
+    flows: &mut Vec<FlowSpec>,
+    ensembles: &mut Ensembles,
+) {
+    let context = section.context;
+    let name = section.text("name");
+    let peer = section.item("peer").and_then(|item| End::of_peer(section, item, senders));
+    let switch = section.text("switch").and_then(|at| senders.net.expect_node(context, at));
+    let members = End::list(section, senders);
+    let routing = routing::read(section, &members);
+    let keys = routing::keys(section);
+    let direction = section.word_or("direction");
+    let flow_control = section.word("flow_control").map(|at| match at.value {
+        "soft" => FlowControl::Soft,
+        _ => FlowControl::Strict,
+    });
+    let shuffle = section.number_or("shuffle");
+    let start = section.time_or("start");
+    let stop = section.time("stop");
+    let law = senders.laws.read_use(section, senders.defaults);
+    let transport = section
+        .section("transport")
+        .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
+    let app = flows::app(section, &transport);
+    if let Some(stop) = stop
+        && stop.value <= start
+    {
+        context
+            .error(
+                stop.span,
+                format!("an ensemble that starts at {start} cannot stop at {}", stop.value),
+            )
+            .help("`stop` must be later than `start`");
+    }
+    if app.writer != Writer::Unlimited {
+        members.iter().chain(&peer).for_each(|end| end.refuse_idle(context));
+    }
+    let (Some(name), Some(peer), Some(switch)) = (name, peer, switch) else { return };
+    if members.is_empty() {
+        return;
+    }
+    let connection = Connection {
+        name: name.value.to_string(),
+        app,
+        transport,
+        law: senders.uses.index(law),
+        start: Time::ZERO + start,
+        stop: stop.map(|stop| Time::ZERO + stop.value),
+        inbound: direction != "outbound",
+        outbound: direction != "inbound",
+        flow_control,
+        shuffle,
+    };
+    let span = name.span;
+    Tree { connection: &connection, senders, flows, ensembles, context, span }
+        .grow(switch, &peer, &members, routing, keys);
+}
+
+/// Why the laws of a run do not fit its ensembles, and what to do.
+pub(crate) fn refuse(setup: &Setup, made: &[Made]) -> Option<(String, &'static str)> {
+    let junctions = setup.ensembles.junctions.iter();
+    let unfit = junctions.filter_map(|junction| {
+        let flow = junction.peer.inbound.or(junction.peer.outbound)?;
+        let one = made.get(setup.flows[flow as usize].law)?;
+        (one.law.junction() == Junction::Refuses).then_some((&junction.name, &one.name))
+    });
+    unfit.map(|(ensemble, law)| {
+        let message = format!(
+            "{law} cannot run the ensemble {ensemble:?}: what its headers say holds for one flow from \
+             end to end, and cannot be split among members or merged"
+        );
+        (message, "laws that can: xcp, rcp, piqi-rcp, and those without a congestion header")
+    })
+    .next()
+}

@@ -1,0 +1,114 @@
+//! Routing modules and the keys of frames.
+
+use ratewire_sim::setup::{Keys, RoutingSpec};
+
+use super::ends::End;
+use crate::document::{Item, Value};
+use crate::section::Section;
+
+/// Without `keys`.
+const KEYS: u64 = 65_536;
+
+/// Reads `routing`, for these members.
+pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
+    let Some(entry) = section.get("routing") else { return RoutingSpec::RoundRobin };
+    let table = match &entry.item.value {
+        Value::Text(text) if text == "round-robin" => return RoutingSpec::RoundRobin,
+        Value::Text(text) if text == "least-outstanding" => return RoutingSpec::LeastOutstanding,
+        Value::Table(table) => table,
+        _ => {
+            section.refuse("routing", &entry.item);
+            return RoutingSpec::RoundRobin;
+        }
+    };
+    let title = format!("`routing` of {}", section.title);
+    let own = Section::new(section.context, &["routing"], title, entry.key_span, table);
+    let routing = match own.only(&["hash", "weighted", "prefix"]) {
+        Some("hash") => own.section("hash").map(|hash| {
+            let (offset, len) = (hash.count_or("offset") as usize, hash.count_or("len") as usize);
+            hash.finish();
+            RoutingSpec::KeyHash { offset, len }
+        }),
+        Some("weighted") => weighted(&own, members),
+        Some(_) => prefixes(&own, members),
+        None => None,
+    };
+    own.finish();
+    routing.unwrap_or(RoutingSpec::RoundRobin)
+}
+
+fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
+    let list = section.list("weighted")?;
+    let number = |item: &Item| match item.value {
+        Value::Integer(n) => Some(n as f64),
+        Value::Float(n) => Some(n),
+        _ => None,
+    };
+    let weights: Vec<f64> = list.value.iter().filter_map(number).filter(|n| *n > 0.0).collect();
+    if weights.len() != list.value.len() || weights.len() != members.len() {
+        section
+            .context
+            .error(list.span, "`weighted` needs a number above 0 for each member")
+            .help(format!("there are {} members", members.len()));
+        return None;
+    }
+    Some(RoutingSpec::Weighted(weights))
+}
+
+fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
+    let (table, _) = section.table("prefix")?;
+    let mut prefixes = Vec::new();
+    for entry in &table.value.entries {
+        let Some(prefix) = bytes(&entry.key) else {
+            section
+                .context
+                .error(
+                    entry.key_span,
+                    format!("{:?} are not hexadecimal digits, two a byte", entry.key),
+                )
+                .help("for example \"00ff\"");
+            continue;
+        };
+        let name = match &entry.item.value {
+            Value::Text(name) => name,
+            _ => {
+                section.refuse("prefix", &entry.item);
+                continue;
+            }
+        };
+        match members.iter().position(|member| member.name == *name) {
+            Some(member) => prefixes.push((prefix, member)),
+            None => {
+                let message = format!("no member is called {name:?}");
+                let known = members.iter().map(|member| member.name.as_str());
+                section.context.unknown(entry.item.span, message, name, known);
+            }
+        }
+    }
+    Some(RoutingSpec::Prefix(prefixes))
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    if !digits.is_ascii() || digits.len() % 2 == 1 {
+        return None;
+    }
+    let pairs = (0..digits.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok()).collect()
+}
+
+/// Reads `keys`.
+pub(super) fn keys(section: &Section<'_>) -> Keys {
+    let Some(own) = section.section("keys") else { return Keys::Uniform(KEYS) };
+    let keys = match own.only(&["uniform", "zipf"]) {
+        Some("zipf") => own.section("zipf").map(|zipf| {
+            let keys = zipf.count("keys").map_or(1, |at| at.value);
+            let exponent = zipf.number_or("exponent");
+            zipf.finish();
+            Keys::Zipf { keys, exponent }
+        }),
+        Some(_) => own.count("uniform").map(|at| Keys::Uniform(at.value)),
+        None => None,
+    };
+    own.finish();
+    keys.unwrap_or(Keys::Uniform(KEYS))
+}

@@ -1,0 +1,174 @@
+//! From ends to edges: a tree of switches as flows.
+
+use ratewire_net::spec::NodeId;
+use ratewire_sim::setup::{
+    Edge, Ensembles, FlowSpec, JunctionSpec, Keys, MemberEvent, RoutingSpec,
+};
+use ratewire_transport::{App, ReceiveWindow, TransportConfig, Writer};
+use ratewire_units::Rate;
+
+use super::Connection;
+use super::ends::{End, EndKind, Host};
+use crate::context::Context;
+use crate::diagnostic::Span;
+use crate::traffic::Senders;
+
+/// A connection's tree as it grows.
+pub(super) struct Tree<'a, 's, 'n, 'c> {
+    pub connection: &'a Connection,
+    pub senders: &'s mut Senders<'n>,
+    pub flows: &'s mut Vec<FlowSpec>,
+    pub ensembles: &'s mut Ensembles,
+    pub context: &'c Context<'c>,
+    pub span: Span,
+}
+
+/// Two nodes and what they are.
+struct Pair<'e> {
+    name: String,
+    near: (usize, Option<&'e Host>),
+    far: (usize, Option<&'e Host>),
+    span: Span,
+}
+
+impl Tree<'_, '_, '_, '_> {
+    /// The switch that the peer sees, and all that is behind it.
+    pub fn grow(
+        &mut self,
+        switch: usize,
+        peer: &End,
+        members: &[End],
+        routing: RoutingSpec,
+        keys: Keys,
+    ) {
+        let name = self.connection.name.clone();
+        let pair = Pair {
+            name: name.clone(),
+            near: (peer.node, peer.host()),
+            far: (switch, None),
+            span: peer.span,
+        };
+        let edge = self.edge(&pair);
+        self.junction(switch, edge, members, routing, keys, &name, false);
+        // Seen from a switch on the peer's side, it is the other way round.
+        if let EndKind::Switch { members, routing, keys } = &peer.kind {
+            let edge = turned(edge);
+            self.junction(peer.node, edge, members, routing.clone(), *keys, &name, true);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that a switch is")]
+    fn junction(
+        &mut self,
+        node: usize,
+        peer: Edge,
+        members: &[End],
+        routing: RoutingSpec,
+        keys: Keys,
+        path: &str,
+        is_turned: bool,
+    ) {
+        let at = self.ensembles.junctions.len();
+        self.ensembles.junctions.push(JunctionSpec {
+            name: self.connection.name.clone(),
+            node: NodeId(node as u32),
+            peer,
+            members: Vec::new(),
+            routing,
+            flow_control: self.connection.flow_control,
+            shuffle: self.connection.shuffle,
+            keys,
+        });
+        for (k, member) in members.iter().enumerate() {
+            let name = format!("{path}.{}", member.name);
+            let (here, there) = ((node, None), (member.node, member.host()));
+            let (near, far) = if is_turned { (there, here) } else { (here, there) };
+            let edge = self.edge(&Pair { name: name.clone(), near, far, span: member.span });
+            let edge = if is_turned { turned(edge) } else { edge };
+            self.ensembles.junctions[at].members.push(edge);
+            match &member.kind {
+                EndKind::Host(host) => self.failures(host, at as u32, k as u32),
+                EndKind::Switch { members, routing, keys } => {
+                    let routing = routing.clone();
+                    self.junction(member.node, edge, members, routing, *keys, &name, is_turned);
+                }
+            }
+        }
+    }
+
+    fn failures(&mut self, host: &Host, junction: u32, member: u32) {
+        for (from, to) in &host.fails {
+            let events = &mut self.ensembles.events;
+            events.push((*from, MemberEvent::Fail { junction, member }));
+            events.push((*to, MemberEvent::Recover { junction, member }));
+        }
+    }
+
+    /// The flows of an edge. `near` is on the peer's side.
+    fn edge(&mut self, pair: &Pair<'_>) -> Edge {
+        let (near, far) = (pair.near.0, pair.far.0);
+        if near == far {
+            let node = &self.senders.net.nodes[near].name;
+            self.context
+                .error(pair.span, format!("{node:?} is on both ends of an edge of the ensemble"))
+                .help("a switch, its peer and its members are at different nodes");
+            return Edge::default();
+        }
+        self.senders.check_route(self.context, (near, far), pair.span);
+        let Connection { inbound, outbound, .. } = *self.connection;
+        let name = |suffix| format!("{}{suffix}", pair.name);
+        Edge {
+            inbound: inbound.then(|| self.flow(name(""), pair.near, pair.far)),
+            outbound: outbound.then(|| self.flow(name(".out"), pair.far, pair.near)),
+        }
+    }
+
+    fn flow(
+        &mut self,
+        name: String,
+        from: (usize, Option<&Host>),
+        to: (usize, Option<&Host>),
+    ) -> u32 {
+        let id = self.flows.len() as u32;
+        let Connection { app, transport, law, start, stop, .. } = self.connection;
+        self.senders.take_name(self.context, &name, self.span);
+        let reader = to.1.and_then(|host| host.reader).unwrap_or(app.reader);
+        // Where a switch sends, nobody writes.
+        let silent = Writer::Constant { rate: Rate::ZERO };
+        let writer = if from.1.is_some() { app.writer.clone() } else { silent };
+        let window = to.1.and_then(|host| host.receive_window);
+        for (from, to) in from.1.iter().flat_map(|host| &host.idle) {
+            self.ensembles.events.push((*from, MemberEvent::Hold(id)));
+            self.ensembles.events.push((*to, MemberEvent::Resume(id)));
+        }
+        self.flows.push(FlowSpec {
+            name,
+            from: NodeId(from.0 as u32),
+            to: NodeId(to.0 as u32),
+            law: *law,
+            start: *start,
+            stop: *stop,
+            app: App { writer, reader, frame: app.frame },
+            transport: TransportConfig {
+                handshake: transport.handshake && from.1.is_some(),
+                receive_window: window.map_or(transport.receive_window, ReceiveWindow::Fixed),
+                ..transport.clone()
+            },
+            lie: None,
+        });
+        id
+    }
+}
+
+impl End {
+    fn host(&self) -> Option<&Host> {
+        match &self.kind {
+            EndKind::Host(host) => Some(host),
+            EndKind::Switch { .. } => None,
+        }
+    }
+}
+
+fn turned(edge: Edge) -> Edge {
+    Edge { inbound: edge.outbound, outbound: edge.inbound }
+}

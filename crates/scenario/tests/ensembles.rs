@@ -1,0 +1,169 @@
+//! Connections with many ends, from their text to what arrives.
+
+mod common;
+
+use common::{scenario, shown};
+use ratewire_scenario::Scenario;
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::NoRecorder;
+
+/// Two clusters of three hosts and two switches in a row: `c1 .. c3 - p - q - a1 .. a3`.
+fn clusters(law: &str, more: &str) -> Scenario {
+    let mut text = format!("duration = \"60 s\"\nlaw = \"{law}\"\n[topology]\nkind = \"custom\"\n");
+    for node in ["c1", "c2", "c3", "a1", "a2", "a3"] {
+        text += &format!("[[node]]\nname = \"{node}\"\n");
+    }
+    text += "[[node]]\nname = \"p\"\nhost = false\n[[node]]\nname = \"q\"\nhost = false\n";
+    let mut link = |a: &str, b: &str, rate: u32, delay: u32| {
+        text += &format!(
+            "[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n\
+             queue = \"60 packets\"\n"
+        );
+    };
+    link("p", "q", 20, 4);
+    for i in 1..=3 {
+        link("p", &format!("c{i}"), 30, i);
+        link("q", &format!("a{i}"), 30, 3 * i);
+    }
+    scenario(&(text + more))
+}
+
+fn run(scenario: &Scenario) -> Outcome {
+    let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    // That packets are conserved, the engine checks.
+    ratewire_sim::run(&setup, &mut NoRecorder).unwrap()
+}
+
+fn delivered(outcome: &Outcome, name: &str) -> u64 {
+    let flow = outcome.flows.iter().find(|flow| flow.name == name);
+    flow.unwrap_or_else(|| panic!("no {name}")).delivered.get()
+}
+
+fn completed(outcome: &Outcome, name: &str) -> bool {
+    outcome.flows.iter().any(|flow| flow.name == name && flow.completed.is_some())
+}
+
+const ONE_TO_MANY: &str = "[[ensemble]]\nname = \"kv\"\npeer = \"c1\"\nswitch = \"q\"\n";
+
+#[test]
+fn what_the_peer_sends_arrives_at_the_members_once() {
+    for law in ["xcp", "rcp", "piqi-rcp", "newreno", "cubic", "fixed"] {
+        for routing in ["\"round-robin\"", "\"least-outstanding\"", "{ hash = { len = 8 } }"] {
+            let more = format!(
+                "{ONE_TO_MANY}members = [\"a*\"]\nrouting = {routing}\nsize = \"3 MB\"\n\
+                 direction = \"inbound\"\n"
+            );
+            let outcome = run(&clusters(law, &more));
+            assert!(completed(&outcome, "kv"), "{law} {routing}");
+            assert_eq!(delivered(&outcome, "kv"), 3_000_000, "{law} {routing}");
+            let members: u64 = (1..=3).map(|i| delivered(&outcome, &format!("kv.a{i}"))).sum();
+            assert_eq!(members, 3_000_000, "{law} {routing}");
+        }
+    }
+}
+
+#[test]
+fn what_members_send_arrives_at_the_peer_once() {
+    for law in ["xcp", "rcp", "newreno"] {
+        let more =
+            format!("{ONE_TO_MANY}members = [\"a*\"]\nsize = \"1 MB\"\ndirection = \"outbound\"\n");
+        let outcome = run(&clusters(law, &more));
+        assert_eq!(delivered(&outcome, "kv.out"), 3_000_000, "{law}");
+        for i in 1..=3 {
+            assert!(completed(&outcome, &format!("kv.a{i}.out")), "{law}");
+            assert_eq!(delivered(&outcome, &format!("kv.a{i}.out")), 1_000_000, "{law}");
+        }
+    }
+}
+
+/// Neither cluster knows how many the other is.
+#[test]
+fn a_cluster_talks_to_a_cluster() {
+    let peer = "peer = { switch = \"p\", members = [\"c*\"] }\n";
+    for law in ["xcp", "rcp", "newreno"] {
+        let more = format!(
+            "[[ensemble]]\nname = \"two\"\n{peer}switch = \"q\"\nmembers = [\"a*\"]\nsize = \"1 MB\"\n"
+        );
+        let outcome = run(&clusters(law, &more));
+        for way in ["two", "two.out"] {
+            assert_eq!(delivered(&outcome, way), 3_000_000, "{law} {way}");
+        }
+        for i in 1..=3 {
+            for edge in [format!("two.c{i}"), format!("two.a{i}.out")] {
+                assert!(completed(&outcome, &edge), "{law} {edge}");
+            }
+            for edge in [format!("two.a{i}"), format!("two.c{i}.out")] {
+                let share = delivered(&outcome, &edge) as f64 / 1e6;
+                assert!((share - 1.0).abs() < 0.01, "{law} {edge} {share}");
+            }
+        }
+    }
+}
+
+/// Members that fail and come back: the peer's data are all acknowledged, and what a dead member had sent
+/// is not waited for.
+#[test]
+fn members_fail_and_nothing_is_lost() {
+    for law in ["xcp", "rcp", "newreno"] {
+        for frame in ["1000 B", "8 KB"] {
+            let more = format!(
+                "{ONE_TO_MANY}frame = \"{frame}\"\nsize = \"8 MB\"\nmembers = [\n\
+                 {{ node = \"a1\", fails = [\"1.5 s .. 2.5 s\"] }},\n\
+                 {{ node = \"a2\", fails = [\"500 ms .. 1 s\", \"2 s .. 3 s\", \"4 s .. 5 s\"] }}, \"a3\"]\n"
+            );
+            let scenario = clusters(law, &more);
+            let outcome = run(&scenario);
+            assert!(completed(&outcome, "kv"), "{law} {frame}");
+            assert_eq!(delivered(&outcome, "kv"), 8_000_000, "{law} {frame}");
+            // A member may have got what it could not acknowledge any more.
+            let members: u64 = (1..=3).map(|i| delivered(&outcome, &format!("kv.a{i}"))).sum();
+            assert!((8_000_000..8_400_000).contains(&members), "{law} {frame} {members}");
+            for i in 1..=3 {
+                assert!(completed(&outcome, &format!("kv.a{i}.out")), "{law} {frame} {i}");
+            }
+            // Each life of a member sends its 8 MB anew.
+            assert!(delivered(&outcome, "kv.out") > 24_000_000, "{law} {frame}");
+            let again = run(&scenario);
+            assert_eq!(format!("{:?}", outcome.flows), format!("{:?}", again.flows));
+        }
+    }
+}
+
+#[test]
+fn an_idle_member_sends_when_it_is_not() {
+    let more = format!(
+        "{ONE_TO_MANY}direction = \"outbound\"\n\
+         members = [{{ node = \"a1\", idle = [\"0 s .. 20 s\", \"40 s .. 60 s\"] }}, \"a2\"]\n\
+         [[expect]]\nmetric = \"goodput\"\nflow = \"kv.a1.out\"\nduring = \"1 s .. 20 s\"\nmax = 0\n\
+         [[expect]]\nmetric = \"share\"\nflow = \"kv.a1.out\"\nof = \"kv.out\"\nduring = \"25 s .. 40 s\"\n\
+         equals = 0.5\ntolerance = \"2 %\"\n\
+         [[expect]]\nmetric = \"share\"\nflow = \"kv.a1.out\"\nof = \"kv.out\"\nduring = \"42 s .. 60 s\"\nmax = 0\n"
+    );
+    let scenario = clusters(
+        "xcp",
+        &more.replace("max = 0\n", "max = \"0 bit/s\"\n").replacen(
+            "during = \"42 s .. 60 s\"\nmax = \"0 bit/s\"",
+            "during = \"42 s .. 60 s\"\nmax = 0",
+            1,
+        ),
+    );
+    let plan = scenario.plan(None, None).unwrap();
+    let mut evaluator = scenario.evaluator(&plan);
+    let outcome = ratewire_sim::run(&plan.setup, &mut evaluator).unwrap();
+    for verdict in evaluator.finish(&outcome) {
+        assert!(verdict.pass, "{verdict}");
+    }
+}
+
+#[test]
+fn a_law_that_cannot_be_split_is_refused() {
+    let scenario = clusters("xcp", &format!("{ONE_TO_MANY}members = [\"a*\"]\n"));
+    for law in ["jetmax", "emkc", "maxnet", "hpcc", "abc", "bbr"] {
+        let said = shown(&scenario.setup(Some(law), None).expect_err(law));
+        assert!(said.contains(&format!("{law} cannot run the ensemble \"kv\"")), "{said}");
+        assert!(said.contains("xcp, rcp, piqi-rcp"), "{said}");
+    }
+    // A flow may have any law beside an ensemble that has one that can.
+    let more = format!("{ONE_TO_MANY}members = [\"a*\"]\nlaw = \"xcp\"\n");
+    assert!(clusters("jetmax", &more).setup(None, None).is_ok());
+}

@@ -1,0 +1,146 @@
+//! Anypoint switches at nodes of the network.
+//!
+//! An edge of an ensemble is a flow like any other: its packets take the flow's routes and carry its
+//! number, and at a host its sender or receiver is the flow's own. At a switch its packets end, and others
+//! leave on other edges. So packets of ensembles are told from others' by their flow's number alone.
+
+mod keys;
+mod relay;
+pub(crate) mod spec;
+
+use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig};
+use ratewire_laws::FlowContext;
+use ratewire_units::{Bytes, Rate, Time};
+
+use crate::setup::Setup;
+use keys::KeySource;
+use spec::Edge;
+
+/// The switches of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Junctions {
+    list: Vec<Junction>,
+    /// Where the edges end, from this flow on.
+    first: u32,
+    ends: Vec<Ends>,
+    /// To be filled by the next switch.
+    out: Vec<Output>,
+}
+
+#[derive(Debug)]
+struct Junction {
+    switch: Switch,
+    peer: Edge,
+    members: Vec<Edge>,
+    frame: u64,
+    keys: KeySource,
+    /// When its timer event is due.
+    timer_at: Time,
+}
+
+/// Both ends of an edge: a switch and which side of it, or a host.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    from: Option<(u32, Side)>,
+    to: Option<(u32, Side)>,
+}
+
+impl Junctions {
+    pub(crate) fn new(setup: &Setup) -> Junctions {
+        let spec = &setup.ensembles;
+        if spec.junctions.is_empty() {
+            return Junctions::default();
+        }
+        let first = spec.first_edge;
+        let mut ends = vec![Ends::default(); setup.flows.len() - first as usize];
+        let mut list = Vec::new();
+        for (j, junction) in spec.junctions.iter().enumerate() {
+            let members = junction.members.iter().enumerate();
+            let members = members.map(|(k, edge)| (Side::Member(k), *edge));
+            for (side, edge) in members.chain([(Side::Peer, junction.peer)]) {
+                let here = Some((j as u32, side));
+                let (arrives, leaves) = match side {
+                    Side::Peer => (edge.inbound, edge.outbound),
+                    Side::Member(_) => (edge.outbound, edge.inbound),
+                };
+                if let Some(flow) = arrives {
+                    ends[(flow - first) as usize].to = here;
+                }
+                if let Some(flow) = leaves {
+                    ends[(flow - first) as usize].from = here;
+                }
+            }
+            let some_flow = junction.peer.inbound.or(junction.peer.outbound).unwrap_or(first);
+            let flow = &setup.flows[some_flow as usize];
+            let law = &setup.laws[flow.law];
+            let headers = flow.transport.headers + law.header_len();
+            let payload = flow.transport.packet.saturating_sub(headers).max(Bytes::new(1));
+            let frame = flow.app.frame.unwrap_or(payload);
+            let context =
+                FlowContext { mss: payload, packet: flow.transport.packet, line_rate: Rate::ZERO };
+            let soft = law.sink(&context).is_some_and(|sink| sink.watches_buffer());
+            let natural = if soft { FlowControl::Soft } else { FlowControl::Strict };
+            let config = SwitchConfig {
+                law: law.clone(),
+                members: junction.members.len(),
+                frame,
+                payload,
+                packet: flow.transport.packet,
+                flow_control: junction.flow_control.unwrap_or(natural),
+                shuffle: junction.shuffle,
+            };
+            list.push(Junction {
+                switch: Switch::new(config, junction.routing.make()),
+                peer: junction.peer,
+                members: junction.members.clone(),
+                frame: frame.get().max(1),
+                keys: KeySource::new(junction.keys, j as u64, setup.seed),
+                timer_at: Time::NEVER,
+            });
+        }
+        Junctions { list, first, ends, out: Vec::new() }
+    }
+
+    /// Whether a flow is an edge: all that other flows' packets pay for ensembles.
+    #[inline]
+    pub(crate) fn has(&self, flow: u32) -> bool {
+        flow.wrapping_sub(self.first) < self.ends.len() as u32
+    }
+
+    fn ends(&self, flow: u32) -> Ends {
+        self.ends[(flow - self.first) as usize]
+    }
+
+    /// What has passed the switch at the far end of an edge: the payload that is acknowledged there.
+    pub(crate) fn passed(&self, flow: u32) -> Bytes {
+        if !self.has(flow) {
+            return Bytes::ZERO;
+        }
+        match self.ends(flow).to {
+            Some((j, Side::Peer)) => self.list[j as usize].switch.acknowledged_inbound(),
+            Some((j, Side::Member(k))) => self.list[j as usize].switch.acknowledged_outbound(k),
+            None => Bytes::ZERO,
+        }
+    }
+
+    /// What a receiver counts as arrived and has not got: gaps that a switch has closed.
+    pub(crate) fn skipped(&self, flow: u32) -> Bytes {
+        if !self.has(flow) {
+            return Bytes::ZERO;
+        }
+        match (self.ends(flow).from, self.ends(flow).to) {
+            (Some((j, Side::Peer)), None) => self.list[j as usize].switch.skipped(),
+            _ => Bytes::ZERO,
+        }
+    }
+
+    /// What the switch that an edge comes from has sent into it and is not acknowledged; `None` for an
+    /// edge that comes from a host.
+    pub(crate) fn outstanding(&self, flow: u32) -> Option<Bytes> {
+        if !self.has(flow) {
+            return None;
+        }
+        let (j, side) = self.ends(flow).from?;
+        Some(self.list[j as usize].switch.outstanding(side))
+    }
+}

@@ -1,0 +1,176 @@
+//! What the engine does at a switch.
+
+use ratewire_anypoint::{Output, Side};
+use ratewire_net::{Body, Ecn, Label};
+use ratewire_transport::{Segment, SegmentKind};
+use ratewire_units::{Bytes, Time};
+
+use super::spec::MemberEvent;
+use crate::engine::{Rare, Simulation};
+use crate::record::{Fate, FlowId, Recorder};
+
+impl<R: Recorder> Simulation<'_, R> {
+    /// A packet of an edge has arrived; returns whether at a switch.
+    pub(crate) fn relay(&mut self, label: &Label) -> bool {
+        if self.flows.get(label.flow, label.generation).is_none() {
+            return false; // Of an end that is gone.
+        }
+        let content = *self.network.content(label);
+        let ends = self.junctions.ends(label.generation);
+        let is_ack = matches!(content.body, Body::Ack { .. });
+        let Some((j, side)) = (if is_ack { ends.from } else { ends.to }) else { return false };
+        if self.network.is_followed(label) {
+            self.tell_followed(label.flow, Fate::AcknowledgedLater);
+        }
+        let mut out = core::mem::take(&mut self.junctions.out);
+        let ack = self.network.ack(label);
+        self.network.remove(label);
+        let junction = &mut self.junctions.list[j as usize];
+        let now = self.now;
+        if let Some(ack) = ack {
+            junction.switch.on_ack(now, side, &ack, &mut out);
+        } else {
+            let segment = segment(&content.body, content.header);
+            self.data_packets += u64::from(segment.kind != SegmentKind::Open);
+            let key = match side {
+                Side::Peer => junction.keys.content(segment.offset / junction.frame),
+                Side::Member(_) => [0; 8],
+            };
+            let marked = label.ecn == Ecn::Marked;
+            junction.switch.on_segment(now, side, &segment, &key, marked, &mut out);
+        }
+        self.send_on(j, &mut out);
+        self.junctions.out = out;
+        true
+    }
+
+    /// Sends what a switch lets go.
+    fn send_on(&mut self, j: u32, out: &mut Vec<Output>) {
+        for output in out.drain(..) {
+            let junction = &self.junctions.list[j as usize];
+            let edge = |side| match side {
+                Side::Peer => junction.peer,
+                Side::Member(k) => junction.members[k],
+            };
+            match output {
+                Output::Segment(to, segment) => {
+                    let flow = match to {
+                        Side::Peer => edge(to).outbound,
+                        Side::Member(_) => edge(to).inbound,
+                    };
+                    self.send_segment(flow, segment, false);
+                }
+                Output::Skip(segment) => {
+                    self.send_segment(edge(Side::Peer).outbound, segment, true)
+                }
+                Output::Ack(to, mut ack) => {
+                    let flow = match to {
+                        Side::Peer => edge(to).inbound,
+                        Side::Member(_) => edge(to).outbound,
+                    };
+                    let Some((slot, flow)) = flow.and_then(|id| {
+                        let slot = self.slots[id as usize]?;
+                        Some((slot, self.flows.get(slot, id)?))
+                    }) else {
+                        continue;
+                    };
+                    let address = flow.back(slot, &mut ack, self.setup);
+                    let is_whole = ack.cumulative >= flow.end && !flow.completed;
+                    self.packets.sent += 1;
+                    self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
+                    if is_whole {
+                        self.complete(slot);
+                    }
+                }
+            }
+        }
+        self.arm_switch(j);
+    }
+
+    fn send_segment(&mut self, flow: Option<u32>, mut segment: Segment, is_empty: bool) {
+        let Some((slot, flow)) = flow.and_then(|id| {
+            let slot = self.slots[id as usize]?;
+            Some((slot, self.flows.get(slot, id)?))
+        }) else {
+            return;
+        };
+        let mut address = flow.out(slot, &mut segment, self.setup);
+        if is_empty {
+            address.size = flow.headers;
+        }
+        self.packets.sent += 1;
+        self.network.send(self.now, &address, &segment, &mut self.wheel);
+    }
+
+    fn arm_switch(&mut self, j: u32) {
+        let junction = &mut self.junctions.list[j as usize];
+        let due = junction.switch.deadline();
+        if due < junction.timer_at {
+            junction.timer_at = due;
+            self.later(due, Rare::Switch(j));
+        }
+    }
+
+    /// The timer of a switch may be due.
+    pub(crate) fn switch_timer(&mut self, j: u32) {
+        let mut out = Vec::new();
+        let junction = &mut self.junctions.list[j as usize];
+        junction.timer_at = Time::NEVER;
+        junction.switch.on_timer(self.now, &mut out);
+        self.send_on(j, &mut out);
+    }
+
+    /// Something happens to a member.
+    pub(crate) fn member_event(&mut self, event: MemberEvent) {
+        match event {
+            MemberEvent::Fail { junction, member } => self.fail_member(junction, member as usize),
+            MemberEvent::Recover { junction, member } => {
+                let edge = self.junctions.list[junction as usize].members[member as usize];
+                self.junctions.list[junction as usize].switch.recover(member as usize);
+                [edge.inbound, edge.outbound].into_iter().flatten().for_each(|id| self.restart(id));
+            }
+            MemberEvent::Hold(id) => self.with_sender(id, |sender| sender.hold()),
+            MemberEvent::Resume(id) => self.with_sender(id, |sender| sender.resume()),
+        }
+    }
+
+    fn with_sender(&mut self, id: u32, act: impl FnOnce(&mut ratewire_transport::Sender)) {
+        if let Some(slot) = self.slots[id as usize]
+            && let Some(flow) = self.flows.get(slot, id)
+        {
+            act(&mut flow.sender);
+            self.pump(slot);
+        }
+    }
+
+    fn fail_member(&mut self, j: u32, member: usize) {
+        let edge = self.junctions.list[j as usize].members[member];
+        for id in [edge.inbound, edge.outbound].into_iter().flatten() {
+            if let Some(slot) = self.slots[id as usize].take() {
+                self.abandon(slot);
+            }
+        }
+        let mut out = Vec::new();
+        self.junctions.list[j as usize].switch.fail(self.now, member, &mut out);
+        self.send_on(j, &mut out);
+    }
+
+    /// A host that has failed is there again: its ends of an edge begin anew.
+    fn restart(&mut self, id: u32) {
+        let spec = &self.setup.flows[id as usize];
+        let stopped = spec.stop.is_some_and(|stop| stop <= self.now);
+        if spec.start <= self.now && !stopped && self.slots[id as usize].is_none() {
+            // Its routes were found when it started first.
+            let Ok(slot) = self.open(FlowId(id), spec) else { return };
+            self.pump(slot);
+        }
+    }
+}
+
+fn segment(body: &Body, header: ratewire_laws::Header) -> Segment {
+    let (kind, offset, payload) = match *body {
+        Body::Data { offset, payload } => (SegmentKind::Data { again: false }, offset, payload),
+        Body::Open | Body::Ack { .. } => (SegmentKind::Open, 0, 0),
+    };
+    Segment { kind, offset, payload: Bytes::new(u64::from(payload)), header }
+}
