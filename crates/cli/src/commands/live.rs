@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use ratewire_live::{Error, Law, doctor, host, router};
-use ratewire_units::{QuantityError, Rate};
+use ratewire_units::Rate;
+use ratewire_units::quantity::QuantityError;
 use serde::Serialize;
 
 use super::print;
