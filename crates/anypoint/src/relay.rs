@@ -282,7 +282,12 @@ impl Relay {
         let mut sack = SackBlocks::default();
         let below = self.sources[source].acked.below();
         let mut told = 0;
-        let mut hole = below;
+        // What is there and waits at its member for data that the source sent later: routed anew, it has
+        // come into the member's stream behind them. Unless told so, the source would repeat it for ever.
+        let mut hole = self.sources[source].heard.below().max(below);
+        if hole > below {
+            sack.push(below, below, hole);
+        }
         for &(start, end) in self.sources[source].heard.beyond().iter().take(MOST_BLOCKS) {
             if !self.is_overtaken(source, hole, start) {
                 break;

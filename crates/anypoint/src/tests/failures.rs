@@ -18,7 +18,7 @@ fn at(n: u64) -> Time {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// Whoever fails whenever, all the peer sends is acknowledged, and by members that got it.
     #[test]
@@ -122,5 +122,21 @@ fn with_nobody_up_the_peer_waits_and_goes_on() {
     }
     rig.recover_at(at(2_000), 1);
     rig.run(at(600_000));
+    assert!(rig.peer.sender.is_done());
+}
+
+/// A frame routed anew stands behind frames that the peer sent after it, of which one is lost: the peer is
+/// told that the first has arrived, or it would send it again for ever and never the other.
+#[test]
+fn what_waits_behind_later_data_is_not_asked_for() {
+    let mut rig = inbound(4, 3 * PAYLOAD);
+    rig.seed(6_867_555_927_906_136_954);
+    rig.loss = 86;
+    rig.delays[2] = ms(30);
+    for (member, from, length) in [(1, 176, 210), (2, 97, 269)] {
+        rig.fail_at(at(from), member);
+        rig.recover_at(at(from + length), member);
+    }
+    rig.run(at(60_000));
     assert!(rig.peer.sender.is_done());
 }
