@@ -154,8 +154,7 @@ impl Frame {
     /// # Errors
     /// When the bytes are no such frame.
     pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
-        let bytes: &[u8; LENGTH] =
-            bytes.try_into().map_err(|_| FrameError::Length(bytes.len()))?;
+        let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| FrameError::Length(bytes.len()))?;
         let found = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
         let fits = check_sequence(&bytes[..BODY]);
         if found != fits {

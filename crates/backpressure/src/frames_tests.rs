@@ -9,9 +9,7 @@ fn frame(control: Control) -> Frame {
 /// Bytes of a hexadecimal text, and zeros up to the check sequence.
 fn golden(start: &str, check: &str) -> [u8; LENGTH] {
     let digits: Vec<u8> = start.bytes().chain(check.bytes()).filter(|b| *b != b' ').collect();
-    let value = |pair: &[u8]| {
-        u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap()
-    };
+    let value = |pair: &[u8]| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap();
     let read: Vec<u8> = digits.chunks(2).map(value).collect();
     let (body, sequence) = read.split_at(read.len() - 4);
     let mut bytes = [0; LENGTH];
@@ -26,8 +24,14 @@ fn vectors() -> [([u8; LENGTH], Control); 3] {
     classes[3] = Some(Quanta(0xffff));
     classes[5] = Some(Quanta(0));
     [
-        (golden("0180c2000001 020000000001 8808 0001 ffff", "dd7cb2ff"), Control::Pause(Quanta::MAX)),
-        (golden("0180c2000001 020000000001 8808 0001 0000", "5917bd86"), Control::Pause(Quanta::ZERO)),
+        (
+            golden("0180c2000001 020000000001 8808 0001 ffff", "dd7cb2ff"),
+            Control::Pause(Quanta::MAX),
+        ),
+        (
+            golden("0180c2000001 020000000001 8808 0001 0000", "5917bd86"),
+            Control::Pause(Quanta::ZERO),
+        ),
         (
             golden("0180c2000001 020000000001 8808 0101 0028 0000 0000 0000 ffff", "9d406a4c"),
             Control::Priority(classes),

@@ -17,7 +17,8 @@ pub fn frames(data: &[u8]) {
     let address = |at: usize| core::array::from_fn(|i| values[at + i]);
     let mut destination: [u8; 6] = address(0);
     destination[0] &= !1;
-    let time = |class: usize| (values[13] >> class & 1 == 1).then(|| Quanta(number(14 + 2 * class)));
+    let time =
+        |class: usize| (values[13] >> class & 1 == 1).then(|| Quanta(number(14 + 2 * class)));
     let control = match values[12] & 1 {
         0 => Control::Pause(Quanta(number(14))),
         _ => Control::Priority(core::array::from_fn(time)),

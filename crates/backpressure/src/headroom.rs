@@ -4,7 +4,8 @@
 //!
 //! 1. that arrival itself may be a full packet: `L`, with what the link adds to it;
 //! 2. the frame waits for the packet that is being sent the other way, `L / r` at the rate `r` of the
-//!    way back, and behind frames sent just before, `F / r` each; its own takes `F / r`;
+//!    way back, and takes `F / r` itself. One that waits says what holds when it is sent, so no two of a
+//!    kind wait; with queues by flow a map may be before it: `n` is 1, or 2;
 //! 3. it travels for `d'`;
 //! 4. the upstream transmitter has a time `e` in which to obey;
 //! 5. it may have started a full packet just then: `L`;
@@ -39,7 +40,7 @@ pub struct Hop {
     pub packet: Bytes,
     /// How long the transmitter takes to obey.
     pub reaction: Duration,
-    /// Frames that may be underway at once: two a class, one of which takes back what the other said.
+    /// Frames that may wait to be sent at once: one, or with queues by flow a map more.
     pub frames: u64,
 }
 

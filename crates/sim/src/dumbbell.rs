@@ -2,7 +2,7 @@
 
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{
-    Discipline, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, NodeSpec, Service,
+    Discipline, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, NodeSpec, Service,
 };
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -128,6 +128,8 @@ fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration,
             strips: false,
             reorder: None,
             police: None,
+            pause: None,
+            driver: DriverSpec::default(),
         });
     }
 }

@@ -90,6 +90,8 @@ impl Net {
                 strips: false,
                 reorder: None,
                 police: None,
+                pause: None,
+                driver: DriverSpec::default(),
             });
         }
         first
