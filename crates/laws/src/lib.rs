@@ -24,6 +24,7 @@ pub mod hpcc;
 pub mod jetmax;
 mod law;
 pub mod maxnet;
+pub mod noq;
 pub mod options;
 mod paced;
 pub mod piqi_rcp;

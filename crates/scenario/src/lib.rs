@@ -36,6 +36,7 @@ mod laws;
 mod lower;
 mod network;
 mod overrides;
+mod pause;
 mod record;
 mod reference;
 mod scenario;

@@ -183,6 +183,10 @@ pub struct LinkSample {
     pub drops: u64,
     /// Packets marked in the interval.
     pub marks: u64,
+    /// How often the link was paused in the interval.
+    pub pauses: u64,
+    /// Share of the interval in which it was, 0 to 1.
+    pub paused: f64,
 }
 
 /// A flow with an end has delivered everything.

@@ -14,6 +14,7 @@ const FLOW: FlowContext = FlowContext {
     mss: Bytes::new(1460),
     packet: Bytes::new(1500),
     line_rate: Rate::from_mbps(10_000),
+    back_pressured: false,
 };
 const LINKS: [LinkContext; 2] = [
     LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10), id: 1 },

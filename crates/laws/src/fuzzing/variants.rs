@@ -36,6 +36,7 @@ pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("xcp", &[("draft", "02"), ("capacity", "0 bit/s"), ("initial_interval", "1 us")]),
     ("xcp", &[("draft", "00"), ("weight", "1000"), ("initial_window", "0 B")]),
     ("dctcp", &[("threshold", "1 packets"), ("g", "0.0625")]),
+    ("noq", &[("mode", "force")]),
     ("fixed", &[("rate", "12 Mbit/s")]),
     ("fixed", &[("window", "0 B")]),
 ];

@@ -73,9 +73,10 @@ impl Evaluator {
         let mine = |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|name| name == law);
         let checks = expectations.iter().filter(mine).map(|expectation| {
             let info = metrics().iter().find(|info| info.name == expectation.metric);
-            let of_link =
-                info.is_some_and(|info| matches!(info.subject, Subject::Link | Subject::LinkOrAll));
-            let sums = if of_link {
+            let of_flows = info.is_some_and(|info| {
+                matches!(info.subject, Subject::Flows | Subject::FlowsOrTraffic)
+            });
+            let sums = if !of_flows {
                 Sums::Link(LinkSums::default())
             } else {
                 Sums::Flows(Box::new(FlowSums::new(expectation, setup)))

@@ -62,7 +62,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
-    let whole_run = matches!(info.name, "completion_time" | "clamps");
+    let whole_run = matches!(info.name, "completion_time" | "clamps" | "overflows" | "deadlock");
     let during = if whole_run { None } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
@@ -77,6 +77,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     let target = match info.subject {
         Subject::Link | Subject::LinkOrAll => link(section, named, info, &mut measure),
+        Subject::Run => Some("the run".to_string()),
         Subject::Flows | Subject::FlowsOrTraffic => flows(section, named, info, &mut measure),
     };
     details(section, info, &mut measure, edges);

@@ -1,5 +1,6 @@
 //! How flows begin and end.
 
+use ratewire_net::spec::Sockets;
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
@@ -42,6 +43,7 @@ impl<R: Recorder> Simulation<'_, R> {
     ) -> Result<(), SetupError> {
         let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
         let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
+        let own = &self.setup.network.links[forward.first.index()];
         let flow = Flow::new(&Start {
             now: self.now,
             id,
@@ -53,6 +55,9 @@ impl<R: Recorder> Simulation<'_, R> {
             reverse: reverse.id,
             line_rate: forward.line_rate,
             lie: spec.lie,
+            own_link: forward.first,
+            paused: own.pause.is_some(),
+            waits_for_room: own.driver.sockets != Sockets::Drop,
         });
         self.recorder.flow_started(&FlowStarted {
             flow: id,
