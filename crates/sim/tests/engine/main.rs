@@ -9,4 +9,5 @@ mod hard;
 mod laws;
 mod net;
 mod paths;
+mod pausing;
 mod traffic;
