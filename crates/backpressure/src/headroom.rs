@@ -48,9 +48,14 @@ impl Hop {
     /// From the decision to pause until the transmitter starts no more packets, at worst; for ever where
     /// the way back sends nothing.
     pub fn latency(&self) -> Duration {
-        let Some(per_byte) = self.back_rate.serial_time() else { return Duration::MAX };
-        let frames = ON_WIRE * self.frames;
-        per_byte.of(self.packet + frames) + self.back_delay + self.reaction
+        self.sending() + self.back_delay + self.reaction
+    }
+
+    /// From the decision until the frame is sent, at worst. Two in a row are that much closer or further
+    /// apart when they arrive than when they were decided on, at worst.
+    pub fn sending(&self) -> Duration {
+        let size = self.packet + ON_WIRE * self.frames;
+        self.back_rate.serial_time().map_or(Duration::MAX, |per_byte| per_byte.of(size))
     }
 
     /// Room that must be left beyond the threshold.

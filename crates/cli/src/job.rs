@@ -110,7 +110,8 @@ impl<'a> PacketFile<'a> {
     }
 
     fn packet(&mut self, seen: &PacketSeen) {
-        if self.failed.is_none() {
+        let is_kept = self.setup.captured_links.contains(&seen.packet.link);
+        if is_kept && self.failed.is_none() {
             self.failed = self.capture.packet(seen).err();
         }
     }

@@ -9,7 +9,7 @@ use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
 use crate::document::{Item, Value};
-use crate::expect::{self, Named};
+use crate::expect::{self, Expectation, Named};
 use crate::laws::LawBook;
 use crate::network::properties::Reading;
 use crate::network::routes::Routes;
@@ -110,6 +110,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         sampled_flows,
         sampled_links: None,
         captured_links: Vec::new(),
+        watched_links: expectations.iter().flat_map(Expectation::watched).collect(),
         follow: Follow { in_turn: true, asked: None },
     };
     Some(Parts {

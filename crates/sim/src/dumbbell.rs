@@ -97,6 +97,7 @@ impl Dumbbell {
             sampled_flows: u32::MAX,
             sampled_links: None,
             captured_links: Vec::new(),
+            watched_links: Vec::new(),
             follow: Follow::default(),
         }
     }

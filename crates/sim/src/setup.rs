@@ -42,8 +42,10 @@ pub struct Setup {
     pub sampled_flows: u32,
     /// The links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,
-    /// Links whose packets are told to the recorder one by one.
+    /// Links whose packets are told to the recorder one by one, to be kept.
     pub captured_links: Vec<LinkId>,
+    /// Further links whose packets are told, for what is measured packet by packet.
+    pub watched_links: Vec<LinkId>,
     /// Which packets are followed on their way.
     pub follow: Follow,
 }

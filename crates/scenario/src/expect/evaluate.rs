@@ -3,11 +3,14 @@
 use std::fmt;
 
 use ratewire_sim::outcome::Outcome;
-use ratewire_sim::record::{FlowCompleted, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
+};
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
 
 use super::flows::FlowSums;
+use super::late::LateAcks;
 use super::links::LinkSums;
 use super::{Basis, Expectation, Subject, Unit, metrics};
 
@@ -27,6 +30,7 @@ struct Check {
 #[derive(Clone, Debug)]
 enum Sums {
     Link(LinkSums),
+    Late(LateAcks),
     Flows(Box<FlowSums>),
 }
 
@@ -76,7 +80,10 @@ impl Evaluator {
             let of_flows = info.is_some_and(|info| {
                 matches!(info.subject, Subject::Flows | Subject::FlowsOrTraffic)
             });
-            let sums = if !of_flows {
+            let late = expectation.measure.link.zip(expectation.measure.late);
+            let sums = if let Some((link, (back, late_by))) = late {
+                Sums::Late(LateAcks::new(link, back, late_by))
+            } else if !of_flows {
                 Sums::Link(LinkSums::default())
             } else {
                 Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
@@ -109,6 +116,7 @@ impl Check {
         let expectation = &self.expectation;
         let measured = match &self.sums {
             Sums::Link(sums) => sums.value(expectation, outcome),
+            Sums::Late(late) => late.value(),
             Sums::Flows(sums) => sums.value(expectation, outcome),
         };
         // A number that is none measures nothing.
@@ -172,6 +180,14 @@ impl Recorder for Evaluator {
                 && check.expectation.measure.link.is_none_or(|link| link == sample.link.index())
             {
                 sums.add(sample, &check.expectation);
+            }
+        }
+    }
+
+    fn packet(&mut self, seen: &PacketSeen) {
+        for check in &mut self.checks {
+            if let Sums::Late(late) = &mut check.sums {
+                late.see(seen, check.expectation.covers(seen.packet.at));
             }
         }
     }

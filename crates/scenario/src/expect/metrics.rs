@@ -80,6 +80,7 @@ const METRICS: &[MetricInfo] = &[
     metric("paused", Subject::Link, &[Unit::Share], "Share of the time in which the link was paused."),
     metric("overflows", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, over the whole run, because the buffer that pauses the link had no room."),
     metric("deadlock", Subject::Run, &[Unit::Count], "Paused links in the first ring that waits for itself, over the whole run; 0 if none does."),
+    metric("late_acks", Subject::Link, &[Unit::Share], "Share of the round trips beyond the link's far end, from a data packet's passing to the acknowledgement of all up to its end, that are longer than the shortest by more than `late_by`."),
     metric("goodput", Subject::Flows, &[Unit::BitsPerSecond], "Payload delivered in order, per second of `during`; the sum over the flows."),
     metric("share", Subject::Flows, &[Unit::Share], "Payload delivered to `flow` as a share of that to `of`."),
     metric("ratio", Subject::Flows, &[Unit::Number], "Payload delivered to `flow` over that to `of`."),

@@ -74,6 +74,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         within: 0.1,
         average: Duration::ZERO,
         reference: None,
+        late: None,
     };
     let target = match info.subject {
         Subject::Link | Subject::LinkOrAll => link(section, named, info, &mut measure),
@@ -158,6 +159,16 @@ fn link(
     let link = &named.net.links[*id];
     measure.link = Some(*id);
     measure.rate = link.properties.mean_rate().unwrap_or(Rate::ZERO);
+    if info.name == "late_acks" {
+        let late_by = section.time_or("late_by");
+        measure.late = link.peer.map(|back| (back, late_by));
+        if measure.late.is_none() {
+            section
+                .context
+                .error(name.span, format!("no acknowledgements come back beside {:?}", link.name))
+                .help("name a link of a cable");
+        }
+    }
     Some(link.name.clone())
 }
 

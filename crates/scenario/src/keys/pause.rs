@@ -18,8 +18,8 @@ pub(super) const KEYS: &[Key] = &[
     key("pause", "quanta", Kind::Count(1, 65_535), "65535", "For how long a frame pauses, in 512 bit times; it is said again after half of that.", "1000"),
     key("pause", "reaction", Kind::Time, "(what 802.3, 31B.3.7, allows: 512 bit times up to 100 Mbit/s, 2 x 512 at 1 Gbit/s, 60 x at 10, 118 x at 40, 394 x beyond)", "How long the transmitter takes to obey.", "\"1 us\""),
     key("pause", "intake", Kind::Time, "0 s", "How long the far end takes to take each packet in, before it is delivered or forwarded: a host that is slower than its link.", "\"20 us\""),
-    key("bursts", "packets", Kind::Count(1, 1_000_000), REQUIRED, "They are released when so many wait,", "35"),
-    key("bursts", "every", Kind::Time, REQUIRED, "or when the first since the last release has waited for so long.", "\"4 ms\""),
+    key("bursts", "packets", Kind::Count(1, 1_000_000), REQUIRED, "They are released when so many wait.", "35"),
+    key("bursts", "every", Kind::Time, REQUIRED, "They are released, however few, when the first since the last release has waited for so long.", "\"4 ms\""),
 ];
 
 pub(super) const TABLES: &[TableInfo] = &[

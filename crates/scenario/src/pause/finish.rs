@@ -1,6 +1,6 @@
 //! From what is said of pausing to buffers: headroom, thresholds, the way back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_backpressure::headroom::{Hop, reaction};
 use ratewire_net::spec::{Arrangement, DriverSpec, LinkId, PauseSpec};
@@ -24,11 +24,13 @@ pub(crate) struct Pausing<'a> {
     packet: Bytes,
     /// By node: how it sorts what waits, and the link that said so.
     arrangements: BTreeMap<usize, (Arrangement, usize)>,
+    /// What was said, and where: both directions of a cable, and all that a pattern names, stand there.
+    told: BTreeSet<(usize, usize, &'static str)>,
 }
 
 impl<'a> Pausing<'a> {
     pub fn new(context: &'a Context<'a>, net: &'a Net, packet: Bytes) -> Pausing<'a> {
-        Pausing { context, net, packet, arrangements: BTreeMap::new() }
+        Pausing { context, net, packet, arrangements: BTreeMap::new(), told: BTreeSet::new() }
     }
 
     /// How the host at the start of a link hands it packets.
@@ -62,7 +64,7 @@ impl<'a> Pausing<'a> {
         self.check_quanta(&pause, &hop, link, span);
         let (xoff, buffer) = self.room(&pause, hop.headroom(), link, span);
         let xon = pause.xon.unwrap_or(Bytes::new(xoff.get() / 2));
-        if xon > xoff {
+        if xon > xoff && self.is_news(span, "xon") {
             self.context
                 .error(span, format!("`xon` ({xon}) is above `xoff` ({xoff})"))
                 .help("a link goes on when less waits than when it was paused");
@@ -82,8 +84,12 @@ impl<'a> Pausing<'a> {
         })
     }
 
+    fn is_news(&mut self, span: Span, what: &'static str) -> bool {
+        self.told.insert((span.source, span.start, what))
+    }
+
     /// The threshold and the room in all.
-    fn room(&self, pause: &Pause, headroom: Bytes, link: &Link, span: Span) -> (Bytes, Bytes) {
+    fn room(&mut self, pause: &Pause, headroom: Bytes, link: &Link, span: Span) -> (Bytes, Bytes) {
         let (xoff, buffer) = match (pause.xoff, pause.buffer) {
             (Some(xoff), Some(buffer)) => (xoff, buffer),
             (xoff, None) => {
@@ -93,6 +99,9 @@ impl<'a> Pausing<'a> {
             (None, Some(buffer)) => (buffer.saturating_sub(headroom), buffer),
         };
         if buffer.saturating_sub(xoff) >= headroom {
+            return (xoff, buffer);
+        }
+        if !self.is_news(span, "room") {
             return (xoff, buffer);
         }
         let name = &link.name;
@@ -110,10 +119,10 @@ impl<'a> Pausing<'a> {
         (xoff, buffer)
     }
 
-    fn way_back(&self, link: &Link, span: Span) -> Option<usize> {
+    fn way_back(&mut self, link: &Link, span: Span) -> Option<usize> {
         let is_back = |other: &Link| other.from == link.to && other.to == link.from;
         let back = link.peer.or_else(|| self.net.links.iter().position(is_back));
-        if back.is_none() {
+        if back.is_none() && self.is_news(span, "back") {
             let (to, from) = (&self.net.nodes[link.to].name, &self.net.nodes[link.from].name);
             self.context
                 .error(span, format!("no link leads back from {to:?} to {from:?} to pause it on"))
@@ -123,9 +132,13 @@ impl<'a> Pausing<'a> {
     }
 
     /// The rate of a link that can be paused, or can carry what pauses another.
-    fn rate(&self, link: &Link, span: Span) -> Option<Rate> {
+    fn rate(&mut self, link: &Link, span: Span) -> Option<Rate> {
         let Properties { trace, half_duplex, medium, rate, .. } = &link.properties;
         let name = &link.name;
+        let refused = trace.is_some() || *half_duplex == Some(true) || medium.is_some();
+        if refused && !self.is_news(span, "rate") {
+            return None;
+        }
         if trace.is_some() {
             let message = format!("{name:?} follows a trace, and a pause is counted in bit times");
             self.context.error(span, message).help("give the link a `rate`");
@@ -142,7 +155,7 @@ impl<'a> Pausing<'a> {
     /// All links that are paused at a node sort what waits there alike.
     fn agree(&mut self, node: usize, arrangement: Arrangement, id: usize, span: Span) {
         let (first, by) = *self.arrangements.entry(node).or_insert((arrangement, id));
-        if first != arrangement {
+        if first != arrangement && self.is_news(span, "mode") {
             let (name, node) = (&self.net.links[id].name, &self.net.nodes[node].name);
             let other = &self.net.links[by].name;
             self.context
@@ -154,16 +167,15 @@ impl<'a> Pausing<'a> {
         }
     }
 
-    fn check_quanta(&self, pause: &Pause, hop: &Hop, link: &Link, span: Span) {
+    fn check_quanta(&mut self, pause: &Pause, hop: &Hop, link: &Link, span: Span) {
         let half = pause.quanta.time(hop.rate) / 2;
-        if half > hop.latency() {
-            return;
+        let sending = hop.sending();
+        if half <= sending && self.is_news(span, "quanta") {
+            self.context
+                .error(span, format!("a pause of {:?} may end before it is said again", link.name))
+                .help(format!(
+                    "half of it, {half}, must be more than the {sending} it takes at worst to say it"
+                ));
         }
-        let latency = hop.latency();
-        self.context
-            .error(span, format!("a pause of {:?} ends before it is said again", link.name))
-            .help(format!(
-                "half of it, {half}, must be more than the {latency} a frame takes at worst"
-            ));
     }
 }

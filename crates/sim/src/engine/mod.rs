@@ -98,7 +98,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(setup: &'a Setup, recorder: &'a mut R) -> Result<Simulation<'a, R>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
-        setup.captured_links.iter().for_each(|link| network.capture(*link));
+        let told = setup.captured_links.iter().chain(&setup.watched_links);
+        told.for_each(|link| network.capture(*link));
         let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
         let mut simulation = Simulation {
             setup,

@@ -51,6 +51,7 @@ impl Net {
                 sampled_flows: u32::MAX,
                 sampled_links: None,
                 captured_links: Vec::new(),
+                watched_links: Vec::new(),
                 follow: Follow::default(),
             },
         }
