@@ -26,7 +26,7 @@ use ratewire_units::Rate;
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::tcp::common;
-use crate::tcp::newreno::NewReno;
+use crate::tcp::newreno::{self, NewReno};
 
 /// NoQ with its parameters.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ const OPTIONS: &[OptionSpec] = &[
         doc: "\"safe\": as NewReno where the sender's own link is not paused (802.3x, PFC) when what \
               it fills has no room; \"force\": without a congestion window wherever it is. Section II-D.",
     },
+    newreno::COUNT,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
     common::ABC,
