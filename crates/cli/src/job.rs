@@ -178,6 +178,7 @@ impl Recorder for Also<'_> {
         }
     }
     fn packet(&mut self, seen: &PacketSeen) {
+        self.evaluator.packet(seen);
         if let Some(capture) = &mut self.capture {
             capture.packet(seen);
         }

@@ -104,7 +104,7 @@ function panel(root, data) {
         });
         return lines;
       },
-      unit: "packets", none: "This link was not sampled.",
+      unit: "packets", none: "This link was not sampled.", paused: true,
     },
     util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
     drops: { lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true },
@@ -256,7 +256,7 @@ function panel(root, data) {
           values: (u, splits) => splits.map(number),
           size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
       ],
-      hooks: { setScale: [zoomed] },
+      hooks: { setScale: [zoomed], drawClear: [(u) => quantity.paused && shadePauses(u, lines)] },
       plugins: [tooltip(lines, quantity.unit, parent.parentNode.querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
@@ -265,6 +265,21 @@ function panel(root, data) {
     u.setScale("x", { min, max });
     zoomed.busy = false;
     charts.push(chart);
+  }
+  // Behind a queue: when its link was paused by its far end, the darker the longer.
+  function shadePauses(u, lines) {
+    const { left, top, width, height } = u.bbox;
+    const x = (time) => Math.min(left + width, Math.max(left, u.valToPos(time, "x", true)));
+    for (const { g, dt, v, stroke } of linkLines("paused")) {
+      if (!lines.some((line) => line.g === g)) continue;
+      const [first, ...shares] = v;
+      shares.forEach((share, i) => {
+        if (!share) return;
+        const from = x((first + i) * dt);
+        u.ctx.fillStyle = fade(stroke, 0.18 * share);
+        u.ctx.fillRect(from, top, x((first + i + 1) * dt) - from, height);
+      });
+    }
   }
   function fade(colour, alpha) {
     const parts = colour.startsWith("#") ? rgb(colour) : colour.match(/\d+/g).slice(0, 3);

@@ -44,6 +44,6 @@ pub use model::{
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    Basis, CompletionSummary, Conservation, EngineFigures, Expectation, FlowSummary, LinkSummary,
-    Settling, SizeSummary, Summary, Verdict,
+    Basis, CompletionSummary, Conservation, DeadlockSummary, EngineFigures, Expectation,
+    FlowSummary, LinkSummary, PausingSummary, Settling, SizeSummary, Summary, Verdict,
 };
