@@ -54,13 +54,27 @@ struct Waiting<T> {
     item: T,
 }
 
+#[derive(Clone, Debug)]
+struct Queue<T> {
+    lane: u32,
+    waiting: VecDeque<Waiting<T>>,
+}
+
+/// No queue yet.
+const NONE: u32 = u32::MAX;
+
 /// The queues of a switch.
 #[derive(Clone, Debug)]
 pub struct Switch<T> {
     arrangement: Arrangement,
-    inputs: u32,
     lanes: u32,
-    queues: Vec<VecDeque<Waiting<T>>>,
+    /// Queues that something has waited in.
+    queues: Vec<Queue<T>>,
+    /// By output, or for all together, and there by input and lane: which queue; a row is made when
+    /// something first waits for its output.
+    numbers: Vec<Vec<u32>>,
+    /// Length of such a row.
+    row: u32,
     /// By output: the queues whose head is for it, the one whose turn is next first.
     ready: Vec<VecDeque<u32>>,
 }
@@ -68,16 +82,17 @@ pub struct Switch<T> {
 impl<T: Copy> Switch<T> {
     /// A switch in which nothing waits. `classes` is not used with queues by flow.
     pub fn new(arrangement: Arrangement, inputs: u32, outputs: u32, classes: u32) -> Switch<T> {
-        let (count, lanes) = match arrangement {
-            Arrangement::Fifo => (inputs * classes, classes),
-            Arrangement::Virtual => (outputs * inputs * classes, classes),
-            Arrangement::ByFlow(queues) => (outputs * queues, queues),
+        let (rows, row, lanes) = match arrangement {
+            Arrangement::Fifo => (1, inputs * classes, classes),
+            Arrangement::Virtual => (outputs, inputs * classes, classes),
+            Arrangement::ByFlow(queues) => (outputs, queues, queues),
         };
         Switch {
             arrangement,
-            inputs,
             lanes,
-            queues: (0..count).map(|_| VecDeque::new()).collect(),
+            queues: Vec::new(),
+            numbers: vec![Vec::new(); rows as usize],
+            row,
             ready: (0..outputs).map(|_| VecDeque::new()).collect(),
         }
     }
@@ -87,20 +102,34 @@ impl<T: Copy> Switch<T> {
         self.arrangement
     }
 
-    fn queue(&self, place: Place) -> u32 {
-        match self.arrangement {
-            Arrangement::Fifo => place.input * self.lanes + place.lane,
-            Arrangement::Virtual => {
-                (place.output * self.inputs + place.input) * self.lanes + place.lane
-            }
-            Arrangement::ByFlow(_) => place.output * self.lanes + place.lane,
+    /// Which number is that of a place's queue.
+    fn at(&self, place: Place) -> (usize, usize) {
+        let (row, column) = match self.arrangement {
+            Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
+            Arrangement::Virtual => (place.output, place.input * self.lanes + place.lane),
+            Arrangement::ByFlow(_) => (place.output, place.lane),
+        };
+        (row as usize, column as usize)
+    }
+
+    /// The number of a place's queue, which is made if there is none.
+    fn number(&mut self, place: Place) -> u32 {
+        let (row, column) = self.at(place);
+        let row = &mut self.numbers[row];
+        if row.is_empty() {
+            row.resize(self.row as usize, NONE);
         }
+        if row[column] == NONE {
+            row[column] = self.queues.len() as u32;
+            self.queues.push(Queue { lane: place.lane, waiting: VecDeque::new() });
+        }
+        row[column]
     }
 
     /// A packet waits from now on.
     pub fn push(&mut self, place: Place, item: T) {
-        let id = self.queue(place);
-        let queue = &mut self.queues[id as usize];
+        let id = self.number(place);
+        let queue = &mut self.queues[id as usize].waiting;
         queue.push_back(Waiting { place, item });
         if queue.len() == 1 {
             self.ready[place.output as usize].push_back(id);
@@ -109,11 +138,11 @@ impl<T: Copy> Switch<T> {
 
     /// The packet whose turn it is at an output, of those in lanes that are open.
     pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Turn<T>> {
-        let lanes = self.lanes;
+        let queues = &mut self.queues;
         let ready = &mut self.ready[output as usize];
-        let at = ready.iter().position(|id| is_open(id % lanes))?;
+        let at = ready.iter().position(|id| is_open(queues[*id as usize].lane))?;
         let id = ready.remove(at)?;
-        let queue = &mut self.queues[id as usize];
+        let queue = &mut queues[id as usize].waiting;
         let Waiting { place, item } = queue.pop_front()?;
         let exposed = queue.front().map(|next| next.place.output);
         if let Some(output) = exposed {
@@ -124,25 +153,26 @@ impl<T: Copy> Switch<T> {
 
     /// Whether a queue has a packet at its head for this output in a lane that is open.
     pub fn has_turn(&self, output: u32, is_open: impl Fn(u32) -> bool) -> bool {
-        self.ready[output as usize].iter().any(|id| is_open(id % self.lanes))
+        self.lanes_ready(output).any(is_open)
     }
 
     /// Whether nothing waits in a lane of an output, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
-        let id = self.queue(Place { input: 0, output, lane });
-        self.queues[id as usize].is_empty()
+        let (row, column) = self.at(Place { input: 0, output, lane });
+        let number = self.numbers[row].get(column).copied().unwrap_or(NONE);
+        self.queues.get(number as usize).is_none_or(|queue| queue.waiting.is_empty())
     }
 
     /// The lanes of an output in which something waits at the head.
     pub fn lanes_ready(&self, output: u32) -> impl Iterator<Item = u32> + '_ {
-        self.ready[output as usize].iter().map(|id| id % self.lanes)
+        self.ready[output as usize].iter().map(|id| self.queues[*id as usize].lane)
     }
 
     /// Takes out all that waits for an output.
     pub fn drain(&mut self, output: u32) -> Vec<(Place, T)> {
         let mut drained = Vec::new();
         for queue in &mut self.queues {
-            queue.retain(|waiting| {
+            queue.waiting.retain(|waiting| {
                 let stays = waiting.place.output != output;
                 if !stays {
                     drained.push((waiting.place, waiting.item));
@@ -153,7 +183,7 @@ impl<T: Copy> Switch<T> {
         // Other heads have come to the front.
         self.ready.iter_mut().for_each(VecDeque::clear);
         for (id, queue) in self.queues.iter().enumerate() {
-            if let Some(head) = queue.front() {
+            if let Some(head) = queue.waiting.front() {
                 self.ready[head.place.output as usize].push_back(id as u32);
             }
         }
@@ -163,13 +193,11 @@ impl<T: Copy> Switch<T> {
     /// What cannot move while these outputs send nothing of these lanes: whatever waits in a queue whose
     /// head is for one of them.
     pub fn stuck(&self, is_blocked: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = (Place, T)> {
-        let lanes = self.lanes;
-        let queues = self.queues.iter().enumerate();
-        let blocked = queues.filter(move |(id, queue)| {
-            let head = queue.front();
-            head.is_some_and(|head| is_blocked(head.place.output, *id as u32 % lanes))
+        let blocked = self.queues.iter().filter(move |queue| {
+            let head = queue.waiting.front();
+            head.is_some_and(|head| is_blocked(head.place.output, queue.lane))
         });
-        blocked.flat_map(|(_, queue)| queue.iter().map(|waiting| (waiting.place, waiting.item)))
+        blocked.flat_map(|queue| queue.waiting.iter().map(|waiting| (waiting.place, waiting.item)))
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Watch {
     thresholds: Thresholds,
     held: Bytes,
     stopped: bool,
+    /// Something has left since the last stop was said.
+    moved: bool,
     /// When the next stop is due; [`Time::NEVER`] while the upstream may send.
     refresh_at: Time,
 }
@@ -37,7 +39,13 @@ pub struct Watch {
 impl Watch {
     /// Of an empty buffer.
     pub fn new(thresholds: Thresholds) -> Watch {
-        Watch { thresholds, held: Bytes::ZERO, stopped: false, refresh_at: Time::NEVER }
+        Watch {
+            thresholds,
+            held: Bytes::ZERO,
+            stopped: false,
+            moved: true,
+            refresh_at: Time::NEVER,
+        }
     }
 
     /// What waits.
@@ -51,6 +59,10 @@ impl Watch {
     /// Whether it would be let go on with so much waiting.
     pub fn lets_go_at(&self, held: Bytes) -> bool {
         held <= self.thresholds.xon
+    }
+    /// Whether nothing has left from one stop to the next.
+    pub fn stands_still(&self) -> bool {
+        self.stopped && !self.moved
     }
     /// When [`Watch::refresh`] wants to be called.
     pub fn deadline(&self) -> Time {
@@ -71,6 +83,7 @@ impl Watch {
     /// A packet has left.
     pub fn remove(&mut self, size: Bytes) -> Option<Signal> {
         self.held = self.held.saturating_sub(size);
+        self.moved = true;
         if !self.stopped || !self.lets_go_at(self.held) {
             return None;
         }
@@ -80,10 +93,13 @@ impl Watch {
     }
 
     /// Called at [`Watch::deadline`]: a stop is about to expire.
+    ///
+    /// To be asked before: [`Watch::stands_still`].
     pub fn refresh(&mut self, now: Time) -> Option<Signal> {
         if self.refresh_at > now || !self.stopped {
             return None;
         }
+        self.moved = false;
         self.refresh_at = now + self.thresholds.refresh;
         Some(Signal::Stop)
     }

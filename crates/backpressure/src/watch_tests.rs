@@ -31,9 +31,13 @@ fn a_stop_is_said_again_while_it_holds() {
     watch.add(us(5), Bytes::new(20_000));
     assert_eq!(watch.deadline(), us(105));
     assert_eq!(watch.refresh(us(104)), None);
+    assert!(!watch.stands_still(), "it has just been stopped");
     assert_eq!(watch.refresh(us(105)), Some(Signal::Stop));
+    assert!(watch.stands_still());
     assert_eq!(watch.deadline(), us(205));
-    watch.remove(Bytes::new(20_000));
+    watch.remove(Bytes::new(1000));
+    assert!(!watch.stands_still());
+    watch.remove(Bytes::new(19_000));
     assert_eq!((watch.deadline(), watch.refresh(us(205))), (Time::NEVER, None));
 }
 

@@ -1,5 +1,5 @@
 //! One workload of `make bench`, to be timed from outside:
-//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record]`.
+//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused]`.
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
@@ -28,10 +28,11 @@ fn run(args: &[String]) -> Result<String, String> {
     let [law, numbers @ ..] = args else {
         return Err("usage: workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S".into());
     };
-    let record = numbers.last().is_some_and(|a| a == "record");
+    let has = |word: &str| numbers.iter().any(|a| a == word);
+    let (record, paused) = (has("record"), has("paused"));
     let numbers: Vec<u64> = numbers
         .iter()
-        .filter(|a| *a != "record")
+        .filter(|a| !["record", "paused"].contains(&a.as_str()))
         .map(|a| a.parse().map_err(|_| format!("{a:?} is not a whole number")))
         .collect::<Result<_, _>>()?;
     let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
@@ -41,6 +42,7 @@ fn run(args: &[String]) -> Result<String, String> {
     let rate = Rate::from_mbps(mbitps);
     let rtt = Duration::from_millis(rtt);
     let mut dumbbell = Dumbbell::new(law, flows as u32, rate, rtt, queue as u32);
+    dumbbell.paused = paused;
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);
     let mut setup = dumbbell.setup();

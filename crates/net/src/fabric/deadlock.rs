@@ -13,7 +13,7 @@ use crate::spec::LinkId;
 /// A ring of links, each paused because what it brought waits for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When it was found; it was there before for at most half the time that a frame pauses.
+    /// When it was found: when nothing had moved for half the time that a frame pauses.
     pub at: Time,
     /// The links, each waiting for the one after it and the last for the first.
     pub ring: Vec<LinkId>,
@@ -33,20 +33,24 @@ impl Network {
 
     /// Looks at all links that are paused now.
     pub fn look_for_deadlocks(&mut self, now: Time) {
-        for i in 0..self.links.len() as u32 {
-            self.look_for_deadlock(now, LinkId(i));
-        }
+        let is_paused = |id: &LinkId| self.buffer(*id).is_some();
+        let paused: Vec<LinkId> =
+            (0..self.links.len() as u32).map(LinkId).filter(is_paused).collect();
+        self.look_for_deadlock(now, &paused);
     }
 
-    /// Looks at a link that is paused, and at those it waits for.
-    pub(super) fn look_for_deadlock(&mut self, now: Time, id: LinkId) {
+    /// Looks at links that are paused, and at those they wait for.
+    pub(super) fn look_for_deadlock(&mut self, now: Time, ids: &[LinkId]) {
         if self.fabric.deadlock.is_some() {
             return;
         }
         let mut suspects = BTreeSet::new();
-        let mut open = self.closed_lanes(now, id);
+        // Nodes whose links have been looked at.
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<Lane> = ids.iter().flat_map(|id| self.closed_lanes(now, *id)).collect();
         while let Some(lane) = open.pop() {
-            if suspects.insert(lane) {
+            suspects.insert(lane);
+            if seen.insert(self.buffer(lane.0).map(|buffer| buffer.node)) {
                 open.extend(
                     self.outputs_after(lane.0).flat_map(|next| self.closed_lanes(now, next)),
                 );
@@ -90,6 +94,10 @@ impl Network {
     /// Whether what cannot move while all of `set` are paused keeps this one paused.
     fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>) -> bool {
         let Some(buffer) = self.buffer(id) else { return false };
+        let is_before = |next: LinkId| set.range((next, 0)..=(next, WHOLE)).next().is_some();
+        if !self.outputs_after(id).any(is_before) {
+            return false;
+        }
         let by_flow = buffer.filter.is_some() && lane != WHOLE;
         let mut stuck = Bytes::ZERO;
         for (_, held) in self.stuck_behind(buffer.node, set) {

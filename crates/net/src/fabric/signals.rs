@@ -180,10 +180,14 @@ impl Network {
         }
         let count = self.buffer(id).map_or(0, |buffer| buffer.watches.len());
         for at in 0..count {
-            let signal = self.buffer_mut(id).and_then(|buffer| buffer.watches[at].refresh(now));
+            let Some(buffer) = self.buffer_mut(id) else { return };
+            let stands_still = buffer.watches[at].stands_still();
+            let signal = buffer.watches[at].refresh(now);
             if let Some(signal) = signal {
                 self.signal(now, id, at, signal, scheduler);
-                self.look_for_deadlock(now, id);
+                if stands_still {
+                    self.look_for_deadlock(now, &[id]);
+                }
             }
         }
     }
