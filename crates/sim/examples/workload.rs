@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use ratewire_laws::AnyLaw;
 use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::record::NoRecorder;
-use ratewire_units::{Duration, Rate};
+use ratewire_transport::ReceiveWindow;
+use ratewire_units::{Bytes, Duration, Rate};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +43,11 @@ fn run(args: &[String]) -> Result<String, String> {
     let rate = Rate::from_mbps(mbitps);
     let rtt = Duration::from_millis(rtt);
     let mut dumbbell = Dumbbell::new(law, flows as u32, rate, rtt, queue as u32);
-    dumbbell.paused = paused;
+    if paused {
+        dumbbell.paused = true;
+        // Without a limit of their own, paused senders fill all the headroom there is.
+        dumbbell.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(200_000));
+    }
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);
     let mut setup = dumbbell.setup();
