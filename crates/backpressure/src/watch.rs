@@ -30,8 +30,8 @@ pub struct Watch {
     thresholds: Thresholds,
     held: Bytes,
     stopped: bool,
-    /// Something has left since the last stop was said.
-    moved: bool,
+    /// How often it was said again since something last left.
+    repeated: u32,
     /// When the next stop is due; [`Time::NEVER`] while the upstream may send.
     refresh_at: Time,
 }
@@ -43,7 +43,7 @@ impl Watch {
             thresholds,
             held: Bytes::ZERO,
             stopped: false,
-            moved: true,
+            repeated: 0,
             refresh_at: Time::NEVER,
         }
     }
@@ -60,9 +60,10 @@ impl Watch {
     pub fn lets_go_at(&self, held: Bytes) -> bool {
         held <= self.thresholds.xon
     }
-    /// Whether nothing has left from one stop to the next.
+    /// Whether nothing has left for so long that it is time to look whether anything ever will: after one
+    /// repeated stop, two, four and so on, and after each sixty-fourth.
     pub fn stands_still(&self) -> bool {
-        self.stopped && !self.moved
+        self.repeated.is_power_of_two() || (self.repeated > 0 && self.repeated.is_multiple_of(64))
     }
     /// When [`Watch::refresh`] wants to be called.
     pub fn deadline(&self) -> Time {
@@ -83,7 +84,7 @@ impl Watch {
     /// A packet has left.
     pub fn remove(&mut self, size: Bytes) -> Option<Signal> {
         self.held = self.held.saturating_sub(size);
-        self.moved = true;
+        self.repeated = 0;
         if !self.stopped || !self.lets_go_at(self.held) {
             return None;
         }
@@ -94,12 +95,12 @@ impl Watch {
 
     /// Called at [`Watch::deadline`]: a stop is about to expire.
     ///
-    /// To be asked before: [`Watch::stands_still`].
+    /// To be asked after: [`Watch::stands_still`].
     pub fn refresh(&mut self, now: Time) -> Option<Signal> {
         if self.refresh_at > now || !self.stopped {
             return None;
         }
-        self.moved = false;
+        self.repeated = self.repeated.saturating_add(1);
         self.refresh_at = now + self.thresholds.refresh;
         Some(Signal::Stop)
     }

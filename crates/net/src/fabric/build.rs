@@ -96,6 +96,7 @@ impl Node {
             switch: Switch::new(arrangement, inputs, count, classes),
             assignments: by_flow.map(|_| Assignment::new(queues)).collect(),
             lane_bytes: vec![0; (count * queues) as usize],
+            pausable: links.iter().copied().filter(|l| specs[l.index()].pause.is_some()).collect(),
             links,
             has_classes,
             random: stream(seed, "switch", u64::from(node.0)),

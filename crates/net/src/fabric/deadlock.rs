@@ -66,10 +66,10 @@ impl Network {
         self.fabric.deadlock = Some(Deadlock { at: now, ring: links });
     }
 
-    /// The links by which what a link has brought may leave.
+    /// The links that can be paused by which what a link has brought may leave.
     fn outputs_after(&self, id: LinkId) -> impl Iterator<Item = LinkId> + '_ {
         let node = self.buffer(id).map(|buffer| buffer.node as usize);
-        node.into_iter().flat_map(|node| self.fabric.switches[node].links.iter().copied())
+        node.into_iter().flat_map(|node| self.fabric.switches[node].pausable.iter().copied())
     }
 
     /// What of a link is paused, and will be as long as its buffer says so.

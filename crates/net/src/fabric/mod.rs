@@ -68,6 +68,8 @@ struct Node {
     switch: Switch<Held>,
     /// By output.
     links: Vec<LinkId>,
+    /// Those of them that can be paused.
+    pausable: Vec<LinkId>,
     /// With queues by flow, by output: which flow has which.
     assignments: Vec<Assignment>,
     /// With queues by flow, by output and queue: bytes waiting.

@@ -181,8 +181,8 @@ impl Network {
         let count = self.buffer(id).map_or(0, |buffer| buffer.watches.len());
         for at in 0..count {
             let Some(buffer) = self.buffer_mut(id) else { return };
-            let stands_still = buffer.watches[at].stands_still();
             let signal = buffer.watches[at].refresh(now);
+            let stands_still = buffer.watches[at].stands_still();
             if let Some(signal) = signal {
                 self.signal(now, id, at, signal, scheduler);
                 if stands_still {
