@@ -20,7 +20,7 @@ pub struct Dumbbell {
     pub law: AnyLaw,
     /// Number of pairs.
     pub pairs: u32,
-    /// Rate of the bottleneck; access links are ten times as fast.
+    /// Rate of the bottleneck; access links are ten times as fast, paused ones a tenth.
     pub rate: Rate,
     /// Propagation round-trip time, three fifths of it on the bottleneck.
     pub rtt: Duration,
@@ -76,9 +76,11 @@ impl Dumbbell {
             let destination = node(&mut network, format!("d{}", i + 1), true);
             let room = if self.paused { Limit::Packets(100) } else { Limit::Unlimited };
             let first = network.links.len() as u32;
-            cable(&mut network, source, 0, fast, access, room);
+            // A port of a tenth of the bottleneck's rate: enough of them to fill it many times over.
+            let own = if self.paused { Rate::from_bps(self.rate.bps() / 10) } else { fast };
+            cable(&mut network, source, 0, own, access, room);
             if self.paused {
-                let buffer = self.buffer(fast, access, LinkId(first + 1));
+                let buffer = self.buffer(own, access, LinkId(first + 1));
                 let link = &mut network.links[first as usize];
                 link.pause = Some(buffer);
                 link.driver.sockets = Sockets::InTurn;
