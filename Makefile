@@ -1,15 +1,23 @@
 # `make` lists the targets.
-.PHONY: help build run test lint tools bench fuzz clean
+.PHONY: help build live run test lint tools bench fuzz clean
 
 CARGO ?= cargo
 VENV := target/venv
 # Tests that need a tool fail without it here; under a bare `cargo test` they skip and say why.
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-PACKAGES := tshark chromium python3-venv
+# To build what runs in the kernel.
+LIVE_PACKAGES := clang libelf-dev zlib1g-dev
+PACKAGES := tshark chromium python3-venv iperf3 iproute2 nginx-light curl git $(LIVE_PACKAGES)
+install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+		$(SUDO) apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -q --no-install-recommends $$missing; \
+	fi
 
 help:
 	@echo "make build   the ratewire command, into target/release"
+	@echo "make live    the same, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
 	@echo "make bench   speed and memory, beside ns-2 where it is installed (apt-get install ns2)"
@@ -18,26 +26,27 @@ help:
 build:
 	$(CARGO) build --release --bin ratewire
 
+live:
+	@$(call install,$(LIVE_PACKAGES))
+	$(CARGO) build --release --bin ratewire --features live
+
 run: build
 	target/release/ratewire run scenarios/three-flows.toml
 
 lint:
 	$(CARGO) fmt --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features ratewire/live -- -D warnings
 
+# Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
 test: tools lint
-	$(TESTENV) $(CARGO) test --workspace --no-fail-fast
+	$(TESTENV) $(CARGO) test --workspace --features ratewire/live --no-fail-fast
 	$(MAKE) build
 	target/release/ratewire check --quiet papers scenarios
 
 # Debian packages and a Python with DuckDB, once.
 tools: $(VENV)/ready
-$(VENV)/ready:
-	@missing=$$(for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
-	if [ -n "$$missing" ]; then \
-		$(SUDO) apt-get update -q && \
-		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -q --no-install-recommends $$missing; \
-	fi
+$(VENV)/ready: Makefile
+	@$(call install,$(PACKAGES))
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install -q duckdb
 	touch $@
@@ -46,6 +55,7 @@ bench:
 	$(CARGO) build --release -p ratewire-sim --example workload
 	python3 bench/peers.py target/release/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
+	@if [ "$$(id -u)" = 0 ]; then $(call install,$(LIVE_PACKAGES)); $(CARGO) bench -p ratewire-live; fi
 
 fuzz:
 	for target in $$(cd fuzz && cargo fuzz list); do \

@@ -10,7 +10,8 @@ use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
+    Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
@@ -168,6 +169,9 @@ impl Recorder for Also<'_> {
     }
     fn link_sample(&mut self, sample: &LinkSample) {
         self.evaluator.link_sample(sample);
+    }
+    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
+        self.evaluator.overlay_sample(sample);
     }
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.evaluator.flow_completed(completed);

@@ -19,7 +19,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
-is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it).";
+is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it);
+5 the kernel does not do what live asks of it.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -39,6 +40,12 @@ enum Command {
     Explain(commands::lists::ExplainArgs),
     /// Say how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
+    /// Run laws in this machine's kernel: hosts, routers, what they do
+    #[cfg(feature = "live")]
+    Live(commands::live::Args),
+    /// Say whether this machine's kernel can run laws, and why not
+    #[cfg(feature = "live")]
+    Doctor,
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -56,6 +63,10 @@ fn main() -> ExitCode {
         Command::Topologies => commands::lists::topologies(),
         Command::Explain(args) => commands::lists::explain(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),
+        #[cfg(feature = "live")]
+        Command::Live(args) => commands::live::live(&args),
+        #[cfg(feature = "live")]
+        Command::Doctor => commands::live::examine(),
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
@@ -78,4 +89,7 @@ pub(crate) enum Exit {
     File = 3,
     /// A run failed.
     Failed = 4,
+    /// The kernel does not let us.
+    #[cfg(feature = "live")]
+    Unable = 5,
 }

@@ -4,7 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use ratewire_report::html::Plot;
+use ratewire_scenario::{Diagnostic, Expectation, Scenario};
 use serde::Deserialize;
+
+/// A name in the file, and where it stands.
+pub(crate) type Name = toml::Spanned<String>;
 
 /// What the file is called.
 pub(crate) const PAPER: &str = "paper.toml";
@@ -18,6 +22,9 @@ pub(crate) struct Paper {
     pub(crate) name: String,
     #[serde(skip)]
     pub(crate) folder: PathBuf,
+    /// What its file says.
+    #[serde(skip)]
+    text: String,
     pub(crate) title: String,
     /// Who wrote it, and where it appeared.
     pub(crate) authors: String,
@@ -45,10 +52,10 @@ pub(crate) struct Figure {
     pub(crate) drawn: Vec<String>,
     /// The laws that `plots` are drawn of; all if empty.
     #[serde(default)]
-    pub(crate) laws: Vec<String>,
+    pub(crate) laws: Vec<Name>,
     /// The links that `plots` are drawn of; the bottlenecks if empty.
     #[serde(default)]
-    pub(crate) links: Vec<String>,
+    pub(crate) links: Vec<Name>,
     /// Whether each law has plots of its own.
     #[serde(default)]
     pub(crate) apart: bool,
@@ -64,10 +71,10 @@ pub(crate) struct Sweep {
     /// Its values: one a scenario, or one for each of `of`.
     pub(crate) values: Vec<f64>,
     /// What is measured: `utilisation`, or `throughput of r2->d1` to be exact.
-    pub(crate) metrics: Vec<String>,
+    pub(crate) metrics: Vec<Name>,
     /// Flows or links that differ in what varies, where all are in each scenario.
     #[serde(default)]
-    pub(crate) of: Vec<String>,
+    pub(crate) of: Vec<Name>,
     #[serde(default)]
     pub(crate) logarithmic: bool,
 }
@@ -78,7 +85,7 @@ impl Figure {
             && (self.drawn.is_empty() || self.drawn.iter().any(|s| s == scenario))
     }
     pub(crate) fn draws_law(&self, law: &str) -> bool {
-        self.laws.is_empty() || self.laws.iter().any(|l| l == law)
+        self.laws.is_empty() || self.laws.iter().any(|l| l.get_ref() == law)
     }
 }
 
@@ -110,6 +117,7 @@ fn read(folder: &Path) -> Result<Paper, String> {
     let mut paper: Paper = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     paper.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     paper.folder = folder.to_path_buf();
+    paper.text = text;
     check(&paper).map_err(wrong)?;
     Ok(paper)
 }
@@ -131,9 +139,9 @@ fn check(paper: &Paper) -> Result<(), String> {
             return Err(format!("{}: {drawn} is drawn, but not among its scenarios", figure.id));
         }
         let Some(sweep) = &figure.sweep else { continue };
-        let points = if sweep.of.is_empty() { &figure.scenarios } else { &sweep.of };
-        if points.len() != sweep.values.len() {
-            let (points, values) = (points.len(), sweep.values.len());
+        let points = if sweep.of.is_empty() { figure.scenarios.len() } else { sweep.of.len() };
+        let values = sweep.values.len();
+        if points != values {
             return Err(format!("{}: a sweep over {points} has {values} values", figure.id));
         }
     }
@@ -144,4 +152,65 @@ fn check(paper: &Paper) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+impl Paper {
+    /// The names that nothing in a figure's scenarios has: they would draw nothing, and say nothing.
+    /// `loaded` are the scenarios, figure by figure.
+    pub(crate) fn unknown_names(&self, loaded: &[Vec<Scenario>]) -> Vec<Diagnostic> {
+        let figures = self.figures.iter().zip(loaded);
+        figures.flat_map(|(figure, scenarios)| self.unknown_in(figure, scenarios)).collect()
+    }
+
+    fn unknown_in(&self, figure: &Figure, scenarios: &[Scenario]) -> Vec<Diagnostic> {
+        let laws: Vec<String> = scenarios.iter().flat_map(Scenario::laws).collect();
+        let drawn = figure.scenarios.iter().zip(scenarios).filter(|(file, _)| figure.draws(file));
+        let links = drawn.flat_map(|(_, scenario)| scenario.links()).collect();
+        let mut wrong = self.unknown("law", "scenario of this figure", &figure.laws, laws);
+        wrong.extend(self.unknown("link", "scenario drawn here", &figure.links, links));
+        let Some(sweep) = &figure.sweep else { return wrong };
+        let (mut metrics, mut exact, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        let is_drawn =
+            |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|law| figure.draws_law(law));
+        for expectation in scenarios.iter().flat_map(|s| &s.expectations).filter(is_drawn) {
+            let (metric, target) = (expectation.metric, &expectation.target);
+            metrics.push(metric.to_string());
+            exact.push(format!("{metric} of {target}"));
+            if sweep.metrics.iter().any(|m| is_metric(m.get_ref(), metric, target)) {
+                targets.push(target.clone());
+            }
+        }
+        let place = "expectation that this figure draws";
+        let (with_target, alone): (Vec<Name>, Vec<Name>) =
+            sweep.metrics.iter().cloned().partition(|name| name.get_ref().contains(" of "));
+        wrong.extend(self.unknown("metric", place, &alone, metrics));
+        wrong.extend(self.unknown("metric", place, &with_target, exact));
+        wrong.extend(self.unknown("target", place, &sweep.of, targets));
+        wrong
+    }
+
+    fn unknown(
+        &self,
+        what: &str,
+        place: &str,
+        names: &[Name],
+        mut known: Vec<String>,
+    ) -> Vec<Diagnostic> {
+        known.sort();
+        known.dedup();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let file = self.folder.join(PAPER).display().to_string();
+        let missing = names.iter().filter(|name| !known.contains(&name.get_ref().as_str()));
+        let wrong = missing.map(|name| {
+            let message = format!("no {place} has the {what} {:?}", name.get_ref());
+            Diagnostic::about(&file, &self.text, name.span(), message)
+                .knowing(name.get_ref(), &known)
+        });
+        wrong.collect()
+    }
+}
+
+/// Whether a sweep's `name` is a metric, or a metric of just this target.
+pub(crate) fn is_metric(name: &str, metric: &str, target: &str) -> bool {
+    name == metric || name.strip_prefix(metric).and_then(|n| n.strip_prefix(" of ")) == Some(target)
 }

@@ -115,7 +115,7 @@ fn a_paper_ends_in_counts_and_a_page_that_keep_the_kinds_of_verdict_apart() {
         "The buffer is small.",
         "class=\"panel apart\"",
         "data-key=\"queue\"",
-        "utilisation against Links",
+        "Utilisation against Links",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -177,6 +177,41 @@ fn mistakes_are_explained() {
         let done = ratewire(&folder, &["reproduce"]);
         assert!(err(&done).contains(part), "{part}: {}", err(&done));
         assert_eq!(done.status.code(), Some(2));
+    }
+    for (from, to, parts) in [
+        (
+            "\"utilisation\"]",
+            "\"utilization\"]",
+            ["has the metric \"utilization\"", "paper.toml:18:12", "`utilisation`?"],
+        ),
+        (
+            "\"utilisation\"]",
+            "\"utilisation of bottleneg\"]",
+            ["has the metric", "paper.toml:18:12", "`utilisation of bottleneck`?"],
+        ),
+        (
+            "apart     = true",
+            "laws = [\"xpc\"]",
+            ["has the law \"xpc\"", "paper.toml:13:9", "known: newreno, xcp"],
+        ),
+        (
+            "apart     = true",
+            "links = [\"bottleneck\", \"s1-r1\"]",
+            ["has the link \"s1-r1\"", "paper.toml:13:24", "`s1->r1`?"],
+        ),
+        (
+            "metrics = [\"utilisation\"]",
+            "metrics = [\"utilisation\"]\nof = [\"bottleneg\"]",
+            ["has the target \"bottleneg\"", "paper.toml:19:7", "`bottleneck`?"],
+        ),
+    ] {
+        std::fs::write(&file, PAPER.replace(from, to)).expect("a paper");
+        let done = ratewire(&folder, &["reproduce", "first"]);
+        for part in parts {
+            assert!(err(&done).contains(part), "{part}: {}", err(&done));
+        }
+        assert_eq!(done.status.code(), Some(2));
+        assert!(!folder.join("out").exists(), "nothing is run");
     }
     std::fs::write(&file, PAPER).expect("a paper");
     std::fs::write(folder.join("papers/first/two.toml"), SCENARIO).expect("a scenario");

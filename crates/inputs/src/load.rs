@@ -1,5 +1,6 @@
 //! From bytes on disk to text: the only place that opens a file.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::InputError;
@@ -15,7 +16,12 @@ pub fn read(path: &Path) -> Result<String, InputError> {
     let bytes = std::fs::read(path).map_err(|error| {
         let at = Place::whole(&name);
         at.error(
-            format!("a path that cannot be read ({error})"),
+            match error.kind() {
+                ErrorKind::NotFound => "no such file".to_string(),
+                ErrorKind::IsADirectory => "a folder, not a file".to_string(),
+                ErrorKind::PermissionDenied => "a file that this user may not read".to_string(),
+                _ => error.to_string(),
+            },
             "a file that exists and may be read",
             "check the path; relative ones start at the folder the command runs in",
         )
@@ -84,5 +90,7 @@ mod tests {
     fn names_a_missing_file() {
         let error = read(Path::new("no/such/file")).unwrap_err();
         assert_eq!((error.file.as_str(), error.line), ("no/such/file", None));
+        assert_eq!(error.found, "no such file");
+        assert_eq!(read(Path::new(".")).unwrap_err().found, "a folder, not a file");
     }
 }

@@ -71,6 +71,14 @@ pub trait Law: Sized {
     fn fields(&self, _header: &Self::Header) -> Vec<Figure> {
         Vec::new()
     }
+    /// The keys of [`Lie`] that its hosts can lie with; the others change nothing.
+    fn lies(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Why a policer cannot hold its senders to anything; `None` if it can.
+    fn unpoliced(&self) -> Option<&'static str> {
+        Some("its packets carry no congestion header")
+    }
     /// Falsifies a header as dishonest hosts would; what a law's headers do not say cannot be lied about.
     fn falsify(&self, _header: &mut Self::Header, _lie: &Lie, _hand: Hand) {}
     /// What a header says of its flow that its packets may belie; `None` if it says nothing.

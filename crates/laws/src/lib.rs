@@ -22,6 +22,7 @@ pub mod fixed;
 pub mod fuzzing;
 pub mod hpcc;
 pub mod jetmax;
+pub mod kernel;
 mod law;
 pub mod maxnet;
 pub mod noq;

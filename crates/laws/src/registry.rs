@@ -110,6 +110,14 @@ macro_rules! registry {
                     _ => Vec::new(),
                 }
             }
+            /// See [`Law::lies`].
+            pub fn lies(&self) -> &'static [&'static str] {
+                match self { $(AnyLaw::$variant(law) => law.lies(),)* }
+            }
+            /// See [`Law::unpoliced`].
+            pub fn unpoliced(&self) -> Option<&'static str> {
+                match self { $(AnyLaw::$variant(law) => law.unpoliced(),)* }
+            }
             /// See [`Law::falsify`]; a header of another law is left as it is.
             pub fn falsify(&self, header: &mut Header, lie: &Lie, hand: Hand) {
                 match (self, header) {
@@ -279,6 +287,9 @@ registry! {
     Bbr => crate::bbr::Bbr,
     Noq => crate::noq::Noq,
     Fixed => crate::fixed::Fixed,
+    XcpKernel => crate::kernel::XcpKernel,
+    RcpKernel => crate::kernel::RcpKernel,
+    PiqiRcpKernel => crate::kernel::PiqiRcpKernel,
 }
 
 /// All laws, in the order of the registry.

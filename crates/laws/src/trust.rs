@@ -44,6 +44,9 @@ pub struct Claim {
     /// Time since its packet before: size over throughput; zero while unknown, `None` where the law's
     /// headers do not say.
     pub spacing: Option<Duration>,
+    /// The sender's round, another as often as it changes its rate; `None` where the law's headers do
+    /// not say.
+    pub round: Option<u8>,
 }
 
 /// What a header, as a port lets it go, permits its sender.
@@ -53,4 +56,9 @@ pub enum Grant {
     Change(Throughput),
     /// To send at this rate.
     Rate(Throughput),
+    /// To send, from its next round on, so many times its rate and so much more.
+    Step(f64, Throughput),
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,6 +59,9 @@ impl Network {
             port.on_rate_change(now, rate);
             link.port_timer = port.next_timer();
         }
+        if let Some(policer) = link.extra.as_deref_mut().and_then(|e| e.policer.as_mut()) {
+            policer.on_rate_change(rate);
+        }
         // What waited at rate zero starts now and not in the past.
         link.busy_until = link.busy_until.max(now);
         let medium = link.medium();

@@ -10,17 +10,25 @@
 use std::collections::VecDeque;
 
 use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::discipline::{CoDel, Red};
-use crate::fabric::{Outlet, PauseTally};
+use crate::fabric::PauseTally;
 use crate::packet::{Fate, Label};
-use crate::policer::Policer;
-use crate::random::{stream, unit};
+use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Reorder, Service};
+use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
+
+mod extra;
+mod loss;
+mod tally;
+
+pub(crate) use extra::{Active, Extra};
+pub use tally::Observation;
+pub(crate) use tally::Tally;
+
+use loss::LossState;
 
 /// No port stands here.
 pub(crate) const NO_PORT: u32 = u32::MAX;
@@ -61,113 +69,6 @@ pub(crate) struct Link {
     pub(crate) limit_bytes: u64,
     pub(crate) waiting_bytes: u64,
     pub(crate) tally: Tally,
-}
-
-/// What few links have.
-#[derive(Debug)]
-pub(crate) struct Extra {
-    pub(crate) discipline: Active,
-    pub(crate) loss: LossState,
-    pub(crate) trace: Option<TraceCursor>,
-    pub(crate) medium: Option<MediumId>,
-    pub(crate) down: bool,
-    /// Packets that reach the far end are noted.
-    pub(crate) captured: bool,
-    /// Bytes of the packet being sent that were left when the rate fell to zero.
-    pub(crate) stalled: Option<f64>,
-    pub(crate) random: Xoshiro256PlusPlus,
-    /// Which turn on its medium was this link's last, counted from one, for taking turns.
-    pub(crate) last_turn: u64,
-    /// When the medium is free again, while this link sends or is the next to send on it.
-    pub(crate) medium_free: Time,
-    /// Collisions in a row, for backoff.
-    pub(crate) collisions: u32,
-    /// When its backoff has run out.
-    pub(crate) retry_at: Time,
-    pub(crate) strips: bool,
-    pub(crate) reorder: Option<Reorder>,
-    /// Packets that are late, in the order in which they will arrive.
-    pub(crate) late: VecDeque<Label>,
-    pub(crate) policer: Option<Box<Policer>>,
-    /// The switch it starts at.
-    pub(crate) outlet: Option<Box<Outlet>>,
-}
-
-#[derive(Debug)]
-pub(crate) enum Active {
-    DropTail,
-    Red(Red),
-    CoDel(CoDel),
-}
-
-#[derive(Debug)]
-pub(crate) enum LossState {
-    None,
-    Random(f64),
-    Every { period: u64, left: u64 },
-    Burst { turn_bad: f64, turn_good: f64, loss_bad: f64, loss_good: f64, bad: bool },
-}
-
-impl LossState {
-    fn new(loss: &Loss) -> LossState {
-        match *loss {
-            Loss::None => LossState::None,
-            Loss::Random(p) => LossState::Random(p),
-            Loss::Every(0) => LossState::None,
-            Loss::Every(period) => LossState::Every { period, left: period },
-            Loss::Burst { turn_bad, turn_good, loss_bad, loss_good } => {
-                LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad: false }
-            }
-        }
-    }
-
-    /// Whether this packet is lost.
-    pub(crate) fn draw(&mut self, random: &mut Xoshiro256PlusPlus) -> bool {
-        match self {
-            LossState::None => false,
-            LossState::Random(p) => unit(random.next_u64()) < *p,
-            LossState::Every { period, left } => {
-                *left -= 1;
-                let lost = *left == 0;
-                if lost {
-                    *left = *period;
-                }
-                lost
-            }
-            LossState::Burst { turn_bad, turn_good, loss_bad, loss_good, bad } => {
-                let turn = if *bad { *turn_good } else { *turn_bad };
-                if unit(random.next_u64()) < turn {
-                    *bad = !*bad;
-                }
-                unit(random.next_u64()) < if *bad { *loss_bad } else { *loss_good }
-            }
-        }
-    }
-}
-
-/// Counters that only links with a queue or losses touch. Areas are sums of what waits times length
-/// of time, for exact means.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) area_packets: u128,
-    pub(crate) area_bytes: u128,
-    /// Up to when the areas are summed.
-    pub(crate) area_until: Time,
-    /// Since the last observation.
-    pub(crate) peak_packets: u32,
-    pub(crate) peak_bytes: u64,
-    /// Of the run, as of the last observation.
-    pub(crate) peak_packets_run: u32,
-    pub(crate) peak_bytes_run: u64,
-    pub(crate) dropped_full: u64,
-    pub(crate) dropped_early: u64,
-    pub(crate) dropped_down: u64,
-    pub(crate) dropped_policed: u64,
-    pub(crate) lost: u64,
-    pub(crate) marked: u64,
-    pub(crate) corrected: u64,
-    /// Places in the row of packets dropped from its middle.
-    pub(crate) gone: u32,
 }
 
 impl Link {
@@ -413,101 +314,6 @@ impl Link {
 
     pub(crate) fn medium(&self) -> Option<MediumId> {
         self.extra.as_ref().and_then(|e| e.medium)
-    }
-}
-
-impl Extra {
-    /// When the link has an event beside the arrival of the packet at its head: the next packet that is
-    /// late, or what a switch has to do.
-    pub(crate) fn next_due(&self) -> Time {
-        let late = self.late.front().map_or(Time::NEVER, |label| label.time);
-        self.outlet.as_ref().map_or(late, |outlet| late.min(outlet.next_due()))
-    }
-
-    fn plain(index: u64, seed: u64) -> Extra {
-        Extra {
-            discipline: Active::DropTail,
-            loss: LossState::None,
-            trace: None,
-            medium: None,
-            down: false,
-            captured: false,
-            stalled: None,
-            random: stream(seed, "link", index),
-            last_turn: 0,
-            medium_free: Time::NEVER,
-            collisions: 0,
-            retry_at: Time::ZERO,
-            strips: false,
-            reorder: None,
-            late: VecDeque::new(),
-            policer: None,
-            outlet: None,
-        }
-    }
-}
-
-/// A link as it stands: counters since the start, and what waits.
-#[derive(Clone, Copy, Debug)]
-pub struct Observation {
-    /// Time spent sending.
-    pub busy: Duration,
-    /// Network-layer bytes sent, the packet being sent included.
-    pub sent_bytes: Bytes,
-    /// Packets sent, likewise.
-    pub sent_packets: u64,
-    /// Packets waiting.
-    pub waiting_packets: u32,
-    /// Bytes waiting.
-    pub waiting_bytes: Bytes,
-    /// Most packets waiting since the last observation.
-    pub peak_packets: u32,
-    /// Most bytes waiting since the last observation.
-    pub peak_bytes: Bytes,
-    /// Most packets waiting so far.
-    pub peak_packets_run: u32,
-    /// Most bytes waiting so far.
-    pub peak_bytes_run: Bytes,
-    /// Packets waiting, summed over picoseconds.
-    pub area_packets: u128,
-    /// Bytes waiting, summed over picoseconds.
-    pub area_bytes: u128,
-    /// Dropped for lack of room.
-    pub dropped_full: u64,
-    /// Dropped by the discipline.
-    pub dropped_early: u64,
-    /// Dropped because the link was down.
-    pub dropped_down: u64,
-    /// Dropped by the policer.
-    pub dropped_policed: u64,
-    /// Lost on the way.
-    pub lost: u64,
-    /// Marked.
-    pub marked: u64,
-    /// Passed by the policer with a corrected header.
-    pub corrected: u64,
-    /// How often the link was paused by its far end.
-    pub pauses: u64,
-    /// For how long it was.
-    pub paused: Duration,
-    /// Frames sent on it that pause links the other way or let them go on.
-    pub control_frames: u64,
-    /// Packets dropped because the buffer that pauses it had no room.
-    pub overflowed: u64,
-}
-
-impl Observation {
-    /// Packets dropped or lost, for whatever reason.
-    pub fn drops(&self) -> u64 {
-        self.dropped_full
-            + self.dropped_early
-            + self.dropped_down
-            + self.dropped_policed
-            + self.lost
-    }
-    /// Packets that the policer corrected or dropped.
-    pub fn clamps(&self) -> u64 {
-        self.corrected + self.dropped_policed
     }
 }
 

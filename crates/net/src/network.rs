@@ -120,7 +120,8 @@ impl Network {
                 new.port_timer = port.next_timer();
                 network.ports.push(port);
                 if let (Some(spec), Some(extra)) = (&link.police, new.extra.as_mut()) {
-                    extra.policer = Some(Box::new(Policer::new(laws[law].clone(), spec)));
+                    let policer = Policer::new(laws[law].clone(), spec, context.rate);
+                    extra.policer = Some(Box::new(policer));
                 }
             }
             if let Some(medium) = link.medium {

@@ -4,7 +4,8 @@
 //! Two things are enforced, each with a bucket a flow:
 //! - **Time.** The spacings that packets claim cannot sum to more than the time in which they passed.
 //!   What is claimed beyond is written down to what is left: who claims four times the spacing is heard
-//!   once.
+//!   once. Where ports grant rates, spacings that make a higher one are written up to it: who claims a
+//!   quarter of the spacing is heard in full.
 //! - **Window.** A flow may send as much a round trip as it claimed when it was first seen, changed by
 //!   what this port granted since. A grant that slows down counts two round trips later, when its sender
 //!   must have heard of it; what is granted and not used lapses by half each round trip in which it sends, as senders age
@@ -19,7 +20,7 @@
 
 use ratewire_laws::trust::{Claim, Grant};
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::spec::PoliceSpec;
 
@@ -52,6 +53,8 @@ pub(crate) struct Policer {
     law: AnyLaw,
     /// What may be sent, over what was granted.
     leeway: f64,
+    /// Of the link, B/s.
+    capacity: f64,
     sets: Vec<[Suspect; WAYS]>,
 }
 
@@ -61,9 +64,11 @@ struct Suspect {
     /// Bytes that passed, with those of the flows whose place it took.
     count: u64,
     seen: Time,
-    /// Its round trip as it claims, in seconds, smoothed so that one packet's claim moves little.
+    /// Its round trip as it claims, or its round as it numbers them, in seconds, smoothed so that one packet's claim moves little.
     rtt: f64,
-    round_end: Time,
+    /// What it calls its round, and when that began.
+    round: u8,
+    began: Time,
     /// Bytes a round trip that it claimed when this one began; infinite where its header does not say.
     claimed: f64,
     /// Bytes a round trip that it may send, with all that was granted before the last one. A window, as
@@ -76,12 +81,26 @@ struct Suspect {
     bytes: f64,
     /// Seconds its packets may claim.
     time: f64,
+    /// Whether it is granted rates; then seconds by which its packets have claimed less than the rate
+    /// that it may send at.
+    rated: bool,
+    unclaimed: f64,
 }
 
 impl Policer {
-    pub(crate) fn new(law: AnyLaw, spec: &PoliceSpec) -> Policer {
+    pub(crate) fn new(law: AnyLaw, spec: &PoliceSpec, rate: Rate) -> Policer {
         let sets = (spec.suspects as usize).div_ceil(WAYS).max(1);
-        Policer { law, leeway: 1.0 + spec.tolerance, sets: vec![[Suspect::default(); WAYS]; sets] }
+        Policer {
+            law,
+            leeway: 1.0 + spec.tolerance,
+            capacity: rate.throughput().get(),
+            sets: vec![[Suspect::default(); WAYS]; sets],
+        }
+    }
+
+    /// The link's rate has changed.
+    pub(crate) fn on_rate_change(&mut self, rate: Rate) {
+        self.capacity = rate.throughput().get();
     }
 
     /// A packet of a flow has come, before the port looks at it.
@@ -99,7 +118,7 @@ impl Policer {
         if !suspect.may_send(now, size, leeway) {
             return Verdict::Drop;
         }
-        let spacing = claim.spacing.map(|spacing| suspect.may_claim(spacing));
+        let spacing = claim.spacing.map(|spacing| suspect.may_claim(spacing, size, leeway));
         suspect.advance_round(now, size, &Claim { spacing, ..claim });
         match spacing {
             Some(spacing) if claim.spacing != Some(spacing) => {
@@ -113,12 +132,20 @@ impl Policer {
     /// A packet leaves with what the port grants.
     pub(crate) fn on_departure(&mut self, flow: u32, header: &Header) {
         let Some(grant) = self.law.grant(header) else { return };
+        let capacity = self.capacity;
         let set = self.set(flow);
         if let Some(suspect) = self.sets[set].iter_mut().find(|s| s.flow == Some(flow)) {
             match grant {
                 Grant::Change(change) => suspect.fresh += change.get() * suspect.rtt,
                 Grant::Rate(rate) => {
-                    suspect.fresh = rate.get() * suspect.rtt - suspect.base - suspect.last;
+                    suspect.rated = true;
+                    suspect.fresh = rate.get() * suspect.rtt - suspect.entitled();
+                }
+                Grant::Step(times, more) => {
+                    // Nobody has a use for more than the link carries, and who was granted more could
+                    // not be told to slow down for long.
+                    let next = times * suspect.entitled() + more.get() * suspect.rtt;
+                    suspect.fresh = next.min(capacity * suspect.rtt) - suspect.entitled();
                 }
             }
         }
@@ -157,13 +184,16 @@ impl Suspect {
             count,
             seen: now,
             rtt,
-            round_end: now + Duration::from_secs_f64(rtt),
+            round: claim.round.unwrap_or_default(),
+            began: now,
             claimed: window.unwrap_or(f64::INFINITY),
             base: window.unwrap_or(burst(size)),
             last: 0.0,
             fresh: 0.0,
             bytes: burst(size),
             time: 2.0 * rtt,
+            rated: false,
+            unclaimed: 0.0,
         }
     }
 
@@ -173,7 +203,7 @@ impl Suspect {
         self.seen = now;
         self.time = (self.time + passed * ROUNDING).min(2.0 * self.rtt);
         // What slows it down it may not have heard of yet.
-        let window = (self.base + self.last.max(0.0) + self.fresh.max(0.0)).max(size) * leeway;
+        let window = self.most(size) * leeway;
         self.bytes = (self.bytes + window * passed / self.rtt).min(window + burst(size));
         if self.bytes < size {
             return false;
@@ -183,8 +213,17 @@ impl Suspect {
         true
     }
 
-    /// The spacing it may claim: its own, or the time that is left.
-    fn may_claim(&mut self, spacing: Duration) -> Duration {
+    /// What it may send a round trip, with what it may have heard of.
+    fn most(&self, size: f64) -> f64 {
+        (self.base + self.last.max(0.0) + self.fresh.max(0.0)).max(size)
+    }
+
+    /// The spacing it may claim: its own, the time that is left, or that of the rate it was granted.
+    fn may_claim(&mut self, spacing: Duration, size: f64, leeway: f64) -> Duration {
+        let least = size * self.rtt / (self.most(size) * leeway);
+        self.unclaimed = (self.unclaimed + least - spacing.secs()).clamp(0.0, self.rtt);
+        let hides = self.rated && self.unclaimed == self.rtt;
+        let spacing = if hides { Duration::from_secs_f64(least) } else { spacing };
         if spacing.secs() <= self.time {
             self.time -= spacing.secs();
             return spacing;
@@ -194,16 +233,45 @@ impl Suspect {
 
     /// Once a round trip: what was granted before the last one has been heard of by now.
     fn advance_round(&mut self, now: Time, size: f64, claim: &Claim) {
-        if now < self.round_end {
+        let lasted = now.since(self.began).secs();
+        if lasted < self.shortest_round(claim) {
             return;
         }
-        let entitled = self.base + self.last;
+        let entitled = self.entitled();
         let used = self.claimed + self.last.max(0.0);
         self.base = if entitled > used { (entitled + used) / 2.0 } else { entitled.max(size) };
         self.last = core::mem::take(&mut self.fresh);
-        self.rtt = (self.rtt + believed(claim)) / 2.0;
+        self.set_rtt(lasted, claim);
         self.claimed = claimed_window(size, claim, self.rtt).unwrap_or(f64::INFINITY);
-        self.round_end = now + Duration::from_secs_f64(self.rtt);
+        self.round = claim.round.unwrap_or_default();
+        self.began = now;
+    }
+
+    /// What it may send a round trip, without what it cannot have heard of.
+    fn entitled(&self) -> f64 {
+        self.base + self.last
+    }
+
+    /// How long a round has to last to be over, in seconds.
+    fn shortest_round(&self, claim: &Claim) -> f64 {
+        match claim.round {
+            None => self.rtt,
+            Some(round) if round != self.round => SHORTEST_RTT,
+            Some(_) => LONGEST_RTT,
+        }
+    }
+
+    /// Who numbers its rounds keeps a rate and no window: as their length changes, so does what is sent
+    /// in one.
+    fn set_rtt(&mut self, lasted: f64, claim: &Claim) {
+        if claim.round.is_none() {
+            self.rtt = (self.rtt + believed(claim)) / 2.0;
+            return;
+        }
+        let rtt = (self.rtt + lasted.clamp(SHORTEST_RTT, LONGEST_RTT)) / 2.0;
+        let longer = rtt / core::mem::replace(&mut self.rtt, rtt);
+        self.base *= longer;
+        self.last *= longer;
     }
 }
 

@@ -1,6 +1,4 @@
 // Plots over time. Everything they need is in the page: data elements, the style's colours.
-"use strict";
-
 // The plots of one scenario: those under `root`, from `data`, with a time axis and tools of their own.
 function panel(root, data) {
   const find = (selector) => root.querySelector(selector);
@@ -78,6 +76,16 @@ function panel(root, data) {
     }));
   }
 
+  // Groups and connections of an overlay, each kind with colours of its own.
+  function overlayLines(key) {
+    const places = data.groups.map(() => 0);
+    return data.overlay.filter((o) => o[key]).map((o) => {
+      const nth = data.mode === "flows" || o.g < 0 ? places[0]++ : places[o.g]++;
+      const stroke = style("--hue" + (nth % 8));
+      return { g: o.g, dt: o.dt, v: o[key], name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
+    });
+  }
+
   // What each chart draws, its unit, and what to say when there is nothing.
   const QUANTITIES = {
     goodput: { lines: () => flowLines("goodput"), unit: data.units.rate, none: "No goodput was sampled." },
@@ -106,6 +114,9 @@ function panel(root, data) {
       },
       unit: "packets", none: "This link was not sampled.", paused: true,
     },
+    sent: { lines: () => overlayLines("sent"), unit: data.units.rate, none: "No group was sampled." },
+    price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
+    waiting: { lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." },
     util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
     drops: { lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true },
     marks: { lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true },
@@ -128,77 +139,6 @@ function panel(root, data) {
     return node;
   };
 
-  // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.
-  function tellWhy(line, time, panel) {
-    const answers = line.why.filter(([sent]) => sent <= time);
-    panel.replaceChildren();
-    const head = span("", panel, "p");
-    const chip = span("", head, "i");
-    chip.className = "chip";
-    chip.style.borderTopColor = line.stroke;
-    span(label(line), head, "b");
-    if (!answers.length) return void head.append(": no packet was followed before " + number(time) + " s.");
-    const [sent, by, equation, figures] = answers[answers.length - 1];
-    head.append(" at " + number(sent) + " s is bound by ");
-    span(data.says[by], head, "b");
-    span(data.says[equation], panel, "p");
-    const body = span("", panel, "p");
-    figures.forEach((figure, i) => {
-      span(figure + (i + 1 < figures.length ? "," : ""), body);
-      body.append(" ");
-    });
-  }
-
-  function tooltip(lines, unit, panel) {
-    let tip = null;
-    const hide = () => { if (tip) tip.style.display = "none"; };
-    function show(u) {
-      const { left, top, idx } = u.cursor;
-      // Synced plots show the line only: one box at a time, under the pointer.
-      if (idx == null || left < 0 || !u.over.matches(":hover")) return hide();
-      if (!tip) {
-        tip = document.createElement("div");
-        tip.className = "tip";
-        u.over.append(tip);
-      }
-      const y = u.posToVal(top, "y");
-      const rows = lines
-        .map((line, i) => ({ line, i: i + 1, v: u.data[i + 1][idx] }))
-        .filter((r) => r.v != null && u.series[r.i].show);
-      if (!rows.length) return hide();
-      // On a phone more would hide the plot.
-      const most = u.over.clientWidth < 400 ? 5 : 10;
-      const near = rows.slice().sort((a, b) => Math.abs(a.v - y) - Math.abs(b.v - y)).slice(0, most);
-      const nearest = near[0].line;
-      if (panel && nearest.why) tellWhy(nearest, u.data[0][idx], panel);
-      near.sort((a, b) => b.v - a.v);
-      tip.replaceChildren();
-      span(number(u.data[0][idx]) + " s", tip, "b");
-      const body = document.createElement("table");
-      for (const { line, v } of near) {
-        const row = document.createElement("tr");
-        if (panel && line === nearest && line.why) row.className = "near";
-        const name = document.createElement("td");
-        const chip = span("", name, "i");
-        chip.className = "chip";
-        chip.style.borderTopColor = line.stroke;
-        name.append(label(line));
-        row.append(name);
-        span(number(v) + " " + unit, row, "td");
-        body.append(row);
-      }
-      tip.append(body);
-      if (rows.length > near.length) span("nearest " + most + " of " + rows.length, tip, "small");
-      tip.style.display = "";
-      const flip = left > u.over.clientWidth / 2;
-      const room = u.over.clientWidth - tip.offsetWidth;
-      const aside = flip ? left - 14 - tip.offsetWidth : left + 14;
-      tip.style.left = Math.max(-u.over.offsetLeft, Math.min(aside, room)) + "px";
-      tip.style.top = Math.max(0, Math.min(top, u.over.clientHeight - tip.offsetHeight)) + "px";
-    }
-    return { hooks: { setCursor: show } };
-  }
-
   function zoomed(u, key) {
     if (key !== "x" || zoomed.busy) return;
     const { min, max } = u.scales.x;
@@ -211,6 +151,7 @@ function panel(root, data) {
     zoomed.busy = false;
   }
   const end = data.end > 0 ? data.end : 1;
+  const tooltip = tooltips(data, end, { number, label, span });
   const reset = find(".reset");
   const sync = "time of panel " + (panel.count = (panel.count || 0) + 1);
   function resetZoom() {
@@ -257,7 +198,7 @@ function panel(root, data) {
           size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
       ],
       hooks: { setScale: [zoomed], drawClear: [(u) => quantity.paused && shadePauses(u, lines)] },
-      plugins: [tooltip(lines, quantity.unit, parent.parentNode.querySelector(".why"))],
+      plugins: [tooltip(lines, quantity.unit, parent.closest("figure").querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
     zoomed.busy = true;
@@ -328,7 +269,7 @@ function panel(root, data) {
       } else {
         plot(box, quantity, lines, width, 210, quantity.top);
       }
-      if (figure === find("figure.of-flows")) chips(box, lines);
+      if (figure === find("figure.of-flows") || figure.matches(".of-overlay")) chips(box, lines);
     }
     // For tests: only a script that got this far says how many plots there are.
     page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;

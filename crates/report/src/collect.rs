@@ -7,8 +7,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::thinned::Thinned;
 use crate::{
-    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, RunInfo,
-    Series, SizeSummary,
+    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, OverlaySample,
+    RunInfo, Series, SizeSummary,
 };
 
 /// Points a series keeps by default.
@@ -77,6 +77,17 @@ pub struct LinkSeries {
     pub paused: Series,
 }
 
+/// Series of an overlay.
+#[derive(Clone, Debug)]
+pub struct OverlaySeries {
+    /// By group, the first of them: data sent, bits per second.
+    pub sent_bps: Vec<Series>,
+    /// By connection, the first of them: messages waiting, mean.
+    pub waiting: Vec<Series>,
+    /// By connection, the first of them: dollars a message over it costs.
+    pub price: Vec<Series>,
+}
+
 /// What was kept of a run's samples.
 #[derive(Clone, Debug)]
 pub struct Collected {
@@ -100,6 +111,8 @@ pub struct Collected {
     pub completion_summary: Option<CompletionSummary>,
     /// What bound the rates of flows with series: by flow, then in order of time.
     pub answers: Vec<Answer>,
+    /// The overlay, if there is one.
+    pub overlay: Option<OverlaySeries>,
 }
 
 /// Takes the samples of one run as they come, in order of time.
@@ -118,6 +131,7 @@ pub struct Collector {
     tick: Tick,
     completions: Thinned<Completion>,
     answers: BTreeMap<u32, Thinned<Answer>>,
+    overlay: Option<OverlaySeries>,
     /// Of how many flows answers are kept.
     asked: usize,
     times: Histogram,
@@ -165,6 +179,7 @@ impl Collector {
             tick: Tick::default(),
             completions: Thinned::new(limits.completions),
             answers: BTreeMap::new(),
+            overlay: None,
             asked: info.flows.len().min(limits.flows).max(1),
             times: Histogram::default(),
             slowdowns: Histogram::default(),
@@ -225,6 +240,29 @@ impl Collector {
         }
     }
 
+    /// Takes a sample of the overlay.
+    pub fn overlay(&mut self, s: &OverlaySample) {
+        let (points, base) = (self.limits.points, self.base(s.interval));
+        let most = self.limits.flows;
+        let some =
+            |n: usize| vec![Series::new(Kind::Mean, points).starting_from(base); n.min(most)];
+        let series = self.overlay.get_or_insert_with(|| OverlaySeries {
+            sent_bps: some(s.sent.len()),
+            waiting: some(s.waiting.len()),
+            price: some(s.price.len()),
+        });
+        let (at, dt) = (s.at, s.interval);
+        for (series, sent) in series.sent_bps.iter_mut().zip(&s.sent) {
+            series.push(at, dt, sent.bps());
+        }
+        for (series, value) in series.waiting.iter_mut().zip(&s.waiting) {
+            series.push(at, dt, *value);
+        }
+        for (series, value) in series.price.iter_mut().zip(&s.price) {
+            series.push(at, dt, *value);
+        }
+    }
+
     /// Takes a flow that delivered all it had.
     pub fn completion(&mut self, c: Completion) {
         self.times.add(c.took.secs());
@@ -278,6 +316,7 @@ impl Collector {
             completions_stride: self.completions.stride,
             completion_summary,
             answers: self.answers.into_values().flat_map(|thinned| thinned.kept).collect(),
+            overlay: self.overlay,
         }
     }
 

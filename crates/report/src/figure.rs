@@ -69,6 +69,12 @@ pub(crate) fn plural(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
 }
 
+/// `1 of 1 claim holds`, `2 of 3 claims hold`.
+pub(crate) fn held(passed: usize, claims: usize) -> String {
+    let verb = if claims == 1 { "holds" } else { "hold" };
+    format!("{} of {} {verb}", count(passed as u64), plural(claims, "claim"))
+}
+
 /// At most `width` characters of `text`, with an ellipsis where some are missing, and no control
 /// characters: names come from scenario files and must not steer a terminal.
 pub(crate) fn clip(text: &str, width: usize) -> String {
@@ -98,6 +104,8 @@ mod tests {
         assert_eq!(seconds(Some(0.000_050)), "50 µs");
         assert_eq!(plural(1, "flow"), "1 flow");
         assert_eq!(plural(2000, "flow"), "2,000 flows");
+        assert_eq!(held(1, 1), "1 of 1 claim holds");
+        assert_eq!(held(0, 2), "0 of 2 claims hold");
     }
 
     #[test]

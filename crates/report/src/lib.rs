@@ -33,17 +33,20 @@ mod summary;
 pub mod table;
 mod thinned;
 
-pub use collect::{Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS};
+pub use collect::{
+    Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries,
+};
 pub use compare::Comparison;
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Answer, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind, Run,
-    RunInfo, Topology,
+    Answer, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind,
+    OverlayInfo, OverlaySample, Run, RunInfo, Topology,
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    Basis, CompletionSummary, Conservation, DeadlockSummary, EngineFigures, Expectation,
-    FlowSummary, LinkSummary, PausingSummary, Settling, SizeSummary, Summary, Verdict,
+    Basis, CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
+    Expectation, FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling,
+    SizeSummary, Summary, Verdict,
 };

@@ -28,6 +28,34 @@ pub struct RunInfo {
     pub topology: Topology,
     /// Who sent them, in index order.
     pub flows: Vec<FlowInfo>,
+    /// The overlay over them, if there is one.
+    pub overlay: Option<OverlayInfo>,
+}
+
+/// An overlay: groups whose messages go over connections between its nodes.
+#[derive(Clone, Debug, Default)]
+pub struct OverlayInfo {
+    /// The names of its groups, in index order.
+    pub groups: Vec<String>,
+    /// The flow that each of its connections is, by index.
+    pub connections: Vec<u32>,
+    /// By group: the connections that its senders' messages cross, by index.
+    pub trees: Vec<Vec<u32>>,
+}
+
+/// What an overlay did since its last sample.
+#[derive(Clone, Debug, Default)]
+pub struct OverlaySample {
+    /// End of the interval this sample is about.
+    pub at: Time,
+    /// Length of that interval.
+    pub interval: Duration,
+    /// By group: data that its senders sent during the interval, over its length.
+    pub sent: Vec<Throughput>,
+    /// By connection: messages that waited for it, mean over the interval.
+    pub waiting: Vec<f64>,
+    /// By connection: dollars that a message over it cost at `at`.
+    pub price: Vec<f64>,
 }
 
 /// Nodes and the links between them.

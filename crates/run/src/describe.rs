@@ -1,7 +1,8 @@
 //! What a setup is, in the report's words.
 
 use ratewire_net::spec::LinkId;
-use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, RunInfo, Topology};
+use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology};
+use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
@@ -56,5 +57,10 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes: nodes.collect(), links: links.collect() },
         flows: flows.collect(),
+        overlay: setup.overlay.as_ref().map(|overlay| OverlayInfo {
+            groups: overlay.groups.iter().map(|group| group.name.clone()).collect(),
+            connections: overlay.links.iter().map(|link| link.flow as u32).collect(),
+            trees: trees(setup).unwrap_or_default(),
+        }),
     }
 }

@@ -6,6 +6,7 @@
 
 mod describe;
 mod observe;
+mod overlay;
 mod shares;
 mod summarise;
 mod why;

@@ -9,13 +9,15 @@ use ratewire_report::parquet::{self, FlowWriter, LinkWriter};
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, PacketSeen, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
+    Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
 use crate::Labels;
+use crate::overlay::{self, Prices};
 use crate::shares::{Shared, Shares};
 use crate::why;
 
@@ -85,6 +87,7 @@ pub(crate) struct Seen {
     /// Payload that each listed flow delivered while all long flows were running.
     pub(crate) together: Vec<Option<Bytes>>,
     pub(crate) shared: Shared,
+    pub(crate) prices: Prices,
 }
 
 /// The engine's recorder.
@@ -102,6 +105,7 @@ pub(crate) struct Observer<'a> {
     /// From when on all long flows are running.
     together_from: Time,
     shares: Shares,
+    prices: Prices,
 }
 
 impl<'a> Observer<'a> {
@@ -130,6 +134,7 @@ impl<'a> Observer<'a> {
             together,
             together_from: starts.max().unwrap_or(Time::ZERO),
             shares: Shares::new(setup),
+            prices: Prices::default(),
         }
     }
 
@@ -148,6 +153,7 @@ impl<'a> Observer<'a> {
                 queues: self.queues,
                 together: self.together,
                 shared: self.shares.finish(),
+                prices: self.prices,
             }),
         }
     }
@@ -218,6 +224,14 @@ impl Recorder for Observer<'_> {
         if let Some(files) = &mut self.files {
             let written = files.links.write(self.info, &row);
             self.keep(written);
+        }
+    }
+
+    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
+        self.also.overlay_sample(sample);
+        if let Some(spec) = &self.setup.overlay {
+            self.prices.add(sample);
+            self.collector.overlay(&overlay::sample(sample, spec));
         }
     }
 

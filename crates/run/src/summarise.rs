@@ -11,6 +11,7 @@ use ratewire_transport::Writer;
 use ratewire_units::{Duration, Throughput, Time};
 
 use crate::observe::Seen;
+use crate::overlay;
 
 pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: &Seen) -> Summary {
     let mut summary = Summary::of(info);
@@ -35,6 +36,10 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
     summary.unfinished_flows = unfinished(setup, outcome);
     summary.completions = seen.collected.completion_summary.clone();
+    summary.overlay = match (&setup.overlay, &outcome.overlay) {
+        (Some(spec), Some(end)) => Some(overlay::summary(setup, spec, end, &seen.prices)),
+        _ => None,
+    };
     summary.conservation = Conservation {
         sent_packets: outcome.packets.sent,
         delivered_packets: outcome.packets.delivered,

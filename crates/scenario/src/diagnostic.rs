@@ -52,6 +52,28 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
+    /// An error about a stretch of a text that names scenarios and what is in them.
+    pub fn about(file: &str, text: &str, span: Range<usize>, message: String) -> Diagnostic {
+        let source = Source { name: file.to_string(), text: text.to_string() };
+        let span = Span { source: 0, start: span.start, end: span.end };
+        source.diagnostic(Severity::Error, span, message)
+    }
+
+    /// The same, with the words that are known where `found` stands.
+    #[must_use]
+    pub fn knowing(self, found: &str, known: &[&str]) -> Diagnostic {
+        let shown = known.len().min(MOST_KNOWN);
+        let rest = match known.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let help = match known {
+            [] => "there is none".to_string(),
+            _ => format!("known: {}{rest}", known[..shown].join(", ")),
+        };
+        Diagnostic { help: Some(help), nearest: nearest(found, known.iter().copied()), ..self }
+    }
+
     /// An error about no place in particular.
     pub(crate) fn general(file: &str, message: String) -> Diagnostic {
         Diagnostic {
@@ -67,6 +89,9 @@ impl Diagnostic {
         }
     }
 }
+
+/// The most words that are listed.
+const MOST_KNOWN: usize = 16;
 
 /// The longest piece of a source line that is shown.
 const SHOWN: usize = 120;
@@ -164,10 +189,7 @@ impl Source {
 }
 
 /// The candidate nearest to `found`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(
-    found: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     // Far longer words are no typing mistakes, and the distance costs the product of the lengths.
     if found.len() > 64 {
         return None;
@@ -201,6 +223,22 @@ mod tests {
         source
             .diagnostic(Severity::Error, Span { source: 0, start, end }, "wrong".into())
             .to_string()
+    }
+
+    #[test]
+    fn what_is_known_is_listed_but_not_without_end() {
+        let wrong = |known: &[&str]| {
+            Diagnostic::about("a.toml", "x = [\n  \"rat\"]", 8..13, "no rat".into())
+                .knowing("rat", known)
+                .to_string()
+        };
+        assert_eq!(
+            wrong(&["rate", "delay"]),
+            "error: no rat\n --> a.toml:2:3\n  |\n2 |   \"rat\"]\n  |   ^^^^^\n  \
+             = help: did you mean `rate`?\n  = help: known: rate, delay"
+        );
+        assert!(wrong(&[]).ends_with("help: there is none"));
+        assert!(wrong(&["x"; 20]).ends_with("x, x and 4 more"));
     }
 
     #[test]

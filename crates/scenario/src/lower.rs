@@ -18,7 +18,7 @@ use crate::scenario::Parts;
 use crate::section::Section;
 use crate::traffic::{Senders, arriving, flows};
 use crate::uses::Uses;
-use crate::{record, topology, transport};
+use crate::{overlay, record, topology, transport};
 
 /// Reads the whole document; `None` when it was too wrong to go on.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -74,8 +74,9 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         arrows: BTreeMap::new(),
     };
     let before = context.errors();
-    let flows = flows::read(root, &mut senders);
+    let mut flows = flows::read(root, &mut senders);
     let traffic = arriving::read(root, &mut senders);
+    let overlay = overlay::read(root, &mut senders, &mut flows);
     let incomplete = context.errors() > before;
     let Senders { mut routes, mut uses, .. } = senders;
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
@@ -86,8 +87,15 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
-    let named =
-        Named { net: &net, flows: &flows, traffic: &traffic, laws: &book, duration, incomplete };
+    let named = Named {
+        net: &net,
+        flows: &flows,
+        traffic: &traffic,
+        overlay: overlay.as_deref(),
+        laws: &book,
+        duration,
+        incomplete,
+    };
     let (expectations, edges) = expect::read(root, &named);
     let interval = record::interval(root, duration, &edges);
     if context.errors() == 0 {
@@ -112,6 +120,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         captured_links: Vec::new(),
         watched_links: expectations.iter().flat_map(Expectation::watched).collect(),
         follow: Follow { in_turn: true, asked: None },
+        overlay,
     };
     Some(Parts {
         name: name.unwrap_or_else(|| context.stem()),

@@ -1,6 +1,6 @@
 //! `--set path=value`: values from the command line, put into the document before it is checked.
 
-use crate::diagnostic::{Diagnostic, Severity, Source, Span};
+use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
 
@@ -19,24 +19,32 @@ pub(crate) fn apply(
     let key_span = Span { source: index, start: 0, end: path.len() };
     sources.push(Source { name: "--set".to_string(), text });
     let source = &sources[index];
-    let refuse = |message: String, help: &str| {
-        let mut diagnostic = source.diagnostic(Severity::Error, key_span, message);
-        diagnostic.help = Some(help.to_string());
-        Box::new(diagnostic)
+    let refuse = |message: String, help: &str, nearest: Option<String>| {
+        let at = source.diagnostic(Severity::Error, key_span, message);
+        Box::new(Diagnostic { help: Some(help.to_string()), nearest, ..at })
     };
     let mut segments = split(path);
     if segments.is_empty() || segments.iter().any(String::is_empty) {
         let help = "for example topology.bottleneck.rate, or flow.2.start for the second flow";
-        return Err(refuse(format!("{path:?} is not a path"), help));
+        return Err(refuse(format!("{path:?} is not a path"), help, None));
     }
     // `bottleneck.rate` is short for `topology.bottleneck.rate`.
     if keys::find("", &segments[0]).is_none() && keys::find("topology", &segments[0]).is_some() {
         segments.insert(0, "topology".to_string());
     }
+    if keys::find("", &segments[0]).is_none() {
+        let first = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
+        if let Some(near) = nearest(&segments[0], first.map(|key| key.name)) {
+            let message = format!("nothing is called `{}`", segments[0]);
+            let help = "a path begins with a table of the scenario, or a key of [topology]";
+            return Err(refuse(message, help, Some(near)));
+        }
+    }
     let item = item(source, index, path.len() + 1, kind(&segments));
     let Value::Table(table) = &mut root.value else { return Ok(()) };
-    put(table, &segments, &item, key_span).map_err(|why| {
-        refuse(why, "entries of a list are chosen by number from 1, by `name`, or all by `*`")
+    put(table, &segments, &item, key_span).map_err(|Missed { why, nearest }| {
+        let help = "entries of a list are chosen by number from 1, by `name`, or all by `*`";
+        refuse(why, help, nearest)
     })
 }
 
@@ -93,7 +101,13 @@ fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item 
     }
 }
 
-fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Result<(), String> {
+/// Why a path leads nowhere, and the name that was probably meant.
+struct Missed {
+    why: String,
+    nearest: Option<String>,
+}
+
+fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Result<(), Missed> {
     let (segment, rest) = (&segments[0], &segments[1..]);
     if rest.is_empty() {
         match table.get_mut(segment) {
@@ -119,6 +133,7 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
             let wanted = &rest[0];
             let count = items.len();
             let mut found = false;
+            let mut names = Vec::new();
             for (i, one) in items.iter_mut().enumerate() {
                 let Value::Table(inner) = &mut one.value else { continue };
                 let named = |text: &str| text == wanted;
@@ -127,6 +142,10 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
                     || wanted.parse() == Ok(i + 1)
                     || matches!(name, Some(Value::Text(text)) if named(text));
                 if !is {
+                    names.extend(name.and_then(|name| match name {
+                        Value::Text(text) => Some(text.clone()),
+                        _ => None,
+                    }));
                     continue;
                 }
                 found = true;
@@ -139,10 +158,16 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
             if found {
                 Ok(())
             } else {
-                Err(format!("`{segment}` has {count} entries, and none is {wanted:?}"))
+                Err(Missed {
+                    why: format!("`{segment}` has {count} entries, and none is {wanted:?}"),
+                    nearest: nearest(wanted, names.iter().map(String::as_str)),
+                })
             }
         }
-        other => Err(format!("`{segment}` is {}, not a table", other.describe())),
+        other => Err(Missed {
+            why: format!("`{segment}` is {}, not a table", other.describe()),
+            nearest: None,
+        }),
     }
 }
 
@@ -150,6 +175,20 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
 mod tests {
     use super::*;
     use crate::document;
+
+    #[test]
+    fn names_that_are_nearly_right_are_told() {
+        let near = |text: &str, path: &str| {
+            let mut sources = vec![Source { name: "a".into(), text: text.into() }];
+            let mut root = document::parse(&sources[0]).unwrap();
+            apply(&mut root, &mut sources, path, "1").unwrap_err().nearest
+        };
+        let flows = "flow = [{ name = \"web\" }, { name = \"video\" }]";
+        assert_eq!(near(flows, "flow.vidio.size").as_deref(), Some("video"));
+        assert_eq!(near(flows, "flow.3.size"), None);
+        assert_eq!(near("", "botleneck.rate").as_deref(), Some("bottleneck"));
+        assert_eq!(near("", "trafic.web.load").as_deref(), Some("traffic"));
+    }
 
     fn set(text: &str, path: &str, value: &str) -> Result<String, String> {
         let mut sources = vec![Source { name: "a".into(), text: text.into() }];
@@ -204,6 +243,7 @@ mod tests {
     fn paths_that_lead_nowhere_are_errors() {
         assert!(set("flow = []", "flow.3.size", "1").unwrap_err().contains("none is \"3\""));
         assert!(set("law = \"x\"", "law.alpha", "1").unwrap_err().contains("not a table"));
+        assert!(set("", "botleneck.rate", "1").unwrap_err().contains("nothing is called"));
         assert!(set("", "a..b", "1").unwrap_err().contains("not a path"));
         assert!(set("", "", "1").unwrap_err().contains("not a path"));
     }

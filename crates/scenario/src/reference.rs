@@ -62,6 +62,9 @@ pub fn reference() -> String {
             Subject::LinkOrAll => "a link, or all",
             Subject::Flows => "listed flows",
             Subject::FlowsOrTraffic => "listed flows, or a class of traffic",
+            Subject::Group => "groups of an overlay, or all",
+            Subject::Connection => "a connection of an overlay",
+            Subject::Overlay => "an overlay",
         };
         let units: Vec<String> =
             info.units.iter().map(|unit: &Unit| format!("`{}`", unit.example())).collect();

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::laws::LawBook;
 use crate::uses::Uses;
-use crate::{document, lower, overrides};
+use crate::{document, lower, overrides, trust};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -96,6 +96,7 @@ impl Scenario {
             let mut diagnostic =
                 Diagnostic::general(&file, format!("cannot read {file}: {}", e.found));
             diagnostic.help = Some(e.remedy);
+            diagnostic.nearest = scenario_near(path);
             vec![diagnostic]
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -144,6 +145,11 @@ impl Scenario {
     /// The laws it is to run under, one after the other.
     pub fn laws(&self) -> Vec<String> {
         self.laws.clone()
+    }
+
+    /// The names of its links.
+    pub fn links(&self) -> impl Iterator<Item = String> {
+        self.template.network.links.iter().map(|link| link.name.clone())
     }
 
     /// What to simulate, under `law` in place of the scenario's own, from `seed` in place of its own.
@@ -200,6 +206,7 @@ impl Scenario {
                 return Err(refuse(message, Some("use larger packets".to_string()), None));
             }
         }
+        trust::check(&self.file, &setup, &made, &mut warnings);
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })
@@ -209,6 +216,20 @@ impl Scenario {
     pub fn evaluator(&self, plan: &Plan) -> Evaluator {
         Evaluator::new(&self.expectations, &plan.setup, &plan.law)
     }
+}
+
+/// The scenario beside `path` whose name is nearest to it.
+fn scenario_near(path: &Path) -> Option<String> {
+    let beside = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let names = beside.read_dir().ok()?.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.retain(|name| name.ends_with(".toml"));
+    names.sort();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near).display().to_string())
 }
 
 fn read_file(folder: &Path, name: &str) -> io::Result<String> {

@@ -96,6 +96,7 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
         data_packets_delivered: 0,
         ended: at(10),
         deadlock: None,
+        overlay: None,
     }
 }
 

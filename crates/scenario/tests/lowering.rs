@@ -9,6 +9,7 @@ use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
     Change, Contention, Discipline, Limit, LinkId, Loss, PoliceSpec, Reorder, Service,
 };
+use ratewire_overlay::Price;
 use ratewire_scenario::Scenario;
 use ratewire_sim::setup::{Arrivals, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
@@ -60,6 +61,7 @@ fn empty() -> ratewire_sim::outcome::Outcome {
         data_packets_delivered: 0,
         ended: ratewire_units::Time::ZERO,
         deadlock: None,
+        overlay: None,
     }
 }
 
@@ -138,7 +140,16 @@ fn every_key_of_a_custom_network() {
     assert_eq!(setup.changes.len(), 4);
     assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(names, ["bulk.1", "bulk.2", "bursts", "video", "file"]);
+    assert_eq!(names[..5], ["bulk.1", "bulk.2", "bursts", "video", "file"]);
+    assert_eq!(names[5..], ["a=>b", "b=>a", "b=>c", "c=>b"]);
+    let overlay = setup.overlay.as_ref().unwrap();
+    assert_eq!((overlay.links[2].flow, overlay.payload), (7, Bytes::new(900)));
+    assert_eq!(overlay.params.price, Price::Square);
+    assert_eq!((overlay.senders.len(), overlay.groups[0].members.len()), (3, 4));
+    // The one that joins at 3 s leaves at 6 s; at 5 s the member from the start does.
+    let changes: Vec<_> =
+        overlay.changes.iter().map(|c| (c.at.secs(), c.client.0, c.joins)).collect();
+    assert_eq!(changes, [(3.0, 4, true), (5.0, 0, false), (6.0, 4, false)]);
     let bulk = &setup.flows[1];
     assert_eq!(bulk.start.secs(), 1.01);
     assert_eq!(bulk.stop.unwrap().secs(), 30.01);

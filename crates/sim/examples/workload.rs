@@ -1,5 +1,6 @@
 //! One workload of `make bench`, to be timed from outside:
-//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused]`.
+//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused]`. With `overlay` for a
+//! law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno.
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
@@ -39,7 +40,8 @@ fn run(args: &[String]) -> Result<String, String> {
     let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
         return Err("six numbers follow the law".into());
     };
-    let law = make_law(law).map_err(|e| e.to_string())?;
+    let is_overlay = law == "overlay";
+    let law = make_law(if is_overlay { "newreno" } else { law }).map_err(|e| e.to_string())?;
     let rate = Rate::from_mbps(mbitps);
     let rtt = Duration::from_millis(rtt);
     let mut dumbbell = Dumbbell::new(law, flows as u32, rate, rtt, queue as u32);
@@ -51,6 +53,11 @@ fn run(args: &[String]) -> Result<String, String> {
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);
     let mut setup = dumbbell.setup();
+    if is_overlay {
+        let law = dumbbell.law.clone();
+        setup = ratewire_sim::overlay::workload(law, flows as u32, rate, rtt, queue as u32);
+        setup.duration = dumbbell.duration;
+    }
     if record {
         setup.sample_interval = Some(dumbbell.duration / 1000);
     }

@@ -114,6 +114,7 @@ impl Dumbbell {
             captured_links: Vec::new(),
             watched_links: Vec::new(),
             follow: Follow::default(),
+            overlay: None,
         }
     }
 }
@@ -149,12 +150,19 @@ impl Dumbbell {
 /// The bottleneck of a [`Dumbbell`].
 pub const BOTTLENECK: LinkId = LinkId(0);
 
-fn node(network: &mut NetworkSpec, name: String, is_host: bool) -> u32 {
+pub(crate) fn node(network: &mut NetworkSpec, name: String, is_host: bool) -> u32 {
     network.nodes.push(NodeSpec { name, is_host, position: None });
     network.nodes.len() as u32 - 1
 }
 
-fn cable(network: &mut NetworkSpec, a: u32, b: u32, rate: Rate, delay: Duration, limit: Limit) {
+pub(crate) fn cable(
+    network: &mut NetworkSpec,
+    a: u32,
+    b: u32,
+    rate: Rate,
+    delay: Duration,
+    limit: Limit,
+) {
     for (from, to) in [(a, b), (b, a)] {
         let name = |n: u32| &network.nodes[n as usize].name;
         network.links.push(LinkSpec {

@@ -20,6 +20,13 @@ pub enum RunError {
         /// A link whose books do not balance, if that is where it shows.
         link: Option<LinkId>,
     },
+    /// An overlay lost a message between its nodes: a bug in Ratewire.
+    MessagesLost {
+        /// Deliveries that messages were owed.
+        owed: u64,
+        /// Those that were made or are on their way.
+        accounted: u64,
+    },
 }
 
 impl core::fmt::Display for RunError {
@@ -29,6 +36,11 @@ impl core::fmt::Display for RunError {
             RunError::Stuck(at) => {
                 write!(f, "time stands still at {at}: this is a bug in Ratewire")
             }
+            RunError::MessagesLost { owed, accounted } => write!(
+                f,
+                "an overlay owes {owed} deliveries and accounts for {accounted}: this is a bug in \
+                 Ratewire"
+            ),
             RunError::NotConserved { packets, link } => write!(
                 f,
                 "packets are not conserved ({packets:?}, link {link:?}): this is a bug in Ratewire"

@@ -2,11 +2,13 @@
 
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec;
 use ratewire_net::{Address, RouteId};
+use ratewire_overlay::LinkId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
@@ -37,10 +39,12 @@ pub(crate) struct Flow {
     pub(crate) blocked: bool,
     /// It is among those that are called when there is room.
     pub(crate) in_line: bool,
-    pub(crate) own_link: LinkId,
+    pub(crate) own_link: spec::LinkId,
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
+    /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
+    pub(crate) fed: Option<LinkId>,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
     /// As of the last sample.
@@ -62,11 +66,13 @@ pub(crate) struct Start<'a> {
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
     /// The sender's own link.
-    pub(crate) own_link: LinkId,
+    pub(crate) own_link: spec::LinkId,
     /// Whether its far end pauses it.
     pub(crate) paused: bool,
     /// Whether sockets wait for room in its queue.
     pub(crate) waits_for_room: bool,
+    /// The link of an overlay that it is.
+    pub(crate) fed: Option<LinkId>,
 }
 
 impl Flow {
@@ -103,10 +109,28 @@ impl Flow {
             own_link: start.own_link,
             packet_size: config.packet.get() as u32,
             class: config.class,
+            fed: start.fed,
             lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
+    }
+
+    /// The next packet to send now, if any.
+    #[inline]
+    pub(crate) fn next_segment(
+        &mut self,
+        now: Time,
+        overlay: &mut Option<Box<Running>>,
+    ) -> Option<Segment> {
+        if let Some(link) = self.fed
+            && self.sender.unsent() < self.sender.mss()
+            && let Some(overlay) = overlay
+        {
+            // Before the sender could miss it, and be taken for idle.
+            overlay.feed(now, link, self);
+        }
+        self.sender.poll_transmit(now)
     }
 
     /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.

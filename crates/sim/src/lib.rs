@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod flow;
 pub mod outcome;
+pub mod overlay;
 pub mod record;
 mod routes;
 pub mod setup;

@@ -2,6 +2,8 @@
 
 pub use ratewire_net::Deadlock;
 use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_overlay::queue::LinkCounts;
+use ratewire_overlay::{GroupId, SenderCounts};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::record::FlowId;
@@ -23,6 +25,58 @@ pub struct Outcome {
     pub ended: Time,
     /// Paused links that waited for each other for ever, the first that were found.
     pub deadlock: Option<Deadlock>,
+    /// The overlay, if there is one.
+    pub overlay: Option<OverlayOutcome>,
+}
+
+/// An overlay at the end of a run.
+#[derive(Clone, Debug)]
+pub struct OverlayOutcome {
+    /// Each group.
+    pub groups: Vec<GroupOutcome>,
+    /// Each sending client.
+    pub senders: Vec<SenderOutcome>,
+    /// Each of its links.
+    pub links: Vec<OverlayLinkOutcome>,
+}
+
+/// A group at the end of a run.
+#[derive(Clone, Debug)]
+pub struct GroupOutcome {
+    /// Messages that its senders paid for.
+    pub sent: u64,
+    /// Deliveries to nodes that these are owed.
+    pub owed: u64,
+    /// Messages handed to members, by node.
+    pub delivered: Vec<u64>,
+    /// Mean time from a purchase to the delivery at a node; `None` without any.
+    pub latency_mean: Option<Duration>,
+    /// The longest.
+    pub latency_max: Option<Duration>,
+    /// How often its view has changed.
+    pub views: u64,
+}
+
+/// A sending client at the end of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderOutcome {
+    /// Its group.
+    pub group: GroupId,
+    /// What it has done.
+    pub counts: SenderCounts,
+}
+
+/// A link of an overlay at the end of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct OverlayLinkOutcome {
+    /// The flow that it is.
+    pub flow: usize,
+    /// Messages waiting, mean over the run.
+    pub queue_mean: f64,
+    /// Most messages waiting.
+    pub queue_max: u64,
+    /// What went through its queue.
+    pub counts: LinkCounts,
 }
 
 /// What became of all packets, data and acknowledgements. `sent = delivered + dropped + in_flight`.

@@ -3,6 +3,7 @@
 use ratewire_laws::{Bound, Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Captured, Hop, Trail};
+use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -18,6 +19,8 @@ pub trait Recorder {
     fn flow_sample(&mut self, sample: &FlowSample);
     /// A link over the last sampling interval.
     fn link_sample(&mut self, sample: &LinkSample);
+    /// An overlay over the last sampling interval.
+    fn overlay_sample(&mut self, _sample: &OverlaySample<'_>) {}
     /// A flow with an end has delivered everything.
     fn flow_completed(&mut self, completed: &FlowCompleted);
     /// A packet has reached the far end of a captured link.
@@ -187,6 +190,47 @@ pub struct LinkSample {
     pub pauses: u64,
     /// Share of the interval in which it was, 0 to 1.
     pub paused: f64,
+}
+
+/// An overlay over one sampling interval.
+#[derive(Clone, Copy, Debug)]
+pub struct OverlaySample<'a> {
+    /// End of the interval.
+    pub at: Time,
+    /// Its length.
+    pub interval: Duration,
+    /// Each group.
+    pub groups: &'a [GroupSample],
+    /// Each link.
+    pub links: &'a [OverlayLinkSample],
+    /// Messages that each sending client paid for in the interval.
+    pub sent: &'a [u64],
+    /// Deliveries to nodes that messages paid for in the interval are owed.
+    pub owed: u64,
+}
+
+/// A group over one sampling interval.
+#[derive(Clone, Debug, Default)]
+pub struct GroupSample {
+    /// Messages that its senders paid for.
+    pub sent: u64,
+    /// Messages handed to members, by node.
+    pub delivered: Vec<u64>,
+}
+
+/// A link of an overlay over one sampling interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OverlayLinkSample {
+    /// Messages waiting at its node, mean over the interval.
+    pub queue_mean: f64,
+    /// Most messages waiting.
+    pub queue_max: u64,
+    /// What it cost at the end, as its node had last told.
+    pub price: Dollars,
+    /// Bytes of clients' messages that it took.
+    pub data: Bytes,
+    /// Bytes of what nodes tell each other that it took.
+    pub control: Bytes,
 }
 
 /// A flow with an end has delivered everything.

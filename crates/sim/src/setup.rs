@@ -12,6 +12,7 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
 
 /// A run.
@@ -48,6 +49,8 @@ pub struct Setup {
     pub watched_links: Vec<LinkId>,
     /// Which packets are followed on their way.
     pub follow: Follow,
+    /// An overlay whose links are flows of this run.
+    pub overlay: Option<Arc<OverlaySpec>>,
 }
 
 /// Which packets are followed on their way, to tell what bound their flows' rates.
@@ -64,6 +67,7 @@ impl Setup {
     pub fn has_chance(&self) -> bool {
         let network = &self.network;
         self.traffic.iter().any(TrafficSpec::has_chance)
+            || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
     }

@@ -26,6 +26,8 @@ pub enum Writer {
         /// Payload rate.
         rate: Rate,
     },
+    /// What [`Sender::write`](crate::Sender::write) is told, as it comes.
+    Fed,
 }
 
 /// When the pause of an on/off application begins.
@@ -65,6 +67,10 @@ impl App {
     /// Unlimited data, read at once.
     pub fn unlimited() -> App {
         App { writer: Writer::Unlimited, reader: Reader::Immediate, frame: None }
+    }
+    /// A stream without frames that is written from outside, read at once.
+    pub fn fed() -> App {
+        App { writer: Writer::Fed, reader: Reader::Immediate, frame: Some(Bytes::MAX) }
     }
     /// This much data, read at once.
     pub fn sized(size: Bytes) -> App {

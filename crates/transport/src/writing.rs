@@ -33,6 +33,7 @@ impl Writing {
         match *writer {
             Writer::Unlimited => all_at_once(u64::MAX, None),
             Writer::Sized(size) => all_at_once(size.get(), Some(0)),
+            Writer::Fed => all_at_once(0, None),
             Writer::OnOff { burst, pause, pause_after, count } => {
                 let burst = burst.get().max(1);
                 if pause.is_zero() && pause_after == PauseAfter::Written {
@@ -63,6 +64,13 @@ impl Writing {
     /// Stream length, if the writer will write no more.
     pub(crate) fn end(&self) -> Option<u64> {
         (self.left == Some(0)).then_some(self.written)
+    }
+
+    /// Writes so much more, unless it has stopped.
+    pub(crate) fn write(&mut self, size: u64) {
+        if self.left != Some(0) {
+            self.written = self.written.saturating_add(size);
+        }
     }
 
     /// Writes what is due by `now`.

@@ -56,6 +56,11 @@ pub const RATE_UNITS: &[(&str, f64)] = &[
     ("MB/s", 8e6),
     ("GB/s", 8e9),
     ("B/ms", 8e3),
+    // As `tc` writes them.
+    ("bit", 1.0),
+    ("kbit", 1e3),
+    ("mbit", 1e6),
+    ("gbit", 1e9),
 ];
 
 /// Unit names of sizes, with their size in bytes.

@@ -41,28 +41,35 @@ pub(crate) fn check(args: &Args) -> Exit {
         Err(exit) => return exit,
     };
     let (scenarios, exit) = load_all(&files);
+    let jobs: Vec<Option<Vec<Job<'_>>>> = scenarios.iter().map(jobs).collect();
     if args.syntax {
-        let wrong = files.len() - scenarios.len();
+        let wrong = files.len() - jobs.iter().flatten().count();
         let s = if files.len() == 1 { "" } else { "s" };
         eprintln!("{} scenario{s} read, {wrong} with errors", files.len());
-        return exit;
+        return if wrong > 0 { Exit::Wrong } else { exit };
     }
-    if exit != Exit::Done {
-        return exit;
-    }
-    let mut jobs = Vec::new();
-    for scenario in &scenarios {
-        for law in scenario.laws() {
-            match scenario.plan(Some(&law), None) {
-                Ok(plan) => jobs.push(Job { scenario, plan, folder: None }),
-                Err(wrong) => {
-                    complain(&wrong);
-                    return Exit::Wrong;
-                }
-            }
+    match jobs.into_iter().collect::<Option<Vec<_>>>() {
+        Some(jobs) if exit == Exit::Done => {
+            report(&jobs.into_iter().flatten().collect::<Vec<_>>(), args)
         }
+        _ => Exit::Wrong,
     }
-    report(&jobs, args)
+}
+
+/// A scenario's run under each of its laws, with what is said of them; `None` if one cannot be.
+fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
+    let plan = |law: String| match scenario.plan(Some(&law), None) {
+        Ok(plan) => {
+            complain(&plan.warnings);
+            Some(Job { scenario, plan, folder: None })
+        }
+        Err(wrong) => {
+            complain(&wrong);
+            None
+        }
+    };
+    let plans: Vec<_> = scenario.laws().into_iter().map(plan).collect();
+    plans.into_iter().collect()
 }
 
 /// Runs the jobs and prints what came out, scenario by scenario.
@@ -103,7 +110,11 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
             }
         }
         let count = all().count();
-        text + &format!("{} of {count} expectations hold, {failed} do not\n", count - failed)
+        let (hold, not) = match count {
+            1 => ("expectation holds", "does not"),
+            _ => ("expectations hold", "do not"),
+        };
+        text + &format!("{} of {count} {hold}, {failed} {not}\n", count - failed)
     };
     match print(&text) {
         Exit::Done if failed > 0 => Exit::NotMet,

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// The scenario's file
     scenario: PathBuf,
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
-    /// there are, except fixed, and except noq where no link is paused
+    /// there are, except fixed, those of the kernel, and noq where no link is paused
     #[arg(long, short, value_delimiter = ',')]
     laws: Vec<String>,
     /// How many seeds to run each law from: the scenario's own and those that follow
@@ -84,8 +84,10 @@ pub(crate) fn compare(args: &Args) -> Exit {
 /// The laws that are asked for, each once.
 fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
-    let contends =
-        |name: &String| name != NO_CONTENDER && (name != FOR_PAUSED || scenario.has_pauses());
+    // The kernel's laws are others' laws again, in integers.
+    let contends = |name: &String| {
+        name != NO_CONTENDER && !name.contains('@') && (name != FOR_PAUSED || scenario.has_pauses())
+    };
     let contenders = || registry().filter(contends).collect();
     let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
     let laws =

@@ -3,7 +3,7 @@
 use ratewire_laws::LawInfo;
 use serde::Serialize;
 
-use super::{cost, print};
+use super::{cost, print, unknown};
 use crate::Exit;
 
 #[derive(clap::Args)]
@@ -86,7 +86,7 @@ pub(crate) fn laws(args: &LawsArgs) -> Exit {
 pub(crate) fn explain(args: &ExplainArgs) -> Exit {
     let Some(info) = ratewire_laws::find(&args.law) else {
         let known: Vec<&str> = ratewire_laws::list().iter().map(|l| l.name).collect();
-        eprintln!("ratewire: no law is called {:?}; known: {}", args.law, known.join(", "));
+        eprintln!("ratewire: {}", unknown("law", &args.law, &known));
         return Exit::Wrong;
     };
     let mut text = format!("{}\n\nOptions\n", info.explanation.trim_end());

@@ -4,12 +4,14 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod lists;
+#[cfg(feature = "live")]
+pub(crate) mod live;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 
 use std::io::Write;
 
-use ratewire_scenario::Diagnostic;
+use ratewire_scenario::{Diagnostic, nearest};
 
 use crate::Exit;
 
@@ -34,6 +36,19 @@ pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     if errors > 1 {
         eprintln!("{errors} errors");
     }
+}
+
+/// That no `what` has this name; which is nearest, and which there are.
+pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    const SHOWN: usize = 20;
+    let near = nearest(name, known.iter().copied());
+    let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
+    let more = match known.len() {
+        0..=SHOWN => String::new(),
+        all => format!(" and {} more", all - SHOWN),
+    };
+    let shown = known[..known.len().min(SHOWN)].join(", ");
+    format!("no {what} is called {name:?}; {near}known: {shown}{more}")
 }
 
 /// Width of the terminal, if standard output is one.

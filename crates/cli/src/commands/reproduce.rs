@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use super::check::load_all;
 use super::run::fail;
-use super::{complain, print, table_options};
+use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Done, Job, expectation, run_all};
-use crate::paper::{self, Figure, Paper};
+use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -59,7 +59,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     for name in &args.names {
         if !known.iter().any(|paper| paper.name == *name) {
             let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
-            eprintln!("ratewire: no paper is called {name:?}; known: {}", names.join(", "));
+            eprintln!("ratewire: {}", unknown("paper", name, &names));
             return Exit::Wrong;
         }
     }
@@ -99,6 +99,11 @@ fn run(papers: &[&Paper], args: &Args) -> Result<Vec<papers::Paper>, Exit> {
                 (scenarios, Exit::Done) => loaded.push(scenarios),
                 (_, exit) => return Err(exit),
             }
+        }
+        let wrong = paper.unknown_names(&loaded);
+        if !wrong.is_empty() {
+            complain(&wrong);
+            return Err(Exit::Wrong);
         }
         all.push((paper, loaded));
     }
@@ -144,7 +149,8 @@ fn run_paper(
 /// A figure for the page: of the runs, only what is drawn is kept.
 fn make(figure: &Figure, results: Vec<(&Scenario, Vec<Done>)>) -> papers::Figure {
     let sweeps = figure.sweep.iter().flat_map(|sweep| {
-        sweep.metrics.iter().map(|metric| sweep_of(sweep, metric, figure, &results))
+        let metrics = sweep.metrics.iter().map(Name::get_ref);
+        metrics.map(|metric| sweep_of(sweep, metric, figure, &results))
     });
     let sweeps = sweeps.collect();
     let claims = results.iter().map(|(scenario, runs)| Claims {
@@ -162,7 +168,7 @@ fn make(figure: &Figure, results: Vec<(&Scenario, Vec<Done>)>) -> papers::Figure
             .filter(|run| figure.draws_law(&run.info.law))
             .collect(),
         plots: figure.plots.clone(),
-        links: figure.links.clone(),
+        links: figure.links.iter().map(|link| link.get_ref().clone()).collect(),
         apart: figure.apart,
     });
     papers::Figure {
@@ -183,14 +189,12 @@ fn sweep_of(
     figure: &Figure,
     results: &[(&Scenario, Vec<Done>)],
 ) -> Sweep {
-    let is_of = |v: &scenario::Verdict| {
-        v.metric == metric || format!("{} of {}", v.metric, v.target) == metric
-    };
+    let is_of = |v: &scenario::Verdict| is_metric(metric, v.metric, &v.target);
     // What varies is another scenario, or another flow or link of the same one.
     let value_of = |scenario: usize, v: &scenario::Verdict| {
         let place = match sweep.of.is_empty() {
             true => Some(scenario),
-            false => sweep.of.iter().position(|target| *target == v.target),
+            false => sweep.of.iter().position(|target| *target.get_ref() == v.target),
         };
         place.and_then(|place| sweep.values.get(place)).copied()
     };

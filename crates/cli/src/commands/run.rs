@@ -10,7 +10,7 @@ use ratewire_sim::record::FlowId;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
-use super::{complain, print, table_options};
+use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Done, Job, expectation, run_all};
 
@@ -195,8 +195,8 @@ fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
     };
     let flows = &plan.setup.flows;
     let Some(flow) = flows.iter().position(|f| f.name == name) else {
-        let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).take(20).collect();
-        return Err(wrong(&format!("no flow is called {name:?}; known: {}", known.join(", "))));
+        let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).collect();
+        return Err(wrong(&unknown("flow", name, &known)));
     };
     let after: Duration = time.parse().map_err(|e| wrong(&format!("{e}")))?;
     if after >= plan.setup.duration {
@@ -211,8 +211,8 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Exit> {
     let find = |name: &String| match known.iter().position(|l| l.name == *name) {
         Some(at) => Ok(LinkId(at as u32)),
         None => {
-            let all: Vec<&str> = known.iter().map(|l| l.name.as_str()).take(20).collect();
-            eprintln!("ratewire: --capture: no link is called {name:?}; known: {}", all.join(", "));
+            let all: Vec<&str> = known.iter().map(|l| l.name.as_str()).collect();
+            eprintln!("ratewire: --capture: {}", unknown("link", name, &all));
             Err(Exit::Wrong)
         }
     };

@@ -215,4 +215,9 @@ impl Law for Abc {
             ],
         }
     }
+    fn unpoliced(&self) -> Option<&'static str> {
+        Some(
+            "its ports say faster or slower, and no packet says how fast its flow is or how long its round trip",
+        )
+    }
 }

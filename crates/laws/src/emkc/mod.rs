@@ -42,6 +42,7 @@ mod port;
 mod source;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub use header::EmkcHeader;
 pub use port::EmkcPort;
@@ -56,6 +57,7 @@ use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 use header::HEADER_LEN;
 
 /// EMKC with its parameters.
@@ -137,5 +139,20 @@ impl Law for Emkc {
     }
     fn fields(&self, header: &EmkcHeader) -> Vec<Figure> {
         header.fields()
+    }
+    fn lies(&self) -> &'static [&'static str] {
+        trust::LIES
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        None
+    }
+    fn falsify(&self, header: &mut EmkcHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &EmkcHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn grant(&self, header: &EmkcHeader) -> Option<Grant> {
+        trust::grant(header, self.alpha, self.options.number("beta"))
     }
 }

@@ -11,6 +11,7 @@
 //! | EMKC | the load less the loss is gamma C, or less on an idle link | |
 //! | MaxNet | no price is below zero | |
 //! | HPCC | each byte that leaves is counted once | |
+//! | the kernel's | a packet leaves with no more than it came with, and nothing else of it changes | |
 //! | ABC | each packet that accelerates takes a token of those that f has brought | counts each packet once |
 //!
 //! The one thing that XCP's draft does let a port give beyond what is left is the rest of the share of
@@ -20,6 +21,7 @@ use ratewire_units::{Bytes, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use crate::abc::AbcHeader;
+use crate::kernel::KernelHeader;
 use crate::rcp::Kind;
 use crate::reason::Reason;
 use crate::registry::{AnyPort, Header};
@@ -73,6 +75,9 @@ impl PortBooks {
                 self.tokens += figure(after, "f") - f64::from(u8::from(*is));
                 assert!(self.tokens > -GRAIN, "accelerated without a token: {}", self.tokens);
             }
+            (Header::XcpKernel(was), Header::XcpKernel(is)) => kernel_grants(was, is),
+            (Header::RcpKernel(was), Header::RcpKernel(is))
+            | (Header::PiqiRcpKernel(was), Header::PiqiRcpKernel(is)) => kernel_grants(was, is),
             _ => assert_eq!(is, was, "a header of another kind"),
         }
     }
@@ -103,6 +108,14 @@ impl PortBooks {
             _ => {}
         }
     }
+}
+
+fn kernel_grants(was: &KernelHeader, is: &KernelHeader) {
+    let (Some(came), Some(left)) = (was.request, is.request) else {
+        return assert_eq!(is, was, "changed without a request");
+    };
+    assert!(left.change() <= came.change() && left.rate() <= came.rate(), "{left:?} of {came:?}");
+    assert_eq!((left.rtt(), is.returned), (came.rtt(), was.returned));
 }
 
 fn xcp_grants((was, before): (&XcpHeader, &Reason), (is, after): (&XcpHeader, &Reason)) {

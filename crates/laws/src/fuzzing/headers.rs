@@ -50,7 +50,8 @@ fn arrives(law: &AnyLaw, bytes: &[u8], packet: Bytes) {
         assert!(!figure.value.is_nan(), "{name}: {figure}");
     }
     travels(law, &header, packet);
-    for short in 0..law.header_len().get() as usize {
+    let len = law.encode(&header, packet, &mut [0; MAX_HEADER]);
+    for short in 0..len {
         assert!(law.decode(&bytes[..short], packet).is_err(), "{name}: {short} bytes are a header");
     }
 }
@@ -63,7 +64,7 @@ pub(super) fn travels(law: &AnyLaw, header: &Header, packet: Bytes) {
     if len == 0 {
         return;
     }
-    assert_eq!(len as u64, law.header_len().get(), "{name}: bytes of a header");
+    assert!(len as u64 <= law.header_len().get(), "{name}: {len} bytes of a header");
     let arrived = law.quantise(*header, packet);
     assert_eq!(law.decode(&bytes[..len], packet).as_ref(), Ok(&arrived), "{name}");
     if !matches!(law, AnyLaw::Xcp(xcp) if xcp.draft() == Draft::V00) {

@@ -174,4 +174,7 @@ impl Law for Hpcc {
         }
         fields
     }
+    fn unpoliced(&self) -> Option<&'static str> {
+        Some("its ports grant nothing; each sender works its window out from what they measure")
+    }
 }

@@ -45,6 +45,7 @@ mod port;
 mod source;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub use header::JetmaxHeader;
 pub use port::JetmaxPort;
@@ -52,13 +53,14 @@ pub use source::JetmaxSource;
 
 use alloc::vec::Vec;
 
-use ratewire_units::Bytes;
+use ratewire_units::{Bytes, Duration};
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 use header::HEADER_LEN;
 
 /// JetMax with its parameters.
@@ -141,5 +143,23 @@ impl Law for Jetmax {
     }
     fn fields(&self, header: &JetmaxHeader) -> Vec<Figure> {
         header.fields()
+    }
+    fn lies(&self) -> &'static [&'static str] {
+        trust::LIES
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        None
+    }
+    fn falsify(&self, header: &mut JetmaxHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &JetmaxHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn correct(&self, header: &mut JetmaxHeader, spacing: Duration) {
+        trust::correct(header, spacing);
+    }
+    fn grant(&self, header: &JetmaxHeader) -> Option<Grant> {
+        trust::grant(header)
     }
 }

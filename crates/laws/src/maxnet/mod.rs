@@ -38,6 +38,7 @@ mod port;
 mod source;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub use header::MaxnetHeader;
 pub use port::MaxnetPort;
@@ -53,6 +54,7 @@ use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
+use crate::trust::{Claim, Grant, Hand, Lie};
 use header::HEADER_LEN;
 
 /// MaxNet with its parameters.
@@ -145,5 +147,20 @@ impl Law for Maxnet {
     }
     fn fields(&self, header: &MaxnetHeader) -> Vec<Figure> {
         vec![Figure::one("price", header.price)]
+    }
+    fn lies(&self) -> &'static [&'static str] {
+        trust::LIES
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        None
+    }
+    fn falsify(&self, header: &mut MaxnetHeader, lie: &Lie, hand: Hand) {
+        trust::falsify(header, lie, hand);
+    }
+    fn claim(&self, header: &MaxnetHeader) -> Option<Claim> {
+        trust::claim(header)
+    }
+    fn grant(&self, header: &MaxnetHeader) -> Option<Grant> {
+        trust::grant(header, self.x_max)
     }
 }

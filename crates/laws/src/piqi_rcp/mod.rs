@@ -174,6 +174,12 @@ impl Law for PiqiRcp {
     fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
         header.fields()
     }
+    fn lies(&self) -> &'static [&'static str] {
+        trust::LIES
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        None
+    }
     fn falsify(&self, header: &mut RcpHeader, lie: &Lie, hand: Hand) {
         trust::falsify(header, lie, hand);
     }

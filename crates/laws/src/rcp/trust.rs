@@ -5,6 +5,9 @@ use ratewire_units::Throughput;
 use super::header::{Kind, RcpHeader};
 use crate::trust::{Claim, Grant, Hand, Lie};
 
+/// See [`crate::Law::lies`].
+pub(crate) const LIES: &[&str] = &["rtt", "ignore_feedback", "inflate"];
+
 pub(crate) fn falsify(header: &mut RcpHeader, lie: &Lie, hand: Hand) {
     match hand {
         Hand::Sending => header.rtt = header.rtt.scale(lie.rtt),
@@ -21,7 +24,7 @@ pub(crate) fn falsify(header: &mut RcpHeader, lie: &Lie, hand: Hand) {
 
 /// The header does not say how fast the flow is.
 pub(crate) fn claim(header: &RcpHeader) -> Option<Claim> {
-    (header.kind == Kind::Request).then_some(Claim { rtt: header.rtt, spacing: None })
+    (header.kind == Kind::Request).then_some(Claim { rtt: header.rtt, spacing: None, round: None })
 }
 
 pub(crate) fn grant(header: &RcpHeader) -> Option<Grant> {

@@ -38,6 +38,7 @@
 //! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over the
 //!   time it takes. The draft takes it as known.
 
+mod options;
 mod port;
 mod sink;
 mod source;
@@ -57,7 +58,7 @@ use ratewire_units::{Bytes, Duration, Rate};
 use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::options::{OptionError, Options, Size};
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
 
@@ -138,164 +139,6 @@ impl Xcp {
     }
 }
 
-const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "throughput",
-        kind: Kind::Word(&["measured", "outstanding", "cwnd"]),
-        default: "measured",
-        doc: "Sender: what X and the wish are computed from. \"measured\": the allowed rate while the \
-              window is full, else the bytes sent in the last RTT; \"outstanding\": packets in \
-              flight / SRTT; \"cwnd\": cwnd / SRTT, a permission (the thesis's naive choice). \
-              Draft -03, 4.1.1.",
-    },
-    OptionSpec {
-        name: "aging",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.5",
-        doc: "Sender: p of the aging of allowed throughput, per RTT in which less was sent than \
-              allowed; 0 turns it off. Draft -03, 4.1.3.1.",
-    },
-    OptionSpec {
-        name: "pacing",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "Sender: spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
-    },
-    OptionSpec {
-        name: "cap_to_receive_window",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "Sender: cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
-    },
-    OptionSpec {
-        name: "zero_wish_when_limited",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "Sender: wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
-    },
-    OptionSpec {
-        name: "initial_window",
-        kind: Kind::Size(None),
-        default: "2 packets",
-        doc: "Sender: window until the first feedback.",
-    },
-    OptionSpec {
-        name: "desired",
-        kind: Kind::Rate(Some("line")),
-        default: "line",
-        doc: "Sender: desired throughput; \"line\" is the rate of the sender's own link.",
-    },
-    OptionSpec {
-        name: "weight",
-        kind: Kind::Number(1e-3, 1e3),
-        default: "1",
-        doc: "Sender: share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
-    },
-    OptionSpec {
-        name: "after_loss",
-        kind: Kind::Word(&["return", "stay-reno", "ignore"]),
-        default: "return",
-        doc: "Sender: after a loss or mark. \"return\": halve, take no increase until the loss is \
-              repaired, then XCP again; \"stay-reno\": halve and be Reno for the rest of the flow; \
-              \"ignore\": nothing (the thesis's implementation). Draft -03, 4.1.3.2.",
-    },
-    OptionSpec {
-        name: "without_header",
-        kind: Kind::Word(&["reno", "hold"]),
-        default: "reno",
-        doc: "Sender: when acknowledgements carry no congestion header, which someone on the path has \
-              taken off. \"reno\": grow as Reno until they do again; \"hold\": keep the window. The \
-              drafts do not say.",
-    },
-    OptionSpec {
-        name: "alpha",
-        kind: Kind::Number(0.0, 2.0),
-        default: "0.4",
-        doc: "Port: share of the spare capacity given out per interval; stable below 0.555.",
-    },
-    OptionSpec {
-        name: "beta",
-        kind: Kind::Number(0.0, 2.0),
-        default: "0.226",
-        doc: "Port: share of the persistent queue drained per interval; alpha^2 sqrt 2.",
-    },
-    OptionSpec {
-        name: "gamma",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.1",
-        doc: "Port: share of the traffic shuffled between flows per interval.",
-    },
-    OptionSpec {
-        name: "capacity",
-        kind: Kind::Rate(Some("link")),
-        default: "link",
-        doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate, \
-              without regard to link-layer overhead, as the drafts have it.",
-    },
-    OptionSpec {
-        name: "measure_capacity",
-        kind: Kind::Switch,
-        default: "false",
-        doc: "Port: start from `capacity`, then believe the rate at which packets leave while others \
-              wait. For links whose rate nobody can tell, or told wrongly (ns-2 has a metered mode).",
-    },
-    OptionSpec {
-        name: "probe",
-        kind: Kind::Number(0.0, 1.0),
-        default: "0.05",
-        doc: "Port, with measure_capacity: by how much it raises the capacity it believes in when in a \
-              control interval as much came and nothing waited; no paper's, a share that the next \
-              interval's queue shows without filling a buffer.",
-    },
-    OptionSpec {
-        name: "initial_interval",
-        kind: Kind::Time,
-        default: "50 ms",
-        doc: "Port: control interval before any RTT is known (ns-2: 50 ms).",
-    },
-    OptionSpec {
-        name: "min_interval",
-        kind: Kind::Time,
-        default: "5 ms",
-        doc: "Port: shortest control interval, and floor of the mean RTT; the link's propagation \
-              delay where that is longer. Draft -03: 5 to 10 ms.",
-    },
-    OptionSpec {
-        name: "max_interval",
-        kind: Kind::Time,
-        default: "1 s",
-        doc: "Port: largest RTT a packet may claim; the link's propagation delay where that is \
-              longer. Draft -03: 0.5 to 1 s.",
-    },
-    OptionSpec {
-        name: "allowed_queue",
-        kind: Kind::Time,
-        default: "2 ms",
-        doc: "Port: shortest interval of the queue estimator (ALLOWED_QUEUE).",
-    },
-    OptionSpec {
-        name: "queue_measure",
-        kind: Kind::Word(&["min", "mean"]),
-        default: "min",
-        doc: "Port: persistent queue as the minimum over the queue interval, or as its mean over \
-              departures (thesis, 4.6).",
-    },
-    OptionSpec {
-        name: "rtt_zero",
-        kind: Kind::Word(&["separate", "count", "ignore"]),
-        default: "separate",
-        doc: "Port: packets that do not know their RTT. \"separate\": counted in the sum of X, not in \
-              the mean RTT; \"count\": in both (draft -03); \"ignore\": in neither, and given no \
-              feedback (ns-2).",
-    },
-    OptionSpec {
-        name: "draft",
-        kind: Kind::Word(&["03", "02", "00"]),
-        default: "03",
-        doc: "Header version used with wire = \"exact\" and in packet captures.",
-    },
-];
-
 /// Shorter timers would take more time than the packets.
 const SHORTEST_INTERVAL: Duration = Duration::from_micros(1);
 
@@ -311,7 +154,7 @@ impl Law for Xcp {
         summary: "eXplicit Control Protocol: routers write into each packet by how much to speed up or slow down",
         explanation: include_str!("explain.md"),
         operations: "6 additions, 3 multiplications",
-        options: OPTIONS,
+        options: options::OPTIONS,
     };
 
     fn from_options(o: &Options) -> Result<Xcp, OptionError> {
@@ -402,6 +245,12 @@ impl Law for Xcp {
             Figure::rate("delta_throughput", header.delta_throughput.get()),
             Figure::rate("reverse_feedback", header.reverse_feedback.get()),
         ]
+    }
+    fn lies(&self) -> &'static [&'static str] {
+        trust::LIES
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        (self.weight > 1.0).then_some("a policer takes a `weight` above 1 for a lie")
     }
     fn falsify(&self, header: &mut XcpHeader, lie: &Lie, hand: Hand) {
         trust::falsify(header, lie, hand);

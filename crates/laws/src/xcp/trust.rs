@@ -5,6 +5,9 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use crate::trust::{Claim, Grant, Hand, Lie};
 
+/// See [`crate::Law::lies`].
+pub(super) const LIES: &[&str] = &["rtt", "throughput", "ignore_feedback", "inflate"];
+
 pub(super) fn falsify(header: &mut XcpHeader, lie: &Lie, hand: Hand) {
     match hand {
         Hand::Sending => {
@@ -25,8 +28,11 @@ pub(super) fn falsify(header: &mut XcpHeader, lie: &Lie, hand: Hand) {
 
 /// Of X and RTT; the wish is no claim, for no port grants more than it has.
 pub(super) fn claim(header: &XcpHeader) -> Option<Claim> {
-    (header.format == Format::Standard)
-        .then_some(Claim { rtt: header.rtt, spacing: Some(header.x) })
+    (header.format == Format::Standard).then_some(Claim {
+        rtt: header.rtt,
+        spacing: Some(header.x),
+        round: None,
+    })
 }
 
 pub(super) fn correct(header: &mut XcpHeader, spacing: Duration) {

@@ -28,7 +28,7 @@ const SENDING: Sending = Sending {
 };
 
 fn policer() -> Policer {
-    Policer::new(AnyLaw::new("xcp", &[]).unwrap(), &SPEC)
+    Policer::new(AnyLaw::new("xcp", &[]).unwrap(), &SPEC, FLOW.line_rate)
 }
 
 fn header(spacing: Duration, granted: f64) -> Header {
@@ -145,7 +145,7 @@ fn a_flow_may_speed_up_as_it_is_granted_and_no_further() {
 
 #[test]
 fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
-    let mut policer = Policer::new(AnyLaw::new("rcp", &[]).unwrap(), &SPEC);
+    let mut policer = Policer::new(AnyLaw::new("rcp", &[]).unwrap(), &SPEC, FLOW.line_rate);
     let packet = |rate: f64| {
         let rate = Throughput::new(rate);
         let mut source = AnyLaw::new("rcp", &[]).unwrap().source(&FLOW);
@@ -169,6 +169,92 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
     let later = passed.iter().filter(|i| **i >= 3_000).count();
     assert_eq!(before, 2_000);
     assert!((later as f64 - 1_000.0 * 0.25 * 1.1).abs() < 5.0, "{later}");
+}
+
+/// Packets of 1 MB/s under a law that numbers its rounds, 100 ms each; `write` fills in a header at
+/// a time. The numbers of those that pass, and how often one was corrected.
+fn of_rounds(
+    name: &str,
+    packets: u64,
+    mut write: impl FnMut(u64, &mut Header),
+) -> (Vec<u64>, usize) {
+    let law = AnyLaw::new(name, &[]).unwrap();
+    let mut policer = Policer::new(law.clone(), &SPEC, FLOW.line_rate);
+    let mut source = law.source(&FLOW);
+    let (mut passed, mut corrected) = (Vec::new(), 0);
+    for i in 0..packets {
+        let now = Time::ZERO + Duration::from_micros(1_500) * i;
+        let mut header = source.on_send(&Sending { now, ..SENDING });
+        write(i, &mut header);
+        let verdict = policer.on_arrival(now, 1, SIZE, &mut header);
+        corrected += usize::from(verdict == Verdict::Corrected);
+        if verdict != Verdict::Drop {
+            policer.on_departure(1, &header);
+            passed.push(i);
+        }
+    }
+    (passed, corrected)
+}
+
+fn round(i: u64) -> u8 {
+    (i * 1_500 / 100_000) as u8
+}
+
+#[test]
+fn a_price_slows_down_by_a_step_each_round() {
+    // A price of which a flow has 1 MB/s at rest; then one at which it would have a quarter.
+    let at_rest = 25_000.0 / (0.5 * 1e6);
+    let (passed, _) = of_rounds("emkc", 12_000, |i, header| {
+        let Header::Emkc(header) = header else { panic!("{header:?}") };
+        header.marker = round(i);
+        header.loss = match i {
+            // While it grows to what it sends.
+            0..500 => -1.0,
+            500..6_000 => at_rest,
+            _ => 4.0 * at_rest,
+        };
+    });
+    let between = |from, to| passed.iter().filter(|i| (from..to).contains(*i)).count() as f64;
+    assert_eq!(between(500, 6_000), 5_500.0);
+    // A tenth of the way each round: after forty, all of it.
+    let later = between(9_000, 12_000) / 3_000.0;
+    assert!((later - 0.25 * 1.1).abs() < 0.02, "{later}");
+    let soon = between(6_000, 6_300) / 300.0;
+    assert!(soon > 0.75, "{soon}");
+}
+
+#[test]
+fn who_hides_its_rounds_has_one_a_second() {
+    let passed_at = |marker: fn(u64) -> u8| {
+        let (passed, _) = of_rounds("emkc", 12_000, |i, header| {
+            let Header::Emkc(header) = header else { panic!("{header:?}") };
+            header.marker = if i < 2_000 { round(i) } else { marker(i) };
+            header.loss = if i < 500 { -1.0 } else { 0.2 };
+        });
+        passed.iter().filter(|i| **i >= 9_000).count()
+    };
+    let (honest, hidden) = (passed_at(round), passed_at(|_| 0));
+    assert!((820..860).contains(&honest), "{honest}");
+    assert!((honest + 1..2 * honest).contains(&hidden), "{hidden}");
+}
+
+#[test]
+fn gaps_are_held_to_the_time_and_to_the_rate() {
+    let times = |lie: f32| {
+        of_rounds("jetmax", 2_000, |i, header| {
+            let Header::Jetmax(header) = header else { panic!("{header:?}") };
+            header.marker = round(i);
+            header.gap = 0.0015 * lie;
+            header.fair = 1e6;
+        })
+    };
+    let (passed, corrected) = times(1.0);
+    assert_eq!((passed.len(), corrected), (2_000, 0));
+    for lie in [4.0, 0.25] {
+        let (passed, corrected) = times(lie);
+        assert_eq!(passed.len(), 2_000, "{lie}");
+        assert!(corrected > 1_700, "{lie}: {corrected}");
+    }
 }
 
 #[test]

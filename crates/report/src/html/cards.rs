@@ -2,7 +2,7 @@
 
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
-use crate::figure::{count, index, mean, percent, plural, seconds};
+use crate::figure::{count, held, index, mean, percent, seconds};
 use crate::headline::bottleneck_label_of;
 use crate::{Expectation, Headline, Run};
 
@@ -75,12 +75,11 @@ pub(super) fn expectations(list: &[Expectation]) -> String {
     let passed = list.iter().filter(|e| e.passed).count();
     let mut out = format!(
         "<section aria-labelledby=\"h-claims\"><h2 id=\"h-claims\">Expected and measured</h2>\n\
-         <p class=\"note\">{} of {} hold.</p>\n<div class=\"scroll\"><table>\n\
+         <p class=\"note\">{}.</p>\n<div class=\"scroll\"><table>\n\
          <thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Law</th>\
          <th scope=\"col\">Claim</th><th scope=\"col\">Measured</th><th scope=\"col\">Bound</th>\
          <th scope=\"col\">Source</th></tr></thead>\n<tbody>\n",
-        count(passed as u64),
-        plural(list.len(), "claim")
+        held(passed, list.len())
     );
     // Failures first: that is what one opens the page for.
     let failed = list.iter().filter(|e| !e.passed);

@@ -40,7 +40,9 @@ impl Choice {
         let flows = || runs.iter().flat_map(|r| &r.collected.flows);
         let peak =
             |series: Vec<&Series>| series.into_iter().filter_map(Series::peak).fold(0.0, f64::max);
-        let rates = flows().flat_map(|f| [&f.goodput_bps, &f.pacing_bps]).collect();
+        let groups = runs.iter().filter_map(|r| r.collected.overlay.as_ref());
+        let groups = groups.flat_map(|overlay| &overlay.sent_bps);
+        let rates = flows().flat_map(|f| [&f.goodput_bps, &f.pacing_bps]).chain(groups).collect();
         let totals = runs.iter().map(|r| &r.collected.total_goodput_bps).collect();
         let sizes = flows().flat_map(|f| [&f.cwnd_bytes, &f.in_flight_bytes]).collect();
         let times = flows().map(|f| &f.srtt_s).collect();
@@ -204,6 +206,11 @@ pub(super) fn json(
         }
         out.push_str("]}");
     }
+    out.push_str("],\"overlay\":[");
+    for (index, run) in runs.iter().enumerate() {
+        let group = groups.of_run(index).map_or(-1, |g| g as i64);
+        writer.overlay(&mut out, run, group, choice.rate.1, drawn);
+    }
     out.push_str(&format!("],\"says\":[{}]}}", sentences.list.join(",")));
     out
 }
@@ -273,6 +280,44 @@ impl Writer {
         let told: Vec<String> = told.collect();
         if !told.is_empty() {
             out.push_str(&format!(",\"why\":[{}]", told.join(",")));
+        }
+    }
+
+    /// Groups and connections of an overlay, each with a name.
+    fn overlay(
+        &self,
+        out: &mut String,
+        run: &Run,
+        group: i64,
+        unit: f64,
+        drawn: impl Fn(Plot) -> bool,
+    ) {
+        let (Some(series), Some(info)) = (&run.collected.overlay, &run.info.overlay) else {
+            return;
+        };
+        let mut one = |name: &str, lines: &[(Plot, &Series, f64)]| {
+            comma(out);
+            out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(name)));
+            self.dt(out, &lines.iter().map(|line| line.1).collect::<Vec<_>>());
+            for (plot, series, unit) in lines.iter().filter(|line| drawn(line.0)) {
+                if *plot == Plot::Groups {
+                    self.smoothed(out, plot.key(), series, *unit);
+                } else {
+                    self.series(out, plot.key(), series, *unit);
+                }
+            }
+            out.push('}');
+        };
+        for (name, sent) in info.groups.iter().zip(&series.sent_bps) {
+            one(name, &[(Plot::Groups, sent, unit)]);
+        }
+        let connections = info.connections.iter().zip(series.waiting.iter().zip(&series.price));
+        for (flow, (waiting, price)) in connections {
+            // One that nothing ever waited for would be a line along the axis.
+            if waiting.peak().is_some_and(|peak| peak > 0.0) {
+                let name = run.info.flows.get(*flow as usize).map_or("", |f| f.name.as_str());
+                one(name, &[(Plot::Waiting, waiting, 1.0), (Plot::Price, price, 1.0)]);
+            }
         }
     }
 

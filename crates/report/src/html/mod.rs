@@ -10,6 +10,7 @@ mod completions;
 mod data;
 mod foot;
 mod groups;
+mod overlay;
 pub mod papers;
 mod plane;
 mod plots;
@@ -27,7 +28,8 @@ pub use plots::Plot;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
+const SCRIPT: &str =
+    concat!(include_str!("../../assets/tip.js"), "\n", include_str!("../../assets/page.js"));
 const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 /// Every page is a copy of uPlot, so every page carries its licence.
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
@@ -93,6 +95,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&cards::cards(runs, groups));
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&topology::topology(runs));
+    out.push_str(&overlay::overlay(runs));
     out.push_str(&plots::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
     out.push_str(&tables::tables(runs, groups));

@@ -13,7 +13,14 @@ pub(super) struct Axis {
 /// Width, height and margins of every plane, in the drawing's own units.
 pub(super) const WIDTH: f64 = 560.0;
 pub(super) const HEIGHT: f64 = 330.0;
+/// Least room left of the axis.
 const LEFT: f64 = 80.0;
+/// Room for a character of a label, which a narrow page draws at 16.
+const CHARACTER: f64 = 9.2;
+/// Between label and axis.
+const GAP: f64 = 7.0;
+/// Room for the axis's title.
+const TITLE: f64 = 22.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 46.0;
@@ -88,9 +95,17 @@ pub(super) struct Plane {
 }
 
 impl Plane {
+    /// Where the drawing begins: right of the longest label.
+    fn left(&self) -> f64 {
+        let longest = self.y.ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+        let title = if self.y_title.is_empty() { 0.0 } else { TITLE };
+        (title + longest as f64 * CHARACTER + GAP).max(LEFT)
+    }
+
     /// Where a point lies in the drawing, to a tenth of a unit.
     pub(super) fn at(&self, x: f64, y: f64) -> (String, String) {
-        let px = LEFT + self.x.part(x) * (WIDTH - LEFT - RIGHT);
+        let left = self.left();
+        let px = left + self.x.part(x) * (WIDTH - left - RIGHT);
         let py = HEIGHT - BOTTOM - self.y.part(y) * (HEIGHT - TOP - BOTTOM);
         (coordinate(px, 1), coordinate(py, 1))
     }
@@ -101,7 +116,7 @@ impl Plane {
             "<svg class=\"plane\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n",
             escape(label)
         );
-        let bottom = HEIGHT - BOTTOM;
+        let (left, bottom) = (self.left(), HEIGHT - BOTTOM);
         for (value, text) in &self.x.ticks {
             let (x, _) = self.at(*value, self.y.low);
             out.push_str(&format!(
@@ -114,10 +129,10 @@ impl Plane {
         for (value, text) in &self.y.ticks {
             let (_, y) = self.at(self.x.low, *value);
             out.push_str(&format!(
-                "<path class=\"grid\" d=\"M{LEFT} {y}H{}\"/>\
+                "<path class=\"grid\" d=\"M{left} {y}H{}\"/>\
                  <text x=\"{}\" y=\"{y}\" dy=\".33em\" text-anchor=\"end\">{}</text>\n",
                 WIDTH - RIGHT,
-                LEFT - 7.0,
+                left - GAP,
                 escape(text)
             ));
         }
@@ -125,7 +140,7 @@ impl Plane {
             "<text class=\"title\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
              <text class=\"title\" transform=\"translate(13 {}) rotate(-90)\" \
              text-anchor=\"middle\">{}</text>\n",
-            (LEFT + WIDTH - RIGHT) / 2.0,
+            (left + WIDTH - RIGHT) / 2.0,
             HEIGHT - 6.0,
             escape(&self.x_title),
             (TOP + bottom) / 2.0,
@@ -159,6 +174,18 @@ mod tests {
         let whole = Axis::linear([0.0].into_iter(), |v| format!("{v:.0}"));
         let labels: Vec<&str> = whole.ticks.iter().map(|t| t.1.as_str()).collect();
         assert_eq!(labels, ["0", "1"]);
+    }
+
+    #[test]
+    fn long_labels_have_room() {
+        let starts = |unit: &str, y_title: &str| {
+            let label = |v| format!("{v:.0} {unit}");
+            let axis = || Axis::linear([60_000.0].into_iter(), label);
+            Plane { x: axis(), y: axis(), x_title: String::new(), y_title: y_title.into() }.left()
+        };
+        assert_eq!(starts("", ""), 80.0);
+        assert_eq!(starts("packets", ""), 13.0 * CHARACTER + GAP);
+        assert_eq!(starts("packets", "queue"), starts("packets", "") + TITLE);
     }
 
     #[test]

@@ -9,8 +9,9 @@ use crate::figure::{count, percent, plural, rate, seconds};
 use crate::{Headline, Run};
 
 /// Where the script tells what bound a flow's rate.
-const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\">Point at a flow, or tap it, to see \
-                       what bound its rate then.</div>";
+const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
+                       flow, or tap it, to see what bound its rate then. In the plot the arrow keys \
+                       do the same; Esc closes.</div>";
 
 /// Something drawn over time, or of completed flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -38,10 +39,16 @@ pub enum Plot {
     Drops,
     /// Packets a link marked.
     Marks,
+    /// What the senders of each group of an overlay send.
+    Groups,
+    /// What a message over each connection of an overlay costs.
+    Price,
+    /// Messages waiting for each connection of an overlay.
+    Waiting,
 }
 
 impl Plot {
-    pub(super) const ALL: [Plot; 11] = [
+    pub(super) const ALL: [Plot; 14] = [
         Plot::Throughput,
         Plot::Pace,
         Plot::Total,
@@ -53,6 +60,9 @@ impl Plot {
         Plot::Utilisation,
         Plot::Drops,
         Plot::Marks,
+        Plot::Groups,
+        Plot::Price,
+        Plot::Waiting,
     ];
 
     /// What the script calls it.
@@ -69,6 +79,9 @@ impl Plot {
             Plot::Utilisation => "util",
             Plot::Drops => "drops",
             Plot::Marks => "marks",
+            Plot::Groups => "sent",
+            Plot::Price => "price",
+            Plot::Waiting => "waiting",
         }
     }
 
@@ -81,6 +94,8 @@ impl Plot {
             Plot::Utilisation => "Utilisation",
             Plot::Drops => "Drops",
             Plot::Marks => "Marks",
+            Plot::Groups => "Groups of the overlay",
+            Plot::Price | Plot::Waiting => "Connections of the overlay",
         }
     }
 
@@ -98,6 +113,9 @@ impl Plot {
             Plot::Utilisation => "",
             Plot::Drops => "dropped",
             Plot::Marks => "marked",
+            Plot::Groups => "sent by all their senders",
+            Plot::Price => "price of a message",
+            Plot::Waiting => "messages waiting",
         }
     }
 
@@ -132,6 +150,11 @@ pub(super) fn plots(
         ] {
             out.push_str(&chart(runs, quantities[0].title(), quantities));
         }
+        if runs.iter().any(|run| run.collected.overlay.is_some()) {
+            for quantities in [&[Plot::Groups][..], &[Plot::Price, Plot::Waiting]] {
+                out.push_str(&chart(runs, quantities[0].title(), quantities));
+            }
+        }
         out.push_str("</div>\n");
     }
     if !choice.links.is_empty() {
@@ -165,15 +188,17 @@ pub(super) fn chart(runs: &[Run], title: &str, quantities: &[Plot]) -> String {
     let (of, said) = match quantities[0] {
         plot if plot.is_of_link() => ("of-link", links_said(runs)),
         Plot::RoundTrip => ("of-flows", flows_said(runs).1),
+        Plot::Groups | Plot::Price | Plot::Waiting => ("of-overlay", overlay_said(runs)),
         _ => ("of-flows", flows_said(runs).0),
     };
     let asks = quantities[0] == Plot::Throughput
         && runs.iter().any(|run| !run.collected.answers.is_empty());
-    let below = if asks { ASK_WHY } else { "" };
+    // What is in a picture cannot be reached; what is in a group can.
+    let (role, below) = if asks { ("group", ASK_WHY) } else { ("img", "") };
     format!(
         "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
          <small class=\"unit\"></small></h3>{chooser}</figcaption>\
-         <div class=\"plot\" role=\"img\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
+         <div class=\"plot\" role=\"{role}\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
         quantities[0].key(),
         escape(&said)
     )
@@ -196,6 +221,17 @@ fn flows_said(runs: &[Run]) -> (String, String) {
         }
     }
     (rates.join("; "), times.join("; "))
+}
+
+fn overlay_said(runs: &[Run]) -> String {
+    let overlays = runs.iter().zip(crate::headline::labels(runs)).take(8);
+    let said = overlays.filter_map(|(run, label)| {
+        let overlay = run.summary.overlay.as_ref()?;
+        let groups = overlay.groups.iter().take(8);
+        let groups = groups.map(|g| format!("{} sent {}", g.name, rate(g.sent_bps)));
+        Some(format!("{label}: {}", groups.collect::<Vec<_>>().join(", ")))
+    });
+    said.collect::<Vec<_>>().join("; ")
 }
 
 fn links_said(runs: &[Run]) -> String {

@@ -1,7 +1,7 @@
 //! A measured figure against what was varied from run to run.
 
 use super::plane::{Axis, Plane};
-use super::text::{coordinate, escape, name};
+use super::text::{capital, coordinate, escape, name};
 
 /// Points of one figure over several runs, a line a law.
 pub struct Sweep {
@@ -61,10 +61,11 @@ pub(super) fn sweep(sweep: &Sweep, hue: impl Fn(&str) -> (usize, usize)) -> Stri
             finite(&line.points).map(|p| format!("{} at {}", (sweep.show)(p.1), over(p.0)));
         said.push(format!("{}: {}", line.law, values.collect::<Vec<_>>().join(", ")));
     }
-    let label = format!("{} against {}. {}", sweep.title, sweep.over, said.join("; "));
+    let title = capital(&sweep.title);
+    let label = format!("{title} against {}. {}", sweep.over, said.join("; "));
     format!(
         "<figure><figcaption><h3>{}</h3></figcaption>{}<div class=\"flows\">{legend}</div></figure>\n",
-        escape(&sweep.title),
+        escape(&title),
         plane.svg(&marks, &label)
     )
 }

@@ -108,8 +108,11 @@ fn laws(runs: &[Run]) -> String {
     table("Laws", &head, rows)
 }
 
+/// Packets that policers corrected or dropped: a column only where there are any.
+const CLAMPS: &str = "Clamps";
+
 fn flows(all: &[FlowSummary], limit: usize) -> String {
-    let head = [
+    let mut head = vec![
         "Flow",
         "From",
         "To",
@@ -125,8 +128,10 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
         "RTT mean",
         "RTT min",
     ];
+    let policed = all.iter().any(|f| f.clamps > 0);
+    head.extend(policed.then_some(CLAMPS));
     let rows = all.iter().take(limit).map(|f| {
-        vec![
+        let mut row = vec![
             f.name.clone(),
             f.from.clone(),
             f.to.clone(),
@@ -141,13 +146,15 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
             count(f.retransmitted_packets),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
-        ]
+        ];
+        row.extend(policed.then(|| count(f.clamps)));
+        row
     });
     table("Flows", &head, rows) + &more(all.len(), limit)
 }
 
 fn links(all: &[LinkSummary], limit: usize) -> String {
-    let head = [
+    let mut head = vec![
         "Link",
         "From",
         "To",
@@ -163,8 +170,10 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
         "Drops",
         "Marks",
     ];
+    let policed = all.iter().any(|l| l.clamps > 0);
+    head.extend(policed.then_some(CLAMPS));
     let is_paused = all.iter().any(|l| l.pausing.is_some());
-    let head: Vec<&str> = head.into_iter().chain(is_paused.then_some("Paused")).collect();
+    head.extend(is_paused.then_some("Paused"));
     let paused = |l: &LinkSummary| match &l.pausing {
         Some(p) if p.overflowed > 0 => {
             format!("{} ({} dropped for space)", seconds(Some(p.paused_s)), count(p.overflowed))
@@ -197,6 +206,7 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
             drops,
             count(l.marks),
         ];
+        row.extend(policed.then(|| count(l.clamps)));
         row.extend(is_paused.then(|| paused(l)));
         row
     });

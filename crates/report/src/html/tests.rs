@@ -235,7 +235,7 @@ fn run_with_answers(info: RunInfo, each: u64) -> Run {
 #[test]
 fn what_bound_a_rate_is_on_the_page_and_said_once() {
     let html = rendered(&Page::new(vec![run_with_answers(info("xcp", 2, 2), 3)]));
-    assert!(html.contains("class=\"why\""));
+    assert!(html.contains("class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at"));
     let data = data(&html);
     assert_eq!(data["says"].as_array().unwrap().len(), 3);
     for flow in 0..2 {
@@ -248,6 +248,27 @@ fn what_bound_a_rate_is_on_the_page_and_said_once() {
         assert!(answers[2][3][7].as_str().unwrap().ends_with(" = 2"));
     }
     assert!(data["says"][0].as_str().unwrap().ends_with('0'));
+}
+
+#[test]
+fn what_bound_a_rate_is_reached_by_keys_and_taps() {
+    let html = rendered(&Page::new(vec![run_with_answers(info("xcp", 2, 2), 3)]));
+    // A picture would hide what is in it from whom it is read to.
+    let (before, after) = html.split_once("data-key=\"goodput\"").unwrap();
+    let (figure, _) = after.split_once("</figure>").unwrap();
+    assert!(figure.contains("class=\"plot\" role=\"group\""), "{figure}");
+    assert!(!before.contains("role=\"group\""));
+    let script = include_str!("../../assets/tip.js");
+    for said in ["tabindex: 0, role: \"slider\"", "aria-valuetext", "aria-label\": KEYS"] {
+        assert!(script.contains(said), "{said}");
+    }
+    let keys = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "Escape"];
+    for key in keys {
+        assert!(script.contains(key), "{key}");
+    }
+    assert!(script.contains("over.addEventListener(\"keydown\""));
+    assert!(script.contains("over.addEventListener(\"click\""));
+    assert!(include_str!("../../assets/page.css").contains(":focus-visible { outline: 2px solid"));
 }
 
 #[test]
@@ -306,6 +327,12 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
     assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
     assert!(html.contains(">1 of 3<"), "shares became fair in one seed of three");
+    // Where two laws have no value from every seed there is no difference to judge.
+    let judged: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
+    assert!(judged < 3 * comparison.figures.len());
+    assert!(html.contains(&format!("Each of {judged} differences is judged by itself")));
+    let exact = Comparison { has_chance: false, ..comparison };
+    assert!(!render_comparison(&exact, &page).contains("one in twenty"));
 }
 
 #[test]

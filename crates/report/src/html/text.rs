@@ -25,6 +25,13 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// `text` as a title begins.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// A name from the scenario: clipped, then escaped.
 pub(super) fn name(text: &str) -> String {
     escape(&clip(text, NAME))

@@ -2,8 +2,9 @@
 
 mod comparison;
 mod grid;
+mod overlay;
 
-use crate::figure::{clip, count, index, mean, percent, plural, rate, seconds};
+use crate::figure::{clip, count, held, index, mean, percent, plural, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -48,6 +49,7 @@ pub fn render(runs: &[Run], options: &Options) -> String {
         out.push_str(&flows(run, options));
         out.push_str(&links(run, options));
         out.push_str(&pausing(run, options));
+        out.push_str(&overlay::overlay(run, options));
         out.push_str(&totals(run, options));
     }
     out
@@ -60,7 +62,7 @@ pub fn expectations(list: &[Expectation], options: &Options) -> String {
     }
     let word = |e: &Expectation| if e.passed { "pass" } else { "FAIL" };
     let passed = list.iter().filter(|e| e.passed).count();
-    format!("{}{passed} of {} hold\n", grid_of(list, word, options), plural(list.len(), "claim"))
+    format!("{}{}\n", grid_of(list, word, options), held(passed, list.len()))
 }
 
 /// The claims of a paper's figure, what was measured, and what each comes to.
@@ -172,7 +174,7 @@ fn flows(run: &Run, options: &Options) -> String {
         return format!("no listed flows{arriving}\n");
     }
     let right = |title: &str, order| Column::new(title, Align::Right, order);
-    let mut grid = Grid::new(vec![
+    let mut columns = vec![
         Column::new("flow", Align::Left, 0).shrinks(),
         Column::new("path", Align::Left, 3).shrinks(),
         Column::new("law", Align::Left, 4),
@@ -182,9 +184,14 @@ fn flows(run: &Run, options: &Options) -> String {
         right("sent again", 2),
         right("RTT mean", 2),
         right("RTT min", 3),
-    ]);
+    ];
+    let policed = all.iter().any(|f| f.clamps > 0);
+    if policed {
+        columns.push(right("clamps", 1));
+    }
+    let mut grid = Grid::new(columns);
     for f in all.iter().take(options.flows) {
-        grid.row(vec![
+        let mut row = vec![
             f.name.clone(),
             format!("{} → {}", f.from, f.to),
             f.law.clone(),
@@ -194,7 +201,9 @@ fn flows(run: &Run, options: &Options) -> String {
             count(f.retransmitted_packets),
             seconds(f.rtt_mean_s),
             seconds(f.rtt_min_s),
-        ]);
+        ];
+        row.extend(policed.then(|| count(f.clamps)));
+        grid.row(row);
     }
     grid.render(options) + &more(all.len(), options.flows, options)
 }
@@ -205,7 +214,7 @@ fn links(run: &Run, options: &Options) -> String {
         return "no links\n".into();
     }
     let right = |title: &str, order| Column::new(title, Align::Right, order);
-    let mut grid = Grid::new(vec![
+    let mut columns = vec![
         Column::new("link", Align::Left, 0).shrinks(),
         right("rate", 2),
         right("utilisation", 0),
@@ -215,7 +224,12 @@ fn links(run: &Run, options: &Options) -> String {
         right("max bytes", 3),
         right("drops", 0),
         right("marks", 2),
-    ]);
+    ];
+    let policed = all.iter().any(|l| l.clamps > 0);
+    if policed {
+        columns.push(right("clamps", 1));
+    }
+    let mut grid = Grid::new(columns);
     // The links one asks about first: bottlenecks, then those that dropped, queued, carried most.
     let mut order: Vec<_> = all.iter().collect();
     order.sort_by(|a, b| {
@@ -223,7 +237,7 @@ fn links(run: &Run, options: &Options) -> String {
         key(b).cmp(&key(a)).then(b.utilisation.total_cmp(&a.utilisation))
     });
     for l in order.iter().take(options.links) {
-        grid.row(vec![
+        let mut row = vec![
             l.name.clone(),
             rate(l.rate_bps as f64),
             percent(l.utilisation),
@@ -233,7 +247,9 @@ fn links(run: &Run, options: &Options) -> String {
             crate::figure::bytes(l.queue_bytes_max),
             count(l.drops_total()),
             count(l.marks),
-        ]);
+        ];
+        row.extend(policed.then(|| count(l.clamps)));
+        grid.row(row);
     }
     "\n".to_string() + &grid.render(options) + &more(all.len(), options.links, options)
 }

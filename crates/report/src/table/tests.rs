@@ -201,3 +201,16 @@ fn a_comparison_folds_to_the_terminal_and_leaves_nothing_out() {
         }
     }
 }
+
+#[test]
+fn clamps_are_told_where_there_are_any() {
+    let mut policed = run("xcp", 2);
+    assert!(!render(&[policed.clone()], &Options::default()).contains("clamps"));
+    policed.summary.flows[1].clamps = 1_234;
+    policed.summary.links[0].clamps = 5_678;
+    let text = render(&[policed], &Options::default());
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(line("flow").ends_with("clamps") && line("link").ends_with("clamps"), "{text}");
+    assert!(line("f0").ends_with(" 0") && line("f1").ends_with(" 1,234"), "{text}");
+    assert!(line("bottleneck").ends_with(" 5,678"), "{text}");
+}

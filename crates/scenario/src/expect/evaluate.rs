@@ -4,7 +4,7 @@ use std::fmt;
 
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, LinkSample, PacketSeen, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, OverlaySample, PacketSeen, Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
@@ -12,6 +12,7 @@ use ratewire_units::{Duration, Time};
 use super::flows::FlowSums;
 use super::late::LateAcks;
 use super::links::LinkSums;
+use super::overlay::OverlaySums;
 use super::{Basis, Expectation, Subject, Unit, metrics};
 
 /// Gathers what expectations need while a run goes on; a [`Recorder`].
@@ -32,6 +33,7 @@ enum Sums {
     Link(LinkSums),
     Late(LateAcks),
     Flows(Box<FlowSums>),
+    Overlay(Box<OverlaySums>),
 }
 
 /// What came of an expectation.
@@ -77,16 +79,20 @@ impl Evaluator {
         let mine = |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|name| name == law);
         let checks = expectations.iter().filter(mine).map(|expectation| {
             let info = metrics().iter().find(|info| info.name == expectation.metric);
-            let of_flows = info.is_some_and(|info| {
-                matches!(info.subject, Subject::Flows | Subject::FlowsOrTraffic)
-            });
             let late = expectation.measure.link.zip(expectation.measure.late);
-            let sums = if let Some((link, (back, late_by))) = late {
-                Sums::Late(LateAcks::new(link, back, late_by))
-            } else if !of_flows {
-                Sums::Link(LinkSums::default())
-            } else {
-                Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
+            let sums = match (late, info.map(|info| info.subject)) {
+                (Some((link, (back, late_by))), _) => {
+                    Sums::Late(LateAcks::new(link, back, late_by))
+                }
+                (None, Some(Subject::Link | Subject::LinkOrAll | Subject::Run)) => {
+                    Sums::Link(LinkSums::default())
+                }
+                (None, Some(Subject::Group | Subject::Connection | Subject::Overlay)) => {
+                    Sums::Overlay(Box::new(OverlaySums::new(expectation, setup)))
+                }
+                (None, Some(Subject::Flows | Subject::FlowsOrTraffic) | None) => {
+                    Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
+                }
             };
             Check { expectation: expectation.clone(), sums }
         });
@@ -118,6 +124,7 @@ impl Check {
             Sums::Link(sums) => sums.value(expectation, outcome),
             Sums::Late(late) => late.value(),
             Sums::Flows(sums) => sums.value(expectation, outcome),
+            Sums::Overlay(sums) => sums.value(expectation, outcome),
         };
         // A number that is none measures nothing.
         let measured = match measured {
@@ -188,6 +195,16 @@ impl Recorder for Evaluator {
         for check in &mut self.checks {
             if let Sums::Late(late) = &mut check.sums {
                 late.see(seen, check.expectation.covers(seen.packet.at));
+            }
+        }
+    }
+
+    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
+        for check in &mut self.checks {
+            if let Sums::Overlay(sums) = &mut check.sums
+                && check.expectation.covers(sample.at)
+            {
+                sums.add(sample, &check.expectation);
             }
         }
     }

@@ -36,6 +36,12 @@ pub enum Subject {
     Flows,
     /// Listed flows or a class of traffic.
     FlowsOrTraffic,
+    /// Groups of an overlay.
+    Group,
+    /// A connection of an overlay.
+    Connection,
+    /// An overlay as a whole.
+    Overlay,
 }
 
 /// A metric.
@@ -95,6 +101,16 @@ const METRICS: &[MetricInfo] = &[
     metric("completion_time", Subject::FlowsOrTraffic, &[Unit::Seconds], "Time from a flow's start to the arrival of its last byte; of several flows, their `statistic`. A listed flow that does not complete fails; of a class of traffic those count that complete."),
     metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` an equal share of their sum, and stays there until the end of `during`."),
     metric("reference_error", Subject::Flows, &[Unit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`; the `statistic` over all flows and times."),
+    metric("sent", Subject::Group, &[Unit::BitsPerSecond], "What the groups' senders paid for of their own data, per second; the sum over the groups."),
+    metric("received", Subject::Group, &[Unit::BitsPerSecond], "What came to `node` of the senders' own data, or on average to each node that had any, per second; the sum over the groups."),
+    metric("sender_spread", Subject::Group, &[Unit::Share], "How far a sender's rate is from the mean of its group at most, as a share of that mean."),
+    metric("delivery_time", Subject::Group, &[Unit::Seconds], "Time from the purchase of a message to its delivery at a node, over the whole run; the `statistic` (mean or max)."),
+    metric("waiting_mean", Subject::Connection, &[Unit::Number], "Messages waiting at a node for its connection, mean over time."),
+    metric("waiting_max", Subject::Connection, &[Unit::Number], "The most messages waiting."),
+    metric("price_mean", Subject::Connection, &[Unit::Number], "Dollars that a message over the connection costs, as last told; mean over samples."),
+    metric("price_max", Subject::Connection, &[Unit::Number], "The most that it cost at the end of a sample."),
+    metric("control_share", Subject::Overlay, &[Unit::Share], "Bytes that nodes tell each other over those of the messages that the connections carry."),
+    metric("optimum_ratio", Subject::Overlay, &[Unit::Number], "What senders sent, by its worth, over the most that any sharing could let them send: a linear programme over the trees, with an equal share for each flow that crosses a link beside the overlay's connections. Above 1 where messages that are paid for pile up in queues, or where a connection gets more than an equal share."),
 ];
 
 impl Unit {

@@ -5,6 +5,7 @@ mod flows;
 mod late;
 mod links;
 mod metrics;
+mod overlay;
 mod read;
 mod reference;
 mod statistics;
@@ -86,6 +87,7 @@ pub(crate) struct Measure {
     pub reference: Option<Reference>,
     /// The link the other way, and how much is late.
     pub late: Option<(usize, Duration)>,
+    pub part: overlay::Part,
 }
 
 /// What a series is held against.

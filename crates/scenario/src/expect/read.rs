@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::setup::{FlowSpec, TrafficSpec};
 use ratewire_units::{Duration, Rate, Time, quantity};
 
 use super::{Basis, Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
-use super::{metrics, reference};
+use super::{metrics, overlay, reference};
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
 use crate::network::{Net, matches};
@@ -17,6 +18,7 @@ pub(crate) struct Named<'a> {
     pub net: &'a Net,
     pub flows: &'a [FlowSpec],
     pub traffic: &'a [TrafficSpec],
+    pub overlay: Option<&'a OverlaySpec>,
     pub laws: &'a LawBook,
     pub duration: Duration,
     /// Whether errors have kept flows or traffic from being made: then what is not there may be
@@ -62,7 +64,10 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
-    let whole_run = matches!(info.name, "completion_time" | "clamps" | "overflows" | "deadlock");
+    let whole_run = matches!(
+        info.name,
+        "completion_time" | "clamps" | "delivery_time" | "overflows" | "deadlock"
+    );
     let during = if whole_run { None } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
@@ -75,11 +80,15 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         average: Duration::ZERO,
         reference: None,
         late: None,
+        part: overlay::Part::default(),
     };
     let target = match info.subject {
         Subject::Link | Subject::LinkOrAll => link(section, named, info, &mut measure),
         Subject::Run => Some("the run".to_string()),
         Subject::Flows | Subject::FlowsOrTraffic => flows(section, named, info, &mut measure),
+        Subject::Group | Subject::Connection | Subject::Overlay => {
+            overlay::read(section, named, info, &mut measure)
+        }
     };
     details(section, info, &mut measure, edges);
     Some(Expectation {
@@ -245,7 +254,7 @@ fn choose(
 /// Keys of single metrics.
 fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edges: &mut Edges) {
     let context = section.context;
-    if matches!(info.name, "completion_time" | "reference_error") {
+    if matches!(info.name, "completion_time" | "reference_error" | "delivery_time") {
         measure.statistic = match section.word_or("statistic") {
             "mean" => Statistic::Mean,
             "p50" => Statistic::Percentile(50),

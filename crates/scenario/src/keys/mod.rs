@@ -3,6 +3,7 @@
 
 mod checks;
 mod network;
+mod overlay;
 mod pause;
 mod traffic;
 
@@ -116,7 +117,7 @@ pub struct TableInfo {
     pub example: &'static str,
 }
 
-const PARTS: &[&[Key]] = &[network::KEYS, pause::KEYS, traffic::KEYS, checks::KEYS];
+const PARTS: &[&[Key]] = &[network::KEYS, pause::KEYS, traffic::KEYS, overlay::KEYS, checks::KEYS];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -259,8 +260,8 @@ const TABLES: &[TableInfo] = &[
     table(
         "lie",
         "lie = { ... }",
-        "How the hosts of a flow are dishonest. A law whose headers do not say what is lied about takes \
-         no notice (today all but XCP, RCP and PIQI-RCP).",
+        "How the hosts of a flow are dishonest. Under a law whose headers do not say what is lied about \
+         they are honest, and a warning says so.",
         "lie = { throughput = 0.25 }",
     ),
     table(
@@ -312,6 +313,21 @@ const TABLES: &[TableInfo] = &[
         "sizes = { lognormal = { ... } }",
         "Log-normal.",
         "sizes = { lognormal = { mean = \"50 KB\", sigma = 1.5 } }",
+    ),
+    table(
+        "overlay",
+        "[overlay]",
+        "Cost-benefit multicast over connections between hosts (Amir and others, CNDS-2001-1). Each node \
+         prices its links by what waits for them, and clients pay for what they send out of a salary. \
+         Nodes never drop; a client that cannot pay is blocked. Clients are not hosts of the network: \
+         each is a line of rate `access` to its node.",
+        "[overlay]\nnodes = [\"a\", \"b\", \"c\"]\nlaw   = \"newreno\"",
+    ),
+    table(
+        "group",
+        "[[group]]",
+        "A group of clients of an overlay, and those that send to it.",
+        "[[group]]\nname      = \"ace\"\nsenders   = [[\"a\", 20]]\nreceivers = [\"c\", \"e\"]",
     ),
     table("record", "[record]", "What is recorded.", "[record]\ninterval = \"10 ms\""),
     table(

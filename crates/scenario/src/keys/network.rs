@@ -35,6 +35,8 @@ pub(super) const KEYS: &[Key] = &[
     key("", "transport", Kind::Table("transport"), "(none)", "How the ends of all flows behave.", "[transport]"),
     key("", "flow", Kind::Tables("flow"), "(none)", "Flows listed one by one.", "[[flow]]"),
     key("", "traffic", Kind::Tables("traffic"), "(none)", "Flows that arrive.", "[[traffic]]"),
+    key("", "overlay", Kind::Table("overlay"), "(none)", "An overlay that multicasts to groups.", "[overlay]"),
+    key("", "group", Kind::Tables("group"), "(none)", "Groups of the overlay's clients, and their senders.", "[[group]]"),
     key("", "record", Kind::Table("record"), "(none)", "What is recorded.", "[record]"),
     key("", "expect", Kind::Tables("expect"), "(none)", "What must come out.", "[[expect]]"),
 
@@ -67,7 +69,7 @@ pub(super) const KEYS: &[Key] = &[
     key("properties", "medium", Kind::Text, "(none)", "Half-duplex, with all links that name the same medium.", "\"air\""),
     key("properties", "contention", Kind::Word(&["alternate", "random", "backoff"]), "alternate", "Who sends next on a half-duplex medium: the one that has sent least recently, any, or the winner of Ethernet's backoff.", "\"backoff\""),
     key("properties", "law", Kind::Other("a law's or variant's name, \"none\" or \"strip\""), "(that of the scenario)", "The law whose port stands at this queue (hosts have queues too); \"none\" for a router that takes no part, \"strip\" for one that takes the congestion header off every packet.", "\"none\""),
-    key("properties", "police", Kind::Other("true, false or { suspects, tolerance }"), "false", "Whether senders are held to what their headers claim and to what the port here grants them: the policer corrects headers that claim too long a spacing, and drops what is sent too fast. For laws whose headers grant (XCP, RCP, PIQI-RCP).", "true"),
+    key("properties", "police", Kind::Other("true, false or { suspects, tolerance }"), "false", "Whether senders are held to what their headers claim and to what the port here grants them: the policer corrects headers that claim too long a spacing, and drops what is sent too fast. For laws whose headers grant (XCP, RCP, PIQI-RCP, JetMax, EMKC, MaxNet); under others it lets everything pass, with a warning.", "true"),
     key("properties", "reorder", Kind::Other("\"none\" or { share, delay }"), "none", "Packets that others overtake.", "{ share = 0.01, delay = \"5 ms\" }"),
     key("properties", "reverse", Kind::Table("properties"), "(as forward)", "What differs in the other direction; in a `[[link]]` that changes a link, what to change of the other direction, which otherwise stays.", "{ rate = \"2 Mbit/s\" }"),
 
@@ -82,7 +84,7 @@ pub(super) const KEYS: &[Key] = &[
     key("reorder", "share", Kind::Number(0.0, 1.0), REQUIRED, "Probability per packet of arriving late.", "0.01"),
     key("reorder", "delay", Kind::Time, REQUIRED, "How much later.", "\"5 ms\""),
     key("police", "suspects", Kind::Count(1, 1_000_000), "1024", "Most flows that are watched at once; those that send the most are.", "256"),
-    key("police", "tolerance", Kind::Number(0.0, 1.0), "0.1", "How much faster than it was granted a flow may send before packets are dropped, as a share.", "0.2"),
+    key("police", "tolerance", Kind::Number(0.0, 1.0), "0.05", "How much faster than it was granted a flow may send before packets are dropped, as a share: what who ignores feedback and losses can gain. Our choice: less, and honest flows are taken for faster than they are.", "0.2"),
     key("burst", "turn_bad", Kind::Number(0.0, 1.0), REQUIRED, "Probability per packet of turning bad.", "0.001"),
     key("burst", "turn_good", Kind::Number(0.0, 1.0), REQUIRED, "Probability per packet of turning good again.", "0.1"),
     key("burst", "loss_bad", Kind::Number(0.0, 1.0), "1", "Loss while bad.", "0.5"),

@@ -1,9 +1,13 @@
 //! Reading single values, by the kind of their key.
 
+use std::str::FromStr;
+
 use ratewire_laws::options::{Size, parse_size};
+use ratewire_units::quantity::{self, QuantityError};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use super::{At, Section};
+use crate::diagnostic::nearest;
 use crate::document::Value;
 use crate::keys::Kind;
 
@@ -41,15 +45,35 @@ impl<'a> Section<'a> {
     }
 
     pub fn time(&self, name: &'static str) -> Option<At<Duration>> {
-        self.parsed(name, |text| text.parse().map_err(text_of))
+        self.quantity(name, quantity::TIME_UNITS)
     }
 
     pub fn rate(&self, name: &'static str) -> Option<At<Rate>> {
-        self.parsed(name, |text| text.parse().map_err(text_of))
+        self.quantity(name, quantity::RATE_UNITS)
     }
 
     pub fn bytes(&self, name: &'static str) -> Option<At<Bytes>> {
-        self.parsed(name, |text| text.parse().map_err(text_of))
+        self.quantity(name, quantity::SIZE_UNITS)
+    }
+
+    fn quantity<T: FromStr<Err = QuantityError>>(
+        &self,
+        name: &'static str,
+        units: &[(&'static str, f64)],
+    ) -> Option<At<T>> {
+        let item = self.item(name)?;
+        let Value::Text(text) = &item.value else {
+            self.refuse(name, item);
+            return None;
+        };
+        match text.parse() {
+            Ok(value) => Some(At { value, span: item.span }),
+            Err(why) => {
+                let error = self.context.error(item.span, format!("`{name}`: {why}"));
+                let _ = error.nearest(unit_meant(text, units));
+                None
+            }
+        }
     }
 
     pub fn size(&self, name: &'static str) -> Option<At<Size>> {
@@ -153,6 +177,37 @@ impl<'a> Section<'a> {
     }
 }
 
-fn text_of(error: ratewire_units::quantity::QuantityError) -> String {
-    error.to_string()
+/// The unit that the one of `text` is probably meant to be. Bits are never offered for bytes.
+fn unit_meant(text: &str, units: &[(&'static str, f64)]) -> Option<String> {
+    let (_, unit) = quantity::split(text).ok()?;
+    let mut spelled = unit.to_string();
+    for byte in ["bytes", "Bytes", "byte", "Byte"] {
+        spelled = spelled.replace(byte, "B");
+    }
+    let known = || units.iter().map(|(name, _)| *name);
+    if known().any(|name| name == spelled) {
+        return (spelled != unit).then_some(spelled);
+    }
+    nearest(&spelled, known().filter(|name| name.contains('B') == spelled.contains('B')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_that_are_nearly_right_are_told_and_bits_are_no_bytes() {
+        let meant = |text: &str| unit_meant(text, quantity::RATE_UNITS);
+        for (text, unit) in [
+            ("10 mbit", Some("Mbit/s")),
+            ("10 Mbits", Some("Mbit/s")),
+            ("10 Mbyte/s", Some("MB/s")),
+            ("10 kbytes/s", Some("kB/s")),
+            ("10 furlongs", None),
+            ("10", None),
+            ("fast", None),
+        ] {
+            assert_eq!(meant(text).as_deref(), unit, "{text}");
+        }
+    }
 }

@@ -36,7 +36,12 @@ pub(crate) struct Senders<'a> {
 
 impl Senders<'_> {
     /// Notes errors where no path leads from one node to the other, or back.
-    fn check_route(&mut self, context: &Context<'_>, (a, b): (usize, usize), span: Span) {
+    pub(crate) fn check_route(
+        &mut self,
+        context: &Context<'_>,
+        (a, b): (usize, usize),
+        span: Span,
+    ) {
         for (from, to) in [(a, b), (b, a)] {
             if self.routes.shares(from, to).is_none() {
                 let name = |id: usize| &self.net.nodes[id].name;
@@ -97,7 +102,7 @@ impl Senders<'_> {
     }
 
     /// Takes a name; an error if it is taken.
-    fn take_name(&mut self, context: &Context<'_>, name: &str, span: Span) {
+    pub(crate) fn take_name(&mut self, context: &Context<'_>, name: &str, span: Span) {
         if self.names.insert(name.to_string(), span).is_some() {
             context
                 .error(span, format!("two flows or classes of traffic are called {name:?}"))

@@ -42,6 +42,10 @@ impl<R: Recorder> Simulation<'_, R> {
             let link = self.sampled[i];
             self.sample_link(link, interval);
         }
+        if let Some(overlay) = &mut self.overlay {
+            let recorder = &mut *self.recorder;
+            overlay.sample(self.now, interval, &mut |sample| recorder.overlay_sample(sample));
+        }
         if self.setup.follow.in_turn {
             self.follow_next();
         }
@@ -105,7 +109,9 @@ impl<R: Recorder> Simulation<'_, R> {
         if p.sent != p.delivered + p.dropped + p.in_flight || unbalanced.is_some() {
             return Err(RunError::NotConserved { packets: p, link: unbalanced });
         }
+        self.check_overlay()?;
         Ok(Outcome {
+            overlay: self.overlay.map(|mut overlay| overlay.outcome(self.end)),
             flows: self.outcomes,
             links,
             packets: p,

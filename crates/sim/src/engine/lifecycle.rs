@@ -58,6 +58,7 @@ impl<R: Recorder> Simulation<'_, R> {
             own_link: forward.first,
             paused: own.pause.is_some(),
             waits_for_room: own.driver.sockets != Sockets::Drop,
+            fed: self.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
         self.recorder.flow_started(&FlowStarted {
             flow: id,
@@ -92,6 +93,9 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn complete(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
+        if let Some(link) = flow.fed {
+            return self.overlay_arrived(slot, link);
+        }
         flow.completed = true;
         let index = flow.id.0 as usize;
         let outcome = &mut self.outcomes[index];

@@ -3,6 +3,7 @@
 mod books;
 mod follow;
 mod lifecycle;
+mod overlay;
 mod sockets;
 
 use ratewire_net::spec::LinkId;
@@ -14,6 +15,7 @@ use crate::SetupError;
 use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
+use crate::overlay::Running;
 use crate::record::Fate;
 use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
@@ -23,6 +25,7 @@ use crate::wheel::Wheel;
 use books::LinkBefore;
 use follow::Following;
 use lifecycle::outcome;
+use overlay::Turn;
 use sockets::Waits;
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
@@ -54,6 +57,7 @@ enum Rare {
     Change(u32),
     Follow,
     Sample,
+    Overlay(Turn),
 }
 
 /// Runs a setup to its end.
@@ -92,6 +96,7 @@ struct Simulation<'a, R> {
     events: u64,
     following: Following,
     waits: Waits,
+    overlay: Option<Box<Running>>,
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
@@ -124,9 +129,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             events: 0,
             following: Following::default(),
             waits: Waits::new(setup.seed),
+            overlay: None,
         };
         simulation.check_routes()?;
         simulation.schedule_all();
+        simulation.open_overlay()?;
         Ok(simulation)
     }
 
@@ -350,7 +357,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             {
                 return true;
             }
-            let Some(mut segment) = flow.sender.poll_transmit(self.now) else { return false };
+            let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) else {
+                return false;
+            };
             left -= 1;
             self.packets.sent += 1;
             let address = flow.out(slot, &mut segment, self.setup);
@@ -430,6 +439,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
             Rare::Follow => self.follow_asked(),
+            Rare::Overlay(turn) => self.overlay_turn(turn),
             Rare::Sample => {
                 self.sample();
                 self.schedule_sample();

@@ -8,6 +8,7 @@ mod follow;
 mod hard;
 mod laws;
 mod net;
+mod overlay;
 mod paths;
 mod pausing;
 mod traffic;

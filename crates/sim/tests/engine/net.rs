@@ -53,6 +53,7 @@ impl Net {
                 captured_links: Vec::new(),
                 watched_links: Vec::new(),
                 follow: Follow::default(),
+                overlay: None,
             },
         }
     }

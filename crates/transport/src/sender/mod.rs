@@ -190,6 +190,19 @@ impl Sender {
         self.writing.end().is_some_and(|end| self.cumulative >= end)
     }
 
+    /// The application writes so much more, where it is one that is [fed](crate::Writer::Fed).
+    pub fn write(&mut self, size: Bytes) {
+        self.writing.write(size.get());
+    }
+    /// What is written and was never sent.
+    pub fn unsent(&self) -> Bytes {
+        Bytes::new(self.writing.written() - self.next)
+    }
+    /// Payload of a full packet.
+    pub fn mss(&self) -> Bytes {
+        Bytes::new(u64::from(self.mss))
+    }
+
     /// The application writes no more; what it has written is still delivered.
     pub fn stop(&mut self) {
         self.writing.stop(self.next);

@@ -150,3 +150,23 @@ fn stopping_others_delivers_what_was_written() {
     pipe.run();
     assert_eq!(pipe.receiver.delivered(), packets(21));
 }
+
+#[test]
+fn a_fed_writer_sends_what_it_is_told_in_full_packets() {
+    let mut pipe = Pipe::new(&fixed(10), &config(), &App::fed());
+    pipe.pump();
+    assert_eq!(pipe.sent().count(), 0);
+    for _ in 0..3 {
+        pipe.sender.write(Bytes::new(1000));
+    }
+    assert_eq!(pipe.sender.unsent(), Bytes::new(3000));
+    pipe.pump();
+    let payloads: Vec<u64> = pipe.sent().map(|(_, s, _)| s.payload.get()).collect();
+    assert_eq!(payloads, [1460, 1460, 80]);
+    assert_eq!((pipe.sender.unsent(), pipe.sender.stream_end()), (Bytes::ZERO, None));
+    pipe.sender.stop();
+    pipe.sender.write(Bytes::new(1));
+    assert_eq!(pipe.sender.stream_end(), Some(3000));
+    pipe.run();
+    assert_eq!(pipe.receiver.delivered(), Bytes::new(3000));
+}

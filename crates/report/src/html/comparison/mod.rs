@@ -6,12 +6,12 @@ mod means;
 use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::plots::Plot;
-use super::text::{escape, name};
+use super::text::{capital, escape, name};
 use super::{
     Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
 };
 use crate::compare::{About, Comparison, Figure, LawFigure, Standing, Unit};
-use crate::figure::count;
+use crate::figure::plural;
 use means::section;
 
 /// Changes with a drawing of their own.
@@ -146,12 +146,6 @@ fn long_title(figure: &Figure) -> String {
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
 fn run_note(comparison: &Comparison) -> String {
     let dots = match comparison.seeds.len() {
         1 => "",
@@ -181,8 +175,17 @@ fn all_figures(comparison: &Comparison) -> String {
 
 /// How the comparison was made.
 fn how(comparison: &Comparison) -> String {
-    let pairs = comparison.laws.len() * comparison.laws.len().saturating_sub(1) / 2;
-    let tests = count((pairs * comparison.figures.len()) as u64);
+    // From one seed nothing is told, and without chance all is exact.
+    let tests: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
+    let taken = if comparison.has_chance && tests > 0 {
+        format!(
+            " Each of {} is judged by itself: about one in twenty of those that are nothing but \
+             chance is taken for real.",
+            plural(tests, "difference")
+        )
+    } else {
+        String::new()
+    };
     format!(
         "<section aria-labelledby=\"h-compared\"><h2 id=\"h-compared\">How laws were compared</h2>\n\
          <dl class=\"how\">\n\
@@ -192,8 +195,7 @@ fn how(comparison: &Comparison) -> String {
          <dt>Interval</dt><dd>Student’s t over the seeds, 95 %. The percentiles of a run are values \
          like others: one a seed.</dd>\n\
          <dt>Within noise</dt><dd>The two laws’ values are subtracted seed by seed; the difference is \
-         within noise if its 95 % interval includes 0. Each of {tests} differences is judged by \
-         itself: about one in twenty of those that are nothing but chance is taken for real.</dd>\n\
+         within noise if its 95 % interval includes 0.{taken}</dd>\n\
          <dt>Values missing</dt><dd><i>2 of 5</i> stands where only two seeds of five gave a value: \
          no mean, which would be one of the better seeds, and no verdict.</dd>\n\
          <dt>Jain over time</dt><dd>Jain’s index of the listed flows’ rates over what is max-min fair \

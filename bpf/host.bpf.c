@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* A host's part of a law: the congestion header as a TCP option on every segment, and a congestion control that
+ * sends at the rate the network allows.
+ *
+ * Both ends offer the option in their SYNs. Only where both do is it sent afterwards, and the congestion control
+ * taken; all other connections are left as they are. */
+#include "kernel.h"
+
+#include <linux/in.h>
+#include <linux/tcp.h>
+
+#include "laws/rcp.h"
+#include "laws/xcp.h"
+#include "host.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Set before loading. */
+const volatile __u32 law = HOST_XCP;
+const volatile __u64 desired = RW_MOST_RATE;
+const volatile __u32 exid = RW_EXID_XCP;
+const volatile __u32 option_len = RW_OPTION_XCP;
+/* The name that struct_ops is registered under, for sockets to choose. */
+const volatile char control_name[16] = "rw_xcp";
+
+#define OPTION_SYN 4
+#define AF_INET6 10
+#define SOL_TCP 6
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct flow);
+} flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct host);
+} host SEC(".maps");
+
+static __always_inline void count(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline struct host *counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&host, &zero);
+}
+
+/* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet leaves a slow link to
+ * many. */
+static __always_inline __u64 least_rate(__u64 mss, __u64 rtt_us)
+{
+	return rw_max(mss * 1000000 / rw_max(rtt_us, 50000), 1);
+}
+
+static __always_inline __u64 rate_of(const struct flow *flow)
+{
+	return law == HOST_XCP ? rw_xcp_rate(&flow->xcp) : rw_rcp_rate(&flow->rcp);
+}
+
+/* ---- The option ---- */
+
+struct option {
+	__u8 kind;
+	__u8 len;
+	__be16 exid;
+	__be32 fields[4];
+};
+
+static __always_inline void set_callbacks(struct bpf_sock_ops *skops, int on)
+{
+	int flags = BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG;
+	int now = skops->bpf_sock_ops_cb_flags;
+
+	bpf_sock_ops_cb_flags_set(skops, on ? now | flags : now & ~flags);
+}
+
+/* How long the option of the segment about to be sent is. */
+static __always_inline __u32 length(struct bpf_sock_ops *skops)
+{
+	if (skops->skb_tcp_flags & 0x02)
+		return OPTION_SYN;
+	/* Asked for the segment size, or with data. A pure acknowledgement has nothing to ask routers for. */
+	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
+		return option_len;
+	return skops->skb_len ? option_len : RW_OPTION_MINIMAL;
+}
+
+/* Whether the other end's SYN offers the option. */
+static __always_inline int is_offered(struct bpf_sock_ops *skops, __u64 flags)
+{
+	struct option option = { .kind = RW_OPTION_KIND, .len = OPTION_SYN, .exid = bpf_htons(exid) };
+
+	return bpf_load_hdr_opt(skops, &option, OPTION_SYN, flags) == OPTION_SYN;
+}
+
+static __always_inline int reserve(struct bpf_sock_ops *skops)
+{
+	__u32 len = length(skops);
+	struct bpf_sock *sk = skops->sk;
+	struct flow *flow;
+
+	/* An answer to a SYN without the option has none. */
+	if ((skops->skb_tcp_flags & 0x12) == 0x12 && !is_offered(skops, BPF_LOAD_HDR_OPT_TCP_SYN))
+		return 1;
+	if (len != OPTION_SYN) {
+		flow = sk ? bpf_sk_storage_get(&flows, sk, 0, 0) : 0;
+		if (!flow)
+			return 1;
+		flow->reserved = len;
+	}
+	bpf_reserve_hdr_opt(skops, len, 0);
+	return 1;
+}
+
+static __always_inline __u64 now_us(void)
+{
+	return bpf_ktime_get_ns() / 1000;
+}
+
+/* What is returned to the other end: the mean change of what arrived since the last answer, or the last rate. */
+static __always_inline __u32 take_answer(struct flow *flow)
+{
+	if (law == HOST_XCP && flow->receiver.bytes) {
+		flow->answer = (__u32)rw_xcp_returned(&flow->receiver);
+		rw_xcp_answered(&flow->receiver);
+	}
+	return flow->answer;
+}
+
+static __always_inline int write_option(struct bpf_sock_ops *skops)
+{
+	struct option option = { .kind = RW_OPTION_KIND, .exid = bpf_htons(exid) };
+	struct bpf_sock *sk = skops->sk;
+	struct rw_header header = {};
+	struct flow *flow;
+	__u32 len = OPTION_SYN, rtt_us, answer, ip;
+	__u64 size;
+
+	if (skops->skb_tcp_flags & 0x02) {
+		option.len = len;
+		bpf_store_hdr_opt(skops, &option, len, 0);
+		return 1;
+	}
+	if (!sk)
+		return 1;
+	flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	if (!flow)
+		return 1;
+	rtt_us = skops->srtt_us >> 3;
+	answer = take_answer(flow);
+	/* The segment with its TCP header, as it is now; and the IP header to come. */
+	ip = skops->family == AF_INET6 ? 40 : 20;
+	size = skops->skb_len + ip;
+	len = flow->reserved == RW_OPTION_MINIMAL ? RW_OPTION_MINIMAL : option_len;
+	if (len == RW_OPTION_MINIMAL) {
+		option.fields[0] = bpf_htonl(answer);
+	} else if (law == HOST_XCP) {
+		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, least_rate(flow->mss, rtt_us), &header);
+		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
+		option.fields[1] = bpf_htonl(header.rtt_us);
+		option.fields[2] = bpf_htonl((__u32)rw_change_field(header.change));
+		option.fields[3] = bpf_htonl(answer);
+	} else {
+		rw_rcp_send(&flow->rcp, rtt_us, &header);
+		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
+		option.fields[1] = bpf_htonl(header.rtt_us);
+		option.fields[2] = bpf_htonl(answer);
+	}
+	option.len = len;
+	bpf_store_hdr_opt(skops, &option, len, 0);
+	return 1;
+}
+
+/* A segment has arrived, with an option that the kernel does not know. */
+static __always_inline int read_option(struct bpf_sock_ops *skops)
+{
+	struct option option = { .kind = RW_OPTION_KIND, .exid = bpf_htons(exid) };
+	struct bpf_sock *sk = skops->sk;
+	struct flow *flow;
+	int len;
+
+	if (!sk)
+		return 1;
+	flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	if (!flow)
+		return 1;
+	/* Found by kind and identifier: four bytes are looked at. */
+	option.len = 4;
+	len = bpf_load_hdr_opt(skops, &option, sizeof(option), 0);
+	if (len == RW_OPTION_MINIMAL) {
+		flow->returned = bpf_ntohl(option.fields[0]);
+	} else if (len == (int)option_len && law == HOST_XCP) {
+		rw_xcp_arrived(&flow->receiver, (__s32)bpf_ntohl(option.fields[2]), skops->skb_len);
+		flow->returned = bpf_ntohl(option.fields[3]);
+	} else if (len == (int)option_len) {
+		flow->answer = bpf_ntohl(option.fields[0]);
+		flow->returned = bpf_ntohl(option.fields[2]);
+	} else {
+		return 1;
+	}
+	flow->has_returned = 1;
+	return 1;
+}
+
+/* The handshake is over: whether this connection takes part. */
+static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
+{
+	struct bpf_sock *sk = skops->sk;
+	struct host *counter = counters();
+	struct flow *flow;
+
+	if (!sk || !counter)
+		return 1;
+	if (!is_offered(skops, where)) {
+		set_callbacks(skops, 0);
+		count(&counter->plain);
+		return 1;
+	}
+	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return 1;
+	flow->xcp.desired = desired;
+	flow->mss = skops->mss_cache;
+	flow->reserved = RW_OPTION_MINIMAL;
+	set_callbacks(skops, 1);
+	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, (void *)control_name, sizeof(control_name)))
+		count(&counter->refused);
+	else
+		count(&counter->taking_part);
+	return 1;
+}
+
+SEC("sockops")
+int ratewire_option(struct bpf_sock_ops *skops)
+{
+	int save = 1;
+
+	switch (skops->op) {
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+		/* What a SYN offered is asked when its handshake is over. */
+		bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &save, sizeof(save));
+		set_callbacks(skops, 1);
+		return 1;
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		set_callbacks(skops, 1);
+		return 1;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+		return established(skops, 0);
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		return established(skops, BPF_LOAD_HDR_OPT_TCP_SYN);
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		return reserve(skops);
+	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
+		return write_option(skops);
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
+		return read_option(skops);
+	}
+	return 1;
+}
+
+/* ---- The congestion control ---- */
+
+static __always_inline void set_window(struct sock *sk, const struct flow *flow, __u64 rtt_us)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 mss = rw_max(tp->mss_cache, 1), rate = rate_of(flow);
+	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / mss;
+
+	/* The pace limits; the window only bounds what is outstanding. */
+	tp->snd_cwnd = rw_min(window + 2, 1u << 30);
+	sk->sk_pacing_rate = rate;
+}
+
+SEC("struct_ops")
+void BPF_PROG(rw_init, struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	if (!flow)
+		return;
+	flow->xcp = (struct rw_xcp_sender){ .desired = law == HOST_XCP ? desired : 0 };
+	if (law != HOST_XCP)
+		flow->rcp = (struct rw_rcp_sender){ .desired = desired, .ramp = law == HOST_PIQI ? RW_PIQI_RAMP : 0 };
+	flow->mss = tp->mss_cache;
+}
+
+SEC("struct_ops")
+void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 rtt_us = tp->srtt_us >> 3, mss = tp->mss_cache, now = now_us(), least;
+	__u32 may_grow;
+
+	if (!flow || !rtt_us)
+		return;
+	flow->mss = mss;
+	flow->limited = rs->is_app_limited;
+	least = least_rate(mss, rtt_us);
+	may_grow = flow->state <= TCP_CA_Disorder;
+	if (law == HOST_XCP) {
+		if (!flow->xcp.allowed)
+			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * mss, rtt_us);
+		if (flow->has_returned)
+			rw_xcp_acked(&flow->xcp, rs->acked_sacked * mss, rw_field_change((__s32)flow->returned), rtt_us,
+				     least, may_grow);
+	} else if (flow->has_returned) {
+		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
+	}
+	if (rate_of(flow))
+		set_window(sk, flow, rtt_us);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(rw_ssthresh, struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 least;
+
+	if (!flow)
+		return rw_max(tp->snd_cwnd / 2, 2);
+	least = least_rate(tp->mss_cache, tp->srtt_us >> 3);
+	if (law == HOST_XCP)
+		rw_xcp_loss(&flow->xcp, least);
+	else
+		rw_rcp_loss(&flow->rcp, least);
+	return rw_max(tp->snd_cwnd / 2, 2);
+}
+
+SEC("struct_ops")
+void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+
+	if (flow)
+		flow->state = state;
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(rw_undo, struct sock *sk)
+{
+	return ((struct tcp_sock *)sk)->snd_cwnd;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops control = {
+	.init = (void *)rw_init,
+	.cong_control = (void *)rw_control,
+	.ssthresh = (void *)rw_ssthresh,
+	.set_state = (void *)rw_set_state,
+	.undo_cwnd = (void *)rw_undo,
+	.name = "rw_xcp",
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What of the kernel's own types our programs read or write. Only fields named here are used; where they are is
+ * found when the program is loaded (CO-RE). */
+#pragma once
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct gnet_stats_queue {
+	__u32 backlog;
+};
+
+struct Qdisc {
+	struct gnet_stats_queue qstats;
+};
+
+struct net_device {
+	struct Qdisc *qdisc;
+};
+
+struct sk_buff {
+	struct net_device *dev;
+};
+
+struct sock {
+	unsigned long sk_pacing_rate;
+	__u32 sk_pacing_status;
+};
+
+struct tcp_sock {
+	__u32 snd_cwnd;
+	__u32 snd_ssthresh;
+	__u32 srtt_us;
+	__u32 mss_cache;
+	__u32 app_limited;
+};
+
+struct rate_sample;
+
+struct tcp_congestion_ops {
+	char name[16];
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*set_state)(struct sock *sk, __u8 state);
+	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
+	__u32 (*undo_cwnd)(struct sock *sk);
+	void (*init)(struct sock *sk);
+};
+
+struct rate_sample {
+	__u32 acked_sacked;
+	_Bool is_app_limited;
+};
+
+#pragma clang attribute pop
+
+enum sk_pacing {
+	SK_PACING_NONE = 0,
+	SK_PACING_NEEDED = 1,
+	SK_PACING_FQ = 2,
+};
+
+extern void *bpf_cast_to_kern_ctx(void *) __ksym;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Integer arithmetic of the laws: the kernel has no floating point, and BPF no 128-bit product.
+ *
+ * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say. Domain: rates up
+ * to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing wraps. */
+#pragma once
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define RW_MOST (~0ull >> 1)
+#define RW_MOST_RATE (1ull << 36)
+
+#define RW_INLINE static inline __attribute__((always_inline))
+
+/* A function of its own to BPF's verifier, which then looks at it once and not in every combination of what comes
+ * before: such a function returns a number, and takes at most five. */
+#ifdef __bpf__
+#define RW_FUNCTION __attribute__((noinline))
+#define RW_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
+#else
+#define RW_FUNCTION static inline
+#define RW_NONNULL
+#endif
+
+RW_INLINE __u64 rw_min(__u64 a, __u64 b)
+{
+	return a < b ? a : b;
+}
+
+RW_INLINE __u64 rw_max(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* a - b, not below 0. */
+RW_INLINE __u64 rw_less(__u64 a, __u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* a + b, at most RW_MOST. */
+RW_INLINE __u64 rw_add(__u64 a, __u64 b)
+{
+	__u64 sum = a + b;
+
+	return sum < a || sum > RW_MOST ? RW_MOST : sum;
+}
+
+/* a / b rounded down; RW_MOST where b is 0. */
+RW_INLINE __u64 rw_div(__u64 a, __u64 b)
+{
+	return b ? rw_min(a / b, RW_MOST) : RW_MOST;
+}
+
+/* a * b / 2^shift rounded down, at most RW_MOST; shift below 64. */
+RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
+{
+	__u64 ah = a >> 32, al = (__u32)a, bh = b >> 32, bl = (__u32)b;
+	__u64 ll = al * bl, lh = al * bh, hl = ah * bl, hh = ah * bh;
+	__u64 mid = (ll >> 32) + (__u32)lh + (__u32)hl;
+	__u64 low = (mid << 32) | (__u32)ll;
+	__u64 high = hh + (lh >> 32) + (hl >> 32) + (mid >> 32);
+
+	shift &= 63;
+	if (high >> shift)
+		return RW_MOST;
+	if (shift)
+		low = (high << (64 - shift)) | (low >> shift);
+	return rw_min(low, RW_MOST);
+}
+
+/* A share: value / 2^shift, with as many bits of value as fit. */
+struct rw_share {
+	__u64 value;
+	__u32 shift;
+	__u32 pad;
+};
+
+/* How far n can be shifted left and stay below 2^62. */
+RW_INLINE __u32 rw_headroom(__u64 n)
+{
+	__u32 bits = 0;
+
+	if (n >> 32) { n >>= 32; bits += 32; }
+	if (n >> 16) { n >>= 16; bits += 16; }
+	if (n >> 8) { n >>= 8; bits += 8; }
+	if (n >> 4) { n >>= 4; bits += 4; }
+	if (n >> 2) { n >>= 2; bits += 2; }
+	if (n >> 1) { n >>= 1; bits += 1; }
+	bits += (__u32)n;
+	return bits < 62 ? 62 - bits : 0;
+}
+
+/* n / d as a share; 0 where d is 0. n below 2^62. */
+RW_FUNCTION int rw_share_of(struct rw_share *share RW_NONNULL, __u64 n, __u64 d)
+{
+	share->shift = rw_headroom(n);
+	share->value = d ? (n << share->shift) / d : 0;
+	return 0;
+}
+
+/* share * n * 2^fraction rounded down, at most RW_MOST; fraction at most 10. */
+RW_FUNCTION __u64 rw_times(const struct rw_share *share RW_NONNULL, __u64 n, __u32 fraction)
+{
+	if (share->shift < fraction)
+		return rw_mul_shift(share->value, n << ((fraction - share->shift) & 15), 0);
+	return rw_mul_shift(share->value, n, share->shift - fraction);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* RCP and PIQI-RCP at a router, in integers: one rate for all flows, moved once a slot.
+ *
+ *   RCP       R += R (T/d) (alpha (gamma C - y) - beta q/d) / (gamma C)
+ *   PIQI-RCP  R += R (T/d) integral (gamma C - y) / (gamma C), reconstructed; see laws/piqi_rcp
+ *
+ * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at its end.
+ * Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots end when a packet
+ * comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200, for it rises in a round trip and falls
+ * slowly, and is at least 5 ms. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
+#pragma once
+
+#include "option.h"
+
+#define RW_RCP_SLOT_US 10000
+#define RW_RCP_FIRST_RTT_US 10000
+#define RW_RCP_MOST_RTT_US 1000000
+/* Below it a few packets that wait look like far too much: a queue of d's own time is only microseconds long. */
+#define RW_RCP_LEAST_RTT_US 5000
+/* R is at least a hundredth of a packet of 1000 bytes an RTT. */
+#define RW_RCP_LEAST_WINDOW 10
+
+/* Gains, in 2^-16. */
+struct rw_rcp_rule {
+	__u32 spare;
+	__u32 queue;
+	__u32 target;
+	__u32 pad;
+};
+
+#define RW_RCP_RULE ((struct rw_rcp_rule){ .spare = 26214, .queue = 14829, .target = 65536 })
+#define RW_PIQI_RULE ((struct rw_rcp_rule){ .spare = 32768, .queue = 0, .target = 62259 })
+
+struct rw_rcp {
+	__u64 capacity;
+	struct rw_rcp_rule rule;
+	/* R, in B/s and 2^-8. */
+	__u64 rate;
+
+	/* Of this slot. */
+	__u64 input;
+	__u64 rtt_bytes;
+	__u64 sum_rtt;
+
+	/* d, and of the last slot with a packet that knew its RTT. In 2^-8 us. */
+	__u64 rtt;
+	__u64 sample;
+	__u64 slot_us;
+	__u64 slot_at_ns;
+
+	/* For whoever looks: what came in the slot before. */
+	__u64 input_bw;
+};
+
+#define RW_RCP_FRACTION 8
+
+RW_INLINE void rw_rcp_init(struct rw_rcp *port, __u64 capacity, const struct rw_rcp_rule *rule, __u64 now_ns)
+{
+	*port = (struct rw_rcp){};
+	port->capacity = rw_min(capacity, RW_MOST_RATE);
+	port->rule = *rule;
+	port->rate = (port->capacity << RW_RCP_FRACTION) / 20;
+	port->rtt = (__u64)RW_RCP_FIRST_RTT_US << RW_RCP_FRACTION;
+	port->slot_us = RW_RCP_SLOT_US;
+	port->slot_at_ns = now_ns + port->slot_us * 1000;
+}
+
+/* d rises within an RTT, and falls the slower the more flows there are, as in ns-2. */
+RW_FUNCTION int rw_rcp_mean_rtt(struct rw_rcp *port RW_NONNULL)
+{
+	struct rw_share gain;
+	__u64 slot = port->slot_us << RW_RCP_FRACTION;
+
+	if (port->rtt_bytes)
+		port->sample = rw_mul_shift(port->sum_rtt, 1 << RW_RCP_FRACTION, 0) / port->rtt_bytes;
+	rw_share_of(&gain, rw_min(slot, port->rtt), port->rtt);
+	if (port->sample >= port->rtt) {
+		port->rtt += rw_times(&gain, port->sample - port->rtt, 0);
+	} else {
+		__u64 step = rw_times(&gain, port->rtt - port->sample, 0);
+		struct rw_share down, flow;
+
+		rw_share_of(&down, port->sample, port->rtt);
+		rw_share_of(&flow, port->rate >> RW_RCP_FRACTION, port->capacity);
+		step = rw_times(&down, step, 0);
+		port->rtt -= rw_min(rw_times(&flow, step, 0), port->rtt);
+	}
+	port->rtt = rw_max(port->rtt, (__u64)RW_RCP_LEAST_RTT_US << RW_RCP_FRACTION);
+	port->sum_rtt = 0;
+	port->rtt_bytes = 0;
+	return 0;
+}
+
+RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 queue)
+{
+	__u64 target = rw_mul_shift(port->capacity, port->rule.target, 16);
+
+	if (target) {
+		__u64 rtt_us, spare, excess, least;
+		struct rw_share step, slot;
+
+		rw_rcp_mean_rtt(port);
+		rtt_us = rw_max(port->rtt >> RW_RCP_FRACTION, 1);
+		port->input_bw = rw_min(rw_mul_shift(port->input, 1000000, 0) / port->slot_us, RW_MOST_RATE);
+		spare = rw_mul_shift(rw_less(target, port->input_bw), port->rule.spare, 16);
+		excess = rw_mul_shift(rw_less(port->input_bw, target), port->rule.spare, 16);
+		excess += rw_mul_shift(rw_min(rw_mul_shift(queue, 1000000, 0) / rtt_us, RW_MOST_RATE),
+				       port->rule.queue, 16);
+		rw_share_of(&slot, rw_min(port->slot_us, rtt_us), rtt_us);
+		rw_share_of(&step, spare > excess ? spare - excess : excess - spare, target);
+		least = ((__u64)RW_RCP_LEAST_WINDOW * 1000000 << RW_RCP_FRACTION) / rtt_us;
+		if (spare > excess)
+			port->rate += rw_times(&step, rw_times(&slot, port->rate, 0), 0);
+		else
+			port->rate = rw_less(port->rate, rw_times(&step, rw_times(&slot, port->rate, 0), 0));
+		port->rate = rw_max(rw_min(port->rate, target << RW_RCP_FRACTION), rw_max(least, 1));
+	}
+	port->input = 0;
+	port->slot_us = rw_max(rw_min(port->rtt >> RW_RCP_FRACTION, RW_RCP_SLOT_US), 1);
+	port->slot_at_ns = now_ns + port->slot_us * 1000;
+	return 0;
+}
+
+/* Carries out what is due. A slot that ends late is as long as it was. */
+RW_INLINE void rw_rcp_timers(struct rw_rcp *port, __u64 now_ns, __u64 queue)
+{
+	if (port->slot_at_ns > now_ns)
+		return;
+	port->slot_us += (now_ns - port->slot_at_ns) / 1000;
+	rw_rcp_slot(port, now_ns, queue);
+}
+
+/* A packet comes to the queue, behind queue bytes; header is null where it carries none. */
+RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
+{
+	rw_rcp_timers(port, now_ns, queue);
+	port->input += size;
+	if (!header)
+		return;
+	if (header->rtt_us) {
+		port->sum_rtt += size * rw_min(header->rtt_us, RW_RCP_MOST_RTT_US);
+		port->rtt_bytes += size;
+	}
+	header->rate = rw_min(header->rate, port->rate >> RW_RCP_FRACTION);
+}
+
+/* RCP's or PIQI-RCP's sender: the rate that routers offer, taken at once or, upwards, by a ramp. */
+struct rw_rcp_sender {
+	/* B/s in 2^-RW_RCP_FRACTION; 0 before routers have said anything. */
+	__u64 allowed;
+	/* What it would like to send at, and what routers offered last. B/s. */
+	__u64 desired;
+	__u64 offered;
+	/* PIQI-RCP: when the ramp was last climbed, and its share of the way an RTT, in 2^-16; 0 to take it at once. */
+	__u64 climbed_us;
+	__u32 ramp;
+	__u32 pad;
+};
+
+#define RW_PIQI_RAMP 32768
+
+RW_INLINE __u64 rw_rcp_rate(const struct rw_rcp_sender *sender)
+{
+	return sender->allowed >> RW_RCP_FRACTION;
+}
+
+/* The header of a packet that leaves. */
+RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_header *header)
+{
+	*header = (struct rw_header){};
+	header->rate = sender->desired;
+	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
+}
+
+/* Routers offer this rate. */
+RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow)
+{
+	__u64 target = rw_min(rw_min(rate, sender->desired), RW_MOST_RATE) << RW_RCP_FRACTION;
+	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
+
+	sender->offered = target >> RW_RCP_FRACTION;
+	sender->climbed_us = now_us;
+	if (target <= sender->allowed) {
+		sender->allowed = target;
+	} else if (may_grow && (!sender->ramp || !rtt_us)) {
+		sender->allowed = target;
+	} else if (may_grow) {
+		__u64 step = rw_mul_shift(target - sender->allowed, sender->ramp, 16);
+
+		sender->allowed += rw_mul_shift(step, elapsed, 0) / rtt_us;
+	}
+}
+
+/* A loss: half of the rate, until it is repaired. */
+RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
+{
+	sender->allowed = rw_max(sender->allowed / 2, least << RW_RCP_FRACTION);
+}

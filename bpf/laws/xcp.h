@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place where a packet is seen once, as it comes to
+ * the queue.
+ *
+ * Differences from the draft:
+ * - the header's change is that of the flow's rate in time (option.h);
+ * - X is size / rate, at most RW_MOST_X;
+ * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
+ *   order of arrivals: the queue is first-in-first-out, so it is the same order;
+ * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers).
+ *
+ * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
+#pragma once
+
+#include "option.h"
+
+#define RW_XCP_ALPHA 26214 /* 0.4 in 2^-16 */
+#define RW_XCP_BETA 14829 /* 0.4^2 sqrt(2) in 2^-16 */
+#define RW_XCP_GAMMA 6554 /* 0.1 in 2^-16 */
+#define RW_XCP_MIN_INTERVAL_US 5000
+#define RW_XCP_MAX_INTERVAL_US 1000000
+#define RW_XCP_FIRST_INTERVAL_US RW_XCP_MIN_INTERVAL_US
+#define RW_XCP_ALLOWED_QUEUE_US 2000
+/* Spacing of packets, in nanoseconds, above which a flow counts as one of this spacing. */
+#define RW_MOST_X 0xffffffffull
+/* Fraction bits of residues. */
+#define RW_XCP_FRACTION 10
+
+struct rw_xcp {
+	__u64 capacity;
+
+	/* Of this control interval. */
+	__u64 input;
+	__u64 sum_x_ns;
+	/* X of the packets that know their RTT, and X RTT of those, in 2^10 ns us. */
+	__u64 sum_x_known_ns;
+	__u64 sum_x_rtt;
+
+	/* To give and take in this interval: B/s in 2^-RW_XCP_FRACTION; B/s per ns of X; B/s per byte. */
+	__u64 residue_pos;
+	__u64 residue_neg;
+	struct rw_share cp;
+	struct rw_share cn;
+	/* cp of a second: B/s a second for each flow. */
+	__u64 gain;
+
+	__u64 avg_rtt_us;
+	__u64 interval_us;
+	__u64 control_at_ns;
+
+	/* The persistent queue. */
+	__u64 queue;
+	__u64 least_queue;
+	__u64 queue_at_ns;
+
+	/* For whoever looks: what came in the interval before, and what was made of it. */
+	__u64 input_bw;
+	__s64 feedback;
+};
+
+RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
+{
+	*port = (struct rw_xcp){};
+	port->capacity = rw_min(capacity, RW_MOST_RATE);
+	port->avg_rtt_us = RW_XCP_FIRST_INTERVAL_US;
+	port->interval_us = RW_XCP_FIRST_INTERVAL_US;
+	port->control_at_ns = now_ns + RW_XCP_FIRST_INTERVAL_US * 1000ull;
+	port->queue_at_ns = port->control_at_ns;
+}
+
+/* The control interval is over (lines 7 to 18). */
+RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
+{
+	__u64 spare, excess, magnitude, shuffled, draining;
+	__u64 known = port->sum_x_known_ns >> 10;
+
+	if (known)
+		port->avg_rtt_us = rw_min(rw_max(port->sum_x_rtt / known, RW_XCP_MIN_INTERVAL_US),
+					  RW_XCP_MAX_INTERVAL_US);
+	port->input_bw = rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1);
+	port->input_bw = rw_min(port->input_bw, RW_MOST_RATE);
+
+	spare = rw_less(port->capacity, port->input_bw);
+	excess = rw_less(port->input_bw, port->capacity);
+	draining = rw_mul_shift(port->queue, 1000000, 0) / port->avg_rtt_us;
+	spare = rw_mul_shift(spare, RW_XCP_ALPHA, 16);
+	excess = rw_mul_shift(excess, RW_XCP_ALPHA, 16);
+	excess += rw_mul_shift(rw_min(draining, RW_MOST_RATE), RW_XCP_BETA, 16);
+	port->feedback = (__s64)spare - (__s64)excess;
+	magnitude = port->feedback < 0 ? -port->feedback : port->feedback;
+
+	shuffled = rw_less(rw_mul_shift(port->input_bw, RW_XCP_GAMMA, 16), magnitude);
+	port->residue_pos = shuffled + (port->feedback > 0 ? magnitude : 0);
+	port->residue_neg = shuffled + (port->feedback < 0 ? magnitude : 0);
+	rw_share_of(&port->cp, port->residue_pos, port->sum_x_ns);
+	rw_share_of(&port->cn, port->residue_neg, port->input);
+	port->gain = rw_times(&port->cp, 1000000000, 0);
+	port->residue_pos <<= RW_XCP_FRACTION;
+	port->residue_neg <<= RW_XCP_FRACTION;
+
+	port->input = 0;
+	port->sum_x_ns = 0;
+	port->sum_x_known_ns = 0;
+	port->sum_x_rtt = 0;
+	port->interval_us = port->avg_rtt_us;
+	port->control_at_ns = now_ns + port->interval_us * 1000;
+	return 0;
+}
+
+/* The queue's timer (lines 29 and 30). */
+RW_FUNCTION int rw_xcp_queue_timer(struct rw_xcp *port RW_NONNULL, __u64 now_ns, __u64 queue)
+{
+	__u64 queueing_us = port->capacity ? rw_mul_shift(queue, 1000000, 0) / port->capacity : 0;
+	__u64 next_us = rw_less(port->avg_rtt_us, queueing_us) / 2;
+
+	port->queue = port->least_queue;
+	port->least_queue = queue;
+	port->queue_at_ns = now_ns + rw_max(next_us, RW_XCP_ALLOWED_QUEUE_US) * 1000;
+	return 0;
+}
+
+/* Carries out what is due. An interval that ends late is as long as it was: its sums are over that time. */
+RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
+{
+	if (port->control_at_ns <= now_ns) {
+		port->interval_us += (now_ns - port->control_at_ns) / 1000;
+		rw_xcp_control(port, now_ns);
+	}
+	if (port->queue_at_ns <= now_ns)
+		rw_xcp_queue_timer(port, now_ns, queue);
+}
+
+/* What a packet of this rate, spacing and size is granted (lines 19 to 28). */
+RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *header RW_NONNULL, __u64 x_ns,
+			 __u64 size)
+{
+	__u64 pos = rw_times(&port->cp, x_ns, RW_XCP_FRACTION);
+	__u64 neg = rw_times(&port->cn, size, RW_XCP_FRACTION);
+	__s64 allotted;
+
+	/* Cp - Cn rate; a flow that does not know its rate gains nothing. */
+	allotted = -(__s64)rw_times(&port->cn, rw_max(header->rate, size), 0);
+	if (header->rate)
+		allotted += (__s64)port->gain;
+
+	if (header->change > allotted) {
+		header->change = allotted;
+	} else if (header->rate) {
+		/* Another router, or the sender, wanted less: the packet's part of what is left goes to the others. */
+		__u64 wish = header->change < 0 ? -header->change : header->change;
+		__u64 part = rw_mul_shift(wish, size << 5, 0) / header->rate << 5;
+
+		if (header->change < 0) {
+			neg = rw_min(port->residue_neg, pos + part);
+			pos = rw_less(neg, part);
+		} else {
+			neg = rw_min(port->residue_neg, rw_less(pos, part));
+			pos = part + neg;
+		}
+	}
+	port->residue_pos = rw_less(port->residue_pos, pos);
+	port->residue_neg = rw_less(port->residue_neg, neg);
+	if (!port->residue_pos) {
+		port->cp.value = 0;
+		port->gain = 0;
+	}
+	if (!port->residue_neg)
+		port->cn.value = 0;
+	return 0;
+}
+
+/* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to 6 and 19 to 28. */
+RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
+{
+	__u64 x_ns = 0;
+
+	rw_xcp_timers(port, now_ns, queue);
+	port->least_queue = rw_min(port->least_queue, queue);
+	port->input += size;
+	if (!header)
+		return;
+	header->rate = rw_min(header->rate, RW_MOST_RATE);
+	if (header->rate)
+		x_ns = rw_min(size * 1000000000 / header->rate, RW_MOST_X);
+	port->sum_x_ns += x_ns;
+	if (header->rtt_us) {
+		port->sum_x_known_ns += x_ns;
+		port->sum_x_rtt += (x_ns * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US)) >> 10;
+	}
+	rw_xcp_grant(port, header, x_ns, size);
+}
+
+/* XCP's sender in integers (4.1): the rate that routers allow, from which window and pace follow. */
+struct rw_xcp_sender {
+	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
+	__u64 allowed;
+	/* What it would like to send at, B/s. */
+	__u64 desired;
+
+	/* This round: since when, bytes sent, and whether the application or the receiver held it back. */
+	__u64 round_us;
+	__u64 sent;
+	__u32 limited;
+	/* Whether it was held back in the round before, and what it sent at then, B/s. */
+	__u32 was_limited;
+	__u64 measured;
+};
+
+#define RW_SENDER_FRACTION 8
+/* Acknowledgements of more than this count as of this. */
+#define RW_MOST_ACKED (1ull << 20)
+
+/* What routers allow, B/s. */
+RW_INLINE __u64 rw_xcp_rate(const struct rw_xcp_sender *sender)
+{
+	return sender->allowed >> RW_SENDER_FRACTION;
+}
+
+RW_INLINE void rw_xcp_set_rate(struct rw_xcp_sender *sender, __u64 rate, __u64 least)
+{
+	sender->allowed = rw_min(rw_max(rate, least), RW_MOST_RATE) << RW_SENDER_FRACTION;
+}
+
+/* The first RTT is known: window bytes may go in each, or in the shortest control interval of a router, which cannot
+ * answer sooner. */
+RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us)
+{
+	rw_xcp_set_rate(sender, rw_div(window * 1000000, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US)), 1);
+	sender->round_us = now_us;
+}
+
+/* Ends a round: what was allowed and not used ages by half of the difference (4.1.3.1). */
+RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 least)
+{
+	__u64 elapsed = rw_less(now_us, sender->round_us);
+
+	if (!elapsed || elapsed < rtt_us)
+		return;
+	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
+	if (sender->limited && sender->measured < rw_xcp_rate(sender))
+		rw_xcp_set_rate(sender, (rw_xcp_rate(sender) + sender->measured) / 2, least);
+	sender->was_limited = sender->limited;
+	sender->limited = 0;
+	sender->sent = 0;
+	sender->round_us = now_us;
+}
+
+/* The most that may be wished for or granted: what the option can carry, B/s a second. */
+#define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
+
+/* A packet of size bytes leaves: its header. */
+RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited,
+			   __u64 least, struct rw_header *header)
+{
+	__u64 rate = rw_xcp_rate(sender);
+
+	*header = (struct rw_header){};
+	if (!sender->allowed || !rtt_us)
+		return;
+	rw_xcp_round(sender, now_us, rtt_us, least);
+	sender->limited |= limited;
+	sender->sent += size;
+	/* Throughput as measured where it is not the law that limits it (4.1.3.2). */
+	if (sender->limited || sender->was_limited)
+		rate = rw_max(rw_min(rate, sender->measured), least);
+	header->rate = rate;
+	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
+	/* In one RTT to what it would like. */
+	if (!sender->limited && !sender->was_limited && sender->desired >= rate)
+		header->change = (__s64)rw_min(rw_mul_shift(sender->desired - rate, 1000000, 0) / rtt_us,
+					       RW_XCP_MOST_CHANGE);
+}
+
+/* acked bytes were acknowledged, which routers have granted this change on the mean. */
+RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 change, __u64 rtt_us, __u64 least,
+			    __u32 may_grow)
+{
+	__u64 rate = rw_xcp_rate(sender);
+	__u64 magnitude = rw_min(change < 0 ? -change : change, RW_XCP_MOST_CHANGE);
+	__u64 step;
+
+	if (!rate || (change > 0 && !may_grow))
+		return;
+	/* No more than was sent in a round trip or an interval of the routers, whose answer it is. */
+	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
+	acked = rw_min(acked, RW_MOST_ACKED);
+	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
+	if (change < 0)
+		sender->allowed = rw_max(rw_less(sender->allowed, step), least << RW_SENDER_FRACTION);
+	else
+		sender->allowed = rw_min(sender->allowed + step, RW_MOST_RATE << RW_SENDER_FRACTION);
+}
+
+/* A loss: half of the rate, once a window (5.1). */
+RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
+{
+	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
+}
+
+/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by bytes. Changes are
+ * as in the option, so that sums of them fit. */
+struct rw_xcp_receiver {
+	__s64 sum;
+	__u64 bytes;
+};
+
+RW_INLINE void rw_xcp_arrived(struct rw_xcp_receiver *receiver, __s32 field, __u64 bytes)
+{
+	/* Far more than is ever acknowledged at once. */
+	if (receiver->bytes >> 24)
+		*receiver = (struct rw_xcp_receiver){};
+	bytes = rw_min(bytes, 1ull << 17);
+	receiver->sum += (__s64)field * (__s64)bytes;
+	receiver->bytes += bytes;
+}
+
+/* What to return, as in the option, once something has arrived. */
+RW_INLINE __s32 rw_xcp_returned(const struct rw_xcp_receiver *receiver)
+{
+	__u64 magnitude = receiver->sum < 0 ? -receiver->sum : receiver->sum;
+
+	magnitude /= rw_max(receiver->bytes, 1);
+	return receiver->sum < 0 ? -(__s32)magnitude : (__s32)magnitude;
+}
+
+/* What was returned has left. */
+RW_INLINE void rw_xcp_answered(struct rw_xcp_receiver *receiver)
+{
+	*receiver = (struct rw_xcp_receiver){};
+}

@@ -1,0 +1,278 @@
+//! Laws in the running kernel.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Subcommand, ValueEnum};
+use ratewire_live::{Error, Law, doctor, host, router};
+use ratewire_units::Rate;
+use serde::Serialize;
+
+use super::print;
+use crate::Exit;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Have the TCP connections of this machine, or of a cgroup, send at the rate that routers allow
+    Host {
+        /// The law
+        #[arg(long, value_parser = law())]
+        law: String,
+        /// Only connections of this cgroup: a folder of the cgroup2 file system
+        #[arg(long)]
+        cgroup: Option<PathBuf>,
+        /// The most that a connection asks routers for
+        #[arg(long, default_value = "100 Gbit/s")]
+        desired: Rate,
+    },
+    /// Put a law's port at the egress of an interface
+    Router {
+        /// The interface
+        #[arg(long)]
+        iface: String,
+        /// The law
+        #[arg(long, value_parser = law())]
+        law: String,
+        /// What to share out: a little less than the bottleneck's rate, link-layer headers included
+        #[arg(long)]
+        capacity: Rate,
+        /// Where the queue is read
+        #[arg(long, value_enum, default_value_t = Queue::Backlog)]
+        queue: Queue,
+    },
+    /// Say what is attached, and what it does
+    Status {
+        /// How to say it
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Detach everything from this machine and the interfaces of this network namespace
+    Detach {
+        /// Only the port at this interface
+        #[arg(long, conflicts_with = "hosts")]
+        iface: Option<String>,
+        /// Only what connections have, no ports
+        #[arg(long)]
+        hosts: bool,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Queue {
+    /// The backlog of the interface's queueing discipline
+    Backlog,
+    /// Worked out, for an interface that has no queue of its own
+    Virtual,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+    /// For Prometheus' node exporter to pick up as a text file
+    Prometheus,
+}
+
+fn law() -> PossibleValuesParser {
+    PossibleValuesParser::new(Law::ALL.map(Law::name))
+}
+
+fn named(law: &str) -> Law {
+    Law::named(law).expect("the parser lets no other pass")
+}
+
+pub(crate) fn live(args: &Args) -> Exit {
+    let done = match &args.command {
+        Command::Host { law, cgroup, desired } => {
+            let law = named(law);
+            host::attach(&host::Spec { law, cgroup: cgroup.clone(), desired: *desired }).map(|()| {
+                format!(
+                    "connections from now on offer {}; those whose other end does too send by {}\n",
+                    law.name(),
+                    law.control()
+                )
+            })
+        }
+        Command::Router { iface, law, capacity, queue } => router::attach(&router::Spec {
+            iface: iface.clone(),
+            law: named(law),
+            capacity: *capacity,
+            queue: match queue {
+                Queue::Backlog => router::Queue::Backlog,
+                Queue::Virtual => router::Queue::Virtual,
+            },
+        })
+        .map(|()| {
+            format!("{law} shares out {capacity} at {iface}; `ratewire live status` watches it\n")
+        }),
+        Command::Status { format } => status(*format),
+        Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
+    };
+    match done {
+        Ok(text) => print(&text),
+        Err(e) => {
+            eprintln!("ratewire: {e}");
+            Exit::Unable
+        }
+    }
+}
+
+fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
+    let mut detached = if only_hosts { Vec::new() } else { router::detach(iface)? };
+    if iface.is_none() {
+        detached.extend(host::detach()?.into_iter().map(str::to_string));
+    }
+    Ok(match detached.as_slice() {
+        [] => "nothing was attached\n".to_string(),
+        some => format!("detached: {}\n", some.join(", ")),
+    })
+}
+
+/// `ratewire doctor`: what this machine can do.
+pub(crate) fn examine() -> Exit {
+    let checks = doctor::examine();
+    let mut text = String::new();
+    for check in &checks {
+        let (sign, found) = match &check.found {
+            Ok(found) => ("ok  ", found),
+            Err(wrong) => ("NO  ", wrong),
+        };
+        let _ = writeln!(text, "{sign} {:<24} {found}", check.what);
+        if check.found.is_err() {
+            let _ = writeln!(text, "     {:<24} help: {}", "", check.remedy);
+        }
+    }
+    let printed = print(&text);
+    if checks.iter().all(|check| check.found.is_ok()) { printed } else { Exit::Unable }
+}
+
+/// What is attached, for machines to read.
+#[derive(Serialize)]
+struct Attached {
+    routers: Vec<Router>,
+    hosts: Vec<Host>,
+}
+
+#[derive(Serialize)]
+struct Router {
+    iface: String,
+    law: &'static str,
+    capacity_bps: f64,
+    input_bps: f64,
+    waiting_bytes: u64,
+    mean_rtt_seconds: f64,
+    says_bps: f64,
+    packets: u64,
+    bytes: u64,
+    with_header: u64,
+    missed: u64,
+}
+
+#[derive(Serialize)]
+struct Host {
+    law: &'static str,
+    taking_part: u64,
+    plain: u64,
+    refused: u64,
+}
+
+fn status(format: Format) -> Result<String, Error> {
+    let bits = |rate: ratewire_units::Throughput| rate.get() * 8.0;
+    let routers = router::status()?.into_iter().map(|r| Router {
+        law: r.law.name(),
+        capacity_bps: bits(r.capacity),
+        input_bps: bits(r.input),
+        waiting_bytes: r.waiting.get(),
+        mean_rtt_seconds: r.mean_rtt.secs(),
+        says_bps: bits(r.says),
+        packets: r.packets,
+        bytes: r.bytes.get(),
+        with_header: r.with_header,
+        missed: r.missed,
+        iface: r.iface,
+    });
+    let hosts = host::status().into_iter().map(|h| Host {
+        law: h.law.name(),
+        taking_part: h.taking_part,
+        plain: h.plain,
+        refused: h.refused,
+    });
+    let attached = Attached { routers: routers.collect(), hosts: hosts.collect() };
+    Ok(match format {
+        Format::Table => attached.table(),
+        Format::Json => serde_json::to_string_pretty(&attached).unwrap_or_default() + "\n",
+        Format::Prometheus => attached.prometheus(),
+    })
+}
+
+impl Attached {
+    fn table(&self) -> String {
+        if self.routers.is_empty() && self.hosts.is_empty() {
+            return "nothing is attached\n".to_string();
+        }
+        let mut text = String::new();
+        for r in &self.routers {
+            let share = r.with_header as f64 / r.packets.max(1) as f64 * 100.0;
+            let _ = writeln!(
+                text,
+                "{}: {} shares out {:.1} Mbit/s\n  arriving {:.1} Mbit/s, waiting {} B, mean RTT {:.3} ms, says {:+.1} Mbit/s\n  \
+                 {} packets, {share:.0} % with a header, {} missed",
+                r.iface,
+                r.law,
+                r.capacity_bps / 1e6,
+                r.input_bps / 1e6,
+                r.waiting_bytes,
+                r.mean_rtt_seconds * 1e3,
+                r.says_bps / 1e6,
+                r.packets,
+                r.missed,
+            );
+        }
+        for h in &self.hosts {
+            let _ = writeln!(
+                text,
+                "connections by {}: {} take part, {} plain, {} refused",
+                h.law, h.taking_part, h.plain, h.refused
+            );
+        }
+        text
+    }
+
+    fn prometheus(&self) -> String {
+        let mut text = String::new();
+        for r in &self.routers {
+            let labels = format!("{{iface=\"{}\",law=\"{}\"}}", r.iface, r.law);
+            for (name, value) in [
+                ("capacity_bits_per_second", r.capacity_bps),
+                ("arriving_bits_per_second", r.input_bps),
+                ("waiting_bytes", r.waiting_bytes as f64),
+                ("mean_rtt_seconds", r.mean_rtt_seconds),
+                ("packets_total", r.packets as f64),
+                ("bytes_total", r.bytes as f64),
+                ("packets_with_header_total", r.with_header as f64),
+                ("packets_missed_total", r.missed as f64),
+            ] {
+                let _ = writeln!(text, "ratewire_router_{name}{labels} {value}");
+            }
+        }
+        for h in &self.hosts {
+            for (kind, value) in
+                [("taking_part", h.taking_part), ("plain", h.plain), ("refused", h.refused)]
+            {
+                let _ = writeln!(
+                    text,
+                    "ratewire_host_connections_total{{law=\"{}\",kind=\"{kind}\"}} {value}",
+                    h.law
+                );
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,17 @@
+//! The arithmetic beneath the laws, for tests of its own.
+
+unsafe extern "C" {
+    safe fn rw_native_mul_shift(a: u64, b: u64, shift: u32) -> u64;
+    safe fn rw_native_share_times(n: u64, d: u64, of: u64, fraction: u32) -> u64;
+}
+
+/// `a b / 2^shift` rounded down, at most `2^63 - 1`; `shift` below 64.
+pub fn mul_shift(a: u64, b: u64, shift: u32) -> u64 {
+    rw_native_mul_shift(a, b, shift)
+}
+
+/// `n / d * of * 2^fraction`, as the laws work out shares; at most `2^63 - 1`. `n` is below `2^62`, `fraction` at
+/// most 10, and 0 comes of a `d` of 0.
+pub fn share_times(n: u64, d: u64, of: u64, fraction: u32) -> u64 {
+    rw_native_share_times(n, d, of, fraction)
+}

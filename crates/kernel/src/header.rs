@@ -1,0 +1,75 @@
+//! The congestion header, and the units it has on the wire.
+
+use ratewire_units::{Duration, Throughput};
+
+/// A congestion header as the kernel's laws have it, see `bpf/laws/option.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    pub(crate) rate: u64,
+    pub(crate) rtt_us: u32,
+    pad: u32,
+    pub(crate) change: i64,
+}
+
+unsafe extern "C" {
+    safe fn rw_native_rate_field(rate: u64) -> u32;
+    safe fn rw_native_field_rate(field: u32) -> u64;
+    safe fn rw_native_change_field(change: i64) -> i32;
+    safe fn rw_native_field_change(field: i32) -> i64;
+}
+
+impl Header {
+    /// A header with these fields; what is negative or no number is 0.
+    pub fn new(rate: Throughput, rtt: Duration, change: Throughput) -> Header {
+        Header {
+            rate: rate.get() as u64,
+            rtt_us: u32::try_from(rtt.ps() / 1_000_000).unwrap_or(u32::MAX),
+            pad: 0,
+            change: change.get() as i64,
+        }
+    }
+
+    /// XCP: at which its sender sends. RCP: what routers let pass.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new(self.rate as f64)
+    }
+    /// The sender's RTT, zero while unknown.
+    pub fn rtt(&self) -> Duration {
+        Duration::from_micros(u64::from(self.rtt_us))
+    }
+    /// XCP: the change of the rate in each second, wished for, then granted.
+    pub fn change(&self) -> Throughput {
+        Throughput::new(self.change as f64)
+    }
+    pub(crate) fn change_field(&self) -> i32 {
+        rw_native_change_field(self.change)
+    }
+    pub(crate) fn field_change(field: i32) -> i64 {
+        rw_native_field_change(field)
+    }
+
+    /// As it is once its fields have been on the wire.
+    pub fn quantised(self) -> Header {
+        Header {
+            rate: rw_native_field_rate(rw_native_rate_field(self.rate)),
+            change: rw_native_field_change(rw_native_change_field(self.change)),
+            ..self
+        }
+    }
+
+    /// The fields on the wire: rate, RTT and change.
+    pub fn to_fields(self) -> [u32; 3] {
+        let change = rw_native_change_field(self.change);
+        [rw_native_rate_field(self.rate), self.rtt_us, change.cast_unsigned()]
+    }
+    /// Of fields that have been on the wire.
+    pub fn from_fields([rate, rtt_us, change]: [u32; 3]) -> Header {
+        Header {
+            rate: rw_native_field_rate(rate),
+            rtt_us,
+            pad: 0,
+            change: rw_native_field_change(change.cast_signed()),
+        }
+    }
+}

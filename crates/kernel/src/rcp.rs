@@ -1,0 +1,145 @@
+//! RCP and PIQI-RCP: `bpf/laws/rcp.h`.
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::header::Header;
+
+/// How a router's rate moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// RCP's.
+    Rcp,
+    /// PIQI-RCP's, as reconstructed.
+    Piqi,
+}
+
+/// `struct rw_rcp_rule`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Gains {
+    spare: u32,
+    queue: u32,
+    target: u32,
+    pad: u32,
+}
+
+/// RCP or PIQI-RCP at one output queue.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RcpPort {
+    capacity: u64,
+    rule: Gains,
+    rate: u64,
+    input: u64,
+    rtt_bytes: u64,
+    sum_rtt: u64,
+    rtt: u64,
+    sample: u64,
+    slot_us: u64,
+    slot_at_ns: u64,
+    input_bw: u64,
+}
+
+/// RCP or PIQI-RCP at one sender.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RcpSender {
+    allowed: u64,
+    desired: u64,
+    offered: u64,
+    climbed_us: u64,
+    ramp: u32,
+    pad: u32,
+}
+
+// Safe for the reasons given in `xcp.rs`.
+unsafe extern "C" {
+    safe fn rw_native_rcp_send(sender: &RcpSender, rtt_us: u64, header: &mut Header);
+    safe fn rw_native_rcp_offered(
+        sender: &mut RcpSender,
+        now_us: u64,
+        rate: u64,
+        rtt_us: u64,
+        may_grow: u32,
+    );
+    safe fn rw_native_rcp_loss(sender: &mut RcpSender, least: u64);
+    safe fn rw_native_piqi_ramp() -> u32;
+    safe fn rw_native_rcp_init(port: &mut RcpPort, capacity: u64, is_piqi: u32, now_ns: u64);
+    safe fn rw_native_rcp_timers(port: &mut RcpPort, now_ns: u64, queue: u64);
+    safe fn rw_native_rcp_packet(
+        port: &mut RcpPort,
+        now_ns: u64,
+        size: u64,
+        queue: u64,
+        header: Option<&mut Header>,
+    );
+}
+
+impl RcpPort {
+    /// A port of a link of this capacity.
+    pub fn new(capacity: Rate, rule: Rule, now: Time) -> RcpPort {
+        let mut port = RcpPort::default();
+        let capacity = capacity.throughput().get() as u64;
+        rw_native_rcp_init(&mut port, capacity, u32::from(rule == Rule::Piqi), now.ps() / 1000);
+        port
+    }
+    /// A packet comes to the queue, behind `queue` bytes.
+    pub fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>) {
+        rw_native_rcp_packet(self, now.ps() / 1000, size.get(), queue.get(), header);
+    }
+    /// Carries out what is due.
+    pub fn on_timer(&mut self, now: Time, queue: Bytes) {
+        rw_native_rcp_timers(self, now.ps() / 1000, queue.get());
+    }
+    /// When [`RcpPort::on_timer`] is due.
+    pub fn next_timer(&self) -> Time {
+        Time::from_ps(self.slot_at_ns.saturating_mul(1000))
+    }
+    /// The link's capacity has changed.
+    pub fn set_capacity(&mut self, capacity: Rate) {
+        self.capacity = capacity.throughput().get() as u64;
+    }
+    /// Capacity it believes in.
+    pub fn capacity(&self) -> Throughput {
+        Throughput::new(self.capacity as f64)
+    }
+    /// The rate for all.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new((self.rate >> 8) as f64)
+    }
+    /// What arrived in the last slot.
+    pub fn input(&self) -> Throughput {
+        Throughput::new(self.input_bw as f64)
+    }
+    /// Mean RTT.
+    pub fn mean_rtt(&self) -> Duration {
+        Duration::from_micros(self.rtt >> 8)
+    }
+}
+
+impl RcpSender {
+    /// A sender that would like to send at this rate.
+    pub fn new(desired: Throughput, rule: Rule) -> RcpSender {
+        let ramp = if rule == Rule::Piqi { rw_native_piqi_ramp() } else { 0 };
+        RcpSender { desired: desired.get() as u64, ramp, ..RcpSender::default() }
+    }
+    /// A packet leaves.
+    pub fn on_send(&self, rtt: Duration) -> Header {
+        let mut header = Header::default();
+        rw_native_rcp_send(self, rtt.ps() / 1_000_000, &mut header);
+        header
+    }
+    /// Routers offer this rate.
+    pub fn on_ack(&mut self, now: Time, offered: Throughput, rtt: Duration, may_grow: bool) {
+        let (now, rtt) = (now.ps() / 1_000_000, rtt.ps() / 1_000_000);
+        rw_native_rcp_offered(self, now, offered.get() as u64, rtt, u32::from(may_grow));
+    }
+    /// A loss was noticed.
+    pub fn on_loss(&mut self, least: Throughput) {
+        rw_native_rcp_loss(self, least.get() as u64);
+    }
+    /// What it may send at; zero before routers have said anything.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new((self.allowed >> 8) as f64)
+    }
+}

@@ -1,0 +1,276 @@
+use std::prelude::v1::*;
+
+use proptest::prelude::*;
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::{
+    Header, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_times,
+};
+
+const MOST: u128 = (1 << 63) - 1;
+
+// Safe, for they take nothing and return a constant.
+unsafe extern "C" {
+    safe fn rw_size_of_rw_header() -> u64;
+    safe fn rw_size_of_rw_xcp() -> u64;
+    safe fn rw_size_of_rw_xcp_sender() -> u64;
+    safe fn rw_size_of_rw_xcp_receiver() -> u64;
+    safe fn rw_size_of_rw_rcp() -> u64;
+    safe fn rw_size_of_rw_rcp_sender() -> u64;
+}
+
+#[test]
+fn structs_are_laid_out_as_in_c() {
+    assert_eq!(size_of::<Header>() as u64, rw_size_of_rw_header());
+    assert_eq!(size_of::<XcpPort>() as u64, rw_size_of_rw_xcp());
+    assert_eq!(size_of::<XcpSender>() as u64, rw_size_of_rw_xcp_sender());
+    assert_eq!(size_of::<XcpReceiver>() as u64, rw_size_of_rw_xcp_receiver());
+    assert_eq!(size_of::<RcpPort>() as u64, rw_size_of_rw_rcp());
+    assert_eq!(size_of::<RcpSender>() as u64, rw_size_of_rw_rcp_sender());
+}
+
+fn rate(bytes_per_second: u64) -> Rate {
+    Rate::from_bps(bytes_per_second * 8)
+}
+fn at_ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+fn packet(rate: f64, rtt_ms: u64) -> Header {
+    Header::new(Throughput::new(rate), Duration::from_millis(rtt_ms), Throughput::new(1e10))
+}
+
+/// EQUATIONS 1.5, first router step vector, as a change of the flow: 100 packets of 1500 bytes with X = 5 ms, 3800 B/s
+/// each, are 380,000 B/s in half a second.
+#[test]
+fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
+    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    // Intervals of the mean RTT, 0.5 s, once one packet has told it.
+    let mut now = 0;
+    let mut changes = Vec::new();
+    for _ in 0..400 {
+        let mut header = packet(300_000.0, 500);
+        port.on_packet(at_ms(now), Bytes::new(1500), Bytes::ZERO, Some(&mut header));
+        changes.push(header.change().get());
+        now += 5;
+    }
+    let last = changes[changes.len() - 1];
+    assert!((last - 760_000.0).abs() < 0.001 * 760_000.0, "{last}");
+}
+
+/// The second: two flows at 1.0 and 0.25 MB/s, 15,000 bytes of queue, -40,890 and +34,110 B/s in half a second.
+#[test]
+fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
+    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    let mut last = [0.0; 2];
+    // 1000-byte packets: one a millisecond and one each four, over three intervals of 0.5 s.
+    for ms in 0..1900 {
+        for (i, every) in [1, 4].into_iter().enumerate() {
+            if ms % every == 0 {
+                let mut header = packet([1e6, 0.25e6][i], 500);
+                port.on_packet(at_ms(ms), Bytes::new(1000), Bytes::new(15_000), Some(&mut header));
+                last[i] = header.change().get();
+            }
+        }
+    }
+    assert!((last[0] / 2.0 + 40_890.0).abs() < 600.0, "{last:?}");
+    assert!((last[1] / 2.0 - 34_110.0).abs() < 600.0, "{last:?}");
+}
+
+#[test]
+fn an_idle_interval_divides_by_nothing() {
+    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    for _ in 0..10 {
+        port.on_timer(port.next_timer(), Bytes::ZERO);
+    }
+    let mut header = packet(1e5, 100);
+    port.on_packet(at_ms(5000), Bytes::new(1500), Bytes::ZERO, Some(&mut header));
+    assert_eq!(header.change(), Throughput::ZERO, "nothing to give before anything was measured");
+}
+
+#[test]
+fn a_packet_without_rate_or_rtt_gets_no_more_than_nothing() {
+    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    for ms in 0..2000 {
+        let mut header = if ms % 2 == 0 { packet(1e5, 100) } else { packet(0.0, 0) };
+        port.on_packet(at_ms(ms), Bytes::new(100), Bytes::ZERO, Some(&mut header));
+        if ms % 2 == 1 {
+            assert!(header.change() <= Throughput::ZERO, "{header:?}");
+        }
+    }
+}
+
+/// However the packets of a round trip are cut into segments or merged, the same is given.
+#[test]
+fn segmentation_changes_nothing() {
+    let given = |size: u64| {
+        let mut port = XcpPort::new(rate(1_250_000_000), Time::ZERO);
+        let mut last = 0.0;
+        let every_us = size / 100; // 100 MB/s
+        for i in 0..(1_500_000 / every_us) {
+            let mut header = packet(1e8, 100);
+            let now = Time::ZERO + Duration::from_micros(i * every_us);
+            port.on_packet(now, Bytes::new(size), Bytes::ZERO, Some(&mut header));
+            last = header.change().get();
+        }
+        last
+    };
+    let (small, large) = (given(1500), given(60_000));
+    assert!((small / large - 1.0).abs() < 0.03, "{small} {large}");
+}
+
+/// The thesis's examples 9 and 10: a change below 1 B/s a packet was truncated to nothing.
+#[test]
+fn small_changes_are_not_truncated() {
+    let mut sender = XcpSender::new(Throughput::new(1e9));
+    let rtt = Duration::from_millis(500);
+    let least = Throughput::new(1.0);
+    sender.start(Time::ZERO, Bytes::new(5_000_000), rtt);
+    let before = sender.rate().get();
+    // 2048 B/s a second: of 3334 packets in an RTT, a third of a byte a second each.
+    for _ in 0..3334 {
+        sender.on_ack(Bytes::new(1500), 2, rtt, least, true);
+    }
+    let gained = sender.rate().get() - before;
+    assert!((gained - 1024.0).abs() < 20.0, "{gained}");
+}
+
+#[test]
+fn a_sender_that_uses_less_than_it_may_ages() {
+    let mut sender = XcpSender::new(Throughput::new(1e9));
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    sender.start(Time::ZERO, Bytes::new(100_000), rtt);
+    // 1 MB/s allowed, 0.1 MB/s sent: half of the difference each round trip.
+    for i in 0..100 {
+        let header = sender.on_send(at_ms(i * 10), Bytes::new(1000), rtt, true, least);
+        assert!(header.change() == Throughput::ZERO || i == 0, "{header:?}");
+    }
+    let rate = sender.rate().get();
+    assert!((100_000.0..120_000.0).contains(&rate), "{rate}");
+    let header = sender.on_send(at_ms(1001), Bytes::new(1000), rtt, true, least);
+    assert!((header.rate().get() - 100_000.0).abs() < 3000.0, "{header:?}");
+}
+
+#[test]
+fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
+    let mut sender = XcpSender::new(Throughput::new(1e9));
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    sender.start(Time::ZERO, Bytes::new(100_000), rtt);
+    sender.on_loss(least);
+    assert_eq!(sender.rate().get(), 500_000.0);
+    sender.on_ack(Bytes::new(1000), 1000, rtt, least, false);
+    assert_eq!(sender.rate().get(), 500_000.0);
+    sender.on_ack(Bytes::new(1000), -1000, rtt, least, false);
+    assert!(sender.rate().get() < 500_000.0);
+}
+
+#[test]
+fn a_receiver_returns_the_mean_by_bytes() {
+    let change = |units: i32| Header::from_fields([0, 0, units.cast_unsigned()]);
+    let mut receiver = XcpReceiver::default();
+    receiver.on_data(&change(1000), Bytes::new(1000));
+    receiver.on_data(&change(-500), Bytes::new(3000));
+    assert_eq!(receiver.on_ack(), -125);
+    assert_eq!(receiver.on_ack(), 0, "only once");
+}
+
+/// The flow-level fixed point: with y = C and no queue the rate stays; with half of it, R grows by alpha / 2 a round
+/// trip.
+#[test]
+fn rcp_grows_with_what_is_spare() {
+    for (rule, gain) in [(Rule::Rcp, 0.4), (Rule::Piqi, 0.5 * 0.45 / 0.95 * 2.0)] {
+        let mut port = RcpPort::new(rate(1_250_000), rule, Time::ZERO);
+        // Half of the capacity arrives; the RTT is 200 ms, as it was taken to be.
+        let mut rates = Vec::new();
+        for ms in 0..400 {
+            let mut header = packet(1e9, 200);
+            port.on_packet(at_ms(ms), Bytes::new(625), Bytes::ZERO, Some(&mut header));
+            assert!(header.rate() <= port.rate());
+            rates.push(port.rate().get());
+        }
+        let grown = rates[399] / rates[199];
+        // 20 slots of 1 + gain / 2 / 20 each.
+        let expected = (1.0_f64 + gain / 2.0 / 20.0).powi(20);
+        assert!((grown / expected - 1.0).abs() < 0.02, "{rule:?}: {grown} for {expected}");
+    }
+}
+
+#[test]
+fn rcp_never_exceeds_its_target_nor_falls_to_nothing() {
+    for (queue, low, high) in [(0, 1_249_000.0, 1_250_000.0), (1_000_000_000, 999.0, 1001.0)] {
+        let mut port = RcpPort::new(rate(1_250_000), Rule::Rcp, Time::ZERO);
+        for _ in 0..20_000 {
+            port.on_timer(port.next_timer(), Bytes::new(queue));
+        }
+        let rate = port.rate().get();
+        assert!((low..=high).contains(&rate), "{rate}");
+    }
+}
+
+#[test]
+fn an_offer_is_taken_at_once_or_by_a_ramp() {
+    let (rtt, offer) = (Duration::from_millis(100), Throughput::new(1e6));
+    let mut rcp = RcpSender::new(Throughput::new(1e9), Rule::Rcp);
+    rcp.on_ack(at_ms(100), offer, rtt, true);
+    assert_eq!(rcp.rate(), offer);
+    let mut piqi = RcpSender::new(Throughput::new(1e9), Rule::Piqi);
+    for ms in 0..100 {
+        piqi.on_ack(at_ms(1000 + ms), offer, rtt, true);
+    }
+    // The first step is a whole round trip's, half of the way; then half of the rest in another.
+    // The exponential of -0.5 times 99 of 100 ms.
+    let expected = 1.0 - 0.5 * 0.6096;
+    assert!((piqi.rate().get() / 1e6 - expected).abs() < 0.01, "{}", piqi.rate());
+    piqi.on_ack(at_ms(1200), Throughput::new(1e5), rtt, true);
+    assert_eq!(piqi.rate().get(), 1e5, "downwards at once");
+    piqi.on_loss(Throughput::new(1.0));
+    piqi.on_ack(at_ms(1300), offer, rtt, false);
+    assert_eq!(piqi.rate().get(), 5e4, "until the loss is repaired");
+}
+
+proptest! {
+    #[test]
+    fn products_are_exact_or_saturate(a: u64, b: u64, shift in 0_u32..64) {
+        let exact = (u128::from(a) * u128::from(b)) >> shift;
+        prop_assert_eq!(u128::from(mul_shift(a, b, shift)), exact.min(MOST));
+    }
+
+    #[test]
+    fn shares_are_exact_to_many_digits(
+        n in 1_u64..1 << 50, d in 1_u64..1 << 40, of in 1_u64..1 << 50, fraction in 0_u32..=10,
+    ) {
+        let exact = n as f64 / d as f64 * of as f64 * f64::from(1_u32 << fraction);
+        let got = share_times(n, d, of, fraction) as f64;
+        prop_assert!(got <= exact * 1.000_001);
+        prop_assert!(got >= (exact * 0.999 - 1.0).min(MOST as f64 * 0.999), "{} for {}", got, exact);
+    }
+
+    #[test]
+    fn fields_come_back(rate: u32, rtt: u32, change in -i32::MAX..=i32::MAX) {
+        let fields = [rate, rtt, change.cast_unsigned()];
+        prop_assert_eq!(Header::from_fields(fields).to_fields(), fields);
+    }
+
+    /// Whatever arrives in whatever order, a port gives no more than it may and its clock runs on.
+    #[test]
+    fn any_packets_leave_a_port_in_order(
+        packets in prop::collection::vec((any::<[u32; 3]>(), 0_u64..100_000, 0_u64..10_000_000_000, 0_u64..1 << 34), 1..200),
+        capacity in 0_u64..1 << 37,
+    ) {
+        let mut xcp = XcpPort::new(rate(capacity), Time::ZERO);
+        let mut rcp = RcpPort::new(rate(capacity), Rule::Rcp, Time::ZERO);
+        let mut now = Time::ZERO;
+        for (fields, size, wait, queue) in packets {
+            now += Duration::from_nanos(wait);
+            let (size, queue) = (Bytes::new(size), Bytes::new(queue));
+            let mut header = Header::from_fields(fields);
+            let wish = header.change();
+            xcp.on_packet(now, size, queue, Some(&mut header));
+            prop_assert!(header.change() <= wish.max(Throughput::ZERO) || wish < Throughput::ZERO);
+            prop_assert!(xcp.next_timer() > now);
+            let mut header = Header::from_fields(fields);
+            rcp.on_packet(now, size, queue, Some(&mut header));
+            prop_assert!(header.rate() <= rcp.rate());
+            prop_assert!(rcp.next_timer() > now);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! XCP: `bpf/laws/xcp.h`.
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::header::Header;
+
+/// A share with as many bits as fit: `struct rw_share`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    value: u64,
+    shift: u32,
+    pad: u32,
+}
+
+/// XCP at one output queue.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct XcpPort {
+    capacity: u64,
+    input: u64,
+    sum_x_ns: u64,
+    sum_x_known_ns: u64,
+    sum_x_rtt: u64,
+    residue_pos: u64,
+    residue_neg: u64,
+    cp: Share,
+    cn: Share,
+    gain: u64,
+    avg_rtt_us: u64,
+    interval_us: u64,
+    control_at_ns: u64,
+    queue: u64,
+    least_queue: u64,
+    queue_at_ns: u64,
+    input_bw: u64,
+    feedback: i64,
+}
+
+/// XCP at one sender: the rate that routers allow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct XcpSender {
+    allowed: u64,
+    desired: u64,
+    round_us: u64,
+    sent: u64,
+    limited: u32,
+    was_limited: u32,
+    measured: u64,
+}
+
+/// XCP at one receiver.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct XcpReceiver {
+    sum: i64,
+    bytes: u64,
+}
+
+// Safe, for each takes references to structs laid out as in C, which the tests compare, and reads or writes nothing
+// else. `Option<&mut Header>` is a pointer that may be null.
+unsafe extern "C" {
+    safe fn rw_native_xcp_init(port: &mut XcpPort, capacity: u64, now_ns: u64);
+    safe fn rw_native_xcp_timers(port: &mut XcpPort, now_ns: u64, queue: u64);
+    safe fn rw_native_xcp_packet(
+        port: &mut XcpPort,
+        now_ns: u64,
+        size: u64,
+        queue: u64,
+        header: Option<&mut Header>,
+    );
+    safe fn rw_native_xcp_start(sender: &mut XcpSender, now_us: u64, window: u64, rtt_us: u64);
+    safe fn rw_native_xcp_send(
+        sender: &mut XcpSender,
+        now_us: u64,
+        size: u64,
+        rtt_us: u64,
+        limited: u32,
+        least: u64,
+        header: &mut Header,
+    );
+    safe fn rw_native_xcp_acked(
+        sender: &mut XcpSender,
+        acked: u64,
+        change: i64,
+        rtt_us: u64,
+        least: u64,
+        may_grow: u32,
+    );
+    safe fn rw_native_xcp_loss(sender: &mut XcpSender, least: u64);
+    safe fn rw_native_xcp_arrived(receiver: &mut XcpReceiver, field: i32, bytes: u64);
+    safe fn rw_native_xcp_returned(receiver: &XcpReceiver) -> i32;
+    safe fn rw_native_xcp_answered(receiver: &mut XcpReceiver);
+}
+
+fn ns(now: Time) -> u64 {
+    now.ps() / 1000
+}
+fn us(duration: Duration) -> u64 {
+    duration.ps() / 1_000_000
+}
+fn bytes_per_second(rate: Throughput) -> u64 {
+    rate.get() as u64
+}
+
+impl XcpPort {
+    /// A port of a link of this capacity.
+    pub fn new(capacity: Rate, now: Time) -> XcpPort {
+        let mut port = XcpPort::default();
+        rw_native_xcp_init(&mut port, bytes_per_second(capacity.throughput()), ns(now));
+        port
+    }
+    /// A packet comes to the queue, behind `queue` bytes.
+    pub fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>) {
+        rw_native_xcp_packet(self, ns(now), size.get(), queue.get(), header);
+    }
+    /// Carries out what is due.
+    pub fn on_timer(&mut self, now: Time, queue: Bytes) {
+        rw_native_xcp_timers(self, ns(now), queue.get());
+    }
+    /// When [`XcpPort::on_timer`] is due.
+    pub fn next_timer(&self) -> Time {
+        Time::from_ps(self.control_at_ns.min(self.queue_at_ns).saturating_mul(1000))
+    }
+    /// The link's capacity has changed.
+    pub fn set_capacity(&mut self, capacity: Rate) {
+        self.capacity = bytes_per_second(capacity.throughput());
+    }
+    /// Capacity it believes in.
+    pub fn capacity(&self) -> Throughput {
+        Throughput::new(self.capacity as f64)
+    }
+    /// What arrived in the last control interval.
+    pub fn input(&self) -> Throughput {
+        Throughput::new(self.input_bw as f64)
+    }
+    /// The change of the total that the last control interval asked for.
+    pub fn feedback(&self) -> Throughput {
+        Throughput::new(self.feedback as f64)
+    }
+    /// The persistent queue.
+    pub fn queue(&self) -> Bytes {
+        Bytes::new(self.queue)
+    }
+    /// Mean RTT.
+    pub fn mean_rtt(&self) -> Duration {
+        Duration::from_micros(self.avg_rtt_us)
+    }
+}
+
+impl XcpSender {
+    /// A sender that would like to send at this rate.
+    pub fn new(desired: Throughput) -> XcpSender {
+        XcpSender { desired: bytes_per_second(desired), ..XcpSender::default() }
+    }
+    /// The first RTT is known: `window` may go in each.
+    pub fn start(&mut self, now: Time, window: Bytes, rtt: Duration) {
+        rw_native_xcp_start(self, ns(now) / 1000, window.get(), us(rtt));
+    }
+    /// A packet leaves; `least` is the least rate it ever sends at.
+    pub fn on_send(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        rtt: Duration,
+        limited: bool,
+        least: Throughput,
+    ) -> Header {
+        let mut header = Header::default();
+        let (now, rtt, least) = (ns(now) / 1000, us(rtt), bytes_per_second(least));
+        rw_native_xcp_send(self, now, size.get(), rtt, u32::from(limited), least, &mut header);
+        header
+    }
+    /// This much was acknowledged, with what [`XcpReceiver::on_ack`] has returned.
+    pub fn on_ack(
+        &mut self,
+        acked: Bytes,
+        returned: i32,
+        rtt: Duration,
+        least: Throughput,
+        may_grow: bool,
+    ) {
+        let (change, least) = (Header::field_change(returned), bytes_per_second(least));
+        rw_native_xcp_acked(self, acked.get(), change, us(rtt), least, u32::from(may_grow));
+    }
+    /// A loss was noticed.
+    pub fn on_loss(&mut self, least: Throughput) {
+        rw_native_xcp_loss(self, bytes_per_second(least));
+    }
+    /// What routers allow; zero before the first RTT is known.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new((self.allowed >> 8) as f64)
+    }
+}
+
+impl XcpReceiver {
+    /// Data has arrived with this header.
+    pub fn on_data(&mut self, header: &Header, bytes: Bytes) {
+        rw_native_xcp_arrived(self, header.change_field(), bytes.get());
+    }
+    /// An acknowledgement leaves: the mean change granted, by bytes, since the one before. As it is on the wire; see
+    /// [`XcpSender::on_ack`].
+    pub fn on_ack(&mut self) -> i32 {
+        let field = rw_native_xcp_returned(self);
+        rw_native_xcp_answered(self);
+        field
+    }
+}

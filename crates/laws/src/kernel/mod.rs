@@ -1,0 +1,38 @@
+//! The laws as the kernel runs them: `xcp@kernel`, `rcp@kernel`, `piqi-rcp@kernel`.
+//!
+//! Source, port and sink here hand what they are told to the C of `bpf/laws`, which is compiled into the simulator:
+//! what is simulated is the arithmetic that a router's egress and a host's congestion control run, with its integers
+//! and the units of the TCP option. What surrounds it differs: the simulator's transport is not the kernel's.
+//!
+//! How these differ from the laws beside them (`xcp/`, `rcp/`, `piqi_rcp/`) the C says. In short: XCP's change is of
+//! the flow's rate in time and not a packet's part of it; both halves of a port's work are done as a packet arrives;
+//! a slot or interval ends when the next packet comes; gains and intervals are constants.
+
+mod header;
+mod rcp;
+mod sending;
+#[cfg(test)]
+mod tests;
+mod xcp;
+
+pub use header::KernelHeader;
+pub use rcp::{PiqiRcpKernel, RcpKernel, RcpKernelPort, RcpKernelSink, RcpKernelSource};
+pub use xcp::{XcpKernel, XcpKernelPort, XcpKernelSink, XcpKernelSource};
+
+use crate::options::{Kind, OptionSpec};
+
+/// Sender: what it would like to send at.
+const DESIRED: OptionSpec = OptionSpec {
+    name: "desired",
+    kind: Kind::Rate(Some("line")),
+    default: "line",
+    doc: "Sender: the rate it asks for; \"line\" is the rate of the sender's own link.",
+};
+
+/// Port: what it shares out.
+const CAPACITY: OptionSpec = OptionSpec {
+    name: "capacity",
+    kind: Kind::Rate(Some("link")),
+    default: "link",
+    doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",
+};

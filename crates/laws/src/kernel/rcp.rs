@@ -1,0 +1,223 @@
+//! RCP and PIQI-RCP as the kernel runs them.
+
+use alloc::vec::Vec;
+
+use ratewire_kernel::{Header, RcpPort, RcpSender, Rule};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use super::header::{KernelHeader, RCP};
+use super::sending::Sending as Congestion;
+use super::{CAPACITY, DESIRED};
+use crate::law::{
+    Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
+    Port, PortQueue, Sending, Sink, Source,
+};
+use crate::options::{OptionError, OptionSpec, Options};
+use crate::reason::{Bound, Figure, Reason};
+
+const OPTIONS: &[OptionSpec] = &[DESIRED, CAPACITY];
+
+macro_rules! law {
+    ($(#[$doc:meta])* $law:ident, $rule:expr, $info:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $law {
+            desired: Option<Rate>,
+            capacity: Option<Rate>,
+        }
+
+        impl Law for $law {
+            type Header = KernelHeader;
+            type Source = RcpKernelSource;
+            type Port = RcpKernelPort;
+            type Sink = RcpKernelSink;
+
+            const INFO: LawInfo = $info;
+
+            fn from_options(o: &Options) -> Result<$law, OptionError> {
+                Ok($law { desired: o.rate("desired"), capacity: o.rate("capacity") })
+            }
+            fn source(&self, flow: &FlowContext) -> RcpKernelSource {
+                let desired = self.desired.unwrap_or(flow.line_rate).throughput();
+                let sender = RcpSender::new(desired, $rule);
+                RcpKernelSource { sender, congestion: Congestion::new(flow) }
+            }
+            fn port(&self, link: &LinkContext) -> Option<RcpKernelPort> {
+                let port = RcpPort::new(self.capacity.unwrap_or(link.rate), $rule, Time::ZERO);
+                Some(RcpKernelPort { port, capacity_is_set: self.capacity.is_some() })
+            }
+            fn sink(&self, _: &FlowContext) -> Option<RcpKernelSink> {
+                Some(RcpKernelSink::default())
+            }
+            fn header_len(&self) -> Bytes {
+                Bytes::new(RCP.len as u64)
+            }
+            fn encode(&self, header: &KernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+                header.encode(RCP, bytes)
+            }
+            fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<KernelHeader, HeaderError> {
+                KernelHeader::decode(RCP, bytes, packet)
+            }
+            fn fields(&self, header: &KernelHeader) -> Vec<Figure> {
+                header.fields()
+            }
+        }
+    };
+}
+
+law!(
+    /// RCP as the kernel runs it, with its parameters.
+    RcpKernel,
+    Rule::Rcp,
+    LawInfo {
+        name: "rcp@kernel",
+        title: "RCP in the kernel",
+        summary: "RCP in integers: the very code that `ratewire live` loads",
+        explanation: include_str!("rcp.md"),
+        operations: "",
+        options: OPTIONS,
+    }
+);
+
+law!(
+    /// PIQI-RCP as the kernel runs it, with its parameters.
+    PiqiRcpKernel,
+    Rule::Piqi,
+    LawInfo {
+        name: "piqi-rcp@kernel",
+        title: "PIQI-RCP in the kernel",
+        summary: "reconstructed PIQI-RCP in integers: the very code that `ratewire live` loads",
+        explanation: include_str!("rcp.md"),
+        operations: "",
+        options: OPTIONS,
+    }
+);
+
+/// The sender's part.
+#[derive(Clone, Debug)]
+pub struct RcpKernelSource {
+    sender: RcpSender,
+    congestion: Congestion,
+}
+
+impl Source for RcpKernelSource {
+    type Header = KernelHeader;
+
+    fn on_opened(&mut self, _now: Time, rtt: Option<Duration>, _: Option<&KernelHeader>) {
+        if let Some(rtt) = rtt {
+            self.congestion.srtt = rtt;
+        }
+    }
+
+    fn on_send(&mut self, sending: &Sending) -> Option<KernelHeader> {
+        Some(KernelHeader::request(self.sender.on_send(sending.srtt), sending.packet))
+    }
+
+    fn on_ack(&mut self, acked: &Acked, header: Option<&KernelHeader>) {
+        self.congestion.srtt = acked.srtt;
+        let Some(header) = header else { return };
+        let offered = Header::from_fields([header.returned, 0, 0]).rate();
+        self.sender.on_ack(acked.now, offered, acked.srtt, !self.congestion.repairing);
+    }
+
+    fn on_congestion(&mut self, noticed: &Noticed) {
+        if self.congestion.on_signal(noticed.signal) {
+            self.sender.on_loss(self.congestion.least());
+        }
+    }
+
+    fn on_recovered(&mut self, _now: Time) {
+        self.congestion.repairing = false;
+    }
+
+    fn window(&self) -> Bytes {
+        self.congestion.window(self.sender.rate())
+    }
+
+    fn pacing(&self) -> Option<Throughput> {
+        self.congestion.pacing(self.sender.rate())
+    }
+
+    fn reason(&self) -> Reason {
+        let figures = [
+            Figure::rate("rate", self.sender.rate().get()),
+            Figure::seconds("RTT", self.congestion.srtt.secs()),
+        ];
+        if self.congestion.repairing {
+            let equation = "a loss is being repaired: the rate was halved and does not grow";
+            return Reason::new(equation, figures).bound(Bound::Source);
+        }
+        Reason::new("rate = R, the least of the routers on the way", figures)
+            .bound(Bound::LastChange)
+    }
+}
+
+/// The router's part.
+#[derive(Clone, Debug)]
+pub struct RcpKernelPort {
+    port: RcpPort,
+    capacity_is_set: bool,
+}
+
+impl Port for RcpKernelPort {
+    type Header = KernelHeader;
+
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut KernelHeader>,
+        queue: PortQueue,
+    ) {
+        let request = header.and_then(|h| h.request.as_mut());
+        match request {
+            Some(request) => {
+                self.port.on_packet(now, size, queue.bytes, Some(request));
+                *request = request.quantised();
+            }
+            None => self.port.on_packet(now, size, queue.bytes, None),
+        }
+    }
+    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut KernelHeader>, _: PortQueue) {}
+    fn next_timer(&self) -> Time {
+        self.port.next_timer()
+    }
+    fn on_timer(&mut self, now: Time, queue: PortQueue) {
+        self.port.on_timer(now, queue.bytes);
+    }
+    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
+        if !self.capacity_is_set {
+            self.port.set_capacity(rate);
+        }
+    }
+    fn reason(&self) -> Reason {
+        Reason::new(
+            "R moves once a slot, with what is spare and what waits",
+            [
+                Figure::rate("R", self.port.rate().get()),
+                Figure::rate("C", self.port.capacity().get()),
+                Figure::rate("y", self.port.input().get()),
+                Figure::seconds("d", self.port.mean_rtt().secs()),
+            ],
+        )
+    }
+}
+
+/// The receiver's part: returns the rate that arrived last.
+#[derive(Clone, Debug, Default)]
+pub struct RcpKernelSink {
+    last: u32,
+}
+
+impl Sink for RcpKernelSink {
+    type Header = KernelHeader;
+
+    fn on_data(&mut self, _now: Time, header: &KernelHeader) {
+        if let Some(request) = &header.request {
+            self.last = request.to_fields()[0];
+        }
+    }
+    fn on_ack(&mut self, _now: Time) -> Option<KernelHeader> {
+        Some(KernelHeader::answer(self.last))
+    }
+}

@@ -1,0 +1,61 @@
+//! What the congestion controls of both laws do beside their law: `host.bpf.c`.
+
+use ratewire_units::{Bytes, Duration, Throughput};
+
+use crate::law::{FlowContext, Signal};
+
+/// Packets that may be outstanding before anything is known.
+const FIRST_WINDOW: f64 = 10.0;
+/// A flow sends at least a packet so often, or a round trip.
+const SHORTEST_LEAST: f64 = 0.05;
+
+/// A rate as window and pace.
+#[derive(Clone, Debug)]
+pub(super) struct Sending {
+    packet: Bytes,
+    mss: Bytes,
+    pub(super) srtt: Duration,
+    /// A loss is being repaired: the rate does not grow.
+    pub(super) repairing: bool,
+}
+
+impl Sending {
+    pub(super) fn new(flow: &FlowContext) -> Sending {
+        Sending { packet: flow.packet, mss: flow.mss, srtt: Duration::ZERO, repairing: false }
+    }
+
+    /// The first window, network-layer bytes.
+    pub(super) fn first_window(&self) -> Bytes {
+        Bytes::new((FIRST_WINDOW * self.packet.as_f64()) as u64)
+    }
+    /// The rate it never goes below.
+    pub(super) fn least(&self) -> Throughput {
+        let every = self.srtt.secs().max(SHORTEST_LEAST);
+        Throughput::new((self.packet.as_f64() / every).max(1.0))
+    }
+    /// Payload as the network carries it.
+    pub(super) fn on_network(&self, payload: Bytes) -> Bytes {
+        let packets = payload.as_f64() / self.mss.as_f64().max(1.0);
+        Bytes::new((packets * self.packet.as_f64() + 0.5) as u64)
+    }
+    /// The window at this rate, zero while there is none: two packets more than it sends in a round trip, for the
+    /// pace limits and the window only bounds what is outstanding.
+    pub(super) fn window(&self, rate: Throughput) -> Bytes {
+        let packets = if rate == Throughput::ZERO {
+            FIRST_WINDOW
+        } else {
+            libm::floor(rate.get() * self.srtt.secs() / self.packet.as_f64().max(1.0)) + 2.0
+        };
+        Bytes::new((packets * self.mss.as_f64()).min(9e15) as u64)
+    }
+    /// The pace at this rate.
+    pub(super) fn pacing(&self, rate: Throughput) -> Option<Throughput> {
+        (rate != Throughput::ZERO).then_some(rate)
+    }
+    /// Whether the signal is a loss, as the kernel tells of one.
+    pub(super) fn on_signal(&mut self, signal: Signal) -> bool {
+        let is_loss = signal != Signal::Mark;
+        self.repairing |= is_loss;
+        is_loss
+    }
+}

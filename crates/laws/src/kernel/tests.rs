@@ -1,0 +1,215 @@
+use alloc::vec;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+use ratewire_kernel::Header;
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+use ratewire_wire::xcp::{Format, XcpHeader};
+
+use super::header::{KernelHeader, RCP, XCP};
+use crate::law::{Law, LinkContext, MAX_HEADER, Port, PortQueue};
+use crate::options::Options;
+use crate::rcp::{Kind, Rcp, RcpHeader};
+use crate::xcp::Xcp;
+
+use super::{RcpKernel, XcpKernel};
+
+const FOREVER: f64 = 1e10;
+
+fn made<L: Law>(given: &[(&str, &str)]) -> L {
+    let mut options = Options::defaults(L::INFO.options);
+    for (name, value) in given {
+        options.set(name, value).expect("an option");
+    }
+    L::from_options(&options).expect("a law")
+}
+
+fn link(capacity: Rate) -> LinkContext {
+    LinkContext { rate: capacity, delay: Duration::ZERO, id: 1 }
+}
+
+/// One of the flows that share a port: packets of one size at a steady pace.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    rate: f64,
+    rtt: Duration,
+    size: u64,
+}
+
+/// What of the flows' packets arrives in a second and a half, in order.
+fn arrivals(flows: &[Flow]) -> Vec<(Time, usize)> {
+    let mut arrivals = Vec::new();
+    for (i, flow) in flows.iter().enumerate() {
+        let gap = flow.size as f64 / flow.rate;
+        let count = (1.5 / gap) as u64;
+        arrivals.extend((0..count).map(|n| {
+            let at = (n as f64 + 0.1 * i as f64) * gap;
+            (Time::ZERO + Duration::from_secs_f64(at), i)
+        }));
+    }
+    arrivals.sort();
+    arrivals
+}
+
+fn flows() -> impl Strategy<Value = Vec<Flow>> {
+    let flow = (1e5..3e6_f64, 20_u64..300, 500_u64..1500);
+    let flow =
+        flow.prop_map(|(rate, ms, size)| Flow { rate, rtt: Duration::from_millis(ms), size });
+    prop::collection::vec(flow, 1..8)
+}
+
+/// Timers that are due, as the simulator has them.
+fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
+    while port.next_timer() <= now {
+        port.on_timer(port.next_timer(), queue);
+    }
+}
+
+/// Both arithmetics see the same packets; over the last half second they grant each flow the same change in time, to 1 % of the largest
+/// change of any flow, and to what a packet more or less of each flow in an interval makes: the kernel's intervals are whole
+/// microseconds, so that some end on the other side of a packet.
+fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCaseError> {
+    let capacity = Rate::from_bps((capacity * 8.0) as u64);
+    let exact: Xcp =
+        made(&[("initial_interval", "5 ms"), ("min_interval", "5 ms"), ("max_interval", "1 s")]);
+    let kernel: XcpKernel = made(&[]);
+    let mut exact = exact.port(&link(capacity)).expect("a port");
+    let mut kernel = kernel.port(&link(capacity)).expect("a port");
+    let queue = PortQueue { bytes: Bytes::new(queue), packets: (queue / 1000) as u32 };
+    let mut granted = vec![[0.0_f64; 2]; flows.len()];
+    let mut packets_of = vec![0.0; flows.len()];
+    for (now, i) in arrivals(flows) {
+        let flow = flows[i];
+        let size = Bytes::new(flow.size);
+        let spacing = flow.size as f64 / flow.rate;
+        catch_up(&mut exact, now, queue);
+        catch_up(&mut kernel, now, queue);
+        let mut header = XcpHeader {
+            protocol: 6,
+            format: Format::Standard,
+            rtt: flow.rtt,
+            x: Duration::from_secs_f64(spacing),
+            reverse_feedback: Throughput::ZERO,
+            delta_throughput: Throughput::new(FOREVER),
+        };
+        exact.on_arrival(now, size, Some(&mut header), queue);
+        exact.on_departure(now, size, Some(&mut header), queue);
+        let wish = Header::new(Throughput::new(flow.rate), flow.rtt, Throughput::new(1e12));
+        let mut option = KernelHeader::request(wish, size);
+        kernel.on_arrival(now, size, Some(&mut option), queue);
+        let change = option.request.expect("it is one").change().get();
+        if now >= Time::ZERO + Duration::from_secs(1) {
+            packets_of[i] += 1.0;
+            granted[i][0] += header.delta_throughput.get() / spacing;
+            granted[i][1] += change;
+        }
+    }
+    for (sums, packets) in granted.iter_mut().zip(&packets_of) {
+        *sums = sums.map(|sum| sum / packets);
+    }
+    let total: f64 = flows.iter().map(|flow| flow.rate).sum();
+    let packets: f64 = flows.iter().map(|flow| flow.size as f64).sum();
+    let interval = flows.iter().map(|flow| flow.rate * flow.rtt.secs()).sum::<f64>() / total;
+    let largest = granted.iter().flatten().fold(0.0_f64, |m, c| m.max(c.abs()));
+    // Of F and what is shuffled, alpha and gamma; of the sums, by which they are shared.
+    let of_packets = packets / interval / interval + 2.0 * packets / (total * interval) * largest;
+    let tolerance = 0.01 * largest + of_packets + 2.0 * 1024.0;
+    for (flow, [exact, kernel]) in flows.iter().zip(&granted) {
+        prop_assert!(
+            (exact - kernel).abs() < tolerance,
+            "{flow:?}: {exact} for {kernel} of {granted:?}"
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn xcp_grants_what_the_law_in_rust_grants(flows in flows(), load in 0.3..1.5_f64, queue in 0_u64..200_000) {
+        let total: f64 = flows.iter().map(|f| f.rate).sum();
+        compare_xcp(&flows, total / load, queue)?;
+    }
+
+    /// The rate for all comes to the same from the same packets: to 2 %, two units of the option, and 2 % of the way it has
+    /// gone, for it multiplies from slot to slot, and so do differences; and a tenth of the part of a slot that a packet
+    /// fills, for it counts wholly in one slot.
+    #[test]
+    fn rcp_says_what_the_law_in_rust_says(flows in flows(), load in 0.7..1.3_f64, queue in 0_u64..20_000) {
+        let total: f64 = flows.iter().map(|f| f.rate).sum();
+        let capacity = Rate::from_bps((total / load * 8.0) as u64);
+        let exact: Rcp = made(&[("initial_rtt", "10 ms")]);
+        let kernel: RcpKernel = made(&[]);
+        let mut exact = exact.port(&link(capacity)).expect("a port");
+        let mut kernel = kernel.port(&link(capacity)).expect("a port");
+        let queue = PortQueue { bytes: Bytes::new(queue), packets: (queue / 1000) as u32 };
+        let mut said = [0.0; 2];
+        for (now, i) in arrivals(&flows) {
+            let flow = flows[i];
+            let size = Bytes::new(flow.size);
+            catch_up(&mut exact, now, queue);
+            catch_up(&mut kernel, now, queue);
+            let mut header = RcpHeader::request(FOREVER, flow.rtt);
+            exact.on_arrival(now, size, Some(&mut header), queue);
+            exact.on_departure(now, size, Some(&mut header), queue);
+            let wish = Header::new(Throughput::new(FOREVER), flow.rtt, Throughput::ZERO);
+            let mut option = KernelHeader::request(wish, size);
+            kernel.on_arrival(now, size, Some(&mut option), queue);
+            said = [header.rate.get(), option.request.expect("it is one").rate().get()];
+            prop_assert_eq!(header.kind, Kind::Request);
+        }
+        let way = libm::log(said[0] / (capacity.throughput().get() / 20.0)).abs();
+        let largest = flows.iter().map(|f| f.size).max().unwrap_or(0) as f64;
+        let tolerance = 0.02 * (1.0 + way) + 0.1 * largest / (total * 0.01);
+        prop_assert!((said[0] - said[1]).abs() < tolerance * said[0] + 32.0, "{:?}", said);
+    }
+
+    #[test]
+    fn headers_come_back_from_their_bytes(words: [u32; 4]) {
+        let header = Header::from_fields([words[0], words[1], words[2]]);
+        for form in [XCP, RCP] {
+            let mut header = KernelHeader { returned: words[3], ..KernelHeader::request(header, Bytes::new(1500)) };
+            if form.len == RCP.len {
+                header.request = Some(Header::from_fields([words[0], words[1], 0]));
+            }
+            let mut bytes = [0; MAX_HEADER];
+            let len = header.encode(form, &mut bytes);
+            prop_assert_eq!(len, form.len);
+            prop_assert_eq!(KernelHeader::decode(form, &bytes[..len], Bytes::new(1500)), Ok(header));
+        }
+    }
+}
+
+/// Byte for byte as `bpf/laws/option.h` draws it: 1.25 MB/s, 40 ms, 1,024,000 B/s a second, -2 returned.
+#[test]
+fn options_are_laid_out_as_drawn() {
+    let rate = Throughput::new(1_250_000.0);
+    let header = Header::new(rate, Duration::from_millis(40), Throughput::new(1_024_000.0));
+    let header =
+        KernelHeader { returned: u32::MAX - 1, ..KernelHeader::request(header, Bytes::new(1500)) };
+    let mut bytes = [0; MAX_HEADER];
+    let len = header.encode(XCP, &mut bytes);
+    let expected = [
+        254, 20, 0x52, 0x78, 0, 1, 0x31, 0x2d, 0, 0, 0x9c, 0x40, 0, 0, 3, 0xe8, 255, 255, 255, 254,
+    ];
+    assert_eq!(bytes[..len], expected);
+    let len = KernelHeader::answer(7).encode(RCP, &mut bytes);
+    assert_eq!(bytes[..len], [254, 8, 0x52, 0x72, 0, 0, 0, 7]);
+}
+
+#[test]
+fn bytes_that_are_no_option_say_why() {
+    let why =
+        |bytes: &[u8]| KernelHeader::decode(XCP, bytes, Bytes::new(1500)).unwrap_err().message;
+    assert_eq!(why(&[254, 8]), "2 bytes are no option");
+    assert_eq!(
+        why(&[253, 8, 0x52, 0x78]),
+        "kind 253 and identifier 0x5278; this law's are 254 and 0x5278"
+    );
+    assert_eq!(why(&[254, 20, 0x52, 0x78, 0]), "a length of 20 in 5 bytes; allowed are 8 and 20");
+    assert_eq!(
+        why(&[254, 9, 0x52, 0x78, 0, 0, 0, 0, 0]),
+        "a length of 9 in 9 bytes; allowed are 8 and 20"
+    );
+}

@@ -1,0 +1,79 @@
+//! What this machine can do, and why not.
+
+use std::fs;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use crate::skeletons::host::HostSkelBuilder;
+use crate::skeletons::router::RouterSkelBuilder;
+use crate::{host, pins};
+
+/// One thing that was looked at.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What.
+    pub what: &'static str,
+    /// What was found; or what is wrong.
+    pub found: Result<String, String>,
+    /// What to do about it, if anything is wrong.
+    pub remedy: &'static str,
+}
+
+/// Looks at everything that `ratewire live` needs. Changes nothing.
+pub fn examine() -> Vec<Check> {
+    crate::quiet();
+    let check = |what, found, remedy| Check { what, found, remedy };
+    vec![
+        check("kernel", kernel(), "Linux 6.9 or newer is needed"),
+        check("rights", rights(), "run it as root, with sudo"),
+        check(
+            "type information (BTF)",
+            exists("/sys/kernel/btf/vmlinux"),
+            "use a kernel built with CONFIG_DEBUG_INFO_BTF, as Debian's and Ubuntu's are",
+        ),
+        check(
+            "BPF file system",
+            pins::is_mounted()
+                .then(|| pins::FILE_SYSTEM.to_string())
+                .ok_or("not mounted".to_string()),
+            "`ratewire live` mounts it; or: mount -t bpf bpf /sys/fs/bpf",
+        ),
+        check(
+            "cgroup2 file system",
+            host::root_cgroup().map(|path| path.display().to_string()).map_err(|e| e.to_string()),
+            "mount one: mount -t cgroup2 none /sys/fs/cgroup",
+        ),
+        check("router's program", router(), "what the kernel said tells why; please report it"),
+        check("host's programs", hosts(), "what the kernel said tells why; please report it"),
+    ]
+}
+
+fn kernel() -> Result<String, String> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").map_err(|e| e.to_string())?;
+    let release = release.trim().to_string();
+    let mut numbers = release.split(['.', '-']).map(|n| n.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version >= (6, 9) { Ok(release) } else { Err(release) }
+}
+
+fn rights() -> Result<String, String> {
+    if nix::unistd::geteuid().is_root() { Ok("root".into()) } else { Err("not root".into()) }
+}
+
+fn exists(path: &str) -> Result<String, String> {
+    if Path::new(path).exists() { Ok(path.into()) } else { Err(format!("no {path}")) }
+}
+
+fn router() -> Result<String, String> {
+    let mut room = MaybeUninit::uninit();
+    let open = RouterSkelBuilder::default().open(&mut room).map_err(|e| e.to_string())?;
+    open.load().map(|_| "the kernel accepts it".into()).map_err(|e| e.to_string())
+}
+
+fn hosts() -> Result<String, String> {
+    let mut room = MaybeUninit::uninit();
+    let open = HostSkelBuilder::default().open(&mut room).map_err(|e| e.to_string())?;
+    open.load().map(|_| "the kernel accepts them".into()).map_err(|e| e.to_string())
+}

@@ -1,0 +1,37 @@
+//! What goes wrong, and what to do about it.
+
+use std::fmt;
+
+/// Why something could not be attached, read or detached.
+#[derive(Debug)]
+pub struct Error {
+    /// What could not be done.
+    what: String,
+    /// Why, as the kernel says.
+    why: Option<String>,
+    /// What to do.
+    remedy: &'static str,
+}
+
+impl Error {
+    pub(crate) fn new(what: impl Into<String>, remedy: &'static str) -> Error {
+        Error { what: what.into(), why: None, remedy }
+    }
+    pub(crate) fn because(self, why: impl fmt::Display) -> Error {
+        Error { why: Some(why.to_string()), ..self }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if let Some(why) = &self.why {
+            write!(f, ": {why}")?;
+        }
+        if !self.remedy.is_empty() {
+            write!(f, "\n  help: {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+impl std::error::Error for Error {}

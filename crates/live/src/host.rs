@@ -1,0 +1,161 @@
+//! A law in the TCP connections of a cgroup.
+
+use std::fs::File;
+use std::mem::{MaybeUninit, offset_of};
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use ratewire_units::Rate;
+
+use crate::skeletons::host::HostSkelBuilder;
+use crate::skeletons::host::types::host as Counters;
+use crate::{Error, Law, pins};
+
+/// What to attach.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The law.
+    pub law: Law,
+    /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
+    pub cgroup: Option<PathBuf>,
+    /// The most that a connection asks routers for.
+    pub desired: Rate,
+}
+
+/// What a host's connections have come to since it was attached.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The law.
+    pub law: Law,
+    /// Connections that take part.
+    pub taking_part: u64,
+    /// Connections whose other end does not speak it.
+    pub plain: u64,
+    /// Connections that the kernel would not let have the congestion control.
+    pub refused: u64,
+}
+
+/// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing stays.
+///
+/// # Errors
+/// When there is no such cgroup, the law is attached already, or the kernel refuses.
+pub fn attach(spec: &Spec) -> Result<(), Error> {
+    crate::quiet();
+    let folder = pins::shared()?.join(folder_name(spec.law));
+    if folder.exists() {
+        return Err(Error::new(
+            format!("{} is attached already", spec.law.control()),
+            "detach it first: ratewire live detach",
+        ));
+    }
+    let cgroup = match &spec.cgroup {
+        Some(path) => path.clone(),
+        None => root_cgroup()?,
+    };
+    let opened = File::open(&cgroup).map_err(|e| {
+        Error::new(
+            format!("cannot open the cgroup {}", cgroup.display()),
+            "name a folder of the cgroup2 file system, as `mount -t cgroup2` shows it",
+        )
+        .because(e)
+    })?;
+    let attached = load(spec, &opened, &folder);
+    if attached.is_err() {
+        pins::remove(&folder)?;
+    }
+    attached
+}
+
+fn load(spec: &Spec, cgroup: &File, folder: &Path) -> Result<(), Error> {
+    let refused = |e: libbpf_rs::Error| {
+        let what = format!("the kernel refuses {}", spec.law.control());
+        Error::new(what, "`ratewire doctor` says what is missing").because(e)
+    };
+    let mut room = MaybeUninit::uninit();
+    let mut open = HostSkelBuilder::default().open(&mut room).map_err(refused)?;
+    let (exid, option_len) = spec.law.option();
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
+    rodata.law = spec.law.number();
+    rodata.exid = exid;
+    rodata.option_len = option_len;
+    rodata.desired = spec.desired.throughput().get() as u64;
+    let mut name = [0; 16];
+    name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
+    rodata.control_name = name.map(|byte: u8| byte.cast_signed());
+    open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
+    let mut skeleton = open.load().map_err(refused)?;
+    std::fs::create_dir_all(folder)
+        .map_err(|e| Error::new(format!("cannot make {}", folder.display()), "").because(e))?;
+    let mut control = skeleton.maps.control.attach_struct_ops().map_err(refused)?;
+    control.pin(folder.join("control")).map_err(refused)?;
+    let mut option = skeleton
+        .progs
+        .ratewire_option
+        .attach_cgroup(cgroup.as_fd().as_raw_fd())
+        .map_err(refused)?;
+    option.pin(folder.join("option")).map_err(refused)?;
+    let counters = skeleton.maps.host.info().map_err(refused)?.info.id;
+    MapHandle::from_map_id(counters)
+        .and_then(|mut map| map.pin(folder.join("counters")))
+        .map_err(refused)
+}
+
+/// Detaches every law's host; returns the congestion controls that were there. Connections that use one keep it to
+/// their end.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn detach() -> Result<Vec<&'static str>, Error> {
+    let folder = pins::shared()?;
+    let mut detached = Vec::new();
+    for law in Law::ALL {
+        let pinned = folder.join(folder_name(law));
+        if pinned.exists() {
+            pins::remove(&pinned)?;
+            detached.push(law.control());
+        }
+    }
+    Ok(detached)
+}
+
+/// What the hosts' connections have come to.
+pub fn status() -> Vec<Status> {
+    let folder = Path::new(pins::ROOT);
+    Law::ALL.into_iter().filter_map(|law| one(law, &folder.join(folder_name(law)))).collect()
+}
+
+fn one(law: Law, folder: &Path) -> Option<Status> {
+    let map = MapHandle::from_pinned_path(folder.join("counters")).ok()?;
+    let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+    let count = |at: usize| {
+        let mut value = [0; 8];
+        value.copy_from_slice(bytes.get(at..at + 8)?);
+        Some(u64::from_ne_bytes(value))
+    };
+    Some(Status {
+        law,
+        taking_part: count(offset_of!(Counters, taking_part))?,
+        plain: count(offset_of!(Counters, plain))?,
+        refused: count(offset_of!(Counters, refused))?,
+    })
+}
+
+fn folder_name(law: Law) -> String {
+    format!("host-{}", law.control())
+}
+
+/// Where the cgroup2 file system is mounted.
+pub(crate) fn root_cgroup() -> Result<PathBuf, Error> {
+    let no = |why: &str| {
+        Error::new("no cgroup2 file system is mounted", "mount one, or name a cgroup").because(why)
+    };
+    let mounts = std::fs::read_to_string("/proc/self/mounts").map_err(|e| no(&e.to_string()))?;
+    mounts
+        .lines()
+        .map(|line| line.split(' ').collect::<Vec<_>>())
+        .find(|fields| fields.get(2) == Some(&"cgroup2"))
+        .and_then(|fields| fields.get(1).map(PathBuf::from))
+        .ok_or_else(|| no("none in /proc/self/mounts"))
+}

@@ -1,0 +1,57 @@
+//! The laws that the kernel can run.
+
+/// A law that the kernel can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// XCP.
+    Xcp,
+    /// RCP.
+    Rcp,
+    /// PIQI-RCP, as reconstructed.
+    PiqiRcp,
+}
+
+impl Law {
+    /// All of them.
+    pub const ALL: [Law; 3] = [Law::Xcp, Law::Rcp, Law::PiqiRcp];
+
+    /// Its name, as everywhere in Ratewire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Law::Xcp => "xcp",
+            Law::Rcp => "rcp",
+            Law::PiqiRcp => "piqi-rcp",
+        }
+    }
+    /// The law of this name.
+    pub fn named(name: &str) -> Option<Law> {
+        Law::ALL.into_iter().find(|law| law.name() == name)
+    }
+    /// The congestion control that sockets may ask for, and that those which take part get.
+    pub fn control(self) -> &'static str {
+        match self {
+            Law::Xcp => "rw_xcp",
+            Law::Rcp => "rw_rcp",
+            Law::PiqiRcp => "rw_piqi",
+        }
+    }
+
+    /// As the programs know it: `ROUTER_XCP` of `bpf/router.h`, `HOST_XCP` of `bpf/host.h` and so on.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Law::Xcp => 0,
+            Law::Rcp => 1,
+            Law::PiqiRcp => 2,
+        }
+    }
+    pub(crate) fn numbered(number: u32) -> Option<Law> {
+        Law::ALL.into_iter().find(|law| law.number() == number)
+    }
+    /// Identifier and length of its option, as in `bpf/laws/option.h`.
+    pub(crate) fn option(self) -> (u32, u32) {
+        match self {
+            Law::Xcp => (0x5278, 20),
+            Law::Rcp | Law::PiqiRcp => (0x5272, 16),
+        }
+    }
+}

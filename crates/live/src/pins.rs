@@ -1,0 +1,104 @@
+//! What keeps programs and maps alive between commands: files in the BPF file system, one folder for each network
+//! namespace.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MsFlags, mount};
+use nix::sys::statfs::{FsType, statfs};
+
+use crate::Error;
+
+/// Below which everything is pinned.
+pub const ROOT: &str = "/sys/fs/bpf/ratewire";
+
+pub(crate) const FILE_SYSTEM: &str = "/sys/fs/bpf";
+const MAGIC: FsType = FsType(0xcafe_4a11);
+
+/// The folder of this network namespace.
+///
+/// # Errors
+/// As [`shared`].
+pub(crate) fn folder() -> Result<PathBuf, Error> {
+    shared()?;
+    path()
+}
+
+/// The folder of what belongs to no network namespace, made if need be.
+///
+/// # Errors
+/// When the caller is not root, or the BPF file system cannot be mounted.
+pub(crate) fn shared() -> Result<PathBuf, Error> {
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Error::new("the kernel lets only root do this", "run it with sudo"));
+    }
+    if !is_mounted() {
+        mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
+            |e| {
+                Error::new(
+                    format!("cannot mount the BPF file system on {FILE_SYSTEM}"),
+                    "mount it yourself: mount -t bpf bpf /sys/fs/bpf",
+                )
+                .because(e)
+            },
+        )?;
+    }
+    let folder = PathBuf::from(ROOT);
+    fs::create_dir_all(&folder)
+        .map_err(|e| Error::new(format!("cannot make {ROOT}"), "").because(e))?;
+    Ok(folder)
+}
+
+/// Whether the BPF file system is where it should be.
+pub(crate) fn is_mounted() -> bool {
+    statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) == Ok(MAGIC)
+}
+
+/// The folder of this network namespace, which may not be there.
+pub(crate) fn path() -> Result<PathBuf, Error> {
+    let namespace = fs::metadata("/proc/self/ns/net").map_err(|e| {
+        Error::new("cannot tell the network namespace", "is /proc mounted?").because(e)
+    })?;
+    Ok(Path::new(ROOT).join(namespace.ino().to_string()))
+}
+
+/// Removes a folder and what is pinned in it, and the folders above where they are empty.
+pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::new(format!("cannot remove {}", folder.display()), "").because(e));
+        }
+        _ => {}
+    }
+    for above in folder.ancestors().skip(1).take_while(|above| above.starts_with(ROOT)) {
+        if fs::remove_dir(above).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what is pinned for network namespaces that are no more.
+pub(crate) fn prune() -> Result<(), Error> {
+    let alive = alive();
+    let Ok(folders) = fs::read_dir(ROOT) else { return Ok(()) };
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let Some(inode) = name.to_str().and_then(|name| name.parse::<u64>().ok()) else { continue };
+        if !alive.contains(&inode) {
+            remove(&folder.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The network namespaces that a process is in or that have a name.
+fn alive() -> BTreeSet<u64> {
+    let inode = |path: PathBuf| fs::metadata(path).ok().map(|m| m.ino());
+    let listed = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = listed("/run/netns").filter_map(|name| inode(name.path()));
+    let used = listed("/proc").filter_map(|process| inode(process.path().join("ns/net")));
+    named.chain(used).collect()
+}

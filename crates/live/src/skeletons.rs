@@ -1,0 +1,10 @@
+//! What the build has written for the programs of `bpf/`.
+
+#![allow(missing_docs, clippy::all)]
+
+pub(crate) mod host {
+    include!(concat!(env!("OUT_DIR"), "/host.skel.rs"));
+}
+pub(crate) mod router {
+    include!(concat!(env!("OUT_DIR"), "/router.skel.rs"));
+}

@@ -1,0 +1,83 @@
+//! What few links have.
+
+use std::collections::VecDeque;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_units::Time;
+
+use super::loss::LossState;
+use crate::discipline::{CoDel, Red};
+use crate::fabric::Outlet;
+use crate::packet::Label;
+use crate::policer::Policer;
+use crate::random::stream;
+use crate::service::TraceCursor;
+use crate::spec::{MediumId, Reorder};
+
+/// What few links have.
+#[derive(Debug)]
+pub(crate) struct Extra {
+    pub(crate) discipline: Active,
+    pub(crate) loss: LossState,
+    pub(crate) trace: Option<TraceCursor>,
+    pub(crate) medium: Option<MediumId>,
+    pub(crate) down: bool,
+    /// Packets that reach the far end are noted.
+    pub(crate) captured: bool,
+    /// Bytes of the packet being sent that were left when the rate fell to zero.
+    pub(crate) stalled: Option<f64>,
+    pub(crate) random: Xoshiro256PlusPlus,
+    /// Which turn on its medium was this link's last, counted from one, for taking turns.
+    pub(crate) last_turn: u64,
+    /// When the medium is free again, while this link sends or is the next to send on it.
+    pub(crate) medium_free: Time,
+    /// Collisions in a row, for backoff.
+    pub(crate) collisions: u32,
+    /// When its backoff has run out.
+    pub(crate) retry_at: Time,
+    pub(crate) strips: bool,
+    pub(crate) reorder: Option<Reorder>,
+    /// Packets that are late, in the order in which they will arrive.
+    pub(crate) late: VecDeque<Label>,
+    pub(crate) policer: Option<Box<Policer>>,
+    /// The switch it starts at.
+    pub(crate) outlet: Option<Box<Outlet>>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Active {
+    DropTail,
+    Red(Red),
+    CoDel(CoDel),
+}
+
+impl Extra {
+    /// When the link has an event beside the arrival of the packet at its head: the next packet that is
+    /// late, or what a switch has to do.
+    pub(crate) fn next_due(&self) -> Time {
+        let late = self.late.front().map_or(Time::NEVER, |label| label.time);
+        self.outlet.as_ref().map_or(late, |outlet| late.min(outlet.next_due()))
+    }
+
+    pub(super) fn plain(index: u64, seed: u64) -> Extra {
+        Extra {
+            discipline: Active::DropTail,
+            loss: LossState::None,
+            trace: None,
+            medium: None,
+            down: false,
+            captured: false,
+            stalled: None,
+            random: stream(seed, "link", index),
+            last_turn: 0,
+            medium_free: Time::NEVER,
+            collisions: 0,
+            retry_at: Time::ZERO,
+            strips: false,
+            reorder: None,
+            late: VecDeque::new(),
+            policer: None,
+            outlet: None,
+        }
+    }
+}

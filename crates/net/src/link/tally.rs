@@ -1,0 +1,92 @@
+//! What a link counts, and what is told of it.
+
+use ratewire_units::{Bytes, Duration, Time};
+
+/// Counters that only links with a queue or losses touch. Areas are sums of what waits times length
+/// of time, for exact means.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) area_packets: u128,
+    pub(crate) area_bytes: u128,
+    /// Up to when the areas are summed.
+    pub(crate) area_until: Time,
+    /// Since the last observation.
+    pub(crate) peak_packets: u32,
+    pub(crate) peak_bytes: u64,
+    /// Of the run, as of the last observation.
+    pub(crate) peak_packets_run: u32,
+    pub(crate) peak_bytes_run: u64,
+    pub(crate) dropped_full: u64,
+    pub(crate) dropped_early: u64,
+    pub(crate) dropped_down: u64,
+    pub(crate) dropped_policed: u64,
+    pub(crate) lost: u64,
+    pub(crate) marked: u64,
+    pub(crate) corrected: u64,
+    /// Places in the row of packets dropped from its middle.
+    pub(crate) gone: u32,
+}
+
+/// A link as it stands: counters since the start, and what waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation {
+    /// Time spent sending.
+    pub busy: Duration,
+    /// Network-layer bytes sent, the packet being sent included.
+    pub sent_bytes: Bytes,
+    /// Packets sent, likewise.
+    pub sent_packets: u64,
+    /// Packets waiting.
+    pub waiting_packets: u32,
+    /// Bytes waiting.
+    pub waiting_bytes: Bytes,
+    /// Most packets waiting since the last observation.
+    pub peak_packets: u32,
+    /// Most bytes waiting since the last observation.
+    pub peak_bytes: Bytes,
+    /// Most packets waiting so far.
+    pub peak_packets_run: u32,
+    /// Most bytes waiting so far.
+    pub peak_bytes_run: Bytes,
+    /// Packets waiting, summed over picoseconds.
+    pub area_packets: u128,
+    /// Bytes waiting, summed over picoseconds.
+    pub area_bytes: u128,
+    /// Dropped for lack of room.
+    pub dropped_full: u64,
+    /// Dropped by the discipline.
+    pub dropped_early: u64,
+    /// Dropped because the link was down.
+    pub dropped_down: u64,
+    /// Dropped by the policer.
+    pub dropped_policed: u64,
+    /// Lost on the way.
+    pub lost: u64,
+    /// Marked.
+    pub marked: u64,
+    /// Passed by the policer with a corrected header.
+    pub corrected: u64,
+    /// How often the link was paused by its far end.
+    pub pauses: u64,
+    /// For how long it was.
+    pub paused: Duration,
+    /// Frames sent on it that pause links the other way or let them go on.
+    pub control_frames: u64,
+    /// Packets dropped because the buffer that pauses it had no room.
+    pub overflowed: u64,
+}
+
+impl Observation {
+    /// Packets dropped or lost, for whatever reason.
+    pub fn drops(&self) -> u64 {
+        self.dropped_full
+            + self.dropped_early
+            + self.dropped_down
+            + self.dropped_policed
+            + self.lost
+    }
+    /// Packets that the policer corrected or dropped.
+    pub fn clamps(&self) -> u64 {
+        self.corrected + self.dropped_policed
+    }
+}

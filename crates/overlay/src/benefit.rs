@@ -1,0 +1,81 @@
+//! What a message is worth to its sender (section 4.2.2).
+//!
+//! The paper pays every client the same and charges what a message costs. Worth more means paying
+//! less: a client is charged the message's cost divided by its benefit, so that with a benefit of
+//! one per message this is the paper's rule to the letter.
+
+use ratewire_units::{Duration, Time};
+
+/// What a message is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Benefit {
+    /// One a message: the most messages are sent in all. The paper's choice.
+    #[default]
+    PerMessage,
+    /// `1 / (1 + n)`, where n is what the client has sent of late, forgotten with this time constant:
+    /// no sender starves. The paper counts all that a connection has sent; for ever, that would make
+    /// every long-lived connection too poor to send at all.
+    Concave(Duration),
+    /// One for each node that receives it, so that large groups go first.
+    PerReceiver,
+}
+
+/// What a client has sent of late.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recent {
+    messages: f64,
+    at: Time,
+}
+
+impl Recent {
+    fn as_of(&self, now: Time, memory: Duration) -> f64 {
+        self.messages * libm::exp(-now.since(self.at).secs() / memory.secs())
+    }
+}
+
+impl Benefit {
+    /// What a client's next message to `receivers` nodes is worth.
+    pub fn of(self, now: Time, recent: &Recent, receivers: usize) -> f64 {
+        match self {
+            Benefit::PerMessage => 1.0,
+            Benefit::Concave(memory) => 1.0 / (1.0 + recent.as_of(now, memory)),
+            Benefit::PerReceiver => (receivers as f64).max(1.0),
+        }
+    }
+
+    /// Notes that a message was sent.
+    pub fn note(self, now: Time, recent: &mut Recent) {
+        if let Benefit::Concave(memory) = self {
+            *recent = Recent { messages: recent.as_of(now, memory) + 1.0, at: now };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_was_sent_of_late_the_less_the_next_is_worth() {
+        let benefit = Benefit::Concave(Duration::from_secs(1));
+        let mut recent = Recent::default();
+        let worth: Vec<f64> = (0..4)
+            .map(|_| {
+                let worth = benefit.of(Time::ZERO, &recent, 1);
+                benefit.note(Time::ZERO, &mut recent);
+                worth
+            })
+            .collect();
+        assert_eq!(worth, [1.0, 0.5, 1.0 / 3.0, 0.25]);
+        let later = Time::ZERO + Duration::from_secs(1);
+        let left = 4.0 * libm::exp(-1.0);
+        assert!((benefit.of(later, &recent, 1) - 1.0 / (1.0 + left)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn receivers_count_where_they_are_to() {
+        let recent = Recent::default();
+        assert_eq!(Benefit::PerReceiver.of(Time::ZERO, &recent, 7), 7.0);
+        assert_eq!(Benefit::PerMessage.of(Time::ZERO, &recent, 7), 1.0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Who is who in an overlay.
+
+/// The most nodes an overlay may have: every message carries the set of those it is for.
+pub const MOST_NODES: usize = 128;
+
+/// A node: a host that runs a daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u8);
+
+/// A one-way link of the overlay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u16);
+
+/// A group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub u32);
+
+/// A client of some node, numbered over the whole overlay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u32);
+
+impl NodeId {
+    /// Its place in a list of all nodes.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+impl LinkId {
+    /// Its place in a list of all links.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+impl GroupId {
+    /// Its place in a list of all groups.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+impl ClientId {
+    /// Its place in a list of all clients.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A set of nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeSet([u64; MOST_NODES / 64]);
+
+impl NodeSet {
+    /// No nodes.
+    pub const EMPTY: NodeSet = NodeSet([0; MOST_NODES / 64]);
+
+    /// The first `count` nodes.
+    pub fn first(count: usize) -> NodeSet {
+        (0..count).map(|i| NodeId(i as u8)).collect()
+    }
+    /// Adds a node.
+    pub fn insert(&mut self, node: NodeId) {
+        self.0[node.index() / 64] |= 1 << (node.index() % 64);
+    }
+    /// Takes a node out.
+    pub fn remove(&mut self, node: NodeId) {
+        self.0[node.index() / 64] &= !(1 << (node.index() % 64));
+    }
+    /// Whether a node is in it.
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.0[node.index() / 64] >> (node.index() % 64) & 1 == 1
+    }
+    /// Whether the two have a node in common.
+    #[inline]
+    pub fn meets(&self, other: &NodeSet) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+    /// Its nodes, in order.
+    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..MOST_NODES).map(|i| NodeId(i as u8)).filter(|node| self.contains(*node))
+    }
+    /// The nodes that are in both.
+    pub fn and(&self, other: &NodeSet) -> NodeSet {
+        NodeSet(core::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+    /// How many nodes are in it.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        *self == NodeSet::EMPTY
+    }
+    /// The same without `node`.
+    pub fn without(mut self, node: NodeId) -> NodeSet {
+        self.remove(node);
+        self
+    }
+}
+
+impl FromIterator<NodeId> for NodeSet {
+    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> NodeSet {
+        let mut set = NodeSet::EMPTY;
+        nodes.into_iter().for_each(|node| set.insert(node));
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_was_put_in() {
+        let mut set: NodeSet = [0, 63, 64, 127].map(NodeId).into_iter().collect();
+        assert_eq!(set.len(), 4);
+        assert!(set.contains(NodeId(64)) && !set.contains(NodeId(65)));
+        assert!(set.meets(&NodeSet::first(1)) && !set.meets(&[NodeId(1)].into_iter().collect()));
+        set.remove(NodeId(64));
+        assert!(!set.contains(NodeId(64)));
+        assert_eq!(NodeSet::first(MOST_NODES).len(), MOST_NODES);
+        assert!(NodeSet::first(1).without(NodeId(0)).is_empty());
+    }
+}

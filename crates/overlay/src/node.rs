@@ -1,0 +1,276 @@
+//! A node of the overlay: queues, prices, clients' agents, groups (sections 3 and 4.2).
+//!
+//! Sans-IO: it is told the time and what arrived, and asked what to send and when to be called next.
+//! After any call ask [`Node::poll_delivery`] for what is for clients, until there is nothing;
+//! [`Node::poll_link`] for links that have something to send, and [`Node::take`] for the messages as
+//! their connections want them; and [`Node::deadline`].
+
+mod buying;
+mod views;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_units::Time;
+
+use crate::client::{Agent, SenderCounts};
+use crate::groups::{Group, GroupSpec};
+use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
+use crate::message::{Content, Level, Message, Stamp, Told};
+use crate::ordering::Agreed;
+use crate::params::Params;
+use crate::price::Dollars;
+use crate::queue::LinkQueue;
+use crate::tree::Trees;
+use crate::wire::MOST_TOLD;
+
+/// What all nodes of an overlay know from the start.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    /// Its settings.
+    pub params: Params,
+    /// Its links, and the ways over them.
+    pub trees: Trees,
+    /// Its groups, by number.
+    pub groups: Vec<GroupSpec>,
+}
+
+/// A node in operation.
+#[derive(Clone, Debug)]
+pub struct Node {
+    me: NodeId,
+    overlay: Arc<Overlay>,
+    /// Its own links, in order of their numbers, and what waits for them.
+    links: Vec<(LinkId, LinkQueue)>,
+    /// What waits in front of each link of the overlay, as last told.
+    levels: Vec<Level>,
+    costs: Vec<Dollars>,
+    /// By link: groups that this node's messages reach over it.
+    crossing: Vec<Vec<GroupId>>,
+    groups: Vec<Group>,
+    agents: Vec<Agent>,
+    wakes: BinaryHeap<Reverse<(Time, u32)>>,
+    next_update: Time,
+    order: Agreed<Event>,
+    random: Xoshiro256PlusPlus,
+    ready_links: VecDeque<LinkId>,
+    /// What is to be delivered as it came.
+    arrived: VecDeque<Event>,
+    counts: NodeCounts,
+}
+
+/// What a node has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Deliveries that messages bought here are owed: one for each node they are for.
+    pub owed: u64,
+    /// Clients' messages that reached this node and were for it.
+    pub came: u64,
+}
+
+/// What has its place in the agreed order.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Data { group: GroupId, client: ClientId, sequence: u64, bought: Time },
+    Change { group: GroupId, client: ClientId, node: NodeId, joins: bool },
+}
+
+impl Node {
+    /// Node `me`, with nothing in its queues.
+    pub fn new(me: NodeId, overlay: Arc<Overlay>, random: Xoshiro256PlusPlus) -> Node {
+        let trees = &overlay.trees;
+        let links = trees.own(me).iter().map(|link| (*link, LinkQueue::default())).collect();
+        let all = trees.links().len();
+        Node {
+            me,
+            links,
+            levels: vec![Level::default(); all],
+            costs: vec![Dollars::ZERO; all],
+            crossing: vec![Vec::new(); all],
+            groups: overlay.groups.iter().map(|group| Group::new(me, group)).collect(),
+            agents: Vec::new(),
+            wakes: BinaryHeap::new(),
+            next_update: overlay.params.first_update(me.index(), trees.nodes()),
+            order: Agreed::new(me, trees.nodes()),
+            random,
+            ready_links: VecDeque::new(),
+            arrived: VecDeque::new(),
+            counts: NodeCounts::default(),
+            overlay,
+        }
+    }
+
+    /// Which node it is.
+    pub fn id(&self) -> NodeId {
+        self.me
+    }
+    /// What it has done so far.
+    pub fn counts(&self) -> NodeCounts {
+        self.counts
+    }
+    /// The queue in front of one of its links.
+    pub fn queue(&self, link: LinkId) -> Option<&LinkQueue> {
+        self.links.iter().find(|(id, _)| *id == link).map(|(_, queue)| queue)
+    }
+    /// The same, to ask for its peak.
+    pub fn queue_mut(&mut self, link: LinkId) -> Option<&mut LinkQueue> {
+        self.links.iter_mut().find(|(id, _)| *id == link).map(|(_, queue)| queue)
+    }
+    /// What a message over a link of the overlay costs, as far as this node knows.
+    pub fn cost(&self, link: LinkId) -> Dollars {
+        self.costs[link.index()]
+    }
+    /// The members of a group in this node's view.
+    pub fn members(&self, group: GroupId) -> &[(ClientId, NodeId)] {
+        self.groups[group.index()].members()
+    }
+    /// Members of a group that are clients of this node, in its view.
+    pub fn members_here(&self, group: GroupId) -> usize {
+        self.groups[group.index()].here()
+    }
+    /// What its sending clients have done, in the order in which they were started.
+    pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts)> + '_ {
+        self.agents.iter().map(|agent| (agent.client, agent.counts))
+    }
+
+    /// When [`Node::advance`] wants to be called.
+    pub fn deadline(&self) -> Time {
+        let wake = self.wakes.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        wake.min(self.next_update)
+    }
+
+    /// Does what is due by `now`: salaries, purchases, cost updates.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(Reverse((at, agent))) = self.wakes.peek().copied()
+            && at <= now
+        {
+            self.wakes.pop();
+            self.wake(now, at, agent as usize);
+        }
+        if self.next_update <= now {
+            self.next_update += self.overlay.params.interval;
+            self.update(now);
+        }
+    }
+
+    /// Tells the others what has changed, and lets clients see what the prices have become.
+    fn update(&mut self, now: Time) {
+        let mut told = Vec::new();
+        for (place, (link, queue)) in self.links.iter_mut().enumerate() {
+            let level = Level::of(queue.close_interval(now));
+            if level.is_news(self.levels[link.index()]) {
+                told.push(Told { link: place as u8, level });
+            }
+        }
+        self.learn(self.me, &told);
+        for told in told.chunks(MOST_TOLD) {
+            self.send(now, &Message::prices(self.me, self.others(), told));
+        }
+        if let Some(stamp) = self.order.mark() {
+            self.tell_all(now, Content::Mark(stamp));
+        }
+        self.reconsider(now);
+    }
+
+    fn others(&self) -> NodeSet {
+        NodeSet::first(self.overlay.trees.nodes()).without(self.me)
+    }
+
+    fn tell_all(&mut self, now: Time, content: Content) {
+        self.send(now, &Message::control(self.me, self.others(), content));
+    }
+
+    /// Puts a message into the queues of the links that lead on down its tree.
+    fn send(&mut self, now: Time, message: &Message) {
+        for link in self.overlay.trees.down(message.origin, self.me, &message.to) {
+            let Some((_, queue)) = self.links.iter_mut().find(|(id, _)| *id == link) else {
+                continue;
+            };
+            if queue.is_empty() {
+                self.ready_links.push_back(link);
+            }
+            queue.push(now, message.clone());
+        }
+    }
+
+    /// A message has come over a link.
+    pub fn receive(&mut self, now: Time, message: Message) {
+        self.send(now, &message);
+        if message.to.contains(self.me) {
+            self.consume(now, message.origin, message.content);
+        }
+    }
+
+    fn consume(&mut self, now: Time, origin: NodeId, content: Content) {
+        match content {
+            Content::Data { group, client, sequence, stamp, bought } => {
+                self.counts.came += 1;
+                self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
+            }
+            Content::Change { group, client, joins, stamp } => {
+                let change = Event::Change { group, client, node: origin, joins };
+                self.accept(origin, group, stamp, change);
+            }
+            Content::Prices(told) => self.learn(origin, &told),
+            Content::Interest(group) => self.include(now, origin, group),
+            Content::Included(group, stamp) => {
+                self.order.hear(origin, stamp);
+                self.groups[group.index()].included(origin);
+                self.join_ready(now, group);
+            }
+            Content::Mark(stamp) => self.order.hear(origin, stamp),
+        }
+    }
+
+    fn learn(&mut self, origin: NodeId, told: &[Told]) {
+        let theirs = self.overlay.trees.own(origin);
+        for Told { link, level } in told {
+            let Some(link) = theirs.get(usize::from(*link)) else { continue };
+            self.levels[link.index()] = *level;
+            self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());
+            for group in &self.crossing[link.index()] {
+                self.groups[group.index()].cost = None;
+            }
+        }
+    }
+
+    /// Takes in what has its place in its group's order.
+    fn accept(&mut self, origin: NodeId, group: GroupId, stamp: Stamp, event: Event) {
+        if self.is_agreed(group) {
+            if origin != self.me {
+                self.order.hear(origin, stamp);
+            }
+            self.order.push(origin, stamp, event);
+        } else {
+            self.arrived.push_back(event);
+        }
+    }
+
+    /// The next of a node's messages for the connection that is `link`, of which it has room for one.
+    pub fn take(&mut self, now: Time, link: LinkId) -> Option<Message> {
+        self.queue_mut(link)?.take(now)
+    }
+
+    /// A link that had nothing to send and now has.
+    pub fn poll_link(&mut self) -> Option<LinkId> {
+        self.ready_links.pop_front()
+    }
+    /// Deliveries that a message that is to cross `link` is still to make.
+    pub fn owed_over(&self, link: LinkId, message: &Message) -> u64 {
+        self.overlay.trees.owed(link, message)
+    }
+
+    /// Deliveries that messages in this node's queues are still to make.
+    pub fn owed_in_queues(&self) -> u64 {
+        let owed = |(link, queue): &(LinkId, LinkQueue)| -> u64 {
+            queue.waiting_messages().map(|message| self.overlay.trees.owed(*link, message)).sum()
+        };
+        self.links.iter().map(owed).sum()
+    }
+}
+
+#[cfg(test)]
+#[path = "node/tests/mod.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! Joining and leaving, and what is delivered to clients.
+
+use ratewire_units::Time;
+
+use super::{Event, Node};
+use crate::groups::{Delivery, Service};
+use crate::ids::{ClientId, GroupId, NodeId};
+use crate::message::{Content, Message};
+
+impl Node {
+    pub(super) fn is_agreed(&self, group: GroupId) -> bool {
+        self.groups[group.index()].service == Service::Agreed
+    }
+
+    /// A client of this node is to join a group.
+    pub fn join(&mut self, now: Time, group: GroupId, client: ClientId) {
+        let others = self.others();
+        self.groups[group.index()].prepare(client, others);
+        self.groups[group.index()].include(self.me);
+        self.tell_all(now, Content::Interest(group));
+        self.join_ready(now, group);
+    }
+
+    /// A client of this node is to leave a group.
+    pub fn leave(&mut self, now: Time, group: GroupId, client: ClientId) {
+        if !self.groups[group.index()].regret(client) {
+            self.change(now, group, client, false);
+        }
+    }
+
+    /// Another node's client wants to join: from now on it is sent what is sent here.
+    pub(super) fn include(&mut self, now: Time, node: NodeId, group: GroupId) {
+        self.groups[group.index()].include(node);
+        let content = Content::Included(group, self.order.now());
+        let to = [node].into_iter().collect();
+        self.send(now, &Message::control(self.me, to, content));
+    }
+
+    /// Joins the clients that all others have included by now.
+    pub(super) fn join_ready(&mut self, now: Time, group: GroupId) {
+        while let Some(joining) = self.groups[group.index()].ready() {
+            self.change(now, group, joining.client, true);
+            if joining.leaves {
+                self.change(now, group, joining.client, false);
+            }
+        }
+    }
+
+    fn change(&mut self, now: Time, group: GroupId, client: ClientId, joins: bool) {
+        let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
+        self.tell_all(now, Content::Change { group, client, joins, stamp });
+        self.accept(self.me, group, stamp, Event::Change { group, client, node: self.me, joins });
+    }
+
+    /// What is next for clients of this node. Views change here: until the next call,
+    /// [`Node::members`] are those that it is for, and of a view those that are in it.
+    pub fn poll_delivery(&mut self) -> Option<Delivery> {
+        while let Some(event) = self.arrived.pop_front().or_else(|| self.order.pop()) {
+            if let Some(delivery) = self.deliver(event) {
+                return Some(delivery);
+            }
+        }
+        None
+    }
+
+    /// An event has its turn.
+    fn deliver(&mut self, event: Event) -> Option<Delivery> {
+        match event {
+            Event::Data { group, client, sequence, bought } => {
+                let wanted = self.members_here(group) > 0;
+                wanted.then_some(Delivery::Data { group, client, sequence, bought })
+            }
+            Event::Change { group, client, node, joins } => {
+                let before = self.members_here(group);
+                let entry = &mut self.groups[group.index()];
+                if !entry.change(client, node, joins) {
+                    return None;
+                }
+                let number = entry.view;
+                let concerns = before + self.members_here(group) > 0;
+                concerns.then_some(Delivery::View { group, number, client, joined: joins })
+            }
+        }
+    }
+}

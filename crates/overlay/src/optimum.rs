@@ -1,0 +1,111 @@
+//! The best that any sharing could do: the rates of all senders that make the most of the links.
+//!
+//! A linear programme: maximise the sum of benefit times rate, where the messages that cross a link
+//! do not exceed what it carries. The overlay's own rules cannot beat it, so their result over this
+//! one says how good they are.
+
+use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
+use ratewire_units::Throughput;
+
+/// Senders that send down the same tree to the same nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// The resources that a message takes, by index, and how many times.
+    pub uses: Vec<(usize, f64)>,
+    /// What a byte of theirs is worth.
+    pub benefit: f64,
+    /// The most they can send together.
+    pub most: Throughput,
+}
+
+/// The rates of `demands` that are worth most, within the `capacities` of the resources; `None` where
+/// the solver finds no solution, which for finite numbers does not happen.
+pub fn best(capacities: &[Throughput], demands: &[Demand]) -> Option<Vec<Throughput>> {
+    let mut problem = Problem::new(OptimizationDirection::Maximize);
+    let rate = |demand: &Demand| (demand.benefit, (0.0, demand.most.get()));
+    let rates: Vec<Variable> = demands
+        .iter()
+        .map(|demand| {
+            let (benefit, bounds) = rate(demand);
+            problem.add_var(benefit, bounds)
+        })
+        .collect();
+    for (resource, capacity) in capacities.iter().enumerate() {
+        let times = |demand: &Demand| -> f64 {
+            let here = demand.uses.iter().filter(|(used, _)| *used == resource);
+            here.map(|(_, times)| times).sum()
+        };
+        let uses = demands.iter().zip(&rates).map(|(demand, rate)| (*rate, times(demand)));
+        let uses: Vec<(Variable, f64)> = uses.filter(|(_, times)| *times > 0.0).collect();
+        if !uses.is_empty() {
+            problem.add_constraint(&uses[..], ComparisonOp::Le, capacity.get());
+        }
+    }
+    let Ok(SolveOutcome::Solution(solution)) = problem.solve() else { return None };
+    Some(rates.iter().map(|rate| Throughput::new(solution.var_value(*rate))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn demand(uses: &[usize]) -> Demand {
+        Demand {
+            uses: uses.iter().map(|used| (*used, 1.0)).collect(),
+            benefit: 1.0,
+            most: Throughput::new(1e6),
+        }
+    }
+
+    fn rates(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
+        let capacities: Vec<Throughput> = capacities.iter().copied().map(Throughput::new).collect();
+        best(&capacities, demands).unwrap().iter().map(|rate| rate.get()).collect()
+    }
+
+    /// The paper's scenario 1: 2 Mb/s to one group and 1 Mb/s to the other.
+    #[test]
+    fn scenario_1_is_shared_as_the_paper_says() {
+        let ace = demand(&[0, 1, 2, 3]);
+        let aef = demand(&[0, 2, 3, 4]);
+        let found = rates(&[3.0, 2.0, 3.0, 3.0, 1.0], &[ace, aef]);
+        assert!((found[0] - 2.0).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9, "{found:?}");
+    }
+
+    /// The paper's chain: the long flow gets nothing, the five short ones all.
+    #[test]
+    fn the_chain_is_worth_ten_megabits() {
+        let mut demands = vec![demand(&[0, 1, 2, 3, 4])];
+        demands.extend((0..5).map(|link| demand(&[link])));
+        let found = rates(&[2.0; 5], &demands);
+        assert!((found.iter().sum::<f64>() - 10.0).abs() < 1e-9, "{found:?}");
+        assert!(found[0].abs() < 1e-9);
+    }
+
+    proptest! {
+        /// No link is overloaded, and no single rate could be raised.
+        #[test]
+        fn the_best_is_possible_and_wastes_nothing(
+            capacities in prop::collection::vec(0.1..10.0f64, 1..6),
+            uses in prop::collection::vec(prop::collection::btree_set(0usize..6, 1..4), 1..8),
+        ) {
+            let demands: Vec<Demand> = uses
+                .iter()
+                .map(|set| demand(&set.iter().map(|u| u % capacities.len()).collect::<Vec<_>>()))
+                .collect();
+            let found = rates(&capacities, &demands);
+            let load = |resource: usize| -> f64 {
+                let times = |d: &Demand| d.uses.iter().filter(|(u, _)| *u == resource).count();
+                demands.iter().zip(&found).map(|(d, rate)| rate * times(d) as f64).sum()
+            };
+            for (resource, capacity) in capacities.iter().enumerate() {
+                prop_assert!(load(resource) <= capacity + 1e-6);
+            }
+            for demand in &demands {
+                let full = demand.uses.iter().any(|(u, _)| load(*u) >= capacities[*u] - 1e-6);
+                prop_assert!(full, "a demand could have more");
+            }
+        }
+    }
+}

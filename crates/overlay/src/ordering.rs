@@ -1,0 +1,105 @@
+//! The agreed order: one order of messages and view changes, the same at every node (section 3.1).
+//!
+//! Lamport's way. Each event carries its node's stamp, above any stamp that node has seen, and events
+//! are delivered by (stamp, node). What one node says reaches another in the order in which it was
+//! said, since each goes down one tree of links that keep order; so once a node has heard a stamp from
+//! every other, it has all events up to that stamp. A node that has nothing to say tells its stamp at
+//! its next cost update ([`Mark`](crate::message::Content::Mark)), and only if others have moved on.
+
+use std::collections::BTreeMap;
+
+use crate::ids::NodeId;
+use crate::message::Stamp;
+
+/// One node's part in the agreed order of events `E`.
+#[derive(Clone, Debug)]
+pub struct Agreed<E> {
+    me: NodeId,
+    /// The highest stamp used or seen.
+    clock: Stamp,
+    /// The highest stamp told to all.
+    marked: Stamp,
+    /// The highest stamp heard from each node.
+    heard: Vec<Stamp>,
+    pending: BTreeMap<(Stamp, NodeId), E>,
+}
+
+impl<E> Agreed<E> {
+    /// The part of node `me` of so many.
+    pub fn new(me: NodeId, nodes: usize) -> Agreed<E> {
+        Agreed { me, clock: 0, marked: 0, heard: vec![0; nodes], pending: BTreeMap::new() }
+    }
+
+    /// The stamp of a new event of this node.
+    pub fn stamp(&mut self) -> Stamp {
+        self.clock += 1;
+        self.clock
+    }
+    /// A stamp that all later events of this node are above.
+    pub fn now(&self) -> Stamp {
+        self.clock
+    }
+
+    /// The stamp to be told to all, if they do not know it.
+    pub fn mark(&mut self) -> Option<Stamp> {
+        let news = self.clock > self.marked;
+        self.marked = self.clock;
+        news.then_some(self.clock)
+    }
+
+    /// Another node has come to this stamp.
+    pub fn hear(&mut self, from: NodeId, stamp: Stamp) {
+        self.heard[from.index()] = self.heard[from.index()].max(stamp);
+        self.clock = self.clock.max(stamp);
+    }
+
+    /// Takes in an event, this node's own included.
+    pub fn push(&mut self, from: NodeId, stamp: Stamp, event: E) {
+        self.pending.insert((stamp, from), event);
+    }
+
+    /// The next event in the order, once none can come before it.
+    pub fn pop(&mut self) -> Option<E> {
+        let next = self.pending.first_entry()?;
+        let stamp = next.key().0;
+        let others = self.heard.iter().enumerate().filter(|(node, _)| *node != self.me.index());
+        others.map(|(_, heard)| *heard).all(|heard| heard >= stamp).then(|| next.remove())
+    }
+
+    /// Events that wait for their turn.
+    pub fn waiting(&self) -> impl Iterator<Item = &E> {
+        self.pending.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_waits_until_all_have_come_past_it() {
+        let mut order = Agreed::new(NodeId(1), 3);
+        order.hear(NodeId(0), 5);
+        order.push(NodeId(0), 5, "theirs");
+        let own = order.stamp();
+        assert_eq!(own, 6);
+        order.push(NodeId(1), own, "mine");
+        assert_eq!(order.pop(), None);
+        order.hear(NodeId(2), 5);
+        assert_eq!(order.pop(), Some("theirs"));
+        assert_eq!(order.pop(), None);
+        order.hear(NodeId(2), 9);
+        order.hear(NodeId(0), 6);
+        assert_eq!(order.pop(), Some("mine"));
+    }
+
+    #[test]
+    fn a_stamp_is_told_once() {
+        let mut order: Agreed<()> = Agreed::new(NodeId(0), 2);
+        assert_eq!(order.mark(), None);
+        order.hear(NodeId(1), 3);
+        assert_eq!(order.mark(), Some(3));
+        order.hear(NodeId(1), 3);
+        assert_eq!(order.mark(), None);
+    }
+}

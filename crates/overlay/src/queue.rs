@@ -1,0 +1,181 @@
+//! What waits in front of one link of a node (section 4.2.1).
+
+use std::collections::VecDeque;
+
+use ratewire_units::{Bytes, Time};
+
+use crate::message::Message;
+use crate::price::Occupancy;
+
+/// The queue in front of a link. It has a soft limit, by its price, and no hard one: between nodes
+/// nothing is ever dropped.
+#[derive(Clone, Debug, Default)]
+pub struct LinkQueue {
+    data: VecDeque<Message>,
+    /// Prices and views, which go before data: they are few, and late they are worth little.
+    control: VecDeque<Message>,
+    /// Sum of messages waiting times picoseconds, up to `until`.
+    area: u128,
+    until: Time,
+    /// Both as of the last cost update.
+    closed: (u128, Time),
+    /// What was waiting, on average, between the two updates before now.
+    average: Occupancy,
+    /// The most that waited since this was last asked for.
+    peak: u64,
+    counts: LinkCounts,
+}
+
+/// What went through a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounts {
+    /// Messages of clients that came.
+    pub arrived: u64,
+    /// Messages of clients that were taken by the link.
+    pub taken: u64,
+    /// Their bytes.
+    pub data: Bytes,
+    /// Bytes of cost updates that were taken by the link.
+    pub updates: Bytes,
+    /// Bytes of all else that nodes tell each other.
+    pub other: Bytes,
+    /// The most messages that waited.
+    pub most: u64,
+}
+
+impl LinkCounts {
+    /// Bytes of all that nodes tell each other.
+    pub fn control(&self) -> Bytes {
+        self.updates + self.other
+    }
+}
+
+impl LinkQueue {
+    /// Messages of clients that wait.
+    pub fn waiting(&self) -> usize {
+        self.data.len()
+    }
+    /// Messages of clients that wait, in order, with what nodes say among them.
+    pub fn waiting_messages(&self) -> impl Iterator<Item = &Message> {
+        self.data.iter()
+    }
+    /// Whether there is nothing to take.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty() && self.control.is_empty()
+    }
+    /// What was waiting, on average, between the two cost updates before now.
+    pub fn average(&self) -> Occupancy {
+        self.average
+    }
+    /// What went through so far.
+    pub fn counts(&self) -> LinkCounts {
+        self.counts
+    }
+    /// The most that waited since this was last asked.
+    pub fn take_peak(&mut self) -> u64 {
+        core::mem::replace(&mut self.peak, self.data.len() as u64)
+    }
+
+    /// Sum of messages waiting times picoseconds, for means over any time.
+    pub fn area(&mut self, now: Time) -> u128 {
+        self.advance(now);
+        self.area
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.area += self.data.len() as u128 * u128::from(now.since(self.until).ps());
+        self.until = self.until.max(now);
+    }
+
+    /// A message is to go over the link.
+    pub fn push(&mut self, now: Time, message: Message) {
+        if message.content.overtakes() {
+            self.control.push_back(message);
+            return;
+        }
+        self.advance(now);
+        self.counts.arrived += u64::from(message.content.is_data());
+        self.data.push_back(message);
+        self.peak = self.peak.max(self.data.len() as u64);
+        self.counts.most = self.counts.most.max(self.peak);
+    }
+
+    /// The next message for the link.
+    pub fn take(&mut self, now: Time) -> Option<Message> {
+        if let Some(message) = self.control.pop_front() {
+            self.counts.updates += message.size;
+            return Some(message);
+        }
+        self.advance(now);
+        let message = self.data.pop_front()?;
+        if message.content.is_data() {
+            self.counts.taken += 1;
+            self.counts.data += message.size;
+        } else {
+            self.counts.other += message.size;
+        }
+        Some(message)
+    }
+
+    /// A cost update is due: the average starts anew.
+    pub fn close_interval(&mut self, now: Time) -> Occupancy {
+        self.advance(now);
+        let (area, since) = core::mem::replace(&mut self.closed, (self.area, now));
+        let length = now.since(since).ps();
+        if length > 0 {
+            self.average = Occupancy::new((self.area - area) as f64 / length as f64);
+        }
+        self.average
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_units::Duration;
+
+    use super::*;
+    use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+    use crate::message::Content;
+
+    fn data() -> Message {
+        let content = Content::Data {
+            group: GroupId(0),
+            client: ClientId(0),
+            sequence: 0,
+            stamp: 0,
+            bought: Time::ZERO,
+        };
+        Message { origin: NodeId(0), to: NodeSet::first(2), size: Bytes::new(1000), content }
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Duration::from_millis(n)
+    }
+
+    #[test]
+    fn the_average_is_over_time() {
+        let mut queue = LinkQueue::default();
+        queue.push(ms(0), data());
+        queue.push(ms(10), data());
+        queue.take(ms(30));
+        queue.take(ms(40));
+        // One for 10 ms, two for 20 ms, one for 10 ms, none for 10 ms.
+        assert_eq!(queue.close_interval(ms(50)), Occupancy::new(1.2));
+        assert_eq!(queue.close_interval(ms(100)), Occupancy::new(0.0));
+        assert_eq!(queue.take_peak(), 2);
+        assert_eq!(queue.take_peak(), 0);
+    }
+
+    #[test]
+    fn updates_go_first_and_are_not_waiting_messages() {
+        let mut queue = LinkQueue::default();
+        queue.push(ms(0), data());
+        let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
+        queue.push(ms(0), update);
+        assert_eq!(queue.waiting(), 1);
+        assert!(!queue.take(ms(0)).unwrap().content.is_data());
+        assert!(queue.take(ms(0)).unwrap().content.is_data());
+        assert!(queue.take(ms(0)).is_none() && queue.is_empty());
+        assert_eq!(queue.counts().data, Bytes::new(1000));
+    }
+}

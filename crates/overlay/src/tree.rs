@@ -1,0 +1,157 @@
+//! Shortest-path multicast trees, one rooted at each node (section 3.1).
+//!
+//! Trees depend on which nodes there are and not on who is in a group: a message goes down those
+//! branches of its origin's tree that lead to a destination.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ratewire_units::Duration;
+
+use crate::ids::{LinkId, NodeId, NodeSet};
+use crate::message::Message;
+
+/// A one-way link of the overlay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSpec {
+    /// Where it begins.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+    /// What paths over it are measured by.
+    pub delay: Duration,
+}
+
+/// The trees of all nodes.
+#[derive(Clone, Debug)]
+pub struct Trees {
+    nodes: usize,
+    links: Vec<LinkSpec>,
+    /// By node: its own links, in order.
+    own: Vec<Vec<LinkId>>,
+    /// By origin and node: the links down which the origin's messages go, and the nodes they reach.
+    branches: Vec<Vec<(LinkId, NodeSet)>>,
+}
+
+/// No path leads from the first node to the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreachable(pub NodeId, pub NodeId);
+
+impl Trees {
+    /// The trees of an overlay with so many nodes and these links. Of paths as short, the one with
+    /// fewest links is taken, and of those the one whose last link has the lowest number.
+    ///
+    /// # Errors
+    /// When some node cannot be reached from another.
+    pub fn new(nodes: usize, links: &[LinkSpec]) -> Result<Trees, Unreachable> {
+        let mut branches = vec![Vec::new(); nodes * nodes];
+        for origin in 0..nodes {
+            let parents = shortest(nodes, links, NodeId(origin as u8))?;
+            let here = &mut branches[origin * nodes..(origin + 1) * nodes];
+            for end in (0..nodes).filter(|node| *node != origin) {
+                let mut at = end;
+                while let Some(link) = parents[at] {
+                    let parent = links[link.index()].from.index();
+                    let list: &mut Vec<(LinkId, NodeSet)> = &mut here[parent];
+                    let place = match list.iter().position(|(known, _)| *known == link) {
+                        Some(place) => place,
+                        None => {
+                            list.push((link, NodeSet::EMPTY));
+                            list.len() - 1
+                        }
+                    };
+                    list[place].1.insert(NodeId(end as u8));
+                    at = parent;
+                }
+            }
+            here.iter_mut().for_each(|list| list.sort_by_key(|(link, _)| *link));
+        }
+        let mut own = vec![Vec::new(); nodes];
+        for (number, link) in links.iter().enumerate() {
+            own[link.from.index()].push(LinkId(number as u16));
+        }
+        Ok(Trees { nodes, links: links.to_vec(), own, branches })
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+    /// All links.
+    pub fn links(&self) -> &[LinkSpec] {
+        &self.links
+    }
+
+    /// The links that begin at `node`, in order.
+    pub fn own(&self, node: NodeId) -> &[LinkId] {
+        &self.own[node.index()]
+    }
+
+    /// The links down which `node` passes on what `origin` sends to `to`.
+    #[inline]
+    pub fn down<'a>(
+        &'a self,
+        origin: NodeId,
+        node: NodeId,
+        to: &'a NodeSet,
+    ) -> impl Iterator<Item = LinkId> + 'a {
+        let branches = &self.branches[origin.index() * self.nodes + node.index()];
+        branches.iter().filter(|(_, reached)| reached.meets(to)).map(|(link, _)| *link)
+    }
+
+    /// How many nodes are still to get a message of a client that is to cross `link`.
+    pub fn owed(&self, link: LinkId, message: &Message) -> u64 {
+        if !message.content.is_data() {
+            return 0;
+        }
+        let from = self.links[link.index()].from.index();
+        let branches = &self.branches[message.origin.index() * self.nodes + from];
+        let reached = branches.iter().find(|(id, _)| *id == link).map(|(_, reached)| reached);
+        reached.map_or(0, |reached| reached.and(&message.to).len() as u64)
+    }
+
+    /// All links that a message from `origin` to `to` crosses, in order of their numbers.
+    pub fn crossed(&self, origin: NodeId, to: &NodeSet) -> Vec<LinkId> {
+        let nodes = (0..self.nodes).map(|node| NodeId(node as u8));
+        let mut links: Vec<LinkId> = nodes.flat_map(|node| self.down(origin, node, to)).collect();
+        links.sort_unstable();
+        links
+    }
+}
+
+/// The link by which each node is reached from `origin`.
+fn shortest(
+    nodes: usize,
+    links: &[LinkSpec],
+    origin: NodeId,
+) -> Result<Vec<Option<LinkId>>, Unreachable> {
+    let mut best = vec![(Duration::MAX, usize::MAX); nodes];
+    let mut parents: Vec<Option<LinkId>> = vec![None; nodes];
+    let mut open = BinaryHeap::new();
+    best[origin.index()] = (Duration::ZERO, 0);
+    open.push(Reverse((Duration::ZERO, 0, origin)));
+    while let Some(Reverse((delay, hops, node))) = open.pop() {
+        if (delay, hops) > best[node.index()] {
+            continue;
+        }
+        for (number, link) in links.iter().enumerate().filter(|(_, link)| link.from == node) {
+            let found = (delay + link.delay, hops + 1);
+            let known = best[link.to.index()];
+            let id = LinkId(number as u16);
+            let first = parents[link.to.index()].is_none_or(|old| id < old);
+            if found < known || (found == known && first) {
+                best[link.to.index()] = found;
+                parents[link.to.index()] = Some(id);
+                open.push(Reverse((found.0, found.1, link.to)));
+            }
+        }
+    }
+    match (0..nodes).find(|node| *node != origin.index() && parents[*node].is_none()) {
+        Some(node) => Err(Unreachable(origin, NodeId(node as u8))),
+        None => Ok(parents),
+    }
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

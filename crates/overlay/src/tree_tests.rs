@@ -1,0 +1,91 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn link(from: u8, to: u8, ms: u64) -> LinkSpec {
+    LinkSpec { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) }
+}
+
+fn both(from: u8, to: u8, ms: u64) -> [LinkSpec; 2] {
+    [link(from, to, ms), link(to, from, ms)]
+}
+
+fn set(nodes: &[u8]) -> NodeSet {
+    nodes.iter().map(|node| NodeId(*node)).collect()
+}
+
+/// The paper's figure 3: A-B, B-C, B-D, D-E, D-F, as nodes 0 to 5.
+fn figure_3() -> Trees {
+    let cables = [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)];
+    let links: Vec<LinkSpec> = cables.iter().flat_map(|(a, b)| both(*a, *b, 10)).collect();
+    Trees::new(6, &links).unwrap()
+}
+
+#[test]
+fn the_two_groups_of_figure_3_share_what_the_paper_says_they_share() {
+    let trees = figure_3();
+    let ends = |to: &[u8]| {
+        let links = trees.crossed(NodeId(0), &set(to));
+        links.iter().map(|id| trees.links()[id.index()]).map(|l| (l.from.0, l.to.0)).collect()
+    };
+    let ace: Vec<(u8, u8)> = ends(&[2, 4]);
+    assert_eq!(ace, [(0, 1), (1, 2), (1, 3), (3, 4)]);
+    let aef: Vec<(u8, u8)> = ends(&[4, 5]);
+    assert_eq!(aef, [(0, 1), (1, 3), (3, 4), (3, 5)]);
+}
+
+#[test]
+fn the_shorter_way_is_taken_and_then_the_one_with_fewer_links() {
+    let ring: Vec<LinkSpec> = [both(0, 1, 10), both(1, 2, 10), both(0, 2, 20)].concat();
+    let trees = Trees::new(3, &ring).unwrap();
+    assert_eq!(trees.crossed(NodeId(0), &set(&[2])), [LinkId(4)]);
+    let longer: Vec<LinkSpec> = [both(0, 1, 10), both(1, 2, 10), both(0, 2, 21)].concat();
+    let trees = Trees::new(3, &longer).unwrap();
+    assert_eq!(trees.crossed(NodeId(0), &set(&[2])), [LinkId(0), LinkId(2)]);
+}
+
+#[test]
+fn an_island_is_refused() {
+    let one_way = [link(0, 1, 1)];
+    assert_eq!(Trees::new(2, &one_way).unwrap_err(), Unreachable(NodeId(1), NodeId(0)));
+}
+
+proptest! {
+    /// Down its origin's tree a message comes to each node once, and to its destinations at least.
+    #[test]
+    fn a_message_reaches_its_destinations_once(
+        spine in prop::collection::vec((any::<u8>(), 0u64..50), 1..20),
+        chords in prop::collection::vec((any::<u8>(), any::<u8>(), 0u64..50), 0..20),
+        origin in any::<u8>(),
+        wanted in any::<u32>(),
+    ) {
+        let nodes = spine.len() as u8 + 1;
+        let mut links = Vec::new();
+        for (i, (to, ms)) in spine.iter().enumerate() {
+            links.extend(both(i as u8 + 1, to % (i as u8 + 1), *ms));
+        }
+        for (a, b, ms) in chords {
+            if a % nodes != b % nodes {
+                links.extend(both(a % nodes, b % nodes, ms));
+            }
+        }
+        let trees = Trees::new(usize::from(nodes), &links).unwrap();
+        let origin = NodeId(origin % nodes);
+        let to: NodeSet = (0..nodes).filter(|n| wanted >> n & 1 == 1).map(NodeId).collect();
+        let mut visited = vec![0; usize::from(nodes)];
+        let mut open = vec![origin];
+        while let Some(node) = open.pop() {
+            visited[node.index()] += 1;
+            open.extend(trees.down(origin, node, &to).map(|l| trees.links()[l.index()].to));
+        }
+        prop_assert!(visited.iter().all(|times| *times <= 1));
+        for node in (0..nodes).map(NodeId).filter(|node| to.contains(*node)) {
+            prop_assert!(node == origin || visited[node.index()] == 1);
+        }
+        // And no branch ends where nobody wants the message.
+        for node in (0..nodes).map(NodeId).filter(|node| visited[node.index()] == 1) {
+            let ends = trees.down(origin, node, &to).next().is_none();
+            prop_assert!(node == origin || !ends || to.contains(node));
+        }
+    }
+}

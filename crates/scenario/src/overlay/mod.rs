@@ -1,0 +1,334 @@
+//! `[overlay]` and `[[group]]`: an overlay of connections, and who sends to whom over it.
+
+mod groups;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ratewire_net::spec::NodeId as Host;
+use ratewire_overlay::{
+    Benefit, Dollars, LinkSpec, MOST_NODES, NodeId, Occupancy, Params, Price, Trees,
+};
+use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
+use ratewire_sim::setup::FlowSpec;
+use ratewire_transport::App;
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::document::{Item, Value};
+use crate::network::matches;
+use crate::section::{At, Section};
+use crate::traffic::Senders;
+use crate::transport;
+
+/// The overlay while it is being read.
+pub(super) struct Draft<'a, 'n> {
+    pub senders: &'a mut Senders<'n>,
+    pub spec: OverlaySpec,
+    pub message: Bytes,
+    pub access: Rate,
+    /// Number of the next client.
+    pub clients: u32,
+}
+
+/// Reads the overlay, if there is one; its connections are added to `flows`.
+pub(crate) fn read(
+    root: &Section<'_>,
+    senders: &mut Senders<'_>,
+    flows: &mut Vec<FlowSpec>,
+) -> Option<Arc<OverlaySpec>> {
+    let groups = root.sections("group", &["group"]);
+    let Some(section) = root.section("overlay") else {
+        if let Some(group) = groups.first() {
+            root.context
+                .error(group.span, "a group needs an overlay, and there is none")
+                .help("add an [overlay] table; an empty one joins all hosts along their cables");
+        }
+        return None;
+    };
+    let params = params(&section);
+    let law = senders.laws.read_use(&section, senders.defaults);
+    let law = senders.uses.index(law);
+    let config = section
+        .section("transport")
+        .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
+    let (message, payload) = message(&section, transport::payload(&config));
+    let access = access(&section);
+    let nodes = nodes(&section, senders);
+    let links = links(&section, senders, &nodes);
+    section.finish();
+    if groups.is_empty() {
+        root.context
+            .error(section.span, "an overlay without groups carries nothing")
+            .help("say who sends to whom with [[group]]");
+    }
+    let (nodes, links) = (nodes?, links?);
+    let at = |place: usize| Host(nodes[place] as u32);
+    let mut spec = OverlaySpec {
+        params,
+        nodes: (0..nodes.len()).map(at).collect(),
+        links: Vec::new(),
+        groups: Vec::new(),
+        senders: Vec::new(),
+        changes: Vec::new(),
+        payload,
+    };
+    for (from, to) in links {
+        let name = |place: usize| senders.net.nodes[nodes[place]].name.as_str();
+        let name = format!("{}=>{}", name(from), name(to));
+        senders.take_name(root.context, &name, section.span);
+        senders.check_route(root.context, (nodes[from], nodes[to]), section.span);
+        let (one, two) = (NodeId(from as u8), NodeId(to as u8));
+        spec.links.push(OverlayLink { from: one, to: two, flow: flows.len() });
+        flows.push(FlowSpec {
+            name,
+            from: at(from),
+            to: at(to),
+            law,
+            start: Time::ZERO,
+            stop: None,
+            app: App::fed(),
+            transport: config.clone(),
+            lie: None,
+        });
+    }
+    check_reach(&section, senders, &spec);
+    let mut draft = Draft { senders, spec, message, access, clients: 0 };
+    for group in &groups {
+        draft.group(group);
+        group.finish();
+    }
+    Some(Arc::new(draft.spec))
+}
+
+fn params(section: &Section<'_>) -> Params {
+    let context = section.context;
+    let dollars = |key| Dollars::new(section.number_or(key));
+    let price = match section.word_or("price") {
+        "linear" => Price::Linear,
+        "square" => Price::Square,
+        _ => Price::Exponential,
+    };
+    let memory = above_zero(section, "memory");
+    let benefit = match section.word_or("benefit") {
+        "per-receiver" => Benefit::PerReceiver,
+        "concave" => Benefit::Concave(memory),
+        _ => Benefit::PerMessage,
+    };
+    if let (Some(entry), false) = (section.get("memory"), matches!(benefit, Benefit::Concave(_))) {
+        context
+            .error(entry.key_span, "`memory` means nothing here")
+            .help("only the concave benefit forgets");
+    }
+    let params = Params {
+        salary: dollars("salary"),
+        cap: dollars("cap"),
+        fee: dollars("fee"),
+        soft_limit: Occupancy::new(section.number_or("soft_limit")),
+        interval: above_zero(section, "interval"),
+        threshold: dollars("threshold"),
+        first_period: above_zero(section, "first_period"),
+        price,
+        benefit,
+        randomise: section.switch_or("randomise"),
+        second_thought: section
+            .get("second_thought")
+            .map(|_| above_zero(section, "second_thought")),
+    };
+    if params.fee > params.cap {
+        let (fee, cap) = (params.fee.get(), params.cap.get());
+        context
+            .error(section.span, format!("a fee of ${fee} is more than a client may ever hold"))
+            .help(format!("`cap` is ${cap}: nobody could send anything"));
+    }
+    params
+}
+
+/// A time that must not be zero.
+fn above_zero(section: &Section<'_>, key: &'static str) -> Duration {
+    let time = section.time_or(key);
+    if time.is_zero()
+        && let Some(entry) = section.get(key)
+    {
+        section
+            .context
+            .error(entry.item.span, format!("`{key}` cannot be 0"))
+            .help("allowed: above 0");
+        return Duration::from_secs(1);
+    }
+    time
+}
+
+/// What a message takes of a stream, and how much of it is the client's.
+fn message(section: &Section<'_>, payload: Bytes) -> (Bytes, Bytes) {
+    let context = section.context;
+    let size = section.size_or("message").bytes(payload);
+    let header = section.bytes("header");
+    let most = Bytes::new(u64::from(u32::MAX));
+    if size == Bytes::ZERO || size > most {
+        context
+            .error(section.span, format!("a message cannot have {size}"))
+            .help(format!("`message`: above 0, up to {most}"));
+        return (payload, payload);
+    }
+    let own = size.saturating_sub(header.map_or(Bytes::ZERO, |header| header.value));
+    if let (Bytes::ZERO, Some(header)) = (own, header) {
+        context
+            .error(header.span, format!("a header of {} leaves a message nothing", header.value))
+            .help(format!("a message has {size} in all"));
+    }
+    (size, own)
+}
+
+fn access(section: &Section<'_>) -> Rate {
+    let given = section.rate("access");
+    match given {
+        Some(rate) if rate.value == Rate::ZERO => {
+            section
+                .context
+                .error(rate.span, "over a line of rate 0 a client sends nothing")
+                .help("allowed: above 0");
+            Rate::from_mbps(10)
+        }
+        Some(rate) => rate.value,
+        None => Rate::from_mbps(10),
+    }
+}
+
+/// The hosts of the overlay's nodes.
+fn nodes(section: &Section<'_>, senders: &Senders<'_>) -> Option<Vec<usize>> {
+    let context = section.context;
+    let net = senders.net;
+    let mut chosen = Vec::new();
+    match section.texts("nodes") {
+        None => chosen.extend((0..net.nodes.len()).filter(|id| net.nodes[*id].is_host)),
+        Some(names) => {
+            for name in names {
+                let found: Vec<usize> = (0..net.nodes.len())
+                    .filter(|id| matches(name.value, &net.nodes[*id].name).is_some())
+                    .collect();
+                if found.is_empty() {
+                    net.expect_node(context, name)?;
+                }
+                found.into_iter().for_each(|id| {
+                    if !chosen.contains(&id) {
+                        chosen.push(id);
+                    }
+                });
+            }
+        }
+    }
+    if chosen.len() < 2 || chosen.len() > MOST_NODES {
+        context
+            .error(section.span, format!("an overlay cannot have {} nodes", chosen.len()))
+            .help(format!("allowed: from 2 to {MOST_NODES}; name them with `nodes`"));
+        return None;
+    }
+    Some(chosen)
+}
+
+/// The pairs of the overlay's nodes that are joined, each way.
+fn links(
+    section: &Section<'_>,
+    senders: &Senders<'_>,
+    nodes: &Option<Vec<usize>>,
+) -> Option<Vec<(usize, usize)>> {
+    let context = section.context;
+    let entry = section.get("links");
+    let nodes = nodes.as_ref()?;
+    let place = |id: usize| nodes.iter().position(|node| *node == id);
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let mut join = |a: usize, b: usize| {
+        for pair in [(a, b), (b, a)] {
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+    };
+    match entry.map(|entry| &entry.item.value) {
+        None => cables(senders, &mut join, place),
+        Some(Value::Text(text)) if text == "cables" => cables(senders, &mut join, place),
+        Some(Value::List(items)) => {
+            for item in items {
+                let Some([a, b]) = two_texts(item) else {
+                    section.refuse("links", item);
+                    return None;
+                };
+                let (from, to) =
+                    (senders.net.expect_node(context, a)?, senders.net.expect_node(context, b)?);
+                let (Some(from), Some(to)) = (place(from), place(to)) else {
+                    context
+                        .error(item.span, "a link of the overlay joins two of its nodes")
+                        .help("one of these is none; see `nodes`");
+                    return None;
+                };
+                if from == to {
+                    context.error(item.span, "a link cannot join a node to itself");
+                    return None;
+                }
+                join(from, to);
+            }
+        }
+        Some(_) => {
+            section.refuse("links", &entry?.item);
+            return None;
+        }
+    }
+    Some(pairs)
+}
+
+fn cables(
+    senders: &Senders<'_>,
+    join: &mut impl FnMut(usize, usize),
+    place: impl Fn(usize) -> Option<usize>,
+) {
+    let net = senders.net;
+    // A host that hangs on a router stands where the router does.
+    let anchor = |id: usize| {
+        let mut neighbours = net.links.iter().filter(|link| link.from == id).map(|link| link.to);
+        let first = neighbours.next().filter(|to| place(*to).is_none());
+        first.filter(|first| neighbours.all(|to| to == *first)).unwrap_or(id)
+    };
+    let nodes = (0..net.nodes.len()).filter(|id| place(*id).is_some());
+    let mut at: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    nodes.for_each(|id| at.entry(anchor(id)).or_default().extend(place(id)));
+    for link in &net.links {
+        let (Some(ones), Some(others)) = (at.get(&link.from), at.get(&link.to)) else { continue };
+        for (a, b) in ones.iter().flat_map(|a| others.iter().map(move |b| (*a, *b))) {
+            join(a, b);
+        }
+    }
+    for here in at.values() {
+        for (i, a) in here.iter().enumerate() {
+            here[..i].iter().for_each(|b| join(*a, *b));
+        }
+    }
+}
+
+/// A list of two texts.
+pub(super) fn two_texts(item: &Item) -> Option<[At<&str>; 2]> {
+    let Value::List(items) = &item.value else { return None };
+    match items.as_slice() {
+        [
+            Item { value: Value::Text(a), span: first },
+            Item { value: Value::Text(b), span: second },
+        ] => Some([At { value: a, span: *first }, At { value: b, span: *second }]),
+        _ => None,
+    }
+}
+
+/// Every node must be able to reach every other.
+fn check_reach(section: &Section<'_>, senders: &Senders<'_>, spec: &OverlaySpec) {
+    let link =
+        |link: &OverlayLink| LinkSpec { from: link.from, to: link.to, delay: Duration::ZERO };
+    let links: Vec<LinkSpec> = spec.links.iter().map(link).collect();
+    if let Err(e) = Trees::new(spec.nodes.len(), &links) {
+        let name = |node: NodeId| &senders.net.nodes[spec.nodes[node.index()].index()].name;
+        section
+            .context
+            .error(
+                section.span,
+                format!("no links of the overlay lead from {:?} to {:?}", name(e.0), name(e.1)),
+            )
+            .help("nodes are joined along cables, or as `links` lists them");
+    }
+}

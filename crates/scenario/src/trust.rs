@@ -1,0 +1,85 @@
+//! Whether lies and policers do anything under the laws of a run.
+
+use std::collections::BTreeSet;
+
+use ratewire_laws::trust::Lie;
+use ratewire_sim::setup::Setup;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::uses::Made;
+
+/// Warns of lies that a law's headers do not tell, of policers that can hold nobody, and of honest
+/// senders that one would hold.
+pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
+    warn_of_idle_lies(file, setup, made, warnings);
+    let mut policed = BTreeSet::new();
+    let mut warned = BTreeSet::new();
+    for link in setup.network.links.iter().filter(|link| link.police.is_some()) {
+        let Some((at, Made { law, name, .. })) = link.law.and_then(|at| Some((at, made.get(at)?)))
+        else {
+            continue;
+        };
+        let Some(why) = law.unpoliced() else {
+            policed.insert(law.info().name);
+            continue;
+        };
+        if warned.insert(at) {
+            let message =
+                format!("the link {:?} is policed, but {name} cannot be: {why}", link.name);
+            warnings.push(warning(file, message, "the policer lets everything pass".to_string()));
+        }
+    }
+    // Whether their way leads past the policer is not known here.
+    let flows = setup.flows.iter().map(|flow| (&flow.name, flow.law));
+    let classes = setup.traffic.iter().map(|class| (&class.name, class.law));
+    for (sender, at) in flows.chain(classes) {
+        let Made { law, name, .. } = &made[at];
+        let why = law.unpoliced().filter(|_| policed.contains(law.info().name));
+        if let Some(why) = why.filter(|_| warned.insert(at)) {
+            let message = format!("{sender:?} sends by {name}, whose ports are policed: {why}");
+            let help = "where it passes a policer it is held to less than it is meant to have";
+            warnings.push(warning(file, message, help.to_string()));
+        }
+    }
+}
+
+/// One warning for each law and key, however many flows lie so.
+fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
+    let mut warned = BTreeSet::new();
+    for flow in &setup.flows {
+        let Some(lie) = &flow.lie else { continue };
+        let Made { law, name, .. } = &made[flow.law];
+        for key in told(lie).filter(|key| !law.lies().contains(key)) {
+            if !warned.insert((name, key)) {
+                continue;
+            }
+            let message = format!(
+                "{:?} lies by `{key}`, but no header says that under {name}: it is honest there",
+                flow.name
+            );
+            let help = match law.lies() {
+                [] => format!("nobody lies under {name}"),
+                lies => format!("under {name} hosts lie by {}", lies.join(", ")),
+            };
+            warnings.push(warning(file, message, help));
+        }
+    }
+}
+
+fn warning(file: &str, message: String, help: String) -> Diagnostic {
+    let severity = Severity::Warning;
+    Diagnostic { severity, help: Some(help), ..Diagnostic::general(file, message) }
+}
+
+/// The keys of `lie` that are not as an honest flow has them.
+fn told(lie: &Lie) -> impl Iterator<Item = &'static str> {
+    let honest = Lie::default();
+    [
+        ("rtt", lie.rtt != honest.rtt),
+        ("throughput", lie.throughput != honest.throughput),
+        ("ignore_feedback", lie.ignore_feedback),
+        ("inflate", lie.inflate != honest.inflate),
+    ]
+    .into_iter()
+    .filter_map(|(key, lies)| lies.then_some(key))
+}

@@ -1,0 +1,107 @@
+//! How an overlay's nodes and the engine's flows move each other.
+
+use ratewire_overlay::LinkId;
+use ratewire_units::Time;
+
+use super::{Rare, Simulation};
+use crate::SetupError;
+use crate::error::RunError;
+use crate::overlay::Running;
+use crate::record::Recorder;
+
+/// Something that happens in an overlay at a time that was set.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    /// A node's timer.
+    Node(u32),
+    Start(u32),
+    Stop(u32),
+    /// A client joins or leaves.
+    Change(u32),
+}
+
+impl<R: Recorder> Simulation<'_, R> {
+    /// Puts the nodes on their hosts and notes what is to happen.
+    pub(super) fn open_overlay(&mut self) -> Result<(), SetupError> {
+        let Some(spec) = &self.setup.overlay else { return Ok(()) };
+        let mut delays = Vec::new();
+        for (id, flow) in self.setup.flows.iter().enumerate() {
+            let route = self.routes.get(&mut self.network, flow.from, flow.to, id as u64)?;
+            delays.push(route.delay);
+        }
+        let running = Running::new(spec, |flow| delays[flow], self.setup.seed);
+        let unreachable = |e: ratewire_overlay::Unreachable| {
+            SetupError::NoRoute(spec.nodes[e.0.index()], spec.nodes[e.1.index()])
+        };
+        self.overlay = Some(Box::new(running.map_err(unreachable)?));
+        for (i, sender) in spec.senders.iter().enumerate() {
+            self.later(sender.start, Rare::Overlay(Turn::Start(i as u32)));
+            self.later(sender.stop.unwrap_or(Time::NEVER), Rare::Overlay(Turn::Stop(i as u32)));
+        }
+        for (i, change) in spec.changes.iter().enumerate() {
+            self.later(change.at, Rare::Overlay(Turn::Change(i as u32)));
+        }
+        for node in 0..spec.nodes.len() {
+            self.stir(node);
+        }
+        Ok(())
+    }
+
+    pub(super) fn overlay_turn(&mut self, turn: Turn) {
+        let now = self.now;
+        let Some(overlay) = self.overlay.as_deref_mut() else { return };
+        let node = match turn {
+            Turn::Node(node) => {
+                let node = node as usize;
+                if overlay.timers[node] != now {
+                    return;
+                }
+                overlay.timers[node] = Time::NEVER;
+                overlay.nodes[node].advance(now);
+                node
+            }
+            Turn::Start(sender) => overlay.start_sender(now, sender as usize),
+            Turn::Stop(sender) => return overlay.stop_sender(sender as usize),
+            Turn::Change(change) => overlay.change(now, change as usize),
+        };
+        self.stir(node);
+    }
+
+    /// Messages have arrived whole over a flow that is a link of the overlay.
+    pub(super) fn overlay_arrived(&mut self, slot: u32, link: LinkId) {
+        let (Some(overlay), Some(flow)) = (self.overlay.as_deref_mut(), self.flows.at(slot)) else {
+            return;
+        };
+        let node = overlay.arrived(self.now, link, flow);
+        self.stir(node);
+    }
+
+    /// A node was told something: what it has for clients, for its links, and when it wants to be
+    /// called.
+    fn stir(&mut self, node: usize) {
+        let Some(overlay) = self.overlay.as_deref_mut() else { return };
+        overlay.deliver(self.now, node);
+        while let Some(overlay) = self.overlay.as_deref_mut()
+            && let Some(link) = overlay.nodes[node].poll_link()
+        {
+            // A link that has not started yet finds what waits when it does.
+            if let Some(slot) = self.slots[overlay.flow_of(link)] {
+                self.pump(slot);
+            }
+        }
+        let Some(overlay) = self.overlay.as_deref_mut() else { return };
+        let due = overlay.nodes[node].deadline();
+        if due < overlay.timers[node] {
+            overlay.timers[node] = due;
+            self.later(due, Rare::Overlay(Turn::Node(node as u32)));
+        }
+    }
+
+    /// What every message was owed has been delivered or is on its way.
+    pub(super) fn check_overlay(&self) -> Result<(), RunError> {
+        let Some((owed, accounted)) = self.overlay.as_ref().map(|overlay| overlay.books()) else {
+            return Ok(());
+        };
+        if owed == accounted { Ok(()) } else { Err(RunError::MessagesLost { owed, accounted }) }
+    }
+}

@@ -1,0 +1,305 @@
+//! An overlay in operation.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ratewire_net::random::stream;
+use ratewire_overlay::{
+    Delivery, GroupSpec, LinkId, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
+};
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::spec::{OverlayGroup, OverlaySender, OverlaySpec};
+use crate::flow::Flow;
+use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
+use crate::record::{GroupSample, OverlayLinkSample, OverlaySample};
+
+/// Nodes, and the messages on the way between them.
+#[derive(Debug)]
+pub(crate) struct Running {
+    spec: Arc<OverlaySpec>,
+    pub(crate) nodes: Vec<Node>,
+    /// When each node's event is due.
+    pub(crate) timers: Vec<Time>,
+    connections: Vec<Connection>,
+    /// Places of the senders in the order in which each node was told of them.
+    started: Vec<Vec<usize>>,
+    groups: Vec<GroupTally>,
+    before: Before,
+}
+
+/// What is on its way over one link.
+#[derive(Debug, Default)]
+struct Connection {
+    /// Stream offset up to which messages were written.
+    written: u64,
+    /// Messages, and where in the stream each ends.
+    messages: VecDeque<(u64, Message)>,
+}
+
+/// What a group's members were handed.
+#[derive(Clone, Debug, Default)]
+struct GroupTally {
+    /// By node: messages.
+    delivered: Vec<u64>,
+    /// Sum and largest of the times from purchase to delivery at a node.
+    latency: u128,
+    latency_max: Duration,
+    views: u64,
+}
+
+/// As of the last sample.
+#[derive(Debug, Default)]
+struct Before {
+    sent: Vec<u64>,
+    owed: u64,
+    delivered: Vec<Vec<u64>>,
+    areas: Vec<u128>,
+    traffic: Vec<(Bytes, Bytes)>,
+}
+
+impl Running {
+    pub(crate) fn new(
+        spec: &Arc<OverlaySpec>,
+        delay: impl Fn(usize) -> Duration,
+        seed: u64,
+    ) -> Result<Running, Unreachable> {
+        let trees = Trees::new(spec.nodes.len(), &spec.tree_links(delay))?;
+        let group = |group: &OverlayGroup| GroupSpec {
+            service: group.service,
+            members: group.members.clone(),
+        };
+        let groups = spec.groups.iter().map(group).collect();
+        let overlay = Arc::new(Overlay { params: spec.params.clone(), trees, groups });
+        let node = |i: usize| {
+            let random = stream(seed, "overlay purchases", i as u64);
+            Node::new(NodeId(i as u8), Arc::clone(&overlay), random)
+        };
+        let nodes = spec.nodes.len();
+        let tally = GroupTally { delivered: vec![0; nodes], ..GroupTally::default() };
+        Ok(Running {
+            nodes: (0..nodes).map(node).collect(),
+            timers: vec![Time::NEVER; nodes],
+            connections: spec.links.iter().map(|_| Connection::default()).collect(),
+            started: vec![Vec::new(); nodes],
+            groups: vec![tally; spec.groups.len()],
+            before: Before {
+                sent: vec![0; spec.senders.len()],
+                owed: 0,
+                delivered: vec![vec![0; nodes]; spec.groups.len()],
+                areas: vec![0; spec.links.len()],
+                traffic: vec![(Bytes::ZERO, Bytes::ZERO); spec.links.len()],
+            },
+            spec: Arc::clone(spec),
+        })
+    }
+
+    /// The link that a flow is.
+    pub(crate) fn link_of(&self, flow: usize) -> Option<LinkId> {
+        let place = self.spec.links.iter().position(|link| link.flow == flow);
+        place.map(|place| LinkId(place as u16))
+    }
+
+    /// The flow that a link is.
+    pub(crate) fn flow_of(&self, link: LinkId) -> usize {
+        self.spec.links[link.index()].flow
+    }
+
+    pub(crate) fn start_sender(&mut self, now: Time, sender: usize) -> usize {
+        let spec = &self.spec.senders[sender];
+        self.nodes[spec.at.index()].start_sender(now, &spec.spec);
+        self.started[spec.at.index()].push(sender);
+        spec.at.index()
+    }
+
+    pub(crate) fn stop_sender(&mut self, sender: usize) {
+        let spec = &self.spec.senders[sender];
+        self.nodes[spec.at.index()].stop_sender(spec.spec.client);
+    }
+
+    pub(crate) fn change(&mut self, now: Time, change: usize) -> usize {
+        let change = self.spec.changes[change];
+        let node = &mut self.nodes[change.node.index()];
+        if change.joins {
+            node.join(now, change.group, change.client);
+        } else {
+            node.leave(now, change.group, change.client);
+        }
+        change.node.index()
+    }
+
+    /// Writes to a flow what waits for it, until it has a packet to send.
+    #[cold]
+    pub(crate) fn feed(&mut self, now: Time, link: LinkId, flow: &mut Flow) {
+        let connection = &mut self.connections[link.index()];
+        let node = &mut self.nodes[self.spec.links[link.index()].from.index()];
+        while flow.sender.unsent() < flow.sender.mss()
+            && let Some(message) = node.take(now, link)
+        {
+            connection.written += message.size.get();
+            flow.sender.write(message.size);
+            connection.messages.push_back((connection.written, message));
+        }
+        flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
+    }
+
+    /// Hands the messages that have arrived over a flow to the node at its far end, which is returned.
+    pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
+        let to = self.spec.links[link.index()].to.index();
+        let messages = &mut self.connections[link.index()].messages;
+        let whole = |messages: &VecDeque<(u64, Message)>| {
+            messages.front().is_some_and(|(end, _)| *end <= flow.receiver.delivered().get())
+        };
+        while whole(messages)
+            && let Some((_, message)) = messages.pop_front()
+        {
+            self.nodes[to].receive(now, message);
+            tally(&mut self.groups, now, &mut self.nodes[to]);
+        }
+        flow.end = messages.front().map_or(u64::MAX, |(end, _)| *end);
+        to
+    }
+
+    /// Notes what a node has for its clients.
+    pub(crate) fn deliver(&mut self, now: Time, node: usize) {
+        tally(&mut self.groups, now, &mut self.nodes[node]);
+    }
+
+    /// Deliveries that messages are owed, and those that were made or are on their way.
+    pub(crate) fn books(&self) -> (u64, u64) {
+        let owed = self.nodes.iter().map(|node| node.counts().owed).sum();
+        let came: u64 = self.nodes.iter().map(|node| node.counts().came).sum();
+        let queued: u64 = self.nodes.iter().map(Node::owed_in_queues).sum();
+        let on_links = self.connections.iter().enumerate().flat_map(|(link, connection)| {
+            let from = &self.nodes[self.spec.links[link].from.index()];
+            let link = LinkId(link as u16);
+            connection.messages.iter().map(move |(_, message)| from.owed_over(link, message))
+        });
+        (owed, came + queued + on_links.sum::<u64>())
+    }
+
+    /// Messages that each sender has paid for, and deliveries owed to those of each group.
+    fn sent(&self) -> (Vec<SenderOutcome>, Vec<u64>) {
+        let idle = |sender: &OverlaySender| SenderOutcome {
+            group: sender.spec.group,
+            counts: SenderCounts::default(),
+        };
+        let mut sent: Vec<SenderOutcome> = self.spec.senders.iter().map(idle).collect();
+        let mut owed = vec![0; self.spec.groups.len()];
+        for (node, started) in self.nodes.iter().zip(&self.started) {
+            for ((_, counts), place) in node.senders().zip(started) {
+                sent[*place].counts = counts;
+                owed[sent[*place].group.index()] += counts.owed;
+            }
+        }
+        (sent, owed)
+    }
+
+    /// What happened since the last sample.
+    pub(crate) fn sample(
+        &mut self,
+        at: Time,
+        interval: Duration,
+        tell: &mut dyn FnMut(&OverlaySample<'_>),
+    ) {
+        let (senders, owed) = self.sent();
+        let mut groups = vec![GroupSample::default(); self.groups.len()];
+        let mut sent = Vec::with_capacity(senders.len());
+        for (sender, before) in senders.iter().zip(&mut self.before.sent) {
+            let now = sender.counts.sent;
+            let since = now - core::mem::replace(before, now);
+            groups[sender.group.index()].sent += since;
+            sent.push(since);
+        }
+        let owed: u64 = owed.iter().sum();
+        let owed_since = owed - core::mem::replace(&mut self.before.owed, owed);
+        for ((group, tally), before) in
+            groups.iter_mut().zip(&self.groups).zip(&mut self.before.delivered)
+        {
+            let since = tally.delivered.iter().zip(before.iter()).map(|(now, then)| now - then);
+            group.delivered = since.collect();
+            before.copy_from_slice(&tally.delivered);
+        }
+        let mut links = Vec::with_capacity(self.connections.len());
+        for place in 0..self.connections.len() {
+            links.push(self.sample_link(at, interval, place));
+        }
+        tell(&OverlaySample {
+            at,
+            interval,
+            groups: &groups,
+            links: &links,
+            sent: &sent,
+            owed: owed_since,
+        });
+    }
+
+    fn sample_link(&mut self, at: Time, interval: Duration, place: usize) -> OverlayLinkSample {
+        let link = LinkId(place as u16);
+        let node = &mut self.nodes[self.spec.links[place].from.index()];
+        let price = node.cost(link);
+        let Some(queue) = node.queue_mut(link) else { return OverlayLinkSample::default() };
+        let area = queue.area(at);
+        let since = area - core::mem::replace(&mut self.before.areas[place], area);
+        let counts = queue.counts();
+        let traffic = (counts.data, counts.control());
+        let before = core::mem::replace(&mut self.before.traffic[place], traffic);
+        OverlayLinkSample {
+            queue_mean: since as f64 / interval.ps().max(1) as f64,
+            queue_max: queue.take_peak(),
+            price,
+            data: traffic.0 - before.0,
+            control: traffic.1 - before.1,
+        }
+    }
+
+    pub(crate) fn outcome(&mut self, ended: Time) -> OverlayOutcome {
+        let (senders, owed) = self.sent();
+        let groups = self.groups.iter().enumerate().map(|(i, tally)| {
+            let mine = senders.iter().filter(|sender| sender.group.index() == i);
+            let delivered: u64 = tally.delivered.iter().sum();
+            let mean = tally.latency.checked_div(u128::from(delivered));
+            GroupOutcome {
+                sent: mine.map(|sender| sender.counts.sent).sum(),
+                owed: owed[i],
+                delivered: tally.delivered.clone(),
+                latency_mean: mean.map(|ps| Duration::from_ps(ps as u64)),
+                latency_max: (delivered > 0).then_some(tally.latency_max),
+                views: tally.views,
+            }
+        });
+        let groups = groups.collect();
+        let run = ended.ps().max(1) as f64;
+        let mut links = Vec::with_capacity(self.connections.len());
+        for (place, link) in self.spec.links.iter().enumerate() {
+            let Some(queue) = self.nodes[link.from.index()].queue_mut(LinkId(place as u16)) else {
+                continue;
+            };
+            links.push(OverlayLinkOutcome {
+                flow: link.flow,
+                queue_mean: queue.area(ended) as f64 / run,
+                queue_max: queue.counts().most,
+                counts: queue.counts(),
+            });
+        }
+        OverlayOutcome { groups, senders, links }
+    }
+}
+
+fn tally(groups: &mut [GroupTally], now: Time, node: &mut Node) {
+    while let Some(delivery) = node.poll_delivery() {
+        match delivery {
+            Delivery::Data { group, bought, .. } => {
+                let tally = &mut groups[group.index()];
+                tally.delivered[node.id().index()] += 1;
+                let latency = now.since(bought);
+                tally.latency += u128::from(latency.ps());
+                tally.latency_max = tally.latency_max.max(latency);
+            }
+            Delivery::View { group, number, .. } => {
+                let tally = &mut groups[group.index()];
+                tally.views = tally.views.max(number);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The overlay of benchmarks: fifty nodes on a ring with chords, and a group for every ten clients.
+
+use std::sync::Arc;
+
+use ratewire_laws::AnyLaw;
+use ratewire_overlay::{ClientId, GroupId, NodeId, Params, SenderSpec, Service};
+use ratewire_transport::App;
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
+use crate::dumbbell::{Dumbbell, cable, node};
+use crate::setup::{FlowSpec, Setup};
+
+const NODES: u32 = 50;
+/// Of the ten clients of a group, those that send; the others are its members.
+const SENDERS: u32 = 4;
+
+/// `clients` clients on fifty nodes, each joined to its neighbours and to the seventh on either side by
+/// cables of this rate and round trip, and so many packets of queue.
+pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32) -> Setup {
+    let Dumbbell { transport, .. } = Dumbbell::new(law.clone(), 0, rate, rtt, queue);
+    let mut setup = Dumbbell::new(law, 0, rate, rtt, queue).setup();
+    setup.network = Default::default();
+    let mut links = Vec::new();
+    for i in 0..NODES {
+        node(&mut setup.network, format!("n{i}"), true);
+    }
+    let limit = ratewire_net::spec::Limit::Packets(queue);
+    for (i, step) in (0..NODES).flat_map(|i| [(i, 1), (i, 7)]) {
+        let other = (i + step) % NODES;
+        cable(&mut setup.network, i, other, rate, rtt / 2, limit);
+        for (from, to) in [(i, other), (other, i)] {
+            let (one, two) = (NodeId(from as u8), NodeId(to as u8));
+            links.push(OverlayLink { from: one, to: two, flow: setup.flows.len() });
+            setup.flows.push(FlowSpec {
+                name: format!("n{from}=>n{to}"),
+                from: ratewire_net::spec::NodeId(from),
+                to: ratewire_net::spec::NodeId(to),
+                law: 0,
+                start: Time::ZERO,
+                stop: None,
+                app: App::fed(),
+                transport: transport.clone(),
+                lie: None,
+            });
+        }
+    }
+    let payload = transport.packet.saturating_sub(transport.headers);
+    // Neighbours in a group are thirteen nodes apart, and groups begin where the last did and one on.
+    let home = |client: u32| NodeId(((client / 10 + client % 10 * 13) % NODES) as u8);
+    let members = |group: u32| {
+        let clients = group * 10 + SENDERS..group * 10 + 10;
+        clients.map(|client| (ClientId(client), home(client))).collect()
+    };
+    let group = |group: u32| OverlayGroup {
+        name: format!("g{group}"),
+        service: Service::Fifo,
+        members: members(group),
+    };
+    let sender = |client: u32| OverlaySender {
+        at: home(client),
+        spec: SenderSpec {
+            client: ClientId(client),
+            group: GroupId(client / 10),
+            message: payload,
+            line: Rate::from_mbps(10),
+            offered: None,
+        },
+        start: Time::ZERO,
+        stop: None,
+    };
+    setup.overlay = Some(Arc::new(OverlaySpec {
+        params: Params::default(),
+        nodes: (0..NODES).map(ratewire_net::spec::NodeId).collect(),
+        links,
+        groups: (0..clients / 10).map(group).collect(),
+        senders: (0..clients).filter(|client| client % 10 < SENDERS).map(sender).collect(),
+        changes: Vec::new(),
+        payload: Bytes::new(payload.get()),
+    }));
+    setup
+}

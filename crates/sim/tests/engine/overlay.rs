@@ -1,0 +1,176 @@
+//! An overlay over simulated connections.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use ratewire_net::spec::{Change, Limit, LinkId, Loss, NodeId as Host};
+use ratewire_overlay::{ClientId, GroupId, NodeId, Params, SenderSpec, Service};
+use ratewire_sim::outcome::OverlayOutcome;
+use ratewire_sim::overlay::optimum::optimum;
+use ratewire_sim::overlay::spec::*;
+use ratewire_transport::App;
+use ratewire_units::{Bytes, Rate, Time};
+
+use crate::net::*;
+
+/// Hosts joined by cables of so many Mb/s, with 10 ms and 50 packets each, and an overlay over all.
+fn overlay(
+    hosts: u32,
+    cables: &[(u32, u32, u64)],
+    groups: Vec<OverlayGroup>,
+) -> (Net, OverlaySpec) {
+    let mut net = Net::new(law("newreno", &[]));
+    net.nodes(hosts);
+    let mut links = Vec::new();
+    for (a, b, mbps) in cables {
+        let first = net.cable(*a, *b, MBPS(*mbps), MS(10));
+        for link in [first, first + 1] {
+            net.link(link).limit = Limit::Packets(50);
+        }
+        for (from, to) in [(*a, *b), (*b, *a)] {
+            let flow = net.setup.flows.len();
+            net.flow(from, to, App::fed());
+            links.push(OverlayLink { from: NodeId(from as u8), to: NodeId(to as u8), flow });
+        }
+    }
+    let spec = OverlaySpec {
+        params: Params::default(),
+        nodes: (0..hosts).map(Host).collect(),
+        links,
+        groups,
+        senders: Vec::new(),
+        changes: Vec::new(),
+        payload: Bytes::new(1460),
+    };
+    (net, spec)
+}
+
+fn group(name: &str, service: Service, members: &[(u32, u8)]) -> OverlayGroup {
+    let members = members.iter().map(|(client, node)| (ClientId(*client), NodeId(*node)));
+    OverlayGroup { name: name.into(), service, members: members.collect() }
+}
+
+fn sender(client: u32, at: u8, group: u32) -> OverlaySender {
+    let spec = SenderSpec {
+        client: ClientId(client),
+        group: GroupId(group),
+        message: Bytes::new(1460),
+        line: Rate::from_mbps(10),
+        offered: None,
+    };
+    OverlaySender { at: NodeId(at), spec, start: Time::ZERO, stop: None }
+}
+
+/// The paper's scenario 2: both groups cross B-D, at 2 Mb/s.
+fn scenario_2(senders: u32) -> (Net, OverlaySpec) {
+    let cables = [(0, 1, 3), (1, 2, 3), (1, 3, 2), (3, 4, 3), (3, 5, 2)];
+    let ace = group("ace", Service::Fifo, &[(1000, 2), (1001, 4)]);
+    let aef = group("aef", Service::Fifo, &[(1002, 4), (1003, 5)]);
+    let (net, mut spec) = overlay(6, &cables, vec![ace, aef]);
+    spec.senders = (0..senders).map(|i| sender(i, 0, i % 2)).collect();
+    (net, spec)
+}
+
+fn megabits(overlay: &OverlayOutcome, group: usize, seconds: f64) -> f64 {
+    overlay.groups[group].sent as f64 * 1460.0 * 8.0 / 1e6 / seconds
+}
+
+#[test]
+fn two_groups_share_a_bottleneck_and_use_it() {
+    let (mut net, spec) = scenario_2(40);
+    net.setup.overlay = Some(Arc::new(spec));
+    let overlay = net.seconds(100.0).run().overlay.unwrap();
+    let (ace, aef) = (megabits(&overlay, 0, 100.0), megabits(&overlay, 1, 100.0));
+    assert!((ace - aef).abs() < 0.1 * ace, "{ace} and {aef}");
+    assert!(ace + aef > 0.97 * 2.0 * 1460.0 / 1500.0, "{ace} and {aef}");
+    // What is sent is received by all, but for what still waits.
+    for (group, nodes) in overlay.groups.iter().zip([[2, 4], [4, 5]]) {
+        for node in nodes {
+            let missing = group.sent - group.delivered[node];
+            assert!(missing < 300, "{missing} of {} are missing at {node}", group.sent);
+        }
+    }
+    let control: u64 = overlay.links.iter().map(|link| link.counts.control().get()).sum();
+    let data: u64 = overlay.links.iter().map(|link| link.counts.data.get()).sum();
+    assert!(control * 500 < data && control > 0, "{control} of {data}");
+}
+
+/// The optimum of the paper's scenario 2 is known: all of B-D.
+#[test]
+fn the_optimum_is_what_the_bottleneck_carries() {
+    let (mut net, spec) = scenario_2(2);
+    net.setup.overlay = Some(Arc::new(spec));
+    let periods = optimum(&net.setup).unwrap();
+    let carried = 2e6 / 8.0 * 1460.0 / 1500.0;
+    assert_eq!(periods.len(), 1);
+    assert!((periods[0].worth.get() - carried).abs() < 1.0, "{:?}", periods[0]);
+}
+
+#[test]
+fn the_optimum_follows_flows_that_come_and_links_that_change() {
+    let (mut net, spec) = scenario_2(2);
+    net.flow(1, 3, App::unlimited()).start = secs(2.0);
+    let rate = Change::Rate(MBPS(1));
+    net.setup.changes.push((secs(4.0), LinkId(4), rate));
+    net.setup.overlay = Some(Arc::new(spec));
+    let worth: Vec<f64> = optimum(&net.setup)
+        .unwrap()
+        .iter()
+        .map(|p| p.worth.bps() / 1e6 * 1500.0 / 1460.0)
+        .collect();
+    let expected = [2.0, 1.0, 0.5];
+    assert!(worth.iter().zip(expected).all(|(w, e)| (w - e).abs() < 1e-6), "{worth:?}");
+}
+
+#[test]
+fn the_same_seed_is_the_same_run() {
+    let run = |seed| {
+        let (mut net, spec) = scenario_2(8);
+        net.setup.overlay = Some(Arc::new(spec));
+        net.setup.seed = seed;
+        let net = net.seconds(5.0);
+        format!("{:?}", net.run().overlay)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// On a lossy network, with clients that come and go: every delivery that is owed is made or on
+    /// its way, which the engine checks at the end of each run.
+    #[test]
+    fn nothing_is_lost_between_nodes(
+        loss in prop_oneof![Just(0.0), 0.0..0.1f64],
+        service in prop_oneof![Just(Service::Unordered), Just(Service::Fifo), Just(Service::Agreed)],
+        changes in prop::collection::vec((0u64..3000, 0u8..6), 0..20),
+        stop in prop::option::of(0u64..3000),
+        seed in any::<u64>(),
+    ) {
+        let (mut net, mut spec) = scenario_2(6);
+        for link in 0..10 {
+            net.link(link).loss = Loss::Random(loss);
+        }
+        spec.groups.iter_mut().for_each(|group| group.service = service);
+        for (i, (ms, node)) in changes.iter().enumerate() {
+            let client = ClientId(2000 + i as u32);
+            let change = |at: u64, joins| MemberChange {
+                at: Time::ZERO + MS(at),
+                group: GroupId(i as u32 % 2),
+                client,
+                node: NodeId(*node),
+                joins,
+            };
+            spec.changes.extend([change(*ms, true), change(ms + 300, false)]);
+        }
+        spec.senders[0].stop = stop.map(|ms| Time::ZERO + MS(ms));
+        net.setup.seed = seed;
+        net.setup.overlay = Some(Arc::new(spec));
+        let overlay = net.seconds(4.0).run().overlay.unwrap();
+        for group in &overlay.groups {
+            prop_assert!(group.sent > 0);
+            prop_assert!(group.delivered.iter().sum::<u64>() <= group.owed);
+        }
+    }
+}
