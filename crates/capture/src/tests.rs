@@ -234,6 +234,7 @@ fn every_law_s_header_stands_before_tcp_as_the_law_writes_it() {
         mss: Bytes::new(1400),
         packet: Bytes::new(1500),
         line_rate: Rate::from_mbps(100),
+        back_pressured: false,
     };
     let mut with_header = 0;
     for info in ratewire_laws::list() {

@@ -111,7 +111,8 @@ impl<'a> PacketFile<'a> {
     }
 
     fn packet(&mut self, seen: &PacketSeen) {
-        if self.failed.is_none() {
+        let is_kept = self.setup.captured_links.contains(&seen.packet.link);
+        if is_kept && self.failed.is_none() {
             self.failed = self.capture.packet(seen).err();
         }
     }
@@ -181,6 +182,7 @@ impl Recorder for Also<'_> {
         }
     }
     fn packet(&mut self, seen: &PacketSeen) {
+        self.evaluator.packet(seen);
         if let Some(capture) = &mut self.capture {
             capture.packet(seen);
         }

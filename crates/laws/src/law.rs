@@ -160,6 +160,8 @@ pub struct FlowContext {
     pub packet: Bytes,
     /// Rate of the sender's own link.
     pub line_rate: Rate,
+    /// Whether that link is paused when what it fills has no room (802.3x, PFC): a host knows.
+    pub back_pressured: bool,
 }
 
 /// What a port may know about its link when it is made.

@@ -26,6 +26,7 @@ pub mod junction;
 pub mod kernel;
 mod law;
 pub mod maxnet;
+pub mod noq;
 pub mod options;
 mod paced;
 pub mod piqi_rcp;

@@ -326,6 +326,7 @@ registry! {
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
     Bbr => crate::bbr::Bbr,
+    Noq => crate::noq::Noq,
     Fixed => crate::fixed::Fixed,
     XcpKernel => crate::kernel::XcpKernel,
     RcpKernel => crate::kernel::RcpKernel,

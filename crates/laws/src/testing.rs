@@ -15,8 +15,12 @@ use crate::options::Options;
 /// Payload of a full packet.
 pub(crate) const MSS: Bytes = Bytes::new(1000);
 /// A flow of such packets, with 40 bytes of headers, on a link of 10 Gbit/s.
-pub(crate) const FLOW: FlowContext =
-    FlowContext { mss: MSS, packet: Bytes::new(1040), line_rate: Rate::from_mbps(10_000) };
+pub(crate) const FLOW: FlowContext = FlowContext {
+    mss: MSS,
+    packet: Bytes::new(1040),
+    line_rate: Rate::from_mbps(10_000),
+    back_pressured: false,
+};
 
 /// The source of a law with these options.
 pub(crate) fn source<L: Law>(options: &[(&str, &str)]) -> L::Source {

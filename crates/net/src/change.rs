@@ -21,17 +21,20 @@ impl Network {
         self.catch_up(now, id, scheduler);
         match *change {
             Change::Delay(delay) => self.links[id.index()].delay = delay,
-            Change::Up(up) => self.set_up(now, id, up),
+            Change::Up(up) => self.set_up(now, id, up, scheduler),
             Change::Rate(rate) => self.change_rate(now, id, rate, scheduler),
         }
     }
 
-    fn set_up(&mut self, now: Time, id: LinkId, up: bool) {
+    fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {
         let seed = self.seed;
         let link = &mut self.links[id.index()];
         link.extra_mut(u64::from(id.0), seed).down = !up;
         if up {
             return;
+        }
+        if link.outlet().is_some() {
+            return self.empty_switch(now, id, scheduler);
         }
         link.sum_areas(now);
         let dropped = link.row.split_off(link.started as usize);
@@ -62,6 +65,10 @@ impl Network {
         // What waited at rate zero starts now and not in the past.
         link.busy_until = link.busy_until.max(now);
         let medium = link.medium();
+        if let Some(outlet) = link.outlet_mut() {
+            outlet.set_rate(rate);
+            self.take_turns(now, id, scheduler);
+        }
         self.catch_up(now, id, scheduler);
         if let Some(medium) = medium {
             self.contend(now, medium, scheduler);

@@ -5,6 +5,7 @@
 
 mod change;
 mod discipline;
+mod fabric;
 mod link;
 mod medium;
 mod network;
@@ -18,6 +19,7 @@ mod service;
 pub mod spec;
 mod trail;
 
+pub use fabric::Deadlock;
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};

@@ -14,6 +14,7 @@ use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::discipline::{CoDel, Red};
+use crate::fabric::PauseTally;
 use crate::packet::{Fate, Label};
 use crate::random::unit;
 use crate::service::TraceCursor;
@@ -137,19 +138,30 @@ impl Link {
     /// What waits, as ports are told.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
-        PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting() }
+        PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
     }
 
-    /// Packets waiting.
+    /// Packets waiting in the row.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
         self.row.len() as u32 - self.started
     }
 
+    /// Packets waiting, in the row or in a switch.
+    #[inline]
+    pub(crate) fn waiting_all(&self) -> u32 {
+        match &self.extra {
+            None => self.waiting(),
+            Some(extra) => self.waiting() + extra.outlet.as_ref().map_or(0, |o| o.waiting),
+        }
+    }
+
     /// Packets on the wire or being sent.
     pub(crate) fn flying(&self) -> u64 {
-        let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
-        u64::from(self.started - self.tally.gone) + late
+        let aside = self.extra.as_ref().map_or(0, |extra| {
+            extra.late.len() as u64 + extra.outlet.as_ref().map_or(0, |outlet| outlet.intake())
+        });
+        u64::from(self.started - self.tally.gone) + aside
     }
 
     /// Whether every packet that came is accounted for.
@@ -157,14 +169,17 @@ impl Link {
         let t = &self.tally;
         let dropped =
             t.dropped_full + t.dropped_early + t.dropped_down + t.dropped_policed + t.lost;
-        let here = self.flying() + u64::from(self.waiting());
+        let here = self.flying() + u64::from(self.waiting_all());
         self.arrived == self.passed + dropped + here
     }
 
     /// The link as it stands, and starts the next interval's peaks.
     pub(crate) fn observe(&mut self, now: Time) -> Observation {
         self.sum_areas(now);
-        let waiting = self.waiting();
+        let waiting = self.waiting_all();
+        let outlet = self.extra.as_deref_mut().and_then(|extra| extra.outlet.as_deref_mut());
+        let refused = outlet.as_ref().map_or(0, |outlet| outlet.refused());
+        let pausing = outlet.map_or(PauseTally::default(), |outlet| outlet.tally(now));
         let t = &mut self.tally;
         let (interval_packets, interval_bytes) = (t.peak_packets, t.peak_bytes);
         t.peak_packets_run = t.peak_packets_run.max(t.peak_packets);
@@ -175,7 +190,7 @@ impl Link {
         Observation {
             busy: self.busy.saturating_sub(unfinished),
             sent_bytes: Bytes::new(self.sent_bytes),
-            sent_packets: self.passed + t.lost + self.flying(),
+            sent_packets: self.passed + t.lost + self.flying() + refused,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
             peak_packets: interval_packets,
@@ -191,13 +206,23 @@ impl Link {
             lost: t.lost,
             marked: t.marked,
             corrected: t.corrected,
+            pauses: pausing.pauses,
+            paused: pausing.paused,
+            control_frames: pausing.control_frames,
+            overflowed: pausing.overflowed,
         }
     }
 
     /// Brings the areas up to date before the number waiting changes.
     #[inline]
     pub(crate) fn sum_areas(&mut self, now: Time) {
-        let waiting = self.waiting();
+        self.sum_areas_with(now, 0);
+    }
+
+    /// The same, with so many more than are counted as waiting.
+    #[inline]
+    pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
+        let waiting = self.waiting_all() + more;
         if waiting > 0 {
             let span = u128::from(now.since(self.tally.area_until).ps());
             self.tally.area_packets += u128::from(waiting) * span;
@@ -219,8 +244,13 @@ impl Link {
 
     #[inline]
     pub(crate) fn has_room_for(&self, size: u32) -> bool {
-        self.waiting() < self.limit_packets
-            && self.waiting_bytes + u64::from(size) <= self.limit_bytes
+        self.has_room_beside(self.waiting(), size)
+    }
+
+    /// The same, where so many wait.
+    #[inline]
+    pub(crate) fn has_room_beside(&self, waiting: u32, size: u32) -> bool {
+        waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
     /// When a packet that starts now will have left, and the time it adds to the time spent sending.

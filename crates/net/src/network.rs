@@ -6,6 +6,7 @@ use ratewire_laws::{AnyLaw, AnyPort, LinkContext};
 use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
 
+use crate::fabric::Fabric;
 use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
@@ -41,6 +42,8 @@ pub struct Address {
     pub generation: u32,
     /// Whether it may be marked instead of dropped.
     pub ecn: bool,
+    /// Its class of priority, 0 to 7.
+    pub class: u8,
 }
 
 /// A network in operation, sans-IO: it is told the time and what happens, and says when it wants to
@@ -62,6 +65,9 @@ pub struct Network {
     /// Packets that policers corrected or dropped, by flow: for the record, policers have bounded memory.
     pub(crate) clamps: BTreeMap<u32, u64>,
     pub(crate) seed: u64,
+    pub(crate) fabric: Fabric,
+    /// Something waits to be asked for with [`Network::take_captured`] or [`Network::take_roomy`].
+    pub(crate) has_news: bool,
 }
 
 /// A packet seen at the far end of a link, as it went by.
@@ -99,6 +105,8 @@ impl Network {
             followed: Followed::default(),
             clamps: BTreeMap::new(),
             seed,
+            fabric: Fabric::default(),
+            has_news: false,
         };
         for (i, link) in spec.links.iter().enumerate() {
             let mut new = Link::new(link, i as u64, seed);
@@ -121,6 +129,7 @@ impl Network {
             }
             network.links.push(new);
         }
+        network.fabric = Fabric::new(&spec.links, &mut network.links, seed);
         network
     }
 
@@ -129,10 +138,14 @@ impl Network {
         let seed = self.seed;
         self.links[id.index()].extra_mut(u64::from(id.0), seed).captured = true;
     }
-    /// The packets noted since this was last asked.
+    /// Whether there is something to be taken since this was last asked.
     #[inline]
-    pub fn take_captured(&mut self) -> Option<Vec<Captured>> {
-        (!self.captured.is_empty()).then(|| core::mem::take(&mut self.captured))
+    pub fn take_news(&mut self) -> bool {
+        core::mem::take(&mut self.has_news)
+    }
+    /// The packets noted since this was last asked.
+    pub fn take_captured(&mut self) -> Vec<Captured> {
+        core::mem::take(&mut self.captured)
     }
 
     /// Makes a route of these links.
@@ -237,6 +250,8 @@ impl Network {
             size: address.size,
             flow: address.flow,
             generation: address.generation,
+            class: address.class,
+            lane: 0,
             ecn: if address.ecn { Ecn::Capable } else { Ecn::NotCapable },
             fate: Fate::Arrives,
         };

@@ -36,6 +36,10 @@ pub struct Label {
     pub flow: u32,
     /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
+    /// Class of priority, 0 to 7.
+    pub class: u8,
+    /// With queues by flow: the one it left on the link it is on.
+    pub(crate) lane: u8,
     /// Congestion mark.
     pub ecn: Ecn,
     pub(crate) fate: Fate,

@@ -72,7 +72,7 @@ impl Network {
             _ => Time::NEVER,
         };
         if let Some(extra) = &link.extra {
-            due = due.min(extra.medium_free).min(extra.next_late());
+            due = due.min(extra.medium_free).min(extra.next_due());
         }
         link.next_event = due;
         if due != Time::NEVER {
@@ -186,8 +186,8 @@ impl Network {
         let link = &mut self.links[id.index()];
         link.row[at] = label;
         if at == 0 {
-            let late = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_late());
-            link.next_event = label.time.min(late);
+            let due = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_due());
+            link.next_event = label.time.min(due);
             scheduler.schedule(link.next_event, id);
         }
     }
@@ -206,8 +206,8 @@ impl Network {
         link.row.push_back(label);
         link.started += 1;
         if link.started == 1 {
-            let late = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_late());
-            link.next_event = label.time.min(late);
+            let due = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_due());
+            link.next_event = label.time.min(due);
             scheduler.schedule(link.next_event, id);
         }
     }

@@ -75,6 +75,9 @@ impl Network {
                 return;
             }
         }
+        if link.outlet().is_some() {
+            return self.join(now, id, label, scheduler);
+        }
         let medium = link.medium();
         let idle =
             medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
@@ -161,6 +164,12 @@ impl Network {
             self.contend(now, medium, scheduler);
         }
         self.catch_up(now, id, scheduler);
+        if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
+            let link = &mut self.links[id.index()];
+            link.passed += 1;
+            Self::schedule_head(link, id, scheduler);
+            return self.forward(now, taken_in, scheduler);
+        }
         let link = &mut self.links[id.index()];
         if let Some(late) = link.take_late(now) {
             link.passed += 1;
@@ -175,8 +184,16 @@ impl Network {
         };
         if head.fate == Fate::Arrives {
             self.note_captured(now, id, head);
+            if self.await_intake(now, id, head, scheduler) {
+                let link = &mut self.links[id.index()];
+                link.row.pop_front();
+                link.started -= 1;
+                Self::schedule_head(link, id, scheduler);
+                return None;
+            }
             return self.deliver(now, id, scheduler);
         }
+        let link = &mut self.links[id.index()];
         link.row.pop_front();
         link.started -= 1;
         match head.fate {
@@ -195,6 +212,7 @@ impl Network {
         if self.links[id.index()].extra.as_ref().is_some_and(|e| e.captured) {
             let content = *self.packets.content(label.content);
             let ack = self.packets.ack(label.content);
+            self.has_news = true;
             self.captured.push(Captured { at: now, link: id, label, content, ack });
         }
     }
@@ -218,7 +236,7 @@ impl Link {
 }
 
 /// Carries out a discipline's verdict; returns whether the packet goes on.
-fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
+pub(crate) fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
     match verdict {
         Verdict::Pass => true,
         Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {

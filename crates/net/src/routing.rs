@@ -210,7 +210,7 @@ fn places(spec: &NetworkSpec) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Discipline, Limit, LinkSpec, Loss, NodeSpec, Service};
+    use crate::spec::{Discipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
     use ratewire_units::{Bytes, Rate};
 
     fn network(nodes: u32, cables: &[(u32, u32, u64)]) -> NetworkSpec {
@@ -235,6 +235,8 @@ mod tests {
                     strips: false,
                     reorder: None,
                     police: None,
+                    pause: None,
+                    driver: DriverSpec::default(),
                 });
             }
         }

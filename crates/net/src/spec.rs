@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+pub use ratewire_backpressure::frames::Quanta;
+pub use ratewire_backpressure::queues::Arrangement;
 use ratewire_units::{Bytes, Duration, Rate};
 
 /// Index of a node in [`NetworkSpec::nodes`].
@@ -93,6 +95,10 @@ pub struct LinkSpec {
     pub reorder: Option<Reorder>,
     /// Whether senders are held to their headers here; where no port stands they are not.
     pub police: Option<PoliceSpec>,
+    /// The buffer at its far end that pauses it; `None` for one that drops what finds no room.
+    pub pause: Option<PauseSpec>,
+    /// How the host that sends on it hands it packets.
+    pub driver: DriverSpec,
 }
 
 /// How fast a link sends.
@@ -223,6 +229,67 @@ pub struct PoliceSpec {
     pub suspects: u32,
     /// How much faster than it was granted a flow may send, as a share.
     pub tolerance: f64,
+}
+
+/// A buffer that pauses the link that fills it.
+///
+/// What came by such a link waits in this buffer, whichever link it is to leave by, and takes no room
+/// in the queue of that link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PauseSpec {
+    /// The link on which the far end tells the near end, between the same two nodes.
+    pub back: LinkId,
+    /// How the nodes at both ends sort what waits; all such links of a node have the same.
+    pub arrangement: Arrangement,
+    /// Whether each class has a buffer of its own and is paused by itself (PFC).
+    pub by_class: bool,
+    /// Room, for each class if `by_class`.
+    pub buffer: Bytes,
+    /// Above this the link is paused.
+    pub xoff: Bytes,
+    /// At this or below it goes on.
+    pub xon: Bytes,
+    /// For how long a frame pauses; said again after half of it.
+    pub quanta: Quanta,
+    /// How long the transmitter takes to obey.
+    pub reaction: Duration,
+    /// With queues by flow: from a packet's leaving the transmitter until a pause, for what it met, is
+    /// felt there.
+    pub hop_round_trip: Duration,
+    /// How long the far end takes to take each packet in; zero for at once.
+    pub intake: Duration,
+}
+
+/// How a host hands packets to its own link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriverSpec {
+    /// What sockets do when the queue is full.
+    pub sockets: Sockets,
+    /// Packets are released in bursts, as a network card's coalescing of interrupts makes them.
+    pub bursts: Option<Bursts>,
+}
+
+/// What the sockets of a host do when its own queue is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sockets {
+    /// They do not look: the packet is dropped.
+    #[default]
+    Drop,
+    /// They wait, and are let go on one after the other, a packet each.
+    InTurn,
+    /// They wait, and when there is room any one of them gets it, a packet at a time.
+    AtRandom,
+    /// They wait for their own next acknowledgement, and try again then.
+    OnAck,
+}
+
+/// Bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bursts {
+    /// Released when so many wait ...
+    pub packets: u32,
+    /// ... or when the first has waited for so long.
+    pub every: Duration,
 }
 
 /// A half-duplex medium: its links send one at a time.

@@ -112,7 +112,7 @@ function panel(root, data) {
         });
         return lines;
       },
-      unit: "packets", none: "This link was not sampled.",
+      unit: "packets", none: "This link was not sampled.", paused: true,
     },
     sent: { lines: () => overlayLines("sent"), unit: data.units.rate, none: "No group was sampled." },
     price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
@@ -197,7 +197,7 @@ function panel(root, data) {
           values: (u, splits) => splits.map(number),
           size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
       ],
-      hooks: { setScale: [zoomed] },
+      hooks: { setScale: [zoomed], drawClear: [(u) => quantity.paused && shadePauses(u, lines)] },
       plugins: [tooltip(lines, quantity.unit, parent.closest("figure").querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
@@ -206,6 +206,21 @@ function panel(root, data) {
     u.setScale("x", { min, max });
     zoomed.busy = false;
     charts.push(chart);
+  }
+  // Behind a queue: when its link was paused by its far end, the darker the longer.
+  function shadePauses(u, lines) {
+    const { left, top, width, height } = u.bbox;
+    const x = (time) => Math.min(left + width, Math.max(left, u.valToPos(time, "x", true)));
+    for (const { g, dt, v, stroke } of linkLines("paused")) {
+      if (!lines.some((line) => line.g === g)) continue;
+      const [first, ...shares] = v;
+      shares.forEach((share, i) => {
+        if (!share) return;
+        const from = x((first + i) * dt);
+        u.ctx.fillStyle = fade(stroke, 0.18 * share);
+        u.ctx.fillRect(from, top, x((first + i + 1) * dt) - from, height);
+      });
+    }
   }
   function fade(colour, alpha) {
     const parts = colour.startsWith("#") ? rgb(colour) : colour.match(/\d+/g).slice(0, 3);

@@ -73,6 +73,8 @@ pub struct LinkSeries {
     pub drops_per_s: Series,
     /// Packets marked a second.
     pub marks_per_s: Series,
+    /// Mean part of the time it was paused, 0 to 1; no points if it never was.
+    pub paused: Series,
 }
 
 /// Series of an overlay.
@@ -233,6 +235,9 @@ impl Collector {
         series.queue_packets_max.push(at, dt, f64::from(s.queue_packets_max));
         series.drops_per_s.push(at, dt, s.drops as f64);
         series.marks_per_s.push(at, dt, s.marks as f64);
+        if s.paused > 0.0 || !series.paused.is_empty() {
+            series.paused.push(at, dt, s.paused);
+        }
     }
 
     /// Takes a sample of the overlay.
@@ -380,16 +385,18 @@ impl LinkSeries {
             queue_packets_max: series(Kind::Max),
             drops_per_s: series(Kind::Rate),
             marks_per_s: series(Kind::Rate),
+            paused: series(Kind::Mean),
         }
     }
 
-    fn all(&mut self) -> [&mut Series; 5] {
+    fn all(&mut self) -> [&mut Series; 6] {
         [
             &mut self.utilisation,
             &mut self.queue_packets_mean,
             &mut self.queue_packets_max,
             &mut self.drops_per_s,
             &mut self.marks_per_s,
+            &mut self.paused,
         ]
     }
 }

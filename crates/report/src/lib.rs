@@ -46,7 +46,7 @@ pub use model::{
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    Basis, CompletionSummary, ConnectionSummary, Conservation, EngineFigures, Expectation,
-    FlowSummary, GroupSummary, LinkSummary, OverlaySummary, Settling, SizeSummary, Summary,
-    Verdict,
+    Basis, CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
+    Expectation, FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling,
+    SizeSummary, Summary, Verdict,
 };

@@ -173,6 +173,8 @@ pub struct LinkSample {
     pub drops: u64,
     /// Packets given a congestion mark during the interval.
     pub marks: u64,
+    /// Share of the interval the link was paused by its far end, 0 to 1.
+    pub paused: f64,
 }
 
 /// A flow of known size that delivered all of it.

@@ -47,8 +47,30 @@ pub struct Summary {
     pub overlay: Option<OverlaySummary>,
     /// Where every packet went.
     pub conservation: Conservation,
+    /// Paused links that waited for each other for ever.
+    pub deadlock: Option<DeadlockSummary>,
     /// What the engine did.
     pub engine: EngineFigures,
+}
+
+/// Paused links that waited for each other for ever.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeadlockSummary {
+    /// When it was found, seconds.
+    pub at_s: f64,
+    /// Names of the links, each waiting for the next and the last for the first.
+    pub ring: Vec<String>,
+}
+
+impl DeadlockSummary {
+    /// In a sentence.
+    pub fn text(&self) -> String {
+        let first = self.ring.first().map_or("", String::as_str);
+        let at = crate::figure::seconds(Some(self.at_s));
+        let ring = self.ring.join(" waits for ");
+        format!("Deadlock, found at {at}: {ring} waits for {first}, each paused for ever.")
+    }
 }
 
 /// The figures of an overlay.
@@ -205,6 +227,22 @@ pub struct LinkSummary {
     pub marks: u64,
     /// Packets whose header the policer corrected, or that it dropped.
     pub clamps: u64,
+    /// What came of its being paused; `None` if it never was, and sent no frames that pause others.
+    pub pausing: Option<PausingSummary>,
+}
+
+/// What came of pausing a link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PausingSummary {
+    /// How often its far end paused it.
+    pub pauses: u64,
+    /// For how long, seconds.
+    pub paused_s: f64,
+    /// Frames sent on it that pause links the other way or let them go on.
+    pub frames: u64,
+    /// Packets dropped because the buffer that pauses it had no room.
+    pub overflowed: u64,
 }
 
 /// Flow completion times, from the application's request to the last byte delivered.

@@ -222,6 +222,7 @@ impl Recorder for Observer<'_> {
             queue_bytes_mean: sample.queue_bytes_mean,
             drops: sample.drops,
             marks: sample.marks,
+            paused: sample.paused,
         };
         self.collector.link(&row);
         if let Some(files) = &mut self.files {

@@ -1,7 +1,10 @@
 //! The figures of a run, from the engine's counters.
 
-use ratewire_report::{Conservation, EngineFigures, FlowSummary, LinkSummary, RunInfo, Summary};
-use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use ratewire_report::{
+    Conservation, DeadlockSummary, EngineFigures, FlowSummary, LinkSummary, PausingSummary,
+    RunInfo, Summary,
+};
+use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_statistics::jain_index;
 use ratewire_transport::Writer;
@@ -46,6 +49,10 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         dropped_packets: outcome.packets.dropped,
         in_flight_packets: outcome.packets.in_flight,
     };
+    summary.deadlock = outcome.deadlock.as_ref().map(|found| DeadlockSummary {
+        at_s: found.at.secs(),
+        ring: found.ring.iter().map(|id| setup.network.links[id.index()].name.clone()).collect(),
+    });
     summary.engine = EngineFigures {
         events: outcome.events,
         data_packets_delivered: outcome.data_packets_delivered,
@@ -107,4 +114,11 @@ fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
     link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
     link.marks = end.marks;
     link.clamps = end.clamps;
+    let of = &end.pausing;
+    link.pausing = (*of != Pausing::default()).then(|| PausingSummary {
+        pauses: of.pauses,
+        paused_s: of.paused.secs(),
+        frames: of.frames,
+        overflowed: of.overflowed,
+    });
 }

@@ -38,6 +38,7 @@ mod lower;
 mod network;
 mod overlay;
 mod overrides;
+mod pause;
 mod record;
 mod reference;
 mod scenario;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
-use ratewire_units::Duration;
+use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
 use crate::document::{Item, Value};
-use crate::expect::{self, Named};
+use crate::expect::{self, Expectation, Named};
 use crate::laws::LawBook;
 use crate::network::properties::Reading;
 use crate::network::routes::Routes;
@@ -82,7 +82,10 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let Senders { mut routes, mut uses, .. } = senders;
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
     warn_of_short_run(root, &trips, duration);
-    let finished = network::finish(context, &net, &trips, &mut uses, transport.packet, duration);
+    let own = flows.iter().map(|f| &f.transport).chain(traffic.iter().map(|t| &t.transport));
+    let largest = own.map(|own| own.packet).fold(transport.packet, Bytes::max);
+    let finished =
+        network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
     let named = Named {
@@ -117,6 +120,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         sampled_flows,
         sampled_links: None,
         captured_links: Vec::new(),
+        watched_links: expectations.iter().flat_map(Expectation::watched).collect(),
         follow: Follow { in_turn: true, asked: None },
         overlay,
     };

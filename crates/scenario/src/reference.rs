@@ -58,6 +58,7 @@ pub fn reference() -> String {
     for info in metrics() {
         let of = match info.subject {
             Subject::Link => "a link",
+            Subject::Run => "the run",
             Subject::LinkOrAll => "a link, or all",
             Subject::Flows => "listed flows",
             Subject::FlowsOrTraffic => "listed flows, or a class of traffic",

@@ -137,6 +137,11 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Whether any link is paused when what it fills has no room.
+    pub fn has_pauses(&self) -> bool {
+        self.template.network.links.iter().any(|link| link.pause.is_some())
+    }
+
     /// The laws it is to run under, one after the other.
     pub fn laws(&self) -> Vec<String> {
         self.laws.clone()

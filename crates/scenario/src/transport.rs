@@ -76,6 +76,9 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     if let Some(ecn) = section.switch("ecn") {
         config.ecn = ecn;
     }
+    if let Some(class) = section.count("class") {
+        config.class = class.value as u8;
+    }
     section.finish();
     config
 }

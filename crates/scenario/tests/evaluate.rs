@@ -5,7 +5,7 @@ mod common;
 use common::{dumbbell, parse_with, scenario, shown};
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_scenario::{Scenario, Verdict};
-use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, LinkSample, Recorder};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -47,6 +47,8 @@ fn link_sample(second: u64) -> LinkSample {
         queue_bytes: Bytes::ZERO,
         drops: second,
         marks: 1,
+        pauses: second,
+        paused: if second <= 5 { 0.2 } else { 0.4 },
     }
 }
 
@@ -88,11 +90,13 @@ fn outcome(flows: Vec<FlowOutcome>) -> Outcome {
             drops: Default::default(),
             marks: 11,
             clamps: 0,
+            pausing: Pausing { pauses: 60, paused: SECOND * 3, frames: 9, overflowed: 2 },
         }],
         packets: Default::default(),
         events: 0,
         data_packets_delivered: 0,
         ended: at(10),
+        deadlock: None,
         overlay: None,
     }
 }
@@ -154,6 +158,8 @@ fn link_metrics_over_a_window() {
     assert_eq!(link("queue_p99", "\"1 packets\""), 8.0);
     assert_eq!(link("drops", "0"), 26.0);
     assert_eq!(link("marks", "0"), 4.0);
+    assert_eq!(link("pauses", "0"), 26.0);
+    assert_eq!(link("paused", "0"), (0.2 + 1.2) / 4.0);
 }
 
 #[test]
@@ -166,6 +172,9 @@ fn link_metrics_over_the_whole_run_are_those_of_the_outcome() {
     assert_eq!(link("queue_max", "\"1 packets\""), 21.0);
     assert_eq!(link("queue_p99", "\"1 packets\""), 10.0);
     assert_eq!(measured("metric = \"marks\"\nmax = 3"), 11.0);
+    assert_eq!(measured("metric = \"pauses\"\nmax = 3"), 60.0);
+    assert_eq!(measured("metric = \"overflows\"\nmax = 3"), 2.0);
+    assert_eq!(measured("metric = \"deadlock\"\nmax = 3"), 0.0);
 }
 
 #[test]

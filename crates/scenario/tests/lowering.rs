@@ -60,6 +60,7 @@ fn empty() -> ratewire_sim::outcome::Outcome {
         events: 0,
         data_packets_delivered: 0,
         ended: ratewire_units::Time::ZERO,
+        deadlock: None,
         overlay: None,
     }
 }
@@ -234,7 +235,7 @@ fn overrides_are_checked_like_the_file() {
         "error: unknown key `rat` in `bottleneck` of [topology]\n --> --set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
          = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
-         medium, contention, law, police, reorder, reverse"
+         medium, contention, law, police, reorder, reverse, pause, sockets, bursts"
     );
     assert!(shown(&set("bottleneck.delay", "5").unwrap_err()).contains("cannot be the number 5"));
 }

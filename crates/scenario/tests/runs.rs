@@ -113,3 +113,45 @@ fn loads_are_worked_out_with_the_engine_s_routes() {
         assert!((drawn / expected - 1.0).abs() < 0.05, "{link}: {drawn} for {expected}");
     }
 }
+
+/// Three packets every 200 ms, every second acknowledged at once and the third after 40 ms: of the two
+/// acknowledgements one is late, by 40 ms less what the second packet waits for the first.
+#[test]
+fn late_acknowledgements_are_counted_at_a_link() {
+    let late = |late_by: &str, equals: &str| {
+        format!(
+            "[[expect]]\nmetric = \"late_acks\"\nlink = \"bottleneck\"\nlate_by = \"{late_by}\"\n\
+             equals = {equals}\ntolerance = 0.02\n"
+        )
+    };
+    let app = "app = { on_off = { burst = \"3 packets\", pause = \"200 ms\", pause_after = \"written\" } }";
+    let text = dumbbell(&format!(
+        "[transport]\ndelayed_ack = \"40 ms\"\ntail_loss_probe = false\n{}{app}\n{}{}",
+        flow(),
+        late("30 ms", "0.5"),
+        late("41 ms", "0"),
+    ));
+    all_pass(&run(&scenario(&text), Some("newreno")));
+}
+
+/// Defaults of a paused link, worked out by hand: 1 Gbit/s is 125 B a us. A packet of 1538 B takes
+/// 12.304 us, the frame 0.672 us, 1 us there and back each, 1.024 us to obey: 16 us or 2000 B; two
+/// packets more, and a byte.
+#[test]
+fn headroom_is_worked_out_from_the_link() {
+    let pause = |more: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"noq\"\n[topology]\nkind = \"star\"\nhosts = 2\n\
+             link = {{ rate = \"1 Gbit/s\", delay = \"1 us\", overhead = \"38 B\", pause = {more} }}\n\
+             [[flow]]\nfrom = \"h1\"\nto = \"h2\"\n"
+        );
+        let setup = scenario(&text).setup(None, None).unwrap();
+        let pause = setup.network.links[0].pause.clone().unwrap();
+        (pause.xoff.get(), pause.buffer.get() - pause.xoff.get(), pause.xon.get(), pause.back.0)
+    };
+    assert_eq!(pause("true"), (30_000, 5077, 15_000, 1));
+    assert_eq!(pause("{ buffer = \"25077 B\" }"), (20_000, 5077, 10_000, 1));
+    assert_eq!(pause("{ xoff = \"10 packets\", xon = \"3 KB\" }"), (15_000, 5077, 3000, 1));
+    // A map may wait before the frame.
+    assert_eq!(pause("{ mode = \"flows\" }"), (30_000, 5161, 15_000, 1));
+}

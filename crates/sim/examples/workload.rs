@@ -1,6 +1,6 @@
 //! One workload of `make bench`, to be timed from outside:
-//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record]`. With `overlay` for a law, the
-//! flows are clients of an overlay over fifty nodes, whose connections obey NewReno.
+//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused]`. With `overlay` for a
+//! law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno.
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use ratewire_laws::AnyLaw;
 use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::record::NoRecorder;
-use ratewire_units::{Duration, Rate};
+use ratewire_transport::ReceiveWindow;
+use ratewire_units::{Bytes, Duration, Rate};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -29,10 +30,11 @@ fn run(args: &[String]) -> Result<String, String> {
     let [law, numbers @ ..] = args else {
         return Err("usage: workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S".into());
     };
-    let record = numbers.last().is_some_and(|a| a == "record");
+    let has = |word: &str| numbers.iter().any(|a| a == word);
+    let (record, paused) = (has("record"), has("paused"));
     let numbers: Vec<u64> = numbers
         .iter()
-        .filter(|a| *a != "record")
+        .filter(|a| !["record", "paused"].contains(&a.as_str()))
         .map(|a| a.parse().map_err(|_| format!("{a:?} is not a whole number")))
         .collect::<Result<_, _>>()?;
     let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
@@ -43,6 +45,11 @@ fn run(args: &[String]) -> Result<String, String> {
     let rate = Rate::from_mbps(mbitps);
     let rtt = Duration::from_millis(rtt);
     let mut dumbbell = Dumbbell::new(law, flows as u32, rate, rtt, queue as u32);
+    if paused {
+        dumbbell.paused = true;
+        // Without a limit of their own, paused senders fill all the headroom there is.
+        dumbbell.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(200_000));
+    }
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);
     let mut setup = dumbbell.setup();

@@ -1,8 +1,10 @@
 //! The dumbbell of benchmarks and tests: pairs of hosts on both sides of one bottleneck.
 
+use ratewire_backpressure::headroom::{Hop, reaction};
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{
-    Discipline, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, NodeSpec, Service,
+    Arrangement, Discipline, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
+    NodeSpec, PauseSpec, Quanta, Service, Sockets,
 };
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -18,7 +20,7 @@ pub struct Dumbbell {
     pub law: AnyLaw,
     /// Number of pairs.
     pub pairs: u32,
-    /// Rate of the bottleneck; access links are ten times as fast.
+    /// Rate of the bottleneck; access links are ten times as fast, paused ones a tenth.
     pub rate: Rate,
     /// Propagation round-trip time, three fifths of it on the bottleneck.
     pub rtt: Duration,
@@ -30,6 +32,8 @@ pub struct Dumbbell {
     pub duration: Duration,
     /// How flows behave.
     pub transport: TransportConfig,
+    /// Whether the first router pauses the hosts, whose sockets then wait.
+    pub paused: bool,
 }
 
 impl Dumbbell {
@@ -53,6 +57,7 @@ impl Dumbbell {
             stagger: Duration::ZERO,
             duration: Duration::from_secs(10),
             transport,
+            paused: false,
         }
     }
 
@@ -69,7 +74,17 @@ impl Dumbbell {
         for i in 0..self.pairs {
             let source = node(&mut network, format!("s{}", i + 1), true);
             let destination = node(&mut network, format!("d{}", i + 1), true);
-            cable(&mut network, source, 0, fast, access, Limit::Unlimited);
+            let room = if self.paused { Limit::Packets(100) } else { Limit::Unlimited };
+            let first = network.links.len() as u32;
+            // A port of a tenth of the bottleneck's rate: enough of them to fill it many times over.
+            let own = if self.paused { Rate::from_bps(self.rate.bps() / 10) } else { fast };
+            cable(&mut network, source, 0, own, access, room);
+            if self.paused {
+                let buffer = self.buffer(own, access, LinkId(first + 1));
+                let link = &mut network.links[first as usize];
+                link.pause = Some(buffer);
+                link.driver.sockets = Sockets::InTurn;
+            }
             cable(&mut network, 1, destination, fast, access, Limit::Unlimited);
             flows.push(FlowSpec {
                 name: format!("f{}", i + 1),
@@ -98,8 +113,37 @@ impl Dumbbell {
             sampled_flows: u32::MAX,
             sampled_links: None,
             captured_links: Vec::new(),
+            watched_links: Vec::new(),
             follow: Follow::default(),
             overlay: None,
+        }
+    }
+}
+
+impl Dumbbell {
+    /// A port's buffer, with twenty packets before the host is paused and the headroom after.
+    fn buffer(&self, rate: Rate, delay: Duration, back: LinkId) -> PauseSpec {
+        let hop = Hop {
+            rate,
+            delay,
+            back_rate: rate,
+            back_delay: delay,
+            packet: self.transport.packet,
+            reaction: reaction(rate),
+            frames: 1,
+        };
+        let xoff = self.transport.packet * 20;
+        PauseSpec {
+            back,
+            arrangement: Arrangement::Virtual,
+            by_class: false,
+            buffer: xoff + hop.headroom(),
+            xoff,
+            xon: self.transport.packet * 10,
+            quanta: Quanta::MAX,
+            reaction: hop.reaction,
+            hop_round_trip: hop.latency() * 2,
+            intake: Duration::ZERO,
         }
     }
 }
@@ -137,6 +181,8 @@ pub(crate) fn cable(
             strips: false,
             reorder: None,
             police: None,
+            pause: None,
+            driver: DriverSpec::default(),
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
+use ratewire_net::spec;
 use ratewire_net::{Address, RouteId};
 use ratewire_overlay::LinkId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
@@ -32,6 +33,16 @@ pub(crate) struct Flow {
     /// Stream length, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
+    /// Its socket waits for room in the queue of its host's own link.
+    pub(crate) waits_for_room: bool,
+    /// It found none when it last tried.
+    pub(crate) blocked: bool,
+    /// It is among those that are called when there is room.
+    pub(crate) in_line: bool,
+    pub(crate) own_link: spec::LinkId,
+    /// Network-layer bytes of a full packet.
+    pub(crate) packet_size: u32,
+    class: u8,
     /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
     pub(crate) fed: Option<LinkId>,
     /// Payload that a switch at its far end has passed on and knows to have arrived.
@@ -56,6 +67,12 @@ pub(crate) struct Start<'a> {
     /// Rate of the sender's own link.
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
+    /// The sender's own link.
+    pub(crate) own_link: spec::LinkId,
+    /// Whether its far end pauses it.
+    pub(crate) paused: bool,
+    /// Whether sockets wait for room in its queue.
+    pub(crate) waits_for_room: bool,
     /// The link of an overlay that it is.
     pub(crate) fed: Option<LinkId>,
 }
@@ -66,7 +83,12 @@ impl Flow {
         let config = start.transport;
         let headers = config.headers + law.header_len();
         let mss = Bytes::new(config.packet.saturating_sub(headers).get().max(1));
-        let context = FlowContext { mss, packet: config.packet, line_rate: start.line_rate };
+        let context = FlowContext {
+            mss,
+            packet: config.packet,
+            line_rate: start.line_rate,
+            back_pressured: start.paused,
+        };
         let sender = Sender::new(start.now, law.source(&context), config, headers, start.app);
         let end = sender.stream_end().unwrap_or(u64::MAX);
         Flow {
@@ -83,6 +105,12 @@ impl Flow {
             law: start.law as u32,
             end,
             completed: false,
+            waits_for_room: start.waits_for_room,
+            blocked: false,
+            in_line: false,
+            own_link: start.own_link,
+            packet_size: config.packet.get() as u32,
+            class: config.class,
             fed: start.fed,
             passed: Bytes::ZERO,
             lie: start.lie,
@@ -123,7 +151,8 @@ impl Flow {
             let law = &setup.laws[self.law as usize];
             segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
         }
-        Address { route: self.forward, size, flow: slot, generation: self.id.0, ecn: self.ecn }
+        let (generation, class) = (self.id.0, self.class);
+        Address { route: self.forward, size, flow: slot, generation, ecn: self.ecn, class }
     }
 
     /// Where a packet of the receiver's goes. With exact headers, its header passes through its bytes.
@@ -138,7 +167,8 @@ impl Flow {
             let law = &setup.laws[self.law as usize];
             ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
         }
-        Address { route: self.reverse, size, flow: slot, generation: self.id.0, ecn: false }
+        let (generation, class) = (self.id.0, self.class);
+        Address { route: self.reverse, size, flow: slot, generation, ecn: false, class }
     }
 
     /// An acknowledgement has arrived at the sender.

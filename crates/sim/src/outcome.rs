@@ -1,5 +1,6 @@
 //! What a run comes to.
 
+pub use ratewire_net::Deadlock;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_overlay::queue::LinkCounts;
 use ratewire_overlay::{GroupId, SenderCounts};
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub data_packets_delivered: u64,
     /// Where the run ended.
     pub ended: Time,
+    /// Paused links that waited for each other for ever, the first that were found.
+    pub deadlock: Option<Deadlock>,
     /// The overlay, if there is one.
     pub overlay: Option<OverlayOutcome>,
 }
@@ -154,6 +157,21 @@ pub struct LinkOutcome {
     pub marks: u64,
     /// Packets that the policer corrected or dropped.
     pub clamps: u64,
+    /// What pausing has come to.
+    pub pausing: Pausing,
+}
+
+/// What pausing a link has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pausing {
+    /// How often its far end paused it.
+    pub pauses: u64,
+    /// For how long it was paused.
+    pub paused: Duration,
+    /// Frames sent on it that pause links the other way or let them go on, 84 bytes each on the wire.
+    pub frames: u64,
+    /// Packets dropped because the buffer that pauses it had no room: with headroom enough, none.
+    pub overflowed: u64,
 }
 
 /// Packets dropped, by reason.

@@ -186,6 +186,10 @@ pub struct LinkSample {
     pub drops: u64,
     /// Packets marked in the interval.
     pub marks: u64,
+    /// How often the link was paused in the interval.
+    pub pauses: u64,
+    /// Share of the interval in which it was, 0 to 1.
+    pub paused: f64,
 }
 
 /// An overlay over one sampling interval.

@@ -21,6 +21,8 @@ pub(crate) struct RouteInfo {
     slowest: Option<SerialTime>,
     /// Rate of its first link.
     pub(crate) line_rate: Rate,
+    /// Its first link.
+    pub(crate) first: LinkId,
 }
 
 impl RouteInfo {
@@ -76,6 +78,7 @@ impl RouteTable {
             overhead: slowest.map_or(Bytes::ZERO, |l| l.2),
             slowest: slowest.and_then(|l| l.0.serial_time()),
             line_rate: of(&links[0]).0,
+            first: links[0],
         };
         known.push((links, info));
         Ok(info)

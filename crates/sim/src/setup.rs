@@ -6,7 +6,8 @@ use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
-    Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
+    Arrangement, Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
+    PauseSpec, Sockets,
 };
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
@@ -45,8 +46,10 @@ pub struct Setup {
     pub sampled_flows: u32,
     /// The links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,
-    /// Links whose packets are told to the recorder one by one.
+    /// Links whose packets are told to the recorder one by one, to be kept.
     pub captured_links: Vec<LinkId>,
+    /// Further links whose packets are told, for what is measured packet by packet.
+    pub watched_links: Vec<LinkId>,
     /// Which packets are followed on their way.
     pub follow: Follow,
     /// An overlay whose links are flows of this run.
@@ -74,7 +77,10 @@ impl Setup {
 }
 
 fn link_has_chance(link: &LinkSpec) -> bool {
+    let by_flow = |pause: &PauseSpec| matches!(pause.arrangement, Arrangement::ByFlow(_));
     matches!(link.discipline, Discipline::Red(_))
+        || link.driver.sockets == Sockets::AtRandom
+        || link.pause.as_ref().is_some_and(by_flow)
         || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
         || link.reorder.is_some()
 }

@@ -24,6 +24,8 @@ pub struct TransportConfig {
     pub tail_loss_probe: bool,
     /// Whether packets may be marked instead of dropped, and marks are echoed.
     pub ecn: bool,
+    /// Class of priority of its packets and their acknowledgements, 0 to 7.
+    pub class: u8,
 }
 
 /// How much a receiver lets its sender have outstanding: at least one full packet, whatever is set.
@@ -87,6 +89,7 @@ impl Default for TransportConfig {
             min_rto: Duration::from_millis(200),
             tail_loss_probe: true,
             ecn: false,
+            class: 0,
         }
     }
 }

@@ -89,7 +89,12 @@ impl Ends {
         let app = App { writer, reader, frame };
         let headers = config.headers + law.header_len();
         let mss = config.packet.saturating_sub(headers);
-        let flow = FlowContext { mss, packet: config.packet, line_rate: Rate::from_mbps(1000) };
+        let flow = FlowContext {
+            mss,
+            packet: config.packet,
+            line_rate: Rate::from_mbps(1000),
+            back_pressured: false,
+        };
         Ends {
             sender: Sender::new(Time::ZERO, law.source(&flow), &config, headers, &app),
             receiver: Receiver::new(law.sink(&flow), &config, mss, &app),

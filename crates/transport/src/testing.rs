@@ -110,7 +110,7 @@ impl Pipe {
         let headers = config.headers + law.header_len();
         let mss = config.packet.saturating_sub(headers);
         let line_rate = Rate::from_mbps(10_000);
-        let flow = FlowContext { mss, packet: config.packet, line_rate };
+        let flow = FlowContext { mss, packet: config.packet, line_rate, back_pressured: false };
         Pipe {
             sender: Sender::new(Time::ZERO, law.source(&flow), config, headers, app),
             receiver: Receiver::new(law.sink(&flow), config, mss, app),

@@ -15,13 +15,15 @@ use crate::job::{Done, Job, run_all};
 const ALL: &str = "all";
 /// Sends at the rate it is told: there is nothing to compare it in.
 const NO_CONTENDER: &str = "fixed";
+/// Is NewReno where nothing is paused.
+const FOR_PAUSED: &str = "noq";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The scenario's file
     scenario: PathBuf,
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
-    /// there are, except fixed and those of the kernel
+    /// there are, except fixed, those of the kernel, and noq where no link is paused
     #[arg(long, short, value_delimiter = ',')]
     laws: Vec<String>,
     /// How many seeds to run each law from: the scenario's own and those that follow
@@ -83,8 +85,10 @@ pub(crate) fn compare(args: &Args) -> Exit {
 fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
     // The kernel's laws are others' laws again, in integers.
-    let contenders =
-        || registry().filter(|name| name != NO_CONTENDER && !name.contains('@')).collect();
+    let contends = |name: &String| {
+        name != NO_CONTENDER && !name.contains('@') && (name != FOR_PAUSED || scenario.has_pauses())
+    };
+    let contenders = || registry().filter(contends).collect();
     let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
     let laws =
         if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() };

@@ -105,7 +105,7 @@ impl Bench {
     /// look as they do in operation.
     fn talk(&mut self, law: &AnyLaw) -> Vec<Header> {
         let mss = PACKET - Bytes::new(40) - law.header_len();
-        let flow = FlowContext { mss, packet: PACKET, line_rate: RATE };
+        let flow = FlowContext { mss, packet: PACKET, line_rate: RATE, back_pressured: false };
         let (mut source, mut sink) = (law.source(&flow), law.sink(&flow));
         let mut opening = source.on_open(self.now);
         self.one(&mut opening);

@@ -13,8 +13,12 @@ use crate::testing;
 pub(crate) const PACKET: Bytes = Bytes::new(1500);
 pub(crate) const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 /// On a link of 10 Gbit/s, half a packet of payload.
-pub(crate) const FLOW: FlowContext =
-    FlowContext { mss: Bytes::new(750), packet: PACKET, line_rate: Rate::from_mbps(10_000) };
+pub(crate) const FLOW: FlowContext = FlowContext {
+    mss: Bytes::new(750),
+    packet: PACKET,
+    line_rate: Rate::from_mbps(10_000),
+    back_pressured: false,
+};
 
 pub(crate) fn law<L: Law>(options: &[(&str, &str)]) -> L {
     let mut all = Options::defaults(L::INFO.options);

@@ -117,6 +117,7 @@ mod tests {
             mss: Bytes::new(960),
             packet: Bytes::new(1000),
             line_rate: Rate::from_mbps(1),
+            back_pressured: false,
         };
         let law = AnyLaw::new("fixed", &[("window", "10 packets")]).unwrap();
         assert_eq!(law.source(&flow).window(), Bytes::new(9600));

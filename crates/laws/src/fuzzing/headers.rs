@@ -25,7 +25,12 @@ pub fn headers(data: &[u8]) {
 
 /// What the law's sender writes into its first packet.
 fn first_header(law: &AnyLaw, packet: Bytes) -> Header {
-    let flow = FlowContext { mss: packet, packet, line_rate: ratewire_units::Rate::from_mbps(100) };
+    let flow = FlowContext {
+        mss: packet,
+        packet,
+        line_rate: ratewire_units::Rate::from_mbps(100),
+        back_pressured: false,
+    };
     law.source(&flow).on_send(&Sending {
         now: Time::ZERO,
         packet,

@@ -4,7 +4,7 @@
 pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("newreno", &[("pacing", "true"), ("hystart", "true"), ("initial_ssthresh", "20 packets")]),
     ("newreno", &[("abc", "inf"), ("initial_window", "1 packets"), ("initial_ssthresh", "0 B")]),
-    ("newreno", &[("initial_window", "0 B"), ("idle_restart", "false")]),
+    ("newreno", &[("initial_window", "0 B"), ("idle_restart", "false"), ("count", "acks")]),
     ("cubic", &[("pacing", "true"), ("fast_convergence", "false")]),
     ("cubic", &[("hystart", "false"), ("c", "1000000"), ("beta", "0.01"), ("abc", "inf")]),
     ("cubic", &[("c", "0.000001"), ("beta", "0.99"), ("initial_ssthresh", "1 packets")]),
@@ -37,6 +37,7 @@ pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("xcp", &[("draft", "00"), ("weight", "1000"), ("initial_window", "0 B")]),
     ("xcp", &[("flow_control", "soft"), ("soft_decrease", "1"), ("soft_low", "1")]),
     ("dctcp", &[("threshold", "1 packets"), ("g", "0.0625")]),
+    ("noq", &[("mode", "force")]),
     ("fixed", &[("rate", "12 Mbit/s")]),
     ("fixed", &[("window", "0 B")]),
 ];

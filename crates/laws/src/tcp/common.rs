@@ -22,14 +22,14 @@ pub(super) struct Common {
     pub(super) idle_restart: bool,
 }
 
-pub(super) const INITIAL_WINDOW: OptionSpec = OptionSpec {
+pub(crate) const INITIAL_WINDOW: OptionSpec = OptionSpec {
     name: "initial_window",
     kind: Kind::Size(None),
     default: "10 packets",
     doc: "Window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
 };
 
-pub(super) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
+pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
     name: "initial_ssthresh",
     kind: Kind::Size(Some("none")),
     default: "none",
@@ -37,7 +37,7 @@ pub(super) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
           loss, mark or, with hystart, rise of the RTT. RFC 5681, 3.1.",
 };
 
-pub(super) const ABC: OptionSpec = OptionSpec {
+pub(crate) const ABC: OptionSpec = OptionSpec {
     name: "abc",
     kind: Kind::Number(1.0, f64::INFINITY),
     default: "2",
@@ -47,7 +47,7 @@ pub(super) const ABC: OptionSpec = OptionSpec {
           (RFC 9406, 4.3).",
 };
 
-pub(super) const PACING: OptionSpec = OptionSpec {
+pub(crate) const PACING: OptionSpec = OptionSpec {
     name: "pacing",
     kind: Kind::Switch,
     default: "false",
@@ -55,7 +55,7 @@ pub(super) const PACING: OptionSpec = OptionSpec {
           cwnd / SRTT above it (Linux), instead of sending on each acknowledgement.",
 };
 
-pub(super) const IDLE_RESTART: OptionSpec = OptionSpec {
+pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
     name: "idle_restart",
     kind: Kind::Switch,
     default: "true",
@@ -64,7 +64,7 @@ pub(super) const IDLE_RESTART: OptionSpec = OptionSpec {
 };
 
 /// The option `hystart`, whose default is the law's own choice.
-pub(super) const fn hystart(default: &'static str) -> OptionSpec {
+pub(crate) const fn hystart(default: &'static str) -> OptionSpec {
     OptionSpec {
         name: "hystart",
         kind: Kind::Switch,

@@ -13,7 +13,7 @@
 //! set to its new value at once and never inflated or deflated by duplicate acknowledgements, as RFC
 //! 5681 (3.2) and RFC 6582 (3.2) have it do for senders without selective acknowledgements.
 
-mod common;
+pub(crate) mod common;
 pub mod cubic;
 pub mod dctcp;
 mod hystart;

@@ -202,7 +202,12 @@ fn the_receiver_returns_the_sum_since_the_last_acknowledgement() {
 
 /// A sender of the thesis's Example 11: MSS 1500, RTT 500 ms, 80 Mbit/s to the router.
 fn example_11(options: &[(&str, &str)]) -> super::XcpSource {
-    let flow = FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(80) };
+    let flow = FlowContext {
+        mss: PACKET,
+        packet: PACKET,
+        line_rate: Rate::from_mbps(80),
+        back_pressured: false,
+    };
     let naive = [
         ("throughput", "cwnd"),
         ("aging", "0"),

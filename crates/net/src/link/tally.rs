@@ -66,6 +66,14 @@ pub struct Observation {
     pub marked: u64,
     /// Passed by the policer with a corrected header.
     pub corrected: u64,
+    /// How often the link was paused by its far end.
+    pub pauses: u64,
+    /// For how long it was.
+    pub paused: Duration,
+    /// Frames sent on it that pause links the other way or let them go on.
+    pub control_frames: u64,
+    /// Packets dropped because the buffer that pauses it had no room.
+    pub overflowed: u64,
 }
 
 impl Observation {

@@ -11,7 +11,12 @@ const SIZE: Bytes = Bytes::new(1500);
 const RTT: Duration = Duration::from_millis(40);
 const SPEC: PoliceSpec = PoliceSpec { suspects: 1024, tolerance: 0.1 };
 
-const FLOW: FlowContext = FlowContext { mss: SIZE, packet: SIZE, line_rate: Rate::from_mbps(1000) };
+const FLOW: FlowContext = FlowContext {
+    mss: SIZE,
+    packet: SIZE,
+    line_rate: Rate::from_mbps(1000),
+    back_pressured: false,
+};
 const SENDING: Sending = Sending {
     now: Time::ZERO,
     packet: SIZE,

@@ -36,6 +36,8 @@ pub fn link(from: u32, to: u32) -> LinkSpec {
         strips: false,
         reorder: None,
         police: None,
+        pause: None,
+        driver: DriverSpec::default(),
     }
 }
 
@@ -123,8 +125,12 @@ impl Bench {
     }
 
     pub fn send_ecn(&mut self, at: Time, route: usize, size: u32, ecn: bool) {
+        self.send_as(at, route, size, ecn, 0);
+    }
+
+    pub fn send_as(&mut self, at: Time, route: usize, size: u32, ecn: bool, class: u8) {
         let (flow, generation) = (self.sent, route as u32);
-        let address = Address { route: self.routes[route], size, flow, generation, ecn };
+        let address = Address { route: self.routes[route], size, flow, generation, ecn, class };
         self.sent += 1;
         self.agenda.add(at, Action::Send { address });
     }

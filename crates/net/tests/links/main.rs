@@ -5,6 +5,7 @@ mod changes;
 mod disciplines;
 mod loss;
 mod media;
+mod pausing;
 mod properties;
 mod queues;
 mod traces;

@@ -328,6 +328,7 @@ impl Writer {
             (Plot::Utilisation, "util", &link.utilisation, 0.01),
             (Plot::Queue, "qmean", &link.queue_packets_mean, 1.0),
             (Plot::Queue, "qmax", &link.queue_packets_max, 1.0),
+            (Plot::Queue, "paused", &link.paused, 1.0),
             (Plot::Drops, "drops", &link.drops_per_s, 1.0),
             (Plot::Marks, "marks", &link.marks_per_s, 1.0),
         ] {

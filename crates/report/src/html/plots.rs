@@ -270,6 +270,9 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
             plural(tracked, "link")
         ));
     }
+    if runs.iter().any(|run| run.collected.links.iter().any(|link| !link.paused.is_empty())) {
+        text.push_str(" A queue is shaded when its link was paused by its far end.");
+    }
     match groups.mode {
         Mode::Runs => text.push_str(" One colour a law; its flows are lighter and darker."),
         Mode::Mixed => text.push_str(" One colour a law; links, which all laws share, are grey."),

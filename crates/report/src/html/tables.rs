@@ -35,6 +35,12 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
             "</details>\n<details{links_open}><summary>{chip}{label}: links</summary>\n"
         ));
         out.push_str(&links(&run.summary.links, limit));
+        if let Some(deadlock) = &run.summary.deadlock {
+            let text = escape(&deadlock.text());
+            out.push_str(&format!(
+                "<p class=\"note\"><strong class=\"fail\">{text}</strong></p>\n"
+            ));
+        }
         out.push_str("</details>\n");
     }
     out + "</section>\n"
@@ -166,6 +172,15 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
     ];
     let policed = all.iter().any(|l| l.clamps > 0);
     head.extend(policed.then_some(CLAMPS));
+    let is_paused = all.iter().any(|l| l.pausing.is_some());
+    head.extend(is_paused.then_some("Paused"));
+    let paused = |l: &LinkSummary| match &l.pausing {
+        Some(p) if p.overflowed > 0 => {
+            format!("{} ({} dropped for space)", seconds(Some(p.paused_s)), count(p.overflowed))
+        }
+        Some(p) => format!("{} in {}", seconds(Some(p.paused_s)), count(p.pauses)),
+        None => "–".into(),
+    };
     let size = |v: f64| if v.is_finite() && v >= 0.0 { bytes(v as u64) } else { "–".into() };
     let rows = all.iter().take(limit).map(|l| {
         let reasons: Vec<String> =
@@ -192,6 +207,7 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
             count(l.marks),
         ];
         row.extend(policed.then(|| count(l.clamps)));
+        row.extend(is_paused.then(|| paused(l)));
         row
     });
     table("Links; queues in packets and bytes", &head, rows) + &more(all.len(), limit)

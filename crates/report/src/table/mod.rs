@@ -4,7 +4,7 @@ mod comparison;
 mod grid;
 mod overlay;
 
-use crate::figure::{clip, count, held, index, mean, percent, rate, seconds};
+use crate::figure::{clip, count, held, index, mean, percent, plural, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -48,6 +48,7 @@ pub fn render(runs: &[Run], options: &Options) -> String {
         out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
         out.push_str(&flows(run, options));
         out.push_str(&links(run, options));
+        out.push_str(&pausing(run, options));
         out.push_str(&overlay::overlay(run, options));
         out.push_str(&totals(run, options));
     }
@@ -251,6 +252,43 @@ fn links(run: &Run, options: &Options) -> String {
         grid.row(row);
     }
     "\n".to_string() + &grid.render(options) + &more(all.len(), options.links, options)
+}
+
+/// The links that were paused, and what went wrong with it; nothing where none was.
+fn pausing(run: &Run, options: &Options) -> String {
+    let of = |l: &crate::LinkSummary| l.pausing.clone().unwrap_or_default();
+    let mut paused: Vec<_> =
+        run.summary.links.iter().filter(|l| of(l).pauses + of(l).overflowed > 0).collect();
+    paused.sort_by(|a, b| of(b).paused_s.total_cmp(&of(a).paused_s));
+    let mut out = String::new();
+    if !paused.is_empty() {
+        let right = |title: &str, order| Column::new(title, Align::Right, order);
+        let mut grid = Grid::new(vec![
+            Column::new("paused link", Align::Left, 0).shrinks(),
+            right("pauses", 0),
+            right("time paused", 0),
+            right("dropped for space", 0),
+        ]);
+        for l in paused.iter().take(options.links) {
+            let of = of(l);
+            let time = percent(of.paused_s / run.summary.duration_s.max(f64::MIN_POSITIVE));
+            grid.row(vec![l.name.clone(), count(of.pauses), time, count(of.overflowed)]);
+        }
+        let more = more(paused.len(), options.links, options);
+        out = format!("\n{}{more}", grid.render(options));
+    }
+    let overflowed: u64 = paused.iter().map(|l| of(l).overflowed).sum();
+    if overflowed > 0 {
+        let text = format!(
+            "{} dropped by buffers that pause their links: too little headroom",
+            plural(overflowed as usize, "packet")
+        );
+        out.push_str(&format!("{}\n", bold(&text, options)));
+    }
+    if let Some(deadlock) = &run.summary.deadlock {
+        out.push_str(&format!("{}\n", bold(&deadlock.text(), options)));
+    }
+    out
 }
 
 fn totals(run: &Run, options: &Options) -> String {

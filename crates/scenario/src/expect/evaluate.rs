@@ -4,12 +4,13 @@ use std::fmt;
 
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, LinkSample, OverlaySample, Recorder,
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, OverlaySample, PacketSeen, Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
 
 use super::flows::FlowSums;
+use super::late::LateAcks;
 use super::links::LinkSums;
 use super::overlay::OverlaySums;
 use super::{Basis, Expectation, Subject, Unit, metrics};
@@ -30,6 +31,7 @@ struct Check {
 #[derive(Clone, Debug)]
 enum Sums {
     Link(LinkSums),
+    Late(LateAcks),
     Flows(Box<FlowSums>),
     Overlay(Box<OverlaySums>),
 }
@@ -77,12 +79,18 @@ impl Evaluator {
         let mine = |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|name| name == law);
         let checks = expectations.iter().filter(mine).map(|expectation| {
             let info = metrics().iter().find(|info| info.name == expectation.metric);
-            let sums = match info.map(|info| info.subject) {
-                Some(Subject::Link | Subject::LinkOrAll) => Sums::Link(LinkSums::default()),
-                Some(Subject::Group | Subject::Connection | Subject::Overlay) => {
+            let late = expectation.measure.link.zip(expectation.measure.late);
+            let sums = match (late, info.map(|info| info.subject)) {
+                (Some((link, (back, late_by))), _) => {
+                    Sums::Late(LateAcks::new(link, back, late_by))
+                }
+                (None, Some(Subject::Link | Subject::LinkOrAll | Subject::Run)) => {
+                    Sums::Link(LinkSums::default())
+                }
+                (None, Some(Subject::Group | Subject::Connection | Subject::Overlay)) => {
                     Sums::Overlay(Box::new(OverlaySums::new(expectation, setup)))
                 }
-                Some(Subject::Flows | Subject::FlowsOrTraffic) | None => {
+                (None, Some(Subject::Flows | Subject::FlowsOrTraffic) | None) => {
                     Sums::Flows(Box::new(FlowSums::new(expectation, setup)))
                 }
             };
@@ -114,6 +122,7 @@ impl Check {
         let expectation = &self.expectation;
         let measured = match &self.sums {
             Sums::Link(sums) => sums.value(expectation, outcome),
+            Sums::Late(late) => late.value(),
             Sums::Flows(sums) => sums.value(expectation, outcome),
             Sums::Overlay(sums) => sums.value(expectation, outcome),
         };
@@ -178,6 +187,14 @@ impl Recorder for Evaluator {
                 && check.expectation.measure.link.is_none_or(|link| link == sample.link.index())
             {
                 sums.add(sample, &check.expectation);
+            }
+        }
+    }
+
+    fn packet(&mut self, seen: &PacketSeen) {
+        for check in &mut self.checks {
+            if let Sums::Late(late) = &mut check.sums {
+                late.see(seen, check.expectation.covers(seen.packet.at));
             }
         }
     }

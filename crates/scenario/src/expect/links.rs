@@ -19,6 +19,8 @@ pub(super) struct LinkSums {
     means: Vec<f64>,
     drops: u64,
     marks: u64,
+    pauses: u64,
+    paused: f64,
 }
 
 impl LinkSums {
@@ -34,6 +36,8 @@ impl LinkSums {
         self.queue_bytes_max = self.queue_bytes_max.max(sample.queue_bytes_max.as_f64());
         self.drops += sample.drops;
         self.marks += sample.marks;
+        self.pauses += sample.pauses;
+        self.paused += sample.paused * seconds;
         if expectation.metric == "queue_p99" {
             let in_packets = expectation.bound.unit == Unit::Packets;
             let mean = if in_packets { sample.queue_packets_mean } else { sample.queue_bytes_mean };
@@ -63,6 +67,8 @@ impl LinkSums {
             "queue_max" => self.queue_bytes_max,
             "queue_p99" => Statistic::Percentile(99).of(&self.means).unwrap_or(0.0),
             "drops" => self.drops as f64,
+            "pauses" => self.pauses as f64,
+            "paused" => self.paused / seconds,
             _ => self.marks as f64,
         };
         in_unit(expectation, value)
@@ -72,9 +78,14 @@ impl LinkSums {
 /// What the outcome knows about the whole run.
 fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> Option<f64> {
     let total = |f: fn(&LinkOutcome) -> u64| outcome.links.iter().map(f).sum::<u64>() as f64;
+    if expectation.metric == "deadlock" {
+        return Some(outcome.deadlock.as_ref().map_or(0.0, |found| found.ring.len() as f64));
+    }
     let Some(link) = link else {
         return match expectation.metric {
             "drops" => Some(total(|link| link.drops.total())),
+            "pauses" => Some(total(|link| link.pausing.pauses)),
+            "overflows" => Some(total(|link| link.pausing.overflowed)),
             _ => Some(total(|link| link.marks)),
         };
     };
@@ -90,6 +101,9 @@ fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> O
         "queue_max" => link.queue_bytes_max.as_f64(),
         "drops" => link.drops.total() as f64,
         "marks" => link.marks as f64,
+        "pauses" => link.pausing.pauses as f64,
+        "overflows" => link.pausing.overflowed as f64,
+        "paused" if !run.is_zero() => link.pausing.paused.secs() / run.secs(),
         _ => return None,
     };
     in_unit(expectation, value).ok()

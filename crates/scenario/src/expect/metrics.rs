@@ -30,6 +30,8 @@ pub enum Subject {
     Link,
     /// One link or all.
     LinkOrAll,
+    /// The whole run.
+    Run,
     /// Listed flows.
     Flows,
     /// Listed flows or a class of traffic.
@@ -80,6 +82,11 @@ const METRICS: &[MetricInfo] = &[
     metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the sampling intervals' means of what was waiting."),
     metric("drops", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, for whatever reason."),
     metric("marks", Subject::LinkOrAll, &[Unit::Count], "Packets marked."),
+    metric("pauses", Subject::LinkOrAll, &[Unit::Count], "How often the link was paused by its far end."),
+    metric("paused", Subject::Link, &[Unit::Share], "Share of the time in which the link was paused."),
+    metric("overflows", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, over the whole run, because the buffer that pauses the link had no room."),
+    metric("deadlock", Subject::Run, &[Unit::Count], "Paused links in the first ring that waits for itself, over the whole run; 0 if none does."),
+    metric("late_acks", Subject::Link, &[Unit::Share], "Share of the round trips beyond the link's far end, from a data packet's passing to the acknowledgement of all up to its end, that are longer than the shortest by more than `late_by`."),
     metric("goodput", Subject::Flows, &[Unit::BitsPerSecond], "Payload delivered in order, per second of `during`; the sum over the flows."),
     metric("share", Subject::Flows, &[Unit::Share], "Payload delivered to `flow` as a share of that to `of`."),
     metric("ratio", Subject::Flows, &[Unit::Number], "Payload delivered to `flow` over that to `of`."),

@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod flows;
+mod late;
 mod links;
 mod metrics;
 mod overlay;
@@ -11,6 +12,7 @@ mod statistics;
 
 use std::sync::Arc;
 
+use ratewire_net::spec::LinkId;
 use ratewire_units::{Duration, Rate, Time};
 
 pub use evaluate::{Evaluator, Verdict};
@@ -83,6 +85,8 @@ pub(crate) struct Measure {
     pub within: f64,
     pub average: Duration,
     pub reference: Option<Reference>,
+    /// The link the other way, and how much is late.
+    pub late: Option<(usize, Duration)>,
     pub part: overlay::Part,
 }
 
@@ -93,6 +97,15 @@ pub(crate) struct Reference {
     pub capacity: Rate,
     pub skip: Duration,
     pub headers: bool,
+}
+
+impl Expectation {
+    /// The links whose packets it has to see one by one.
+    pub(crate) fn watched(&self) -> Vec<LinkId> {
+        let back = self.measure.late.map(|(back, _)| back);
+        let both = back.and_then(|back| Some([self.measure.link?, back]));
+        both.into_iter().flatten().map(|link| LinkId(link as u32)).collect()
+    }
 }
 
 /// One of several values.

@@ -64,7 +64,10 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
-    let whole_run = matches!(info.name, "completion_time" | "clamps" | "delivery_time" | "refused");
+    let whole_run = matches!(
+        info.name,
+        "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
+    );
     let during = if whole_run { None } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
@@ -76,10 +79,12 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         within: 0.1,
         average: Duration::ZERO,
         reference: None,
+        late: None,
         part: overlay::Part::default(),
     };
     let target = match info.subject {
         Subject::Link | Subject::LinkOrAll => link(section, named, info, &mut measure),
+        Subject::Run => Some("the run".to_string()),
         Subject::Flows | Subject::FlowsOrTraffic => flows(section, named, info, &mut measure),
         Subject::Group | Subject::Connection | Subject::Overlay => {
             overlay::read(section, named, info, &mut measure)
@@ -163,6 +168,16 @@ fn link(
     let link = &named.net.links[*id];
     measure.link = Some(*id);
     measure.rate = link.properties.mean_rate().unwrap_or(Rate::ZERO);
+    if info.name == "late_acks" {
+        let late_by = section.time_or("late_by");
+        measure.late = link.peer.map(|back| (back, late_by));
+        if measure.late.is_none() {
+            section
+                .context
+                .error(name.span, format!("no acknowledgements come back beside {:?}", link.name))
+                .help("name a link of a cable");
+        }
+    }
     Some(link.name.clone())
 }
 

@@ -5,6 +5,7 @@ mod checks;
 mod ensemble;
 mod network;
 mod overlay;
+mod pause;
 mod traffic;
 
 use std::fmt;
@@ -118,7 +119,7 @@ pub struct TableInfo {
 }
 
 const PARTS: &[&[Key]] =
-    &[network::KEYS, traffic::KEYS, ensemble::KEYS, overlay::KEYS, checks::KEYS];
+    &[network::KEYS, pause::KEYS, traffic::KEYS, ensemble::KEYS, overlay::KEYS, checks::KEYS];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -127,7 +128,9 @@ pub fn keys() -> impl Iterator<Item = &'static Key> {
 
 /// All tables, in the order of the reference.
 pub fn tables() -> impl Iterator<Item = &'static TableInfo> {
-    [TABLES, ensemble::TABLES, CHECKS].into_iter().flatten()
+    let links = TABLES.iter().position(|table| table.name == "police").map_or(0, |at| at + 1);
+    let (links, rest) = TABLES.split_at(links);
+    [links, pause::TABLES, rest, ensemble::TABLES, CHECKS].into_iter().flatten()
 }
 
 /// The key `name` of `table`.

@@ -15,6 +15,7 @@ pub(super) const KEYS: &[Key] = &[
     key("transport", "min_rto", Kind::Time, "200 ms", "Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).", "\"1 s\""),
     key("transport", "tail_loss_probe", Kind::Switch, "true", "Whether a probe is sent before the retransmission timer fires.", "false"),
     key("transport", "ecn", Kind::Switch, "false", "Whether packets may be marked instead of dropped, and marks are echoed.", "true"),
+    key("transport", "class", Kind::Count(0, 7), "0", "Class of priority of its packets and their acknowledgements, which `frames = \"pfc\"` pauses one by one.", "3"),
     key("receive_window", "initial", Kind::Size, REQUIRED, "First window, payload.", "\"4 packets\""),
     key("receive_window", "max", Kind::Size, REQUIRED, "Largest window, payload.", "\"4 MB\""),
     key("receive_window", "packets_per_ack", Kind::Count(1, 1_000), "2", "By how many full payloads it opens with each data packet in order (Linux 2.6: 2).", "2"),

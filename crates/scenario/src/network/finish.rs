@@ -13,6 +13,7 @@ use crate::laws::LawUse;
 use crate::network::properties::{Queue, Router, Trace};
 use crate::network::routes::{self, Routes};
 use crate::network::{Link, Net};
+use crate::pause::Pausing;
 use crate::section::At;
 use crate::uses::Uses;
 
@@ -96,18 +97,22 @@ pub(crate) struct Finished {
     pub changes: Vec<(Time, LinkId, Change)>,
 }
 
-/// Makes the network as simulated.
+/// Makes the network as simulated; `packet` is what sizes in packets are of, `largest` the largest packet
+/// that any flow sends.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn finish(
     context: &Context<'_>,
     net: &Net,
     trips: &RoundTrips,
     uses: &mut Uses,
     packet: Bytes,
+    largest: Bytes,
     duration: Duration,
 ) -> Finished {
     let mut network = NetworkSpec { nodes: net.nodes.clone(), ..NetworkSpec::default() };
     let mut changes = Vec::new();
     let mut media = Media::default();
+    let mut pausing = Pausing::new(context, net, largest);
     for (id, link) in net.links.iter().enumerate() {
         let properties = &link.properties;
         let service = match &properties.trace {
@@ -155,6 +160,8 @@ pub(crate) fn finish(
             strips: properties.law == Some(Router::Strips),
             reorder: properties.reorder.flatten(),
             police: properties.police.flatten(),
+            pause: pausing.buffer(id),
+            driver: pausing.driver(id),
         });
     }
     network.mediums = media.list;

@@ -12,6 +12,7 @@ use ratewire_units::{Bytes, Duration, Rate, quantity};
 
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
+use crate::pause::Wishes;
 use crate::section::{At, Section};
 
 /// Room in a queue, as written.
@@ -71,6 +72,7 @@ pub(crate) struct Properties {
     pub reorder: Option<Option<Reorder>>,
     /// The inner `None` is `false`.
     pub police: Option<Option<PoliceSpec>>,
+    pub wishes: Wishes,
     /// Whether an error has already told why there is no rate, or no delay.
     pub told: Told,
 }
@@ -109,6 +111,7 @@ impl Properties {
             law: self.law.or_else(|| base.law.clone()),
             reorder: self.reorder.or(base.reorder),
             police: self.police.or(base.police),
+            wishes: self.wishes.over(base.wishes),
             told: Told {
                 rate: self.told.rate || base.told.rate,
                 delay: self.told.delay || base.told.delay,
@@ -194,6 +197,7 @@ impl Reading<'_> {
             law,
             reorder: reorder(section),
             police: police(section),
+            wishes: Wishes::read(section, self.packet),
         }
     }
 

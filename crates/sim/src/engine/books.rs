@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, Duration};
 
 use super::Simulation;
 use crate::error::RunError;
-use crate::outcome::{Drops, LinkOutcome, Outcome};
+use crate::outcome::{Drops, LinkOutcome, Outcome, Pausing};
 use crate::record::{FlowSample, LinkSample, Recorder};
 
 /// A link's counters as of the last sample.
@@ -17,6 +17,8 @@ pub(super) struct LinkBefore {
     marks: u64,
     area_packets: u128,
     area_bytes: u128,
+    pauses: u64,
+    paused: Duration,
 }
 
 impl<R: Recorder> Simulation<'_, R> {
@@ -71,6 +73,8 @@ impl<R: Recorder> Simulation<'_, R> {
             queue_bytes: seen.waiting_bytes,
             drops: seen.drops() - before.drops,
             marks: seen.marked - before.marks,
+            pauses: seen.pauses - before.pauses,
+            paused: seen.paused.saturating_sub(before.paused).ps() as f64 / ps,
         });
         *before = LinkBefore {
             busy: seen.busy,
@@ -79,6 +83,8 @@ impl<R: Recorder> Simulation<'_, R> {
             marks: seen.marked,
             area_packets: seen.area_packets,
             area_bytes: seen.area_bytes,
+            pauses: seen.pauses,
+            paused: seen.paused,
         };
     }
 
@@ -87,6 +93,7 @@ impl<R: Recorder> Simulation<'_, R> {
             self.sample();
         }
         self.give_up_following();
+        self.network.look_for_deadlocks(self.now);
         for slot in 0..self.flows.slots() {
             if let Some(flow) = self.flows.remove(slot) {
                 self.settle(&flow);
@@ -116,6 +123,7 @@ impl<R: Recorder> Simulation<'_, R> {
             events: self.events,
             data_packets_delivered: self.data_packets,
             ended: self.end,
+            deadlock: self.network.deadlock().cloned(),
         })
     }
 
@@ -140,6 +148,12 @@ impl<R: Recorder> Simulation<'_, R> {
             },
             marks: seen.marked,
             clamps: seen.clamps(),
+            pausing: Pausing {
+                pauses: seen.pauses,
+                paused: seen.paused,
+                frames: seen.control_frames,
+                overflowed: seen.overflowed,
+            },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How flows begin and end.
 
+use ratewire_net::spec::Sockets;
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
@@ -63,6 +64,7 @@ impl<R: Recorder> Simulation<'_, R> {
     pub(crate) fn open(&mut self, id: FlowId, spec: &FlowSpec) -> Result<u32, SetupError> {
         let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
         let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
+        let own = &self.setup.network.links[forward.first.index()];
         let mut flow = Flow::new(&Start {
             now: self.now,
             id,
@@ -74,6 +76,9 @@ impl<R: Recorder> Simulation<'_, R> {
             reverse: reverse.id,
             line_rate: forward.line_rate,
             lie: spec.lie,
+            own_link: forward.first,
+            paused: own.pause.is_some(),
+            waits_for_room: own.driver.sockets != Sockets::Drop,
             fed: self.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
         if self.setup.ensembles.holds(id.0, self.now) {

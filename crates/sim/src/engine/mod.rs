@@ -4,9 +4,10 @@ mod books;
 mod follow;
 mod lifecycle;
 mod overlay;
+mod sockets;
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Body, Captured, Ecn, Label, Network, Scheduler};
+use ratewire_net::{Body, Ecn, Label, Network, Scheduler};
 use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
@@ -26,6 +27,7 @@ use books::LinkBefore;
 use follow::Following;
 use lifecycle::outcome;
 use overlay::Turn;
+use sockets::Waits;
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
@@ -97,6 +99,7 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) data_packets: u64,
     events: u64,
     following: Following,
+    waits: Waits,
     overlay: Option<Box<Running>>,
 }
 
@@ -104,7 +107,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(setup: &'a Setup, recorder: &'a mut R) -> Result<Simulation<'a, R>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
-        setup.captured_links.iter().for_each(|link| network.capture(*link));
+        let told = setup.captured_links.iter().chain(&setup.watched_links);
+        told.for_each(|link| network.capture(*link));
         let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
         let mut simulation = Simulation {
             setup,
@@ -129,6 +133,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             data_packets: 0,
             events: 0,
             following: Following::default(),
+            waits: Waits::new(setup.seed),
             overlay: None,
         };
         simulation.check_routes()?;
@@ -229,8 +234,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     {
                         self.deliver(&packet);
                     }
-                    if let Some(captured) = self.network.take_captured() {
-                        self.tell_captured(&captured);
+                    if self.network.take_news() {
+                        self.take_news();
                     }
                 }
                 FLOW_TIMER => self.flow_timer(index),
@@ -247,12 +252,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
+    /// Captured packets are told, and sockets for which there is room send.
     #[cold]
-    fn tell_captured(&mut self, captured: &[Captured]) {
-        for packet in captured {
+    fn take_news(&mut self) {
+        for packet in self.network.take_captured() {
             let flow = FlowId(packet.label.generation);
-            self.recorder.packet(&PacketSeen { flow, packet: *packet });
+            self.recorder.packet(&PacketSeen { flow, packet });
         }
+        let roomy = self.network.take_roomy();
+        self.let_sockets_send(&roomy);
     }
 
     /// A packet has arrived at the host it was for.
@@ -342,8 +350,28 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Sends what the sender may send now, and notes when it wants to be called.
     #[inline]
     pub(crate) fn pump(&mut self, slot: u32) {
-        let Some(flow) = self.flows.at(slot) else { return };
-        while let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) {
+        if self.send_some(slot, u64::MAX) {
+            self.wait_for_room(slot);
+        }
+        self.after_sending(slot);
+    }
+
+    /// Sends up to so many packets; says whether the socket is to wait for room in its host's queue.
+    #[inline]
+    fn send_some(&mut self, slot: u32, most: u64) -> bool {
+        let Some(flow) = self.flows.at(slot) else { return false };
+        flow.blocked = false;
+        let mut left = most;
+        loop {
+            if flow.waits_for_room
+                && (left == 0 || !self.network.admits(flow.own_link, flow.packet_size))
+            {
+                return true;
+            }
+            let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) else {
+                return false;
+            };
+            left -= 1;
             self.packets.sent += 1;
             let address = flow.out(slot, &mut segment, self.setup);
             if slot == self.following.slot && segment.payload > Bytes::ZERO {
@@ -353,6 +381,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             self.network.send(self.now, &address, &segment, &mut self.wheel);
         }
+    }
+
+    #[inline]
+    fn after_sending(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
         if flow.end == u64::MAX {
             flow.end = flow.sender.stream_end().unwrap_or(u64::MAX);
         }
@@ -366,7 +399,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     #[inline]
     fn arm(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        let due = flow.sender.deadline().min(flow.receiver.deadline());
+        // What has found no room does not wait for its pace, or for its application.
+        let sender = if flow.blocked { flow.sender.timer() } else { flow.sender.deadline() };
+        let due = sender.min(flow.receiver.deadline());
         if due < flow.timer_at {
             flow.timer_at = due;
             self.wheel.push(due, FLOW_TIMER | slot);

@@ -76,8 +76,12 @@ impl Junctions {
             let headers = flow.transport.headers + law.header_len();
             let payload = flow.transport.packet.saturating_sub(headers).max(Bytes::new(1));
             let frame = flow.app.frame.unwrap_or(payload);
-            let context =
-                FlowContext { mss: payload, packet: flow.transport.packet, line_rate: Rate::ZERO };
+            let context = FlowContext {
+                mss: payload,
+                packet: flow.transport.packet,
+                line_rate: Rate::ZERO,
+                back_pressured: false,
+            };
             let soft = law.sink(&context).is_some_and(|sink| sink.watches_buffer());
             let natural = if soft { FlowControl::Soft } else { FlowControl::Strict };
             let config = SwitchConfig {

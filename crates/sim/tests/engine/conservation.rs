@@ -30,6 +30,9 @@ struct Cable {
     discipline: Discipline,
     loss: Loss,
     medium: bool,
+    /// Threshold of a buffer that pauses it, and what an intake takes.
+    pause: Option<(u64, u64)>,
+    sockets: Sockets,
 }
 
 prop_compose! {
@@ -57,8 +60,15 @@ prop_compose! {
             1 => Just(Loss::Burst { turn_bad: 0.01, turn_good: 0.2, loss_bad: 0.8, loss_good: 0.0 }),
         ],
         medium in prop::bool::weighted(0.2),
+        pause in prop::option::weighted(0.4, (0u64..20_000, prop_oneof![4 => Just(0u64), 1 => 1u64..2000])),
+        sockets in prop_oneof![
+            3 => Just(Sockets::Drop),
+            1 => Just(Sockets::InTurn),
+            1 => Just(Sockets::AtRandom),
+            1 => Just(Sockets::OnAck),
+        ],
     ) -> Cable {
-        Cable { to, mbps, delay, limit, discipline, loss, medium }
+        Cable { to, mbps, delay, limit, discipline, loss, medium, pause, sockets }
     }
 }
 
@@ -108,6 +118,10 @@ proptest! {
             Just(Contention::Alternate), Just(Contention::Random), Just(Contention::Backoff)
         ],
         traffic in 0.0..40.0,
+        arrangement in prop_oneof![
+            Just(Arrangement::Fifo), Just(Arrangement::Virtual), Just(Arrangement::ByFlow(3)),
+        ],
+        (by_class, burst_links) in (any::<bool>(), any::<bool>()),
         (exact_wire, sampled, seed) in (any::<bool>(), any::<bool>(), any::<u64>()),
     ) {
         let mut net = Net::new(laws[0].clone());
@@ -126,6 +140,21 @@ proptest! {
                 (l.limit, l.discipline, l.loss) = (c.limit, c.discipline.clone(), c.loss.clone());
                 l.medium = c.medium.then_some(MediumId(0));
                 l.law = (law < laws.len()).then_some(law);
+                let bursts = Bursts { packets: 5, every: MS(3) };
+                l.driver = DriverSpec { sockets: c.sockets, bursts: (burst_links && i % 2 == 0).then_some(bursts) };
+                l.pause = c.pause.filter(|_| !c.medium).map(|(xoff, intake)| PauseSpec {
+                    back: LinkId(link ^ 1),
+                    arrangement,
+                    by_class: by_class && !matches!(arrangement, Arrangement::ByFlow(_)),
+                    // Not always enough.
+                    buffer: Bytes::new(2 * xoff + 3000),
+                    xoff: Bytes::new(xoff),
+                    xon: Bytes::new(xoff / 2),
+                    quanta: Quanta(2000),
+                    reaction: Duration::ZERO,
+                    hop_round_trip: MS(2),
+                    intake: Duration::from_micros(intake),
+                });
             }
         }
         let nodes = cables.len() as u32;
@@ -140,6 +169,7 @@ proptest! {
             f.stop = stop.map(|ms| secs(0.001 * ms as f64));
             f.transport.handshake = how & 1 != 0;
             f.transport.ecn = how & 2 != 0;
+            f.transport.class = how % 8;
             f.transport.delayed_ack = (how & 4 != 0).then_some(MS(40));
             if how & 8 != 0 {
                 f.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(7000));

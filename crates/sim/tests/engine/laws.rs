@@ -16,6 +16,7 @@ const IN_PACKETS: &[(&str, &str)] = &[
     ("newreno", "adds a packet an RTT, and losses choose: 13 %"),
     ("cubic", "grows with the time since a loss, and losses choose: 33 %"),
     ("bbr", "probes in packets, each flow in its turn: 60 %"),
+    ("noq", "is NewReno where nothing is paused"),
     ("fixed", "answers nothing"),
 ];
 

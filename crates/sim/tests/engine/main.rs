@@ -10,4 +10,5 @@ mod laws;
 mod net;
 mod overlay;
 mod paths;
+mod pausing;
 mod traffic;

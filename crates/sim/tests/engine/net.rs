@@ -52,6 +52,7 @@ impl Net {
                 sampled_flows: u32::MAX,
                 sampled_links: None,
                 captured_links: Vec::new(),
+                watched_links: Vec::new(),
                 follow: Follow::default(),
                 overlay: None,
             },
@@ -92,6 +93,8 @@ impl Net {
                 strips: false,
                 reorder: None,
                 police: None,
+                pause: None,
+                driver: DriverSpec::default(),
             });
         }
         first

@@ -227,6 +227,12 @@ impl Sender {
         self.timer.min(pace).min(self.writing.next())
     }
 
+    /// When [`Sender::on_timer`] wants to be called, whatever else is waited for.
+    #[inline]
+    pub fn timer(&self) -> Time {
+        self.timer
+    }
+
     /// The pace the law sets.
     pub fn pacing(&self) -> Option<Throughput> {
         self.source.pacing()

@@ -26,6 +26,7 @@ pub(super) fn bbr(options: &[(&str, &str)], scale: u64) -> BbrSource {
         mss: Bytes::new(MSS * scale),
         packet: Bytes::new(PACKET * scale),
         line_rate: Rate::from_mbps(10_000),
+        back_pressured: false,
     };
     *Bbr::from_options(&all).unwrap().source(&flow)
 }

@@ -38,7 +38,7 @@ pub use port::DctcpPort;
 pub use source::DctcpSource;
 
 use super::common;
-use super::newreno::NewReno;
+use super::newreno::{self, NewReno};
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoSink};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
 
@@ -72,6 +72,7 @@ const OPTIONS: &[OptionSpec] = &[
         doc: "Sender: alpha before the first window of data has been acknowledged. RFC 8257, 3.3: 1, \
               so that the first mark halves the window.",
     },
+    newreno::COUNT,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
     common::ABC,

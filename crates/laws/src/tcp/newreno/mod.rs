@@ -10,6 +10,8 @@
 //!   L = 1 in the slow start after a timeout (RFC 3465, 2.3).
 //! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted,
 //!   `cwnd += SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1).
+//!   With `count = "acks"` an acknowledgement counts as one packet (RFC 2581, 3.1, and Linux before 4.0):
+//!   half as fast with delayed ones.
 //! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4; RFC
 //!   6675, 5; RFC 3168, 6.1.2).
 //! - timeout: the same `ssthresh`, `cwnd = 1 SMSS` (RFC 5681, 3.1); `ssthresh` is held while the same
@@ -44,15 +46,28 @@ pub use source::NewRenoSource;
 
 use super::common::{self, Common};
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
-use crate::options::{OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
 
 /// NewReno with its parameters.
 #[derive(Clone, Debug)]
 pub struct NewReno {
     pub(super) common: Common,
+    /// In congestion avoidance an acknowledgement counts as one packet, however much it covers.
+    pub(super) counts_acks: bool,
 }
 
+/// The option `count`.
+pub(crate) const COUNT: OptionSpec = OptionSpec {
+    name: "count",
+    kind: Kind::Word(&["bytes", "acks"]),
+    default: "bytes",
+    doc: "What congestion avoidance counts up to a window before it adds a packet. \"bytes\": what is \
+          acknowledged (RFC 5681, 3.1); \"acks\": acknowledgements, each as a packet, which with \
+          delayed ones grows half as fast (RFC 2581, 3.1; Linux before 4.0).",
+};
+
 const OPTIONS: &[OptionSpec] = &[
+    COUNT,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
     common::ABC,
@@ -77,7 +92,7 @@ impl Law for NewReno {
     };
 
     fn from_options(o: &Options) -> Result<NewReno, OptionError> {
-        Ok(NewReno { common: Common::from_options(o) })
+        Ok(NewReno { common: Common::from_options(o), counts_acks: o.word("count") == "acks" })
     }
 
     fn source(&self, flow: &FlowContext) -> NewRenoSource {

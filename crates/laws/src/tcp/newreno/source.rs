@@ -18,11 +18,15 @@ pub struct NewRenoSource {
     pub(in crate::tcp) window: Window,
     /// Bytes acknowledged in congestion avoidance since the window last grew.
     acked: f64,
+    /// Of one acknowledgement so many count.
+    counted: f64,
 }
 
 impl NewRenoSource {
     pub(in crate::tcp) fn new(law: &NewReno, flow: &FlowContext) -> NewRenoSource {
-        NewRenoSource { window: Window::new(&law.common, flow), acked: 0.0 }
+        let window = Window::new(&law.common, flow);
+        let counted = if law.counts_acks { window.mss() } else { f64::INFINITY };
+        NewRenoSource { window, acked: 0.0, counted }
     }
 
     /// Congestion was noticed: keeps the share `keep` of what was outstanding.
@@ -48,7 +52,7 @@ impl Source for NewRenoSource {
 
     #[inline]
     fn on_ack(&mut self, acked: &Acked, _: Option<&NoHeader>) {
-        self.acked += self.window.on_ack(acked);
+        self.acked += self.window.on_ack(acked).min(self.counted);
         let cwnd = self.window.cwnd();
         if self.acked >= cwnd {
             // At most one packet an RTT: what a huge acknowledgement leaves over counts once more.

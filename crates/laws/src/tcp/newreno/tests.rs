@@ -72,6 +72,23 @@ fn above_the_threshold_the_window_grows_by_one_packet_a_round() {
     }
 }
 
+/// With delayed acknowledgements that count as a packet each, a packet more takes two rounds.
+#[test]
+fn counting_acknowledgements_grows_half_as_fast_when_they_are_delayed() {
+    let options = [("initial_ssthresh", "10 packets"), ("count", "acks")];
+    let mut pipe = Pipe::new(newreno(&options), RTT);
+    pipe.ack_every = 2;
+    for round in 1..40 {
+        pipe.round();
+        let expected = 10.0 + 0.5 * f64::from(round);
+        assert!((pipe.packets() - expected).abs() <= 1.5, "{} and not {expected}", pipe.packets());
+    }
+    pipe.ack_every = 1;
+    let before = pipe.packets();
+    (0..10).for_each(|_| pipe.round());
+    assert!((pipe.packets() - before - 10.0).abs() <= 1.0, "each is acknowledged");
+}
+
 #[test]
 fn what_slow_start_leaves_over_counts_for_avoidance() {
     let mut s = newreno(&[("initial_ssthresh", "11 packets"), ("abc", "inf")]);

@@ -1,0 +1,215 @@
+//! MAC control frames: PAUSE (802.3 annex 31B) and priority-based flow control (802.1Qbb, PFC).
+//!
+//! Both are 64 bytes with the check sequence:
+//!
+//! | bytes | PAUSE | PFC |
+//! |---|---|---|
+//! | 0..6 | destination, 01-80-C2-00-00-01 or the peer's own | the same |
+//! | 6..12 | source | source |
+//! | 12..14 | 0x8808 | 0x8808 |
+//! | 14..16 | 0x0001 | 0x0101 |
+//! | 16..18 | time | classes: bit n for class n, high byte 0 |
+//! | 18..34 | 0 | eight times, one a class |
+//! | ..60 | 0 | 0 |
+//! | 60..64 | check sequence (CRC-32, low byte first) | the same |
+//!
+//! A time is in quanta of 512 bit times. A new one takes the place of the one before; 0 resumes. The
+//! frames are not forwarded by bridges, and are themselves never paused.
+
+use core::fmt;
+
+use ratewire_units::{Bytes, Duration, Rate};
+
+/// Length with the check sequence: the shortest Ethernet frame.
+pub const LENGTH: usize = 64;
+/// What a frame takes up on the wire, with preamble (8 bytes) and gap (12).
+pub const ON_WIRE: Bytes = Bytes::new(LENGTH as u64 + 20);
+/// Number of priority classes.
+pub const CLASSES: usize = 8;
+/// Where bridges listen and forward nothing.
+pub const MULTICAST: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
+
+const ETHERTYPE: u16 = 0x8808;
+const PAUSE: u16 = 0x0001;
+const PRIORITY: u16 = 0x0101;
+/// Bytes before the check sequence.
+const BODY: usize = LENGTH - 4;
+/// Bytes of a quantum: 512 bits.
+const QUANTUM: u64 = 64;
+
+/// A length of time in quanta of 512 bit times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quanta(pub u16);
+
+impl Quanta {
+    /// None: resume.
+    pub const ZERO: Quanta = Quanta(0);
+    /// The longest.
+    pub const MAX: Quanta = Quanta(u16::MAX);
+
+    /// How long that is at a rate; for ever where nothing is sent.
+    pub fn time(self, rate: Rate) -> Duration {
+        let size = Bytes::new(u64::from(self.0) * QUANTUM);
+        rate.serial_time().map_or(Duration::MAX, |per_byte| per_byte.of(size))
+    }
+
+    /// The least that lasts for `time` at a rate, or the longest there is.
+    pub fn lasting(time: Duration, rate: Rate) -> Quanta {
+        let bits = u128::from(time.ps()) * u128::from(rate.bps());
+        let quanta = bits.div_ceil(8 * u128::from(QUANTUM) * 1_000_000_000_000);
+        Quanta(u16::try_from(quanta).unwrap_or(u16::MAX))
+    }
+}
+
+/// What a frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Of all traffic.
+    Pause(Quanta),
+    /// Of single classes; `None` for those it says nothing of.
+    Priority([Option<Quanta>; CLASSES]),
+}
+
+/// A MAC control frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// To whom: [`MULTICAST`], or the peer.
+    pub destination: [u8; 6],
+    /// From whom.
+    pub source: [u8; 6],
+    /// What it says.
+    pub control: Control,
+}
+
+/// Why bytes are not a frame that pauses or resumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameError {
+    /// Not 64 bytes but so many.
+    Length(usize),
+    /// The check sequence found, and the one that fits.
+    Check(u32, u32),
+    /// Sent to a group other than [`MULTICAST`].
+    Destination([u8; 6]),
+    /// Not MAC control.
+    EtherType(u16),
+    /// Another MAC control operation.
+    Opcode(u16),
+    /// Classes beyond the eighth are enabled.
+    Classes(u16),
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FrameError::Length(found) => write!(f, "{found} bytes, and not {LENGTH}"),
+            FrameError::Check(found, fits) => {
+                write!(f, "check sequence {found:#010x}, and not {fits:#010x}")
+            }
+            FrameError::Destination(to) => {
+                write!(f, "sent to the group {to:02x?}, and not to {MULTICAST:02x?}")
+            }
+            FrameError::EtherType(found) => {
+                write!(f, "EtherType {found:#06x}, and not {ETHERTYPE:#06x} (MAC control)")
+            }
+            FrameError::Opcode(found) => {
+                write!(f, "opcode {found:#06x}, and not {PAUSE:#06x} or {PRIORITY:#06x}")
+            }
+            FrameError::Classes(found) => {
+                write!(f, "class vector {found:#06x}: there are eight classes")
+            }
+        }
+    }
+}
+impl core::error::Error for FrameError {}
+
+impl Frame {
+    /// The frame as it is sent.
+    pub fn encode(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        bytes[..6].copy_from_slice(&self.destination);
+        bytes[6..12].copy_from_slice(&self.source);
+        put(&mut bytes, 12, ETHERTYPE);
+        match self.control {
+            Control::Pause(quanta) => {
+                put(&mut bytes, 14, PAUSE);
+                put(&mut bytes, 16, quanta.0);
+            }
+            Control::Priority(times) => {
+                put(&mut bytes, 14, PRIORITY);
+                for (class, time) in times.iter().enumerate() {
+                    if let Some(quanta) = time {
+                        bytes[17] |= 1 << class;
+                        put(&mut bytes, 18 + 2 * class, quanta.0);
+                    }
+                }
+            }
+        }
+        let check = check_sequence(&bytes[..BODY]);
+        bytes[BODY..].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a frame. Padding, and the times of classes it says nothing of, are not looked at.
+    ///
+    /// # Errors
+    /// When the bytes are no such frame.
+    pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
+        let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| FrameError::Length(bytes.len()))?;
+        let found = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
+        let fits = check_sequence(&bytes[..BODY]);
+        if found != fits {
+            return Err(FrameError::Check(found, fits));
+        }
+        let address = |at: usize| core::array::from_fn(|i| bytes[at + i]);
+        let destination: [u8; 6] = address(0);
+        let is_group = destination[0] & 1 == 1;
+        if is_group && destination != MULTICAST {
+            return Err(FrameError::Destination(destination));
+        }
+        match get(bytes, 12) {
+            ETHERTYPE => {}
+            other => return Err(FrameError::EtherType(other)),
+        }
+        let control = match get(bytes, 14) {
+            PAUSE => Control::Pause(Quanta(get(bytes, 16))),
+            PRIORITY => {
+                let classes = get(bytes, 16);
+                if classes > 0xff {
+                    return Err(FrameError::Classes(classes));
+                }
+                let time = |class: usize| {
+                    (classes >> class & 1 == 1).then(|| Quanta(get(bytes, 18 + 2 * class)))
+                };
+                Control::Priority(core::array::from_fn(time))
+            }
+            other => return Err(FrameError::Opcode(other)),
+        };
+        Ok(Frame { destination, source: address(6), control })
+    }
+}
+
+fn put(bytes: &mut [u8; LENGTH], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+fn get(bytes: &[u8; LENGTH], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// The frame check sequence (802.3, 3.2.9): CRC-32.
+fn check_sequence(bytes: &[u8]) -> u32 {
+    const POLYNOMIAL: u32 = 0xedb8_8320;
+    let mut register = u32::MAX;
+    for byte in bytes {
+        register ^= u32::from(*byte);
+        for _ in 0..8 {
+            let shifted = register >> 1;
+            register = if register & 1 == 1 { shifted ^ POLYNOMIAL } else { shifted };
+        }
+    }
+    !register
+}
+
+#[cfg(test)]
+#[path = "frames_tests.rs"]
+mod tests;

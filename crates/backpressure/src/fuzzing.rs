@@ -1,0 +1,34 @@
+//! What must hold for any bytes at all. Shared by the fuzz target and the test that replays its
+//! corpus, so that what the fuzzer found once stays found.
+
+use crate::frames::{Control, Frame, LENGTH, Quanta};
+
+/// Reads `data` as a frame, and as the values of one to write.
+///
+/// # Panics
+/// When reading and writing disagree.
+pub fn frames(data: &[u8]) {
+    if let Ok(frame) = Frame::decode(data) {
+        let bytes = frame.encode();
+        assert_eq!(Frame::decode(&bytes), Ok(frame), "reading and writing lost something");
+    }
+    let Some(values) = data.first_chunk::<30>() else { return };
+    let number = |at: usize| u16::from_be_bytes([values[at], values[at + 1]]);
+    let address = |at: usize| core::array::from_fn(|i| values[at + i]);
+    let mut destination: [u8; 6] = address(0);
+    destination[0] &= !1;
+    let time =
+        |class: usize| (values[13] >> class & 1 == 1).then(|| Quanta(number(14 + 2 * class)));
+    let control = match values[12] & 1 {
+        0 => Control::Pause(Quanta(number(14))),
+        _ => Control::Priority(core::array::from_fn(time)),
+    };
+    let frame = Frame { destination, source: address(6), control };
+    let bytes = frame.encode();
+    assert_eq!(Frame::decode(&bytes), Ok(frame));
+    // One bit wrong is noticed wherever it is.
+    let bit = usize::from(number(28)) % (8 * LENGTH);
+    let mut wrong = bytes;
+    wrong[bit / 8] ^= 1 << (bit % 8);
+    assert!(Frame::decode(&wrong).is_err(), "bit {bit} is not covered");
+}

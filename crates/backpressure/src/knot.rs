@@ -1,0 +1,51 @@
+//! Buffers that wait for each other for ever.
+//!
+//! A buffer is stuck when what it holds for transmitters that cannot send is by itself enough to keep its
+//! own upstream paused. A set of which each member is stuck as long as all the others are never moves
+//! again: no packet can leave any of them, whatever happens elsewhere. The largest such set is what is left
+//! when those that are not stuck are taken away until none remains; where there is one, there is a ring in
+//! it. A tree of congestion is none: its root sends.
+
+use std::collections::BTreeSet;
+
+/// The largest set of `suspects` of which each is stuck while all of them are; empty if there is none.
+pub fn knot<K: Ord + Copy>(
+    suspects: BTreeSet<K>,
+    mut is_stuck: impl FnMut(K, &BTreeSet<K>) -> bool,
+) -> BTreeSet<K> {
+    let mut knot = suspects;
+    loop {
+        let free: Vec<K> = knot.iter().copied().filter(|k| !is_stuck(*k, &knot)).collect();
+        if free.is_empty() {
+            return knot;
+        }
+        for k in free {
+            knot.remove(&k);
+        }
+    }
+}
+
+/// A ring in a knot: each waits for the next, the last for the first, which is the least of them.
+/// `waits_for` names those that a member waits for.
+pub fn ring<K: Ord + Copy>(
+    knot: &BTreeSet<K>,
+    mut waits_for: impl FnMut(K) -> BTreeSet<K>,
+) -> Vec<K> {
+    let mut way: Vec<K> = Vec::new();
+    let mut at = knot.first().copied();
+    while let Some(k) = at {
+        if let Some(start) = way.iter().position(|seen| *seen == k) {
+            let mut ring = way.split_off(start);
+            let least = ring.iter().enumerate().min_by_key(|(_, k)| **k).map_or(0, |(i, _)| i);
+            ring.rotate_left(least);
+            return ring;
+        }
+        way.push(k);
+        at = waits_for(k).intersection(knot).next().copied();
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+#[path = "knot_tests.rs"]
+mod tests;

@@ -1,0 +1,42 @@
+//! What must hold for any frame.
+
+use proptest::prelude::*;
+use ratewire_backpressure::frames::{Control, Frame, Quanta};
+use ratewire_backpressure::fuzzing;
+use ratewire_units::{Duration, Rate};
+
+fn control() -> impl Strategy<Value = Control> {
+    let quanta = || any::<u16>().prop_map(Quanta);
+    prop_oneof![
+        quanta().prop_map(Control::Pause),
+        prop::array::uniform8(prop::option::of(quanta())).prop_map(Control::Priority),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(control in control(), source: [u8; 6], to: [u8; 6]) {
+        let destination = [to[0] & !1, to[1], to[2], to[3], to[4], to[5]];
+        let frame = Frame { destination, source, control };
+        prop_assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(data in prop::collection::vec(any::<u8>(), 0..80)) {
+        fuzzing::frames(&data);
+    }
+
+    /// The least number of quanta that lasts, and never less than asked where it can be had.
+    #[test]
+    fn quanta_are_the_least_that_last(ns in 0u64..400_000_000, mbps in 1u64..400_000) {
+        let (time, rate) = (Duration::from_nanos(ns), Rate::from_mbps(mbps));
+        let quanta = Quanta::lasting(time, rate);
+        if quanta < Quanta::MAX {
+            // A picosecond of rounding in the time of a byte.
+            prop_assert!(quanta.time(rate) + Duration::from_ps(1) >= time);
+        }
+        if let Some(less) = quanta.0.checked_sub(1) {
+            prop_assert!(Quanta(less).time(rate) < time);
+        }
+    }
+}

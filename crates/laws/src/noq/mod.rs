@@ -1,0 +1,85 @@
+//! NoQ: the transport of a network of queues that pause each other (Herbert and Primet, *A case for
+//! queue-to-queue, back-pressure-based congestion control for grid networks*, sections II-D and IV-A).
+//!
+//! # Sender
+//! - On a path that is back-pressured there is no slow start and no congestion window. Queues hold the
+//!   sender back, whatever their layer; what may be outstanding is the receiver's window.
+//! - A loss is repaired, and is no sign of anything else: nothing slows down (II-D, figure 10).
+//! - Safe mode (II-D, "checks the state of 802.3x flow control on the Ethernet link before acting"): all
+//!   that only if the sender's own link is paused when what it fills has no room, which is what a host
+//!   can know. Otherwise, every call goes to NewReno.
+//!
+//! # Deliberate differences
+//! - Packets are spaced by the rate of the sender's own link, which could not send them faster: so that a
+//!   receiver without a window of its own does not make the sender put all its data on its queue at once.
+//! - The paper turns congestion control off for an interface. Here it is off for a flow, whose path begins
+//!   with that interface.
+
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use source::NoqSource;
+
+use ratewire_units::Rate;
+
+use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::tcp::common;
+use crate::tcp::newreno::{self, NewReno};
+
+/// NoQ with its parameters.
+#[derive(Clone, Debug)]
+pub struct Noq {
+    reno: NewReno,
+    /// Whether the sender's own link must be paused when what it fills has no room.
+    safe: bool,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "mode",
+        kind: Kind::Word(&["safe", "force"]),
+        default: "safe",
+        doc: "\"safe\": as NewReno where the sender's own link is not paused (802.3x, PFC) when what \
+              it fills has no room; \"force\": without a congestion window wherever it is. Section II-D.",
+    },
+    newreno::COUNT,
+    common::INITIAL_WINDOW,
+    common::INITIAL_SSTHRESH,
+    common::ABC,
+    common::hystart("false"),
+    common::PACING,
+    common::IDLE_RESTART,
+];
+
+impl Law for Noq {
+    type Header = NoHeader;
+    type Source = NoqSource;
+    type Port = NoPort;
+    type Sink = NoSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "noq",
+        title: "NoQ",
+        summary: "no congestion window where queues pause their upstream; elsewhere NewReno",
+        explanation: include_str!("explain.md"),
+        operations: "",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options) -> Result<Noq, OptionError> {
+        Ok(Noq { reno: NewReno::from_options(o)?, safe: o.word("mode") == "safe" })
+    }
+
+    fn source(&self, flow: &FlowContext) -> NoqSource {
+        let unleashed = (flow.back_pressured || !self.safe) && flow.line_rate != Rate::ZERO;
+        if unleashed { NoqSource::held_back(flow) } else { NoqSource::Reno(self.reno.source(flow)) }
+    }
+    fn port(&self, _: &LinkContext) -> Option<NoPort> {
+        None
+    }
+    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
+        None
+    }
+}

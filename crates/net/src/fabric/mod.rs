@@ -1,0 +1,215 @@
+//! Switches and hosts whose queues pause each other.
+//!
+//! A node at an end of a link with a buffer that pauses it ([`PauseSpec`]) keeps what waits in a
+//! [`Switch`] and not in the rows of its links, because the next to be sent is not the first that came, and
+//! may not be sent at all for a while. Its links have an event for each departure; all others go on being
+//! caught up with.
+//!
+//! What came by a paused link is accounted to that link until it leaves the node, as switches do. A full
+//! buffer's frame goes out on the way back as soon as the packet being sent there has left, and takes up
+//! time there; the transmitter obeys after the frame has arrived and the reaction time has passed.
+//!
+//! [`PauseSpec`]: crate::spec::PauseSpec
+
+mod build;
+mod deadlock;
+mod passage;
+mod signals;
+
+use std::collections::VecDeque;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_backpressure::flows::{Assignment, Filter, Lanes};
+use ratewire_backpressure::frames::Control;
+use ratewire_backpressure::gate::Gate;
+use ratewire_backpressure::queues::Switch;
+use ratewire_backpressure::watch::Watch;
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::network::Network;
+use crate::packet::Label;
+use crate::spec::{LinkId, PauseSpec, Sockets};
+
+pub use deadlock::Deadlock;
+
+/// All switches of a network.
+#[derive(Debug, Default)]
+pub(crate) struct Fabric {
+    switches: Vec<Node>,
+    /// By link: its number among the inputs of the switch it leads to. Empty without switches.
+    inputs: Vec<u32>,
+    deadlock: Option<Deadlock>,
+    /// Links whose hosts' sockets may go on.
+    roomy: Vec<LinkId>,
+}
+
+impl Network {
+    /// Whether a socket may send a packet of this size on its host's own link now. If not, and if sockets
+    /// wait there, [`Network::take_roomy`] will name the link when there is room again.
+    pub fn admits(&mut self, id: LinkId, size: u32) -> bool {
+        let link = &mut self.links[id.index()];
+        let waiting = link.waiting_all();
+        let has_room = link.has_room_beside(waiting, size);
+        if let Some(outlet) = link.outlet_mut() {
+            outlet.wanted |= !has_room;
+        }
+        has_room
+    }
+
+    /// The links whose hosts' sockets may go on, since this was last asked.
+    pub fn take_roomy(&mut self) -> Vec<LinkId> {
+        core::mem::take(&mut self.fabric.roomy)
+    }
+}
+
+/// A node that keeps what waits itself.
+#[derive(Debug)]
+struct Node {
+    switch: Switch<Held>,
+    /// By output.
+    links: Vec<LinkId>,
+    /// Those of them that can be paused.
+    pausable: Vec<LinkId>,
+    /// With queues by flow, by output: which flow has which.
+    assignments: Vec<Assignment>,
+    /// With queues by flow, by output and queue: bytes waiting.
+    lane_bytes: Vec<u64>,
+    has_classes: bool,
+    random: Xoshiro256PlusPlus,
+}
+
+/// A packet that waits in a switch.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    label: Label,
+    /// It found its queue too long, and is counted against the queue it was in before.
+    counted: bool,
+}
+
+/// A link that starts at a switch.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    node: u32,
+    output: u32,
+    /// Packets that wait for it.
+    pub(crate) waiting: u32,
+    /// When it is to be looked at whose turn it is; [`Time::NEVER`] if something else will tell.
+    turn_at: Time,
+    gate: Gate,
+    /// What it is told, in order.
+    told: VecDeque<Told>,
+    rate: Rate,
+    sockets: Sockets,
+    /// A socket waits for room.
+    wanted: bool,
+    bursts: Option<Coalescing>,
+    /// The buffer at its far end.
+    buffer: Option<Box<Buffer>>,
+    /// Frames sent on it, which tell others to stop or go on.
+    control_frames: u64,
+}
+
+/// A frame for a transmitter.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    /// When it leaves; until then it may yet say something else.
+    starts: Time,
+    /// When the transmitter obeys.
+    obeyed: Time,
+    what: What,
+}
+
+/// What a transmitter is told.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Frame(Control),
+    Map(Lanes),
+}
+
+/// Packets released in bursts.
+#[derive(Clone, Copy, Debug)]
+struct Coalescing {
+    packets: u32,
+    every: Duration,
+    /// Packets that are released and not sent.
+    released: u32,
+    /// When those that wait are released, however few.
+    due: Time,
+}
+
+/// The buffer at the far end of a link that it pauses.
+#[derive(Debug)]
+struct Buffer {
+    spec: PauseSpec,
+    /// The switch at the far end.
+    node: u32,
+    /// One, or one for each class.
+    watches: Vec<Watch>,
+    /// With queues by flow: packets counted against those of the near end.
+    filter: Option<Filter>,
+    /// When the next map is sent; [`Time::NEVER`] if none has to be.
+    map_at: Time,
+    map_sent: Time,
+    /// Packets that found no room.
+    overflowed: u64,
+    /// Those of them that had come to be taken in.
+    refused: u64,
+    intake: VecDeque<Label>,
+    intake_at: Time,
+}
+
+/// What pausing has come to at a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PauseTally {
+    pub(crate) pauses: u64,
+    pub(crate) paused: Duration,
+    pub(crate) control_frames: u64,
+    pub(crate) overflowed: u64,
+}
+
+impl Outlet {
+    /// When the link has an event for something else than an arrival.
+    pub(crate) fn next_due(&self) -> Time {
+        let told = self.told.front().map_or(Time::NEVER, |told| told.obeyed);
+        let due = self.turn_at.min(told);
+        self.buffer.as_ref().map_or(due, |buffer| due.min(buffer.next_due()))
+    }
+
+    /// Packets that have come to the far end and wait to be taken in.
+    pub(crate) fn intake(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, |buffer| buffer.intake.len() as u64)
+    }
+    /// Packets that found no room there.
+    pub(crate) fn refused(&self) -> u64 {
+        self.buffer.as_ref().map_or(0, |buffer| buffer.refused)
+    }
+
+    pub(crate) fn tally(&mut self, now: Time) -> PauseTally {
+        PauseTally {
+            pauses: self.gate.pauses(),
+            paused: self.gate.paused(now),
+            control_frames: self.control_frames,
+            overflowed: self.buffer.as_ref().map_or(0, |buffer| buffer.overflowed),
+        }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+}
+
+impl Buffer {
+    fn next_due(&self) -> Time {
+        let refresh = self.watches.iter().map(Watch::deadline).fold(Time::NEVER, Time::min);
+        refresh.min(self.map_at).min(self.intake_at)
+    }
+
+    fn watch_of(&self, class: u8) -> usize {
+        if self.spec.by_class { usize::from(class) } else { 0 }
+    }
+
+    fn has_room_for(&self, label: &Label) -> bool {
+        let held = self.watches[self.watch_of(label.class)].held();
+        held + Bytes::new(u64::from(label.size)) <= self.spec.buffer
+    }
+}

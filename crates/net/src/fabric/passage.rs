@@ -1,0 +1,330 @@
+//! A packet's way through a switch.
+
+use rand_core::Rng;
+use ratewire_backpressure::flows;
+use ratewire_backpressure::queues::{Arrangement, Place};
+use ratewire_units::{Bytes, Time};
+
+use super::{Held, Node, Outlet};
+use crate::discipline::Verdict;
+use crate::link::{Active, Link};
+use crate::network::{END, Network, Scheduler};
+use crate::packet::Label;
+use crate::rare::pass;
+use crate::spec::{LinkId, Sockets};
+
+impl Network {
+    /// The link by which a packet that is at one now came to its start; `None` if it was sent there.
+    pub(super) fn came_by(&self, label: &Label) -> Option<LinkId> {
+        let before = (label.hop as usize).checked_sub(2).map(|at| self.routes[at]);
+        before.filter(|link| *link != END).map(LinkId)
+    }
+
+    /// A packet comes to a link that starts at a switch.
+    pub(crate) fn join(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let came_by = self.came_by(&label).filter(|link| self.buffer(*link).is_some());
+        let has_room = match came_by.and_then(|link| self.buffer(link)) {
+            Some(buffer) => buffer.has_room_for(&label),
+            None => self.has_own_room(now, id, label.size),
+        };
+        if !has_room {
+            if let Some(buffer) = came_by.and_then(|link| self.buffer_mut(link)) {
+                buffer.overflowed += 1;
+            }
+            return self.drop_full(id, &label);
+        }
+        if let Some(link) = came_by {
+            self.account(now, link, &label, scheduler);
+        }
+        self.hold(now, id, label, came_by, scheduler);
+        self.take_turns(now, id, scheduler);
+        let link = &mut self.links[id.index()];
+        let (packets, bytes) = (link.waiting_all(), link.waiting_bytes);
+        link.tally.peak_packets = link.tally.peak_packets.max(packets);
+        link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
+    }
+
+    /// Whether a packet that did not come by a paused link may wait, or need not. Where sockets wait
+    /// for room, what they could not hold back (acknowledgements, probes) is never dropped.
+    fn has_own_room(&self, now: Time, id: LinkId, size: u32) -> bool {
+        let link = &self.links[id.index()];
+        let Some(outlet) = link.outlet() else { return true };
+        let idle = link.busy_until <= now && outlet.waiting == 0 && link.can_send();
+        idle || outlet.sockets != Sockets::Drop || link.has_room_beside(outlet.waiting, size)
+    }
+
+    /// Puts a packet into its queue.
+    fn hold(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        mut label: Label,
+        came_by: Option<LinkId>,
+        scheduler: &mut impl Scheduler,
+    ) {
+        label.time = now;
+        let link = &mut self.links[id.index()];
+        link.sum_areas(now);
+        link.waiting_bytes += u64::from(label.size);
+        let rate = link.outlet().map(|outlet| outlet.rate);
+        let Some(outlet) = link.outlet_mut() else { return };
+        outlet.waiting += 1;
+        outlet.coalesce(now);
+        let (node, output) = (outlet.node as usize, outlet.output);
+        let input = came_by.or_else(|| self.came_by(&label));
+        let input = input.map_or(0, |link| self.fabric.inputs[link.index()]);
+        let lane = match self.fabric.switches[node].switch.arrangement() {
+            Arrangement::ByFlow(_) => self.lane_by_flow(now, id, node, output, &label),
+            _ if self.fabric.switches[node].has_classes => u32::from(label.class),
+            _ => 0,
+        };
+        let mut held = Held { label, counted: false };
+        if let (Arrangement::ByFlow(queues), Some(from), Some(rate)) =
+            (self.fabric.switches[node].switch.arrangement(), came_by, rate)
+        {
+            let active = self.active_lanes(now, id, node, output, lane);
+            let waiting = self.fabric.switches[node].lane_bytes[(output * queues + lane) as usize];
+            if let Some(buffer) = self.buffer_mut(from) {
+                let most = flows::threshold(rate, buffer.spec.hop_round_trip, active);
+                held.counted = waiting > most.get();
+            }
+            if held.counted {
+                self.count(now, from, u32::from(label.lane), scheduler);
+            }
+        }
+        let place = Place { input, output, lane };
+        self.fabric.switches[node].switch.push(place, held);
+    }
+
+    /// The queue of a flow at an output.
+    fn lane_by_flow(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        node: usize,
+        output: u32,
+        label: &Label,
+    ) -> u32 {
+        let Some(outlet) = self.links[id.index()].outlet() else { return 0 };
+        let Node { switch, assignments, lane_bytes, random, .. } = &mut self.fabric.switches[node];
+        let is_free =
+            |lane: u32| switch.is_empty(output, lane) && outlet.gate.is_lane_open(now, lane);
+        let draw = || random.next_u64();
+        let lane = assignments[output as usize].place(now, label.generation, draw, is_free);
+        if let Arrangement::ByFlow(queues) = switch.arrangement() {
+            lane_bytes[(output * queues + lane) as usize] += u64::from(label.size);
+        }
+        lane
+    }
+
+    /// Queues of an output in which something waits that may be sent, this one included.
+    fn active_lanes(&self, now: Time, id: LinkId, node: usize, output: u32, own: u32) -> u32 {
+        let Some(outlet) = self.links[id.index()].outlet() else { return 1 };
+        let others = self.fabric.switches[node].switch.lanes_ready(output);
+        let others = others.filter(|lane| *lane != own && outlet.gate.is_lane_open(now, *lane));
+        others.count() as u32 + u32::from(outlet.gate.is_lane_open(now, own))
+    }
+
+    /// Lets a link send, if it can, and then those that could not because of what was before their packets.
+    pub(crate) fn take_turns(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            next = self.take_turn(now, id, scheduler);
+        }
+    }
+
+    /// Lets a link send one packet, if it can. Returns another link for which a packet has come to the
+    /// head of its queue.
+    fn take_turn(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<LinkId> {
+        // The port's timers up to now come before the departure.
+        self.catch_up(now, id, scheduler);
+        let link = &mut self.links[id.index()];
+        let (busy_until, can_send) = (link.busy_until, link.can_send());
+        let outlet = link.outlet_mut()?;
+        if outlet.waiting == 0 || !can_send {
+            return None;
+        }
+        let wait = if busy_until > now { Some(busy_until) } else { outlet.unreleased(now) };
+        if let Some(until) = wait {
+            self.look_again(until, id, scheduler);
+            return None;
+        }
+        let (node, output) = (outlet.node as usize, outlet.output);
+        let switch = &mut self.fabric.switches[node].switch;
+        let by_flow = matches!(switch.arrangement(), Arrangement::ByFlow(_));
+        let gate = &outlet.gate;
+        let is_open = |lane: u32| match by_flow {
+            true => gate.is_lane_open(now, lane),
+            false => gate.is_open(now, lane),
+        };
+        let Some(turn) = switch.pop(output, is_open) else {
+            let opening = gate.next_opening(now);
+            if switch.has_turn(output, |_| true) {
+                self.look_again(opening, id, scheduler);
+            }
+            return None;
+        };
+        outlet.waiting -= 1;
+        if let Some(bursts) = &mut outlet.bursts {
+            bursts.released -= 1;
+        }
+        let exposed = turn.exposed.map(|output| self.fabric.switches[node].links[output as usize]);
+        let Held { mut label, counted } = turn.item;
+        self.let_go(now, id, &label, counted, turn.place, scheduler);
+        if by_flow {
+            label.lane = turn.place.lane as u8;
+        }
+        if self.survives(now, id, &mut label) {
+            self.start(now, id, label, scheduler);
+        }
+        let link = &self.links[id.index()];
+        if link.outlet().is_some_and(|outlet| outlet.waiting > 0) {
+            let free = link.busy_until;
+            self.look_again(free.max(now), id, scheduler);
+        }
+        exposed.filter(|other| *other != id)
+    }
+
+    /// Whether the discipline lets a packet that is about to leave go.
+    fn survives(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
+        let link = &mut self.links[id.index()];
+        let left = link.waiting_all();
+        let waiting = Bytes::new(link.waiting_bytes);
+        let size = Bytes::new(u64::from(label.size));
+        let Some(extra) = link.extra.as_deref_mut() else { return true };
+        let verdict = match &mut extra.discipline {
+            Active::CoDel(codel) => {
+                codel.on_departure(now, now.since(label.time), waiting + size, size)
+            }
+            Active::Red(red) => {
+                if left == 0 {
+                    red.emptied(now);
+                }
+                Verdict::Pass
+            }
+            Active::DropTail => Verdict::Pass,
+        };
+        let passes = pass(&mut link.tally, label, verdict);
+        if !passes {
+            self.discard(label.content);
+        }
+        passes
+    }
+
+    /// A packet leaves the queue in which it waited for a link.
+    fn let_go(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        label: &Label,
+        counted: bool,
+        place: Place,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        // The one that leaves is still among those that waited until now.
+        link.sum_areas_with(now, 1);
+        link.waiting_bytes -= u64::from(label.size);
+        let Some(outlet) = link.outlet_mut() else { return };
+        if core::mem::take(&mut outlet.wanted) {
+            self.fabric.roomy.push(id);
+            self.has_news = true;
+        }
+        let node = &mut self.fabric.switches[outlet.node as usize];
+        if let Arrangement::ByFlow(queues) = node.switch.arrangement() {
+            node.assignments[place.output as usize].leave(now, label.generation);
+            let at = place.output * queues + place.lane;
+            node.lane_bytes[at as usize] -= u64::from(label.size);
+        }
+        if let Some(from) = self.came_by(label) {
+            self.release(now, from, label, counted, scheduler);
+        }
+    }
+
+    /// Takes out and drops all that waits for a link, which has gone down.
+    pub(crate) fn empty_switch(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let Some(outlet) = self.links[id.index()].outlet() else { return };
+        let (node, output) = (outlet.node as usize, outlet.output);
+        let drained = self.fabric.switches[node].switch.drain(output);
+        for (place, held) in drained {
+            let link = &mut self.links[id.index()];
+            link.tally.dropped_down += 1;
+            if let Some(outlet) = link.outlet_mut() {
+                outlet.waiting -= 1;
+                outlet.forget_bursts();
+            }
+            self.let_go(now, id, &held.label, held.counted, place, scheduler);
+            self.discard(held.label.content);
+        }
+        // Other packets have come to the heads of their queues.
+        for i in 0..self.fabric.switches[node].links.len() {
+            let other = self.fabric.switches[node].links[i];
+            self.take_turns(now, other, scheduler);
+        }
+    }
+
+    /// Has it looked at again at that time whose turn it is.
+    pub(super) fn look_again(&mut self, at: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        let Some(outlet) = link.outlet_mut() else { return };
+        outlet.turn_at = at;
+        if at < link.next_event {
+            link.next_event = at;
+            scheduler.schedule(at, id);
+        }
+    }
+}
+
+impl Outlet {
+    /// The first packet since the last release starts the clock.
+    fn coalesce(&mut self, now: Time) {
+        if let Some(bursts) = &mut self.bursts
+            && bursts.due == Time::NEVER
+        {
+            bursts.due = now + bursts.every;
+        }
+    }
+
+    /// Until when packets are kept back to be released together; `None` if one may go.
+    fn unreleased(&mut self, now: Time) -> Option<Time> {
+        let waiting = self.waiting;
+        let bursts = self.bursts.as_mut()?;
+        if bursts.released == 0 {
+            if waiting < bursts.packets && bursts.due > now {
+                return Some(bursts.due);
+            }
+            bursts.released = waiting;
+            bursts.due = Time::NEVER;
+        }
+        None
+    }
+}
+
+impl Outlet {
+    /// Nothing is left of what was to be released.
+    fn forget_bursts(&mut self) {
+        if let Some(bursts) = &mut self.bursts {
+            (bursts.released, bursts.due) = (0, Time::NEVER);
+        }
+    }
+}
+
+impl Link {
+    pub(crate) fn outlet(&self) -> Option<&Outlet> {
+        self.extra.as_deref()?.outlet.as_deref()
+    }
+    pub(crate) fn outlet_mut(&mut self) -> Option<&mut Outlet> {
+        self.extra.as_deref_mut()?.outlet.as_deref_mut()
+    }
+}

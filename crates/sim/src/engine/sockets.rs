@@ -1,0 +1,86 @@
+//! Sockets that wait for room in their own host's queue.
+//!
+//! A queue inside a host does not drop what its own host sends: it makes the socket wait, and no packet is
+//! made that could be dropped. Who goes first when there is room is the host's to choose.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_net::random::stream;
+use ratewire_net::spec::{LinkId, Sockets};
+
+use super::Simulation;
+use crate::record::Recorder;
+
+/// A flow that waits: its slot and number.
+type Waiting = (u32, u32);
+
+/// All sockets that wait.
+#[derive(Debug)]
+pub(super) struct Waits {
+    /// By the link they wait for.
+    lines: BTreeMap<LinkId, VecDeque<Waiting>>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Waits {
+    pub(super) fn new(seed: u64) -> Waits {
+        Waits { lines: BTreeMap::new(), random: stream(seed, "sockets", 0) }
+    }
+
+    fn next(&mut self, link: LinkId, how: Sockets) -> Option<Waiting> {
+        let line = self.lines.get_mut(&link)?;
+        let count = line.len() as u64;
+        match how {
+            Sockets::AtRandom if count > 1 => {
+                line.remove((self.random.next_u64() % count) as usize)
+            }
+            _ => line.pop_front(),
+        }
+    }
+}
+
+impl<R: Recorder> Simulation<'_, R> {
+    /// A socket found no room. One that tries again on its next acknowledgement waits for room all the
+    /// same if none is to come.
+    #[cold]
+    pub(super) fn wait_for_room(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        flow.blocked = true;
+        let link = flow.own_link;
+        let how = self.setup.network.links[link.index()].driver.sockets;
+        let is_called = how != Sockets::OnAck || flow.sender.in_flight().get() == 0;
+        if is_called && !flow.in_line {
+            flow.in_line = true;
+            let id = flow.id.0;
+            self.waits.lines.entry(link).or_default().push_back((slot, id));
+        }
+    }
+
+    /// There is room on these links: those that wait send a packet each, one after the other, as long as
+    /// there is.
+    #[cold]
+    pub(super) fn let_sockets_send(&mut self, links: &[LinkId]) {
+        for &link in links {
+            let how = self.setup.network.links[link.index()].driver.sockets;
+            loop {
+                let Some((slot, id)) = self.waits.next(link, how) else { break };
+                let Some(flow) = self.flows.get(slot, id) else { continue };
+                flow.in_line = false;
+                let size = flow.packet_size;
+                if !self.network.admits(link, size) {
+                    self.waits.lines.entry(link).or_default().push_front((slot, id));
+                    if let Some(flow) = self.flows.get(slot, id) {
+                        flow.in_line = true;
+                    }
+                    break;
+                }
+                if self.send_some(slot, 1) {
+                    self.wait_for_room(slot);
+                }
+                self.after_sending(slot);
+            }
+        }
+    }
+}
