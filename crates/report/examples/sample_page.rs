@@ -245,6 +245,7 @@ fn links(
             queue_bytes_mean: sum / SAMPLE as f64 * PACKET * queue,
             drops: if l.bottleneck { drops } else { 0 },
             marks: 0,
+            paused: 0.0,
         });
     }
 }

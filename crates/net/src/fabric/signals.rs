@@ -152,7 +152,7 @@ impl Network {
         id: LinkId,
         scheduler: &mut impl Scheduler,
     ) -> Option<Label> {
-        let Some(outlet) = self.links[id.index()].outlet_mut() else { return None };
+        let outlet = self.links[id.index()].outlet_mut()?;
         let mut turn = outlet.turn_at <= now;
         if turn {
             outlet.turn_at = Time::NEVER;

@@ -64,8 +64,7 @@ impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn let_sockets_send(&mut self, links: &[LinkId]) {
         for &link in links {
             let how = self.setup.network.links[link.index()].driver.sockets;
-            loop {
-                let Some((slot, id)) = self.waits.next(link, how) else { break };
+            while let Some((slot, id)) = self.waits.next(link, how) {
                 let Some(flow) = self.flows.get(slot, id) else { continue };
                 flow.in_line = false;
                 let size = flow.packet_size;

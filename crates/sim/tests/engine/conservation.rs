@@ -141,7 +141,8 @@ proptest! {
                 l.medium = c.medium.then_some(MediumId(0));
                 l.law = (law < laws.len()).then_some(law);
                 let bursts = Bursts { packets: 5, every: MS(3) };
-                l.driver = DriverSpec { sockets: c.sockets, bursts: (burst_links && i % 2 == 0).then_some(bursts) };
+                let bursts = (burst_links && i.is_multiple_of(2)).then_some(bursts);
+                l.driver = DriverSpec { sockets: c.sockets, bursts };
                 l.pause = c.pause.filter(|_| !c.medium).map(|(xoff, intake)| PauseSpec {
                     back: LinkId(link ^ 1),
                     arrangement,
