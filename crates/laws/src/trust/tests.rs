@@ -7,8 +7,12 @@ use crate::law::{FlowContext, LinkContext, PortQueue, Sending};
 use crate::registry::{AnyLaw, Header, list};
 
 const PACKET: Bytes = Bytes::new(1500);
-const FLOW: FlowContext =
-    FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(100) };
+const FLOW: FlowContext = FlowContext {
+    mss: PACKET,
+    packet: PACKET,
+    line_rate: Rate::from_mbps(100),
+    back_pressured: false,
+};
 
 /// Headers as their sender writes them, as a port that is first idle and then overloaded lets them
 /// go, and as their receiver sends them back.
