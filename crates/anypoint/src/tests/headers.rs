@@ -18,7 +18,12 @@ fn law(name: &str) -> AnyLaw {
 
 /// An XCP header of a flow with this window and round trip, whose packet wishes this.
 fn declares(window: f64, rtt: Duration, wish: f64) -> Header {
-    let flow = FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(10) };
+    let flow = FlowContext {
+        mss: PACKET,
+        packet: PACKET,
+        line_rate: Rate::from_mbps(10),
+        back_pressured: false,
+    };
     let mut header = law("xcp").source(&flow).on_send(&Sending {
         now: Time::ZERO,
         packet: PACKET,
@@ -185,7 +190,12 @@ fn the_strictest_path_binds_in_proportion_to_its_use() {
 fn rates_are_split_by_ratio_and_merged_by_the_least() {
     let law = law("rcp");
     let mut s = Split::new(&law, 2, PACKET, PACKET);
-    let flow = FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(8) };
+    let flow = FlowContext {
+        mss: PACKET,
+        packet: PACKET,
+        line_rate: Rate::from_mbps(8),
+        back_pressured: false,
+    };
     let mut open = law.source(&flow).on_open(Time::ZERO);
     s.open(&law, 0, &mut open);
     assert_eq!(law.declared(&open, PACKET).unwrap().rate.get(), 500_000.0);
@@ -203,7 +213,12 @@ fn rates_are_split_by_ratio_and_merged_by_the_least() {
 fn a_rate_is_shared_max_min() {
     let law = law("rcp");
     let mut merge = Merge::new(&law, 3, PACKET, 0.1);
-    let flow = |mbps| FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(mbps) };
+    let flow = |mbps| FlowContext {
+        mss: PACKET,
+        packet: PACKET,
+        line_rate: Rate::from_mbps(mbps),
+        back_pressured: false,
+    };
     for (k, mbps) in [1, 8, 80].into_iter().enumerate() {
         let mut open = law.source(&flow(mbps)).on_open(Time::ZERO);
         merge.data(Time::ZERO, &law, k, &mut open);

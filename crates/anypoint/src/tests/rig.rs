@@ -350,7 +350,12 @@ impl Rig {
 fn end(law: &AnyLaw, config: &TransportConfig, app: &App, now: Time) -> End {
     let headers = config.headers + law.header_len();
     let mss = Bytes::new(PAYLOAD);
-    let flow = FlowContext { mss, packet: config.packet, line_rate: Rate::from_mbps(10) };
+    let flow = FlowContext {
+        mss,
+        packet: config.packet,
+        line_rate: Rate::from_mbps(10),
+        back_pressured: false,
+    };
     End {
         sender: Sender::new(now, law.source(&flow), config, headers, app),
         receiver: Receiver::new(law.sink(&flow), config, mss, app),

@@ -26,6 +26,7 @@ impl Rig {
             mss: PAYLOAD,
             packet: Bytes::new(1040),
             line_rate: ratewire_units::Rate::from_mbps(100),
+            back_pressured: false,
         };
         let mut rig = Rig { soft: Soft::new(&law, &flow), now: Time::ZERO, read: 0, refused: 0 };
         // The first epoch lasts 50 ms; nothing is read in it.

@@ -191,7 +191,12 @@ fn scaling_capacity_and_rates_scales_the_feedback() {
 
 #[test]
 fn the_receiver_returns_the_sum_since_the_last_acknowledgement() {
-    let flow = FlowContext { mss: PACKET, packet: PACKET, line_rate: Rate::from_mbps(80) };
+    let flow = FlowContext {
+        mss: PACKET,
+        packet: PACKET,
+        line_rate: Rate::from_mbps(80),
+        back_pressured: false,
+    };
     let mut sink = law(&[]).sink(&flow).unwrap();
     sink.on_data(Time::ZERO, &header(0.1, 0.1, 1000.0));
     sink.on_data(Time::ZERO, &header(0.1, 0.1, -300.0));

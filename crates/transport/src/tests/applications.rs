@@ -14,6 +14,7 @@ fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
         mss: packets(1),
         packet: config.packet,
         line_rate: ratewire_units::Rate::from_mbps(10),
+        back_pressured: false,
     };
     Receiver::new(law.sink(&flow), &config, packets(1), &App { reader, ..App::unlimited() })
 }
