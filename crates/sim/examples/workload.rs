@@ -48,7 +48,7 @@ fn run(args: &[String]) -> Result<String, String> {
     if paused {
         dumbbell.paused = true;
         // Without a limit of their own, paused senders fill all the headroom there is.
-        dumbbell.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(200_000));
+        dumbbell.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(100_000));
     }
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);

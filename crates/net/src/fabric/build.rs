@@ -52,6 +52,8 @@ impl Fabric {
             extra.outlet = Some(Box::new(Outlet {
                 node: *node,
                 output,
+                is_virtual: fabric.switches[*node as usize].switch.arrangement()
+                    == Arrangement::Virtual,
                 waiting: 0,
                 turn_at: Time::NEVER,
                 gate: Gate::default(),

@@ -91,6 +91,8 @@ struct Held {
 pub(crate) struct Outlet {
     node: u32,
     output: u32,
+    /// Its switch has virtual output queues.
+    is_virtual: bool,
     /// Packets that wait for it.
     pub(crate) waiting: u32,
     /// When it is to be looked at whose turn it is; [`Time::NEVER`] if something else will tell.

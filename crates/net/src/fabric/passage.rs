@@ -28,6 +28,9 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
+        if self.need_not_wait(now, id, &label) {
+            return self.start(now, id, label, scheduler);
+        }
         let came_by = self.came_by(&label).filter(|link| self.buffer(*link).is_some());
         let has_room = match came_by.and_then(|link| self.buffer(link)) {
             Some(buffer) => buffer.has_room_for(&label),
@@ -48,6 +51,19 @@ impl Network {
         let (packets, bytes) = (link.waiting_all(), link.waiting_bytes);
         link.tally.peak_packets = link.tally.peak_packets.max(packets);
         link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
+    }
+
+    /// Whether a packet finds its link idle and open, in a switch where it has nothing else to wait for: it
+    /// takes no room, and the switch need not know of it.
+    fn need_not_wait(&self, now: Time, id: LinkId, label: &Label) -> bool {
+        let link = &self.links[id.index()];
+        let Some(outlet) = link.outlet() else { return false };
+        outlet.waiting == 0
+            && link.busy_until <= now
+            && link.can_send()
+            && outlet.bursts.is_none()
+            && outlet.is_virtual
+            && outlet.gate.is_open(now, u32::from(label.class))
     }
 
     /// Whether a packet that did not come by a paused link may wait, or need not. Where sockets wait
