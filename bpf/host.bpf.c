@@ -227,7 +227,6 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return 1;
-	flow->xcp.desired = desired;
 	flow->mss = skops->mss_cache;
 	flow->reserved = RW_OPTION_MINIMAL;
 	set_callbacks(skops, 1);
@@ -276,7 +275,7 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 
 	/* The pace limits; the window only bounds what is outstanding. */
 	tp->snd_cwnd = rw_min(window + 2, 1u << 30);
-	sk->sk_pacing_rate = rate;
+	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
 SEC("struct_ops")
@@ -318,6 +317,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
 	}
+	/* Said once, and heeded once: where nothing comes back, nothing changes. */
+	flow->has_returned = 0;
 	if (rate_of(flow))
 		set_window(sk, flow, rtt_us);
 }

@@ -31,15 +31,14 @@ struct sk_buff {
 
 struct sock {
 	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
 	__u32 sk_pacing_status;
 };
 
 struct tcp_sock {
 	__u32 snd_cwnd;
-	__u32 snd_ssthresh;
 	__u32 srtt_us;
 	__u32 mss_cache;
-	__u32 app_limited;
 };
 
 struct rate_sample;
@@ -63,7 +62,6 @@ struct rate_sample {
 enum sk_pacing {
 	SK_PACING_NONE = 0,
 	SK_PACING_NEEDED = 1,
-	SK_PACING_FQ = 2,
 };
 
 extern void *bpf_cast_to_kern_ctx(void *) __ksym;

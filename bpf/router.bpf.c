@@ -149,7 +149,7 @@ static __always_inline __u32 get32(const __u8 *bytes)
 /* Writes a field that has changed, at this offset of the packet. */
 static __always_inline int put32(struct __sk_buff *skb, __u32 tcp, __u32 at, __u32 before, __u32 after)
 {
-	__be32 from = bpf_htonl(before), to = bpf_htonl(after);
+	__be32 from = bpf_htonl(before), to = bpf_htonl(after), field;
 	/* The checksum is over 16-bit words from the header's start: at an odd offset each pair is swapped. */
 	__u32 odd = at & 1;
 
@@ -159,10 +159,10 @@ static __always_inline int put32(struct __sk_buff *skb, __u32 tcp, __u32 at, __u
 		from = (from >> 24) | (from << 8);
 		to = (to >> 24) | (to << 8);
 	}
-	if (bpf_l4_csum_replace(skb, tcp + __builtin_offsetof(struct tcphdr, check), from, to, 4))
+	field = bpf_htonl(after);
+	if (bpf_skb_store_bytes(skb, tcp + at, &field, 4, 0))
 		return -1;
-	to = bpf_htonl(after);
-	return bpf_skb_store_bytes(skb, tcp + at, &to, 4, 0);
+	return bpf_l4_csum_replace(skb, tcp + __builtin_offsetof(struct tcphdr, check), from, to, 4);
 }
 
 /* Bytes waiting at the interface. */
@@ -181,7 +181,8 @@ static __always_inline __u64 virtual_queue(struct router *router, __u64 now, __u
 	__u64 queue = rw_less(router->virtual_queue, left);
 
 	router->virtual_queue = queue + size;
-	router->queue_at_ns = now;
+	/* Another processor may have been later, and here before. */
+	router->queue_at_ns = rw_max(router->queue_at_ns, now);
 	return queue;
 }
 
@@ -277,6 +278,8 @@ int ratewire_router(struct __sk_buff *skb)
 	if (!take(at_router)) {
 		__sync_fetch_and_add(&at_router->missed, 1);
 		header.change = header.change < 0 ? header.change : 0;
+		if (at_router->law != ROUTER_XCP && at_router->is_started)
+			header.rate = rw_min(header.rate, at_router->rcp.rate >> RW_RCP_FRACTION);
 	} else {
 		law(at_router, now, size, waiting, has_header ? &header : 0);
 		release(at_router);

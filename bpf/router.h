@@ -26,7 +26,7 @@ struct router {
 	__u64 packets;
 	__u64 bytes;
 	__u64 with_header;
-	/* Packets that came while another processor was at work for too long: they were granted nothing. */
+	/* Packets that came while another processor was at work for too long: they were granted no more than before. */
 	__u64 missed;
 	/* Bytes waiting when the last packet came. */
 	__u64 waiting;

@@ -175,7 +175,8 @@ RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, str
 /* Routers offer this rate. */
 RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow)
 {
-	__u64 target = rw_min(rw_min(rate, sender->desired), RW_MOST_RATE) << RW_RCP_FRACTION;
+	/* Never to nothing, which would be as if routers had said nothing. */
+	__u64 target = rw_max(rw_min(rw_min(rate, sender->desired), RW_MOST_RATE), 1) << RW_RCP_FRACTION;
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
 
 	sender->offered = target >> RW_RCP_FRACTION;
@@ -194,5 +195,5 @@ RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 
 /* A loss: half of the rate, until it is repaired. */
 RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 {
-	sender->allowed = rw_max(sender->allowed / 2, least << RW_RCP_FRACTION);
+	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_RCP_FRACTION));
 }

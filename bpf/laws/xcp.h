@@ -122,12 +122,13 @@ RW_FUNCTION int rw_xcp_queue_timer(struct rw_xcp *port RW_NONNULL, __u64 now_ns,
 /* Carries out what is due. An interval that ends late is as long as it was: its sums are over that time. */
 RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 {
+	port->least_queue = rw_min(port->least_queue, queue);
+	if (port->queue_at_ns <= now_ns)
+		rw_xcp_queue_timer(port, now_ns, queue);
 	if (port->control_at_ns <= now_ns) {
 		port->interval_us += (now_ns - port->control_at_ns) / 1000;
 		rw_xcp_control(port, now_ns);
 	}
-	if (port->queue_at_ns <= now_ns)
-		rw_xcp_queue_timer(port, now_ns, queue);
 }
 
 /* What a packet of this rate, spacing and size is granted (lines 19 to 28). */
@@ -151,7 +152,7 @@ RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *h
 		__u64 part = rw_mul_shift(wish, size << 5, 0) / header->rate << 5;
 
 		if (header->change < 0) {
-			neg = rw_min(port->residue_neg, pos + part);
+			neg = rw_min(port->residue_neg, rw_add(pos, part));
 			pos = rw_less(neg, part);
 		} else {
 			neg = rw_min(port->residue_neg, rw_less(pos, part));
@@ -175,7 +176,6 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	__u64 x_ns = 0;
 
 	rw_xcp_timers(port, now_ns, queue);
-	port->least_queue = rw_min(port->least_queue, queue);
 	port->input += size;
 	if (!header)
 		return;
@@ -185,7 +185,8 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	port->sum_x_ns += x_ns;
 	if (header->rtt_us) {
 		port->sum_x_known_ns += x_ns;
-		port->sum_x_rtt += (x_ns * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US)) >> 10;
+		port->sum_x_rtt =
+			rw_add(port->sum_x_rtt, (x_ns * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US)) >> 10);
 	}
 	rw_xcp_grant(port, header, x_ns, size);
 }
@@ -320,7 +321,7 @@ RW_INLINE __s32 rw_xcp_returned(const struct rw_xcp_receiver *receiver)
 	__u64 magnitude = receiver->sum < 0 ? -receiver->sum : receiver->sum;
 
 	magnitude /= rw_max(receiver->bytes, 1);
-	return receiver->sum < 0 ? -(__s32)magnitude : (__s32)magnitude;
+	return (__s32)(receiver->sum < 0 ? -(__s64)magnitude : (__s64)magnitude);
 }
 
 /* What was returned has left. */

@@ -4,6 +4,7 @@
 // Real programs take real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -383,13 +384,9 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
 fn what_was_left_halfway_is_detached_too() {
     let Some(lab) = Lab::build("half") else { return };
     lab.attach("rcp");
-    for left in std::fs::read_dir("/sys/fs/bpf/ratewire").expect("pins").flatten() {
-        for router in std::fs::read_dir(left.path()).expect("a folder").flatten() {
-            if router.file_name().to_string_lossy().starts_with("router-") {
-                std::fs::remove_dir_all(router.path()).expect("it goes");
-            }
-        }
-    }
+    let netns = std::fs::metadata(format!("/var/run/netns/{}", lab.netns("r"))).expect("its file");
+    let pins = format!("/sys/fs/bpf/ratewire/{}", netns.ino());
+    std::fs::remove_dir_all(&pins).expect("what is pinned there");
     let egress = || {
         let netns = lab.netns("r");
         let filters = ["-n", &netns, "filter", "show", "dev", "right", "egress"];
@@ -399,7 +396,7 @@ fn what_was_left_halfway_is_detached_too() {
     assert!(egress().contains("ratewire_router"), "{}", egress());
     lab.live(&["detach"]);
     assert_eq!(egress(), "");
-    assert!(!std::path::Path::new("/sys/fs/bpf/ratewire").exists(), "nothing stays pinned");
+    assert!(!std::path::Path::new(&pins).exists(), "nothing stays pinned");
 }
 
 #[test]

@@ -43,13 +43,12 @@ pub struct Status {
 /// When there is no such cgroup, the law is attached already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
-    let folder = pins::shared()?.join(folder_name(spec.law));
-    if folder.exists() {
-        return Err(Error::new(
-            format!("{} is attached already", spec.law.control()),
-            "detach it first: ratewire live detach",
-        ));
+    let shared = pins::shared()?;
+    // Two would each reserve room for their option, and switch off each other's callbacks.
+    if let Some(law) = Law::ALL.into_iter().find(|law| shared.join(folder_name(*law)).exists()) {
+        return Err(pins::attached_already(law.control()));
     }
+    let folder = shared.join(folder_name(spec.law));
     let cgroup = match &spec.cgroup {
         Some(path) => path.clone(),
         None => root_cgroup()?,
@@ -61,9 +60,11 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
         )
         .because(e)
     })?;
+    pins::claim(&folder, spec.law.control())?;
     let attached = load(spec, &opened, &folder);
     if attached.is_err() {
-        pins::remove(&folder)?;
+        // What went wrong first is what to tell.
+        let _ = pins::remove(&folder);
     }
     attached
 }
@@ -86,8 +87,6 @@ fn load(spec: &Spec, cgroup: &File, folder: &Path) -> Result<(), Error> {
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
     let mut skeleton = open.load().map_err(refused)?;
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Error::new(format!("cannot make {}", folder.display()), "").because(e))?;
     let mut control = skeleton.maps.control.attach_struct_ops().map_err(refused)?;
     control.pin(folder.join("control")).map_err(refused)?;
     let mut option = skeleton
@@ -121,9 +120,13 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
 }
 
 /// What the hosts' connections have come to.
-pub fn status() -> Vec<Status> {
+///
+/// # Errors
+/// When the caller is not root.
+pub fn status() -> Result<Vec<Status>, Error> {
+    pins::check_rights()?;
     let folder = Path::new(pins::ROOT);
-    Law::ALL.into_iter().filter_map(|law| one(law, &folder.join(folder_name(law)))).collect()
+    Ok(Law::ALL.into_iter().filter_map(|law| one(law, &folder.join(folder_name(law)))).collect())
 }
 
 fn one(law: Law, folder: &Path) -> Option<Status> {

@@ -31,9 +31,7 @@ pub(crate) fn folder() -> Result<PathBuf, Error> {
 /// # Errors
 /// When the caller is not root, or the BPF file system cannot be mounted.
 pub(crate) fn shared() -> Result<PathBuf, Error> {
-    if !nix::unistd::geteuid().is_root() {
-        return Err(Error::new("the kernel lets only root do this", "run it with sudo"));
-    }
+    check_rights()?;
     if !is_mounted() {
         mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
             |e| {
@@ -62,6 +60,32 @@ pub(crate) fn path() -> Result<PathBuf, Error> {
         Error::new("cannot tell the network namespace", "is /proc mounted?").because(e)
     })?;
     Ok(Path::new(ROOT).join(namespace.ino().to_string()))
+}
+
+/// Makes the folder of what is about to be attached, which nobody else has then.
+///
+/// # Errors
+/// When it is there, or cannot be made.
+pub(crate) fn claim(folder: &Path, whose: &str) -> Result<(), Error> {
+    let made =
+        folder.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::create_dir(folder));
+    made.map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => attached_already(whose),
+        _ => Error::new(format!("cannot make {}", folder.display()), "").because(e),
+    })
+}
+
+pub(crate) fn attached_already(whose: &str) -> Error {
+    Error::new(format!("{whose} is attached already"), "detach it first: ratewire live detach")
+}
+
+/// # Errors
+/// When the caller is not root.
+pub(crate) fn check_rights() -> Result<(), Error> {
+    if nix::unistd::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(Error::new("the kernel lets only root do this", "run it with sudo"))
 }
 
 /// Removes a folder and what is pinned in it, and the folders above where they are empty.

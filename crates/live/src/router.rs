@@ -3,6 +3,7 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
+use std::process::Command;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
@@ -73,22 +74,51 @@ pub struct Status {
 /// When there is no such interface, a port is attached to it already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
-    let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|e| {
-        Error::new(format!("no interface is called {:?}", spec.iface), "`ip link` lists them")
-            .because(e)
-    })?;
+    let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|_| no_interface(&spec.iface))?;
     let folder = pins::folder()?.join(folder_name(ifindex));
-    if folder.exists() || hook(ifindex).query().is_ok() {
-        return Err(Error::new(
-            format!("a law's port is attached to {} already", spec.iface),
-            "detach it first: ratewire live detach",
-        ));
+    let whose = format!("a law's port at {}", spec.iface);
+    if hook(ifindex).query().is_ok() {
+        return Err(pins::attached_already(&whose));
     }
+    if spec.queue == Queue::Backlog {
+        check_queue(&spec.iface)?;
+    }
+    // Of an interface, or a namespace, of the same number that is no more.
+    pins::remove(&folder)?;
+    pins::claim(&folder, &whose)?;
     let attached = load(spec, ifindex, &folder);
     if attached.is_err() {
-        pins::remove(&folder)?;
+        // What went wrong first is what to tell.
+        let _ = pins::remove(&folder);
     }
     attached
+}
+
+/// Queueing disciplines that do not say at their root what waits.
+const SILENT: [&str; 4] = ["mq", "mqprio", "pfifo_fast", "noqueue"];
+
+/// # Errors
+/// When the interface's queueing discipline does not say what waits. Where `tc` is missing it is believed.
+fn check_queue(iface: &str) -> Result<(), Error> {
+    let said = tc(&["qdisc", "show", "dev", iface, "root"]);
+    let kind = said.as_deref().and_then(|said| said.split_whitespace().nth(1));
+    let Some(kind) = kind.filter(|kind| SILENT.contains(kind)) else { return Ok(()) };
+    Err(Error::new(
+        format!("the queue of {iface}, {kind}, does not say what waits in it"),
+        "use --queue virtual, or give the interface one that does: tbf, htb, fq_codel, pfifo",
+    ))
+}
+
+/// What `tc` says; `None` where it is missing or fails.
+fn tc(args: &[&str]) -> Option<String> {
+    let done = Command::new("tc").args(args).output().ok()?;
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Whether no filter is left at the interface, ours or others'; not where that cannot be told.
+fn is_bare(iface: &str) -> bool {
+    let filters = |hook| tc(&["filter", "show", "dev", iface, hook]);
+    ["ingress", "egress"].into_iter().all(|hook| filters(hook).is_some_and(|said| said.is_empty()))
 }
 
 fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
@@ -99,8 +129,6 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
     let mut room = MaybeUninit::uninit();
     let open = RouterSkelBuilder::default().open(&mut room).map_err(refused)?;
     let skeleton = open.load().map_err(refused)?;
-    std::fs::create_dir_all(folder)
-        .map_err(|e| Error::new(format!("cannot make {}", folder.display()), "").because(e))?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
     // It fails where there is one already, which is then not ours to remove.
@@ -149,7 +177,13 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     crate::quiet();
     let folder = pins::folder()?;
     let mut detached = Vec::new();
-    for (ifindex, iface) in interfaces()? {
+    let interfaces = interfaces()?;
+    if let Some(only) = only
+        && !interfaces.iter().any(|(_, iface)| iface == only)
+    {
+        return Err(no_interface(only));
+    }
+    for (ifindex, iface) in interfaces {
         if only.is_some_and(|only| only != iface) {
             continue;
         }
@@ -160,7 +194,8 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
         if was_attached {
             hook(ifindex).detach().map_err(|e| cannot_detach(&iface).because(e))?;
         }
-        if owns_clsact {
+        // Others may have come to use what was made for us.
+        if was_attached && owns_clsact && is_bare(&iface) {
             let mut clsact = hook(ifindex);
             clsact
                 .attach_point(TC_EGRESS | TC_INGRESS)
@@ -176,6 +211,10 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     Ok(detached)
 }
 
+fn no_interface(iface: &str) -> Error {
+    Error::new(format!("no interface is called {iface:?}"), "`ip link` lists them")
+}
+
 fn cannot_detach(iface: &str) -> Error {
     Error::new(
         format!("the kernel does not detach the router's program from {iface}"),
@@ -188,6 +227,7 @@ fn cannot_detach(iface: &str) -> Error {
 /// # Errors
 /// When the interfaces cannot be listed.
 pub fn status() -> Result<Vec<Status>, Error> {
+    pins::check_rights()?;
     let folder = pins::path()?;
     let one = |(ifindex, iface): (u32, String)| {
         let state = state(&folder.join(folder_name(ifindex)))?;

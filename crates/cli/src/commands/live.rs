@@ -86,11 +86,22 @@ fn law() -> PossibleValuesParser {
 }
 
 /// A rate as everywhere in Ratewire, or as `tc` writes it.
-fn rate(text: &str) -> Result<Rate, QuantityError> {
+fn rate(text: &str) -> Result<Rate, String> {
     let of_tc = [("kbit", "kbit/s"), ("mbit", "Mbit/s"), ("gbit", "Gbit/s")];
     let number =
         |(suffix, unit): (&str, &str)| Some(format!("{}{unit}", text.strip_suffix(suffix)?));
-    of_tc.into_iter().find_map(number).as_deref().unwrap_or(text).parse()
+    let rate: Rate = of_tc
+        .into_iter()
+        .find_map(number)
+        .as_deref()
+        .unwrap_or(text)
+        .parse()
+        .map_err(|e: QuantityError| e.to_string())?;
+    let most = Rate::from_mbps(549_000);
+    if rate == Rate::ZERO || rate > most {
+        return Err(format!("allowed: above 0, up to {most}"));
+    }
+    Ok(rate)
 }
 
 fn named(law: &str) -> Law {
@@ -207,7 +218,7 @@ fn status(format: Format) -> Result<String, Error> {
         missed: r.missed,
         iface: r.iface,
     });
-    let hosts = host::status().into_iter().map(|h| Host {
+    let hosts = host::status()?.into_iter().map(|h| Host {
         law: h.law.name(),
         taking_part: h.taking_part,
         plain: h.plain,

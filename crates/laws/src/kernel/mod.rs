@@ -6,7 +6,8 @@
 //!
 //! How these differ from the laws beside them (`xcp/`, `rcp/`, `piqi_rcp/`) the C says. In short: XCP's change is of
 //! the flow's rate in time and not a packet's part of it; both halves of a port's work are done as a packet arrives;
-//! a slot or interval ends when the next packet comes; gains and intervals are constants.
+//! gains and intervals are constants. In the kernel
+//! a slot or interval ends when the next packet comes, here when it is due.
 
 mod header;
 mod rcp;

@@ -191,8 +191,8 @@ impl<R: Recorder> Simulation<'_, R> {
         outcome.retransmitted_packets += stats.retransmitted_packets;
         outcome.timeouts += stats.timeouts;
         let rtt = flow.sender.rtt();
-        outcome.min_rtt = rtt.min().or(outcome.min_rtt);
-        outcome.max_rtt = rtt.max().or(outcome.max_rtt);
+        outcome.min_rtt = rtt.min().into_iter().chain(outcome.min_rtt).min();
+        outcome.max_rtt = rtt.max().into_iter().chain(outcome.max_rtt).max();
         let mean = stats.rtt_sum_ns.checked_div(stats.rtt_samples).map(Duration::from_nanos);
         outcome.mean_rtt = mean.or(outcome.mean_rtt);
     }
