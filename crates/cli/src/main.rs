@@ -46,6 +46,13 @@ enum Command {
     /// Say whether this machine's kernel can run laws, and why not
     #[cfg(feature = "live")]
     Doctor,
+    /// Not in this build
+    #[cfg(not(feature = "live"))]
+    #[command(hide = true, alias = "doctor")]
+    Live {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        _args: Vec<String>,
+    },
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -67,6 +74,14 @@ fn main() -> ExitCode {
         Command::Live(args) => commands::live::live(&args),
         #[cfg(feature = "live")]
         Command::Doctor => commands::live::examine(),
+        #[cfg(not(feature = "live"))]
+        Command::Live { .. } => {
+            eprintln!(
+                "ratewire: this command was built without laws in the kernel\n  \
+                 help: `make live` builds it with them; docs/live.md says how they are used"
+            );
+            Exit::Wrong
+        }
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);

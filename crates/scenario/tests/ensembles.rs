@@ -45,6 +45,27 @@ fn completed(outcome: &Outcome, name: &str) -> bool {
 
 const ONE_TO_MANY: &str = "[[ensemble]]\nname = \"kv\"\npeer = \"c1\"\nswitch = \"q\"\n";
 
+/// However large the buffers of the scenario's transport, a receiver's own holds its senders back from the first packet:
+/// a window that a switch has once let pass is never taken back.
+#[test]
+fn a_receive_buffer_of_ones_own_binds_from_the_start() {
+    for law in ["xcp", "newreno"] {
+        for (ends, flow) in [
+            ("peer = \"c1\"\nmembers = [{ node = \"a1\", receive_window = \"4 packets\" }]", "kv"),
+            (
+                "peer = { node = \"c1\", receive_window = \"4 packets\" }\nmembers = [\"a1\"]",
+                "kv.out",
+            ),
+        ] {
+            let more = format!("[[ensemble]]\nname = \"kv\"\nswitch = \"q\"\n{ends}\n");
+            // Four packets in a round trip of 16 ms.
+            let most = 4.0 * 1460.0 * 60.0 / 0.016;
+            let delivered = delivered(&run(&clusters(law, &more)), flow) as f64;
+            assert!((0.5 * most..most).contains(&delivered), "{law} {flow}: {delivered} of {most}");
+        }
+    }
+}
+
 #[test]
 fn what_the_peer_sends_arrives_at_the_members_once() {
     for law in ["xcp", "rcp", "piqi-rcp", "newreno", "cubic", "fixed"] {

@@ -23,7 +23,8 @@ pub(crate) struct Args {
     /// The scenario's file
     scenario: PathBuf,
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
-    /// there are, except fixed, those of the kernel, and noq where no link is paused
+    /// there are, except fixed, those of the kernel, noq where no link is paused, and what an
+    /// ensemble refuses
     #[arg(long, short, value_delimiter = ',')]
     laws: Vec<String>,
     /// How many seeds to run each law from: the scenario's own and those that follow
@@ -86,7 +87,11 @@ fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
     // The kernel's laws are others' laws again, in integers.
     let contends = |name: &String| {
-        name != NO_CONTENDER && !name.contains('@') && (name != FOR_PAUSED || scenario.has_pauses())
+        name != NO_CONTENDER
+            && !name.contains('@')
+            && (name != FOR_PAUSED || scenario.has_pauses())
+            // An ensemble refuses laws whose headers cannot be split.
+            && scenario.plan(Some(name), None).is_ok()
     };
     let contenders = || registry().filter(contends).collect();
     let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };

@@ -15,7 +15,7 @@ use crate::traffic::{Senders, flows};
 use crate::transport;
 use crate::uses::Made;
 use ends::End;
-use tree::Tree;
+use tree::{FirstWindows, Tree};
 
 /// What all edges of a connection have in common.
 struct Connection {
@@ -101,7 +101,8 @@ fn one(
         shuffle,
     };
     let span = name.span;
-    Tree { connection: &connection, senders, flows, ensembles, context, span }
+    let first = FirstWindows::default();
+    Tree { connection: &connection, senders, flows, ensembles, context, span, first }
         .grow(switch, &peer, &members, routing, keys);
 }
 

@@ -5,7 +5,7 @@ use ratewire_sim::setup::{
     Edge, Ensembles, FlowSpec, JunctionSpec, Keys, MemberEvent, RoutingSpec,
 };
 use ratewire_transport::{App, ReceiveWindow, TransportConfig, Writer};
-use ratewire_units::Rate;
+use ratewire_units::{Bytes, Rate};
 
 use super::Connection;
 use super::ends::{End, EndKind, Host};
@@ -21,6 +21,24 @@ pub(super) struct Tree<'a, 's, 'n, 'c> {
     pub ensembles: &'s mut Ensembles,
     pub context: &'c Context<'c>,
     pub span: Span,
+    pub first: FirstWindows,
+}
+
+/// What senders towards a switch may send before it has told them a window: no more than the receivers behind it that
+/// have a buffer of their own, for a window is never taken back.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FirstWindows {
+    inbound: Option<Bytes>,
+    outbound: Option<Bytes>,
+}
+
+/// The smallest buffer of their own among hosts.
+fn smallest(ends: &[End]) -> Option<Bytes> {
+    let of = |end: &End| match &end.kind {
+        EndKind::Host(host) => host.receive_window,
+        EndKind::Switch { members, .. } => smallest(members),
+    };
+    ends.iter().filter_map(of).min()
 }
 
 /// Two nodes and what they are.
@@ -41,6 +59,9 @@ impl Tree<'_, '_, '_, '_> {
         routing: RoutingSpec,
         keys: Keys,
     ) {
+        let of_peer = smallest(std::slice::from_ref(peer));
+        let part = |window: Bytes| Bytes::new(window.get() / members.len().max(1) as u64);
+        self.first = FirstWindows { inbound: smallest(members), outbound: of_peer.map(part) };
         let name = self.connection.name.clone();
         let pair = Pair {
             name: name.clone(),
@@ -118,8 +139,9 @@ impl Tree<'_, '_, '_, '_> {
         let Connection { inbound, outbound, .. } = *self.connection;
         let name = |suffix| format!("{}{suffix}", pair.name);
         Edge {
-            inbound: inbound.then(|| self.flow(name(""), pair.near, pair.far)),
-            outbound: outbound.then(|| self.flow(name(".out"), pair.far, pair.near)),
+            inbound: inbound.then(|| self.flow(name(""), pair.near, pair.far, self.first.inbound)),
+            outbound: outbound
+                .then(|| self.flow(name(".out"), pair.far, pair.near, self.first.outbound)),
         }
     }
 
@@ -128,6 +150,7 @@ impl Tree<'_, '_, '_, '_> {
         name: String,
         from: (usize, Option<&Host>),
         to: (usize, Option<&Host>),
+        first_window: Option<Bytes>,
     ) -> u32 {
         let id = self.flows.len() as u32;
         let Connection { app, transport, law, start, stop, .. } = self.connection;
@@ -136,7 +159,7 @@ impl Tree<'_, '_, '_, '_> {
         // Where a switch sends, nobody writes.
         let silent = Writer::Constant { rate: Rate::ZERO };
         let writer = if from.1.is_some() { app.writer.clone() } else { silent };
-        let window = to.1.and_then(|host| host.receive_window);
+        let window = to.1.map_or(first_window, |host| host.receive_window);
         for (from, to) in from.1.iter().flat_map(|host| &host.idle) {
             self.ensembles.events.push((*from, MemberEvent::Hold(id)));
             self.ensembles.events.push((*to, MemberEvent::Resume(id)));
