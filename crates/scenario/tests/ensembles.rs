@@ -57,7 +57,10 @@ fn a_receive_buffer_of_ones_own_binds_from_the_start() {
                 "kv.out",
             ),
         ] {
-            let more = format!("[[ensemble]]\nname = \"kv\"\nswitch = \"q\"\n{ends}\n");
+            let direction = if flow == "kv" { "inbound" } else { "outbound" };
+            let more = format!(
+                "[[ensemble]]\nname = \"kv\"\nswitch = \"q\"\ndirection = \"{direction}\"\n{ends}\n"
+            );
             // Four packets in a round trip of 16 ms.
             let most = 4.0 * 1460.0 * 60.0 / 0.016;
             let delivered = delivered(&run(&clusters(law, &more)), flow) as f64;
