@@ -10,6 +10,7 @@
 //! a slot or interval ends when the next packet comes, here when it is due.
 
 mod header;
+mod port;
 mod rcp;
 mod sending;
 #[cfg(test)]
@@ -17,8 +18,9 @@ mod tests;
 mod xcp;
 
 pub use header::KernelHeader;
-pub use rcp::{PiqiRcpKernel, RcpKernel, RcpKernelPort, RcpKernelSink, RcpKernelSource};
-pub use xcp::{XcpKernel, XcpKernelPort, XcpKernelSink, XcpKernelSource};
+pub use port::{Arithmetic, KernelPort};
+pub use rcp::{PiqiRcpKernel, RcpKernel, RcpKernelSink, RcpKernelSource};
+pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
 use crate::options::{Kind, OptionSpec};
 

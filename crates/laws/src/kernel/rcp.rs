@@ -6,11 +6,12 @@ use ratewire_kernel::{Header, RcpPort, RcpSender, Rule};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header::{KernelHeader, RCP};
+use super::port::KernelPort;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED};
 use crate::law::{
     Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
-    Port, PortQueue, Sending, Sink, Source,
+    Sending, Sink, Source,
 };
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Bound, Figure, Reason};
@@ -29,7 +30,7 @@ macro_rules! law {
         impl Law for $law {
             type Header = KernelHeader;
             type Source = RcpKernelSource;
-            type Port = RcpKernelPort;
+            type Port = KernelPort<RcpPort>;
             type Sink = RcpKernelSink;
 
             const INFO: LawInfo = $info;
@@ -42,9 +43,9 @@ macro_rules! law {
                 let sender = RcpSender::new(desired, $rule);
                 RcpKernelSource { sender, congestion: Congestion::new(flow) }
             }
-            fn port(&self, link: &LinkContext) -> Option<RcpKernelPort> {
-                let port = RcpPort::new(self.capacity.unwrap_or(link.rate), $rule, Time::ZERO);
-                Some(RcpKernelPort { port, capacity_is_set: self.capacity.is_some() })
+            fn port(&self, link: &LinkContext) -> Option<KernelPort<RcpPort>> {
+                let make = |rate| RcpPort::new(rate, $rule, Time::ZERO);
+                Some(KernelPort::new(self.capacity, link, make))
             }
             fn sink(&self, _: &FlowContext) -> Option<RcpKernelSink> {
                 Some(RcpKernelSink::default())
@@ -149,57 +150,6 @@ impl Source for RcpKernelSource {
         }
         Reason::new("rate = R, the least of the routers on the way", figures)
             .bound(Bound::LastChange)
-    }
-}
-
-/// The router's part.
-#[derive(Clone, Debug)]
-pub struct RcpKernelPort {
-    port: RcpPort,
-    capacity_is_set: bool,
-}
-
-impl Port for RcpKernelPort {
-    type Header = KernelHeader;
-
-    fn on_arrival(
-        &mut self,
-        now: Time,
-        size: Bytes,
-        header: Option<&mut KernelHeader>,
-        queue: PortQueue,
-    ) {
-        let request = header.and_then(|h| h.request.as_mut());
-        match request {
-            Some(request) => {
-                self.port.on_packet(now, size, queue.bytes, Some(request));
-                *request = request.quantised();
-            }
-            None => self.port.on_packet(now, size, queue.bytes, None),
-        }
-    }
-    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut KernelHeader>, _: PortQueue) {}
-    fn next_timer(&self) -> Time {
-        self.port.next_timer()
-    }
-    fn on_timer(&mut self, now: Time, queue: PortQueue) {
-        self.port.on_timer(now, queue.bytes);
-    }
-    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
-        if !self.capacity_is_set {
-            self.port.set_capacity(rate);
-        }
-    }
-    fn reason(&self) -> Reason {
-        Reason::new(
-            "R moves once a slot, with what is spare and what waits",
-            [
-                Figure::rate("R", self.port.rate().get()),
-                Figure::rate("C", self.port.capacity().get()),
-                Figure::rate("y", self.port.input().get()),
-                Figure::seconds("d", self.port.mean_rtt().secs()),
-            ],
-        )
     }
 }
 

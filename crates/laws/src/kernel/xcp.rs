@@ -6,11 +6,12 @@ use ratewire_kernel::{XcpPort, XcpReceiver, XcpSender};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header::{KernelHeader, XCP};
+use super::port::KernelPort;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED};
 use crate::law::{
     Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
-    Port, PortQueue, Sending, Sink, Source,
+    Sending, Sink, Source,
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Bound, Figure, Reason};
@@ -25,7 +26,7 @@ pub struct XcpKernel {
 impl Law for XcpKernel {
     type Header = KernelHeader;
     type Source = XcpKernelSource;
-    type Port = XcpKernelPort;
+    type Port = KernelPort<XcpPort>;
     type Sink = XcpKernelSink;
 
     const INFO: LawInfo = LawInfo {
@@ -44,9 +45,8 @@ impl Law for XcpKernel {
         let desired = self.desired.unwrap_or(flow.line_rate).throughput();
         XcpKernelSource { sender: XcpSender::new(desired), congestion: Congestion::new(flow) }
     }
-    fn port(&self, link: &LinkContext) -> Option<XcpKernelPort> {
-        let port = XcpPort::new(self.capacity.unwrap_or(link.rate), Time::ZERO);
-        Some(XcpKernelPort { port, capacity_is_set: self.capacity.is_some() })
+    fn port(&self, link: &LinkContext) -> Option<KernelPort<XcpPort>> {
+        Some(KernelPort::new(self.capacity, link, |rate| XcpPort::new(rate, Time::ZERO)))
     }
     fn sink(&self, _: &FlowContext) -> Option<XcpKernelSink> {
         Some(XcpKernelSink::default())
@@ -135,58 +135,6 @@ impl Source for XcpKernelSource {
         }
         let equation = "rate += change times the time that what is acknowledged took to send";
         Reason::new(equation, figures).bound(Bound::LastChange)
-    }
-}
-
-/// The router's part.
-#[derive(Clone, Debug)]
-pub struct XcpKernelPort {
-    port: XcpPort,
-    capacity_is_set: bool,
-}
-
-impl Port for XcpKernelPort {
-    type Header = KernelHeader;
-
-    fn on_arrival(
-        &mut self,
-        now: Time,
-        size: Bytes,
-        header: Option<&mut KernelHeader>,
-        queue: PortQueue,
-    ) {
-        let request = header.and_then(|h| h.request.as_mut());
-        match request {
-            Some(request) => {
-                self.port.on_packet(now, size, queue.bytes, Some(request));
-                *request = request.quantised();
-            }
-            None => self.port.on_packet(now, size, queue.bytes, None),
-        }
-    }
-    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut KernelHeader>, _: PortQueue) {}
-    fn next_timer(&self) -> Time {
-        self.port.next_timer()
-    }
-    fn on_timer(&mut self, now: Time, queue: PortQueue) {
-        self.port.on_timer(now, queue.bytes);
-    }
-    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
-        if !self.capacity_is_set {
-            self.port.set_capacity(rate);
-        }
-    }
-    fn reason(&self) -> Reason {
-        Reason::new(
-            "change <= Cp - Cn rate, shared out from F = alpha (C - y) - beta q / avg_rtt",
-            [
-                Figure::rate("C", self.port.capacity().get()),
-                Figure::rate("y", self.port.input().get()),
-                Figure::bytes("q", self.port.queue().as_f64()),
-                Figure::seconds("avg_rtt", self.port.mean_rtt().secs()),
-                Figure::rate("F", self.port.feedback().get()),
-            ],
-        )
     }
 }
 

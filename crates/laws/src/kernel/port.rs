@@ -1,0 +1,123 @@
+//! The router's part of any of these laws: what is told to the C, and when.
+
+use ratewire_kernel::{Header, RcpPort, XcpPort};
+use ratewire_units::{Bytes, Rate, Time};
+
+use super::header::KernelHeader;
+use crate::law::{LinkContext, Port, PortQueue};
+use crate::reason::{Figure, Reason};
+
+/// A law's arithmetic at one output queue.
+pub trait Arithmetic {
+    /// A packet comes to the queue, behind `queue` bytes.
+    fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>);
+    /// Carries out what is due.
+    fn on_timer(&mut self, now: Time, queue: Bytes);
+    /// When that is.
+    fn next_timer(&self) -> Time;
+    /// The link's capacity has changed.
+    fn set_capacity(&mut self, capacity: Rate);
+    /// Its equation, with its figures.
+    fn reason(&self) -> Reason;
+}
+
+/// A law of the kernel at one output queue.
+#[derive(Clone, Debug)]
+pub struct KernelPort<A> {
+    arithmetic: A,
+    capacity_is_set: bool,
+}
+
+impl<A> KernelPort<A> {
+    /// At this link; a capacity that is given is believed in place of the link's.
+    pub(super) fn new(
+        capacity: Option<Rate>,
+        link: &LinkContext,
+        make: impl Fn(Rate) -> A,
+    ) -> KernelPort<A> {
+        let arithmetic = make(capacity.unwrap_or(link.rate));
+        KernelPort { arithmetic, capacity_is_set: capacity.is_some() }
+    }
+}
+
+impl<A: Arithmetic> Port for KernelPort<A> {
+    type Header = KernelHeader;
+
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut KernelHeader>,
+        queue: PortQueue,
+    ) {
+        let mut request = header.and_then(|h| h.request.as_mut());
+        self.arithmetic.on_packet(now, size, queue.bytes, request.as_deref_mut());
+        if let Some(request) = request {
+            *request = request.quantised();
+        }
+    }
+    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut KernelHeader>, _: PortQueue) {}
+    fn next_timer(&self) -> Time {
+        self.arithmetic.next_timer()
+    }
+    fn on_timer(&mut self, now: Time, queue: PortQueue) {
+        self.arithmetic.on_timer(now, queue.bytes);
+    }
+    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
+        if !self.capacity_is_set {
+            self.arithmetic.set_capacity(rate);
+        }
+    }
+    fn reason(&self) -> Reason {
+        self.arithmetic.reason()
+    }
+}
+
+macro_rules! arithmetic {
+    ($port:ty, $reason:expr) => {
+        impl Arithmetic for $port {
+            fn on_packet(
+                &mut self,
+                now: Time,
+                size: Bytes,
+                queue: Bytes,
+                header: Option<&mut Header>,
+            ) {
+                <$port>::on_packet(self, now, size, queue, header);
+            }
+            fn on_timer(&mut self, now: Time, queue: Bytes) {
+                <$port>::on_timer(self, now, queue);
+            }
+            fn next_timer(&self) -> Time {
+                <$port>::next_timer(self)
+            }
+            fn set_capacity(&mut self, capacity: Rate) {
+                <$port>::set_capacity(self, capacity);
+            }
+            fn reason(&self) -> Reason {
+                $reason(self)
+            }
+        }
+    };
+}
+
+arithmetic!(XcpPort, |port: &XcpPort| Reason::new(
+    "change <= Cp - Cn rate, shared out from F = alpha (C - y) - beta q / avg_rtt",
+    [
+        Figure::rate("C", port.capacity().get()),
+        Figure::rate("y", port.input().get()),
+        Figure::bytes("q", port.queue().as_f64()),
+        Figure::seconds("avg_rtt", port.mean_rtt().secs()),
+        Figure::rate("F", port.feedback().get()),
+    ],
+));
+
+arithmetic!(RcpPort, |port: &RcpPort| Reason::new(
+    "R moves once a slot, with what is spare and what waits",
+    [
+        Figure::rate("R", port.rate().get()),
+        Figure::rate("C", port.capacity().get()),
+        Figure::rate("y", port.input().get()),
+        Figure::seconds("d", port.mean_rtt().secs()),
+    ],
+));
