@@ -1,6 +1,7 @@
 //! The `ratewire` command.
 
 mod commands;
+mod emulated;
 mod job;
 mod paper;
 mod progress;
@@ -20,7 +21,7 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
 is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it);
-5 the kernel does not do what live asks of it.";
+5 the kernel does not do what live or the emulated world asks of it; 6 an emulated run was too late to be relied on.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -105,6 +106,7 @@ pub(crate) enum Exit {
     /// A run failed.
     Failed = 4,
     /// The kernel does not let us.
-    #[cfg(feature = "live")]
     Unable = 5,
+    /// A run in real time was not true to time.
+    Late = 6,
 }

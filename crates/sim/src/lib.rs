@@ -13,7 +13,7 @@ mod flow;
 pub mod outcome;
 pub mod overlay;
 pub mod record;
-mod routes;
+pub mod routes;
 pub mod setup;
 mod traffic;
 mod wheel;

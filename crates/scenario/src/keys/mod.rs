@@ -6,6 +6,7 @@ mod ensemble;
 mod network;
 mod overlay;
 mod pause;
+mod programs;
 mod traffic;
 
 use std::fmt;
@@ -119,7 +120,7 @@ pub struct TableInfo {
 }
 
 const PARTS: &[&[Key]] =
-    &[network::KEYS, pause::KEYS, traffic::KEYS, ensemble::KEYS, overlay::KEYS, checks::KEYS];
+    &[network::KEYS, pause::KEYS, traffic::KEYS, programs::KEYS, ensemble::KEYS, overlay::KEYS, checks::KEYS];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -130,7 +131,7 @@ pub fn keys() -> impl Iterator<Item = &'static Key> {
 pub fn tables() -> impl Iterator<Item = &'static TableInfo> {
     let links = TABLES.iter().position(|table| table.name == "police").map_or(0, |at| at + 1);
     let (links, rest) = TABLES.split_at(links);
-    [links, pause::TABLES, rest, ensemble::TABLES, CHECKS].into_iter().flatten()
+    [links, pause::TABLES, rest, programs::TABLES, ensemble::TABLES, CHECKS].into_iter().flatten()
 }
 
 /// The key `name` of `table`.
