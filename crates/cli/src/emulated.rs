@@ -38,6 +38,10 @@ fn complain(emulated: &Emulated) {
     for (flow, why) in &emulated.failed {
         eprintln!("warning: the flow {flow:?} failed: {why}");
     }
+    for (host, has, wants) in &emulated.under_another {
+        eprintln!("warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}");
+        eprintln!("  help: choose it in the program, as with `iperf3 -C {wants}`");
+    }
     for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
         eprintln!("warning: {:?} at {} ended with an error", program.run, program.host);
         if let Some(log) = &program.log {

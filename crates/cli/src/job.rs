@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
@@ -79,6 +79,16 @@ pub(crate) fn run_all<T: Send>(
 
 impl Job<'_> {
     fn run(&self, ticker: Ticker<'_>) -> Result<Done, Failure> {
+        self.run_with(ticker, None)
+    }
+
+    /// Runs it with a shell at a host, until that is left.
+    pub(crate) fn run_shell(&self, host: NodeId) -> Result<Done, Failure> {
+        let progress = Progress::new(false, vec![self.plan.setup.duration]);
+        self.run_with(progress.ticker(0), Some(host))
+    }
+
+    fn run_with(&self, ticker: Ticker<'_>, shell: Option<NodeId>) -> Result<Done, Failure> {
         let labels = Labels {
             scenario: self.scenario.name.clone(),
             law: self.plan.law.clone(),
@@ -98,7 +108,6 @@ impl Job<'_> {
         let (run, outcome) = match self.world {
             World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)?,
             World::Emulate => {
-                let shell = None;
                 crate::emulated::run(setup, &labels, files, self.folder.as_deref(), shell, &mut also)?
             }
         };

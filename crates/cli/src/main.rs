@@ -25,8 +25,10 @@ is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Simulate a scenario, print how each law did, and write the report
+    /// Run a scenario, print how each law did, and write the report
     Run(commands::run::Args),
+    /// Open a shell at a host of a scenario's network, in real time (needs root)
+    Shell(commands::shell::Args),
     /// Compare laws over several seeds: means, their intervals, and what is within noise
     Compare(commands::compare::Args),
     /// Run scenarios and hold them against their expectations
@@ -64,6 +66,7 @@ enum Command {
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Run(args) => commands::run::run(&args),
+        Command::Shell(args) => commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),

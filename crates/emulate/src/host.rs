@@ -39,7 +39,7 @@ pub(crate) struct Spec {
     /// Room for what a socket sends or receives.
     pub(crate) window: Bytes,
     /// The congestion control that sockets which do not choose one are to have.
-    pub(crate) control: &'static str,
+    pub(crate) control: Option<&'static str>,
 }
 
 /// A host in operation.
@@ -177,7 +177,9 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
         }
     }
     // Without a change to the whole machine, only some may be a namespace's.
-    let _ = fs::write(CONTROL, spec.control);
+    if let Some(control) = spec.control {
+        let _ = fs::write(CONTROL, control);
+    }
     ip(&format!(
         "link set lo up\n\
          link set {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} up\n\

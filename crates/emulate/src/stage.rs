@@ -48,6 +48,9 @@ pub struct Emulated {
     pub programs: Vec<ProgramEnd>,
     /// Flows that could not do what they were to do, and why.
     pub failed: Vec<(String, String)>,
+    /// Hosts whose programs send under another congestion control than the scenario's, if they choose none: its name,
+    /// that of what they send under, and that of what they should.
+    pub under_another: Vec<(String, String, &'static str)>,
 }
 
 /// What became of a program.
@@ -110,7 +113,15 @@ pub fn run<R: Recorder>(
     let (outcome, fidelity) = finished?;
     let failed = setup.flows.iter().zip(&flows);
     let failed = failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
-    Ok(Emulated { outcome, fidelity, programs, failed: failed.collect() })
+    let failed = failed.collect();
+    let with_programs = |host: &&Host| setup.programs.iter().any(|p| p.host == host.spec.node);
+    let under_another = hosts.iter().filter(with_programs).filter_map(|host| {
+        let spec = &host.spec;
+        let is_another = spec.control.is_some_and(|control| control != host.control);
+        is_another.then_some((spec.name.clone(), host.control.clone(), spec.control?))
+    });
+    let under_another = under_another.collect();
+    Ok(Emulated { outcome, fidelity, programs, failed, under_another })
 }
 
 fn port_laws(setup: &Setup) -> impl Iterator<Item = usize> {
@@ -158,7 +169,7 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
         address: host::address(n),
         mtu: own().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
-        control: control.map_or("cubic", |control| control.name),
+        control: control.map(|control| control.name),
     }
 }
 

@@ -78,7 +78,7 @@ impl Tun {
     }
 
     /// A packet, behind [`OFFLOAD`] bytes; `None` if there is none now.
-    pub(crate) fn read(&self, into: &mut [u8; MOST]) -> io::Result<Option<usize>> {
+    pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(into) {
             Ok(len) => Ok(Some(len)),
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),

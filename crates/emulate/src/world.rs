@@ -95,6 +95,8 @@ pub(crate) struct World<'a, R> {
     data_packets: u64,
     events: u64,
     fidelity: Fidelity,
+    /// For what is read.
+    room: Vec<u8>,
 }
 
 impl<'a, R: Recorder> World<'a, R> {
@@ -139,6 +141,7 @@ impl<'a, R: Recorder> World<'a, R> {
             data_packets: 0,
             events: 0,
             fidelity,
+            room: vec![0; MOST],
         })
     }
 
@@ -164,6 +167,9 @@ impl<'a, R: Recorder> World<'a, R> {
                 return Ok(());
             }
             self.fidelity.longest_absence = self.fidelity.longest_absence.max(now.since(looked));
+            // What is read now was not sent before the last look: it must not enter the network in the past.
+            let now = self.clock.now().min(self.end);
+            self.catch_up(now);
             self.take_in(now)?;
             if now >= glance {
                 if let Some(shell) = shell
@@ -278,14 +284,13 @@ impl<'a, R: Recorder> World<'a, R> {
 
     /// Takes what hosts have sent, each in its turn.
     fn take_in(&mut self, now: Time) -> Result<(), Error> {
-        let mut room = Box::new([0; MOST]);
         for host in 0..self.hosts.len() {
             self.admit_staged(now, host);
             for _ in 0..READS {
                 if self.sides[host].waits {
                     break;
                 }
-                let read = self.hosts[host].tun.read(&mut room);
+                let read = self.hosts[host].tun.read(&mut self.room);
                 let Some(len) = read.map_err(|e| {
                     let name = &self.hosts[host].spec.name;
                     Error::new(format!("cannot read from the device of {name}"), "").because(e)
@@ -293,7 +298,9 @@ impl<'a, R: Recorder> World<'a, R> {
                 else {
                     break;
                 };
+                let room = std::mem::take(&mut self.room);
                 self.enter(now, host, &room[..len]);
+                self.room = room;
                 self.admit_staged(now, host);
             }
         }
