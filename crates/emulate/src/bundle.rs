@@ -13,7 +13,7 @@ use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
 /// Room for an IP and a TCP header, each as long as it can be.
-const HEADERS_MOST: usize = 120;
+pub(crate) const HEADERS_MOST: usize = 120;
 
 const FIN: u8 = 1;
 const PSH: u8 = 8;
@@ -24,9 +24,9 @@ const CHECKSUM: usize = 16;
 
 /// What a host's kernel handed over at once.
 #[derive(Debug)]
-struct Bundle {
+pub(crate) struct Bundle {
     bytes: Vec<u8>,
-    shape: Shape,
+    pub(crate) shape: Shape,
     offload: Offload,
     /// The stream it is of, in the caller's numbering.
     stream: u32,
@@ -72,6 +72,20 @@ pub(crate) struct Leaving {
 }
 
 impl Bundle {
+    /// As it comes from a device; `None` for what is no packet, or a bundle of a kind that cannot be cut.
+    pub(crate) fn read(read: &[u8]) -> Option<Bundle> {
+        let (offload, bytes) = read.split_first_chunk::<OFFLOAD>()?;
+        let (offload, shape) = (Offload::read(offload)?, Shape::of(bytes)?);
+        let can_be_cut = offload.payload.is_none() || shape.is_tcp();
+        let bytes = bytes[..shape.total].to_vec();
+        can_be_cut.then_some(Bundle { bytes, shape, offload, stream: 0, left: 0 })
+    }
+
+    /// Its headers.
+    pub(crate) fn headers(&self) -> &[u8] {
+        &self.bytes[..self.shape.headers]
+    }
+
     /// Payload of each packet but the last.
     fn payload(&self) -> usize {
         let all = self.shape.total - self.shape.headers;
@@ -91,21 +105,15 @@ impl Bundle {
 }
 
 impl Bundles {
-    /// Keeps what a host handed over, and returns its packets.
-    pub(crate) fn take_in(
-        &mut self,
-        bytes: &[u8],
-        shape: Shape,
-        offload: Offload,
-        stream: u32,
-    ) -> impl Iterator<Item = Entering> + use<> {
-        let mut bundle =
-            Bundle { bytes: bytes[..shape.total].to_vec(), shape, offload, stream, left: 0 };
+    /// Keeps what a host handed over, of this stream, and puts its packets into `entering`.
+    pub(crate) fn take_in(&mut self, mut bundle: Bundle, stream: u32, entering: &mut Vec<Entering>) {
         let packets = bundle.packets() as u32;
-        bundle.left = packets;
-        let sizes: Vec<u32> = (0..packets)
-            .map(|place| (shape.headers + bundle.range(place, 1).len()) as u32)
-            .collect();
+        (bundle.left, bundle.stream) = (packets, stream);
+        entering.clear();
+        for place in 0..packets {
+            let size = bundle.shape.headers + bundle.range(place, 1).len();
+            entering.push(Entering { kept: 0, size: size as u32 });
+        }
         let id = match self.free_bundles.pop() {
             Some(id) => {
                 self.bundles[id as usize] = Some(bundle);
@@ -116,10 +124,9 @@ impl Bundles {
                 self.bundles.len() as u32 - 1
             }
         };
-        let mut kept = Vec::with_capacity(sizes.len());
-        for (place, size) in sizes.into_iter().enumerate() {
+        for (place, entering) in entering.iter_mut().enumerate() {
             let member = Member { bundle: id, place: place as u32 };
-            let number = match self.free_members.pop() {
+            entering.kept = match self.free_members.pop() {
                 Some(number) => {
                     self.members[number as usize] = member;
                     number
@@ -129,9 +136,7 @@ impl Bundles {
                     self.members.len() as u32 - 1
                 }
             };
-            kept.push(Entering { kept: number, size });
         }
-        kept.into_iter()
     }
 
     /// The stream of a packet.
@@ -161,6 +166,11 @@ impl Bundles {
         Leaving { bundle, first: place, count: 1, header, marked }
     }
 
+    /// Whether nothing is on its way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bundles.len() == self.free_bundles.len()
+    }
+
     fn let_go(&mut self, bundle: u32, packets: u32) {
         let Some(held) = &mut self.bundles[bundle as usize] else { return };
         held.left -= packets;
@@ -188,6 +198,15 @@ impl Bundles {
 }
 
 impl Leaving {
+    /// Which packet of its bundle is the first of these.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+    /// Whether the last of a bundle of so many is among them.
+    pub(crate) fn is_last_of(&self, packets: usize) -> bool {
+        (self.first + self.count) as usize == packets
+    }
+
     /// Takes in a packet that leaves right behind these, if it can go with them.
     pub(crate) fn joined(&mut self, next: &Leaving) -> bool {
         let fits = self.bundle == next.bundle
@@ -218,7 +237,7 @@ fn cut<'a>(
         let number = packet::u16_at(headers, 4).unwrap_or_default();
         packet::put_u16(headers, 4, number.wrapping_add(leaving.first as u16));
         advance(&mut headers[ip..], leaving.first, bundle.payload());
-        if leaving.first as usize + (leaving.count as usize) < bundle.packets() {
+        if !leaving.is_last_of(bundle.packets()) {
             headers[ip + FLAGS] &= !(FIN | PSH);
         }
     }

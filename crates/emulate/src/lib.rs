@@ -20,6 +20,8 @@ mod dialect;
 mod error;
 mod fidelity;
 mod flow;
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "live")]
 mod group;
 mod host;

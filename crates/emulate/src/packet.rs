@@ -115,6 +115,11 @@ pub(crate) fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
+/// Folded sum of an IP header: all ones if its checksum is right.
+pub(crate) fn sum_of_header(bytes: &[u8], ip: usize) -> u16 {
+    fold(sum(&bytes[..ip]))
+}
+
 /// Writes the IP header's checksum.
 pub(crate) fn seal(bytes: &mut [u8], ip: usize) {
     put_u16(bytes, 10, 0);

@@ -16,16 +16,16 @@ use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::agenda::Agenda;
-use crate::bundle::{Bundles, Entering, Leaving};
+use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
 use crate::clock::Clock;
 use crate::dialect::Dialect;
 use crate::fidelity::Fidelity;
 use crate::flow::{self, Flow};
 use crate::host::Host;
-use crate::packet::{self, Shape, Stream};
+use crate::packet::{self, Stream};
 use crate::program::Program;
 use crate::stage::FOR_EVER;
-use crate::tun::{MOST, OFFLOAD, Offload};
+use crate::tun::MOST;
 use crate::{Error, sys};
 
 /// Bundles taken from a host before others have their turn.
@@ -95,8 +95,9 @@ pub(crate) struct World<'a, R> {
     data_packets: u64,
     events: u64,
     fidelity: Fidelity,
-    /// For what is read.
+    /// For what is read, and its packets.
     room: Vec<u8>,
+    entering: Vec<Entering>,
 }
 
 impl<'a, R: Recorder> World<'a, R> {
@@ -142,6 +143,7 @@ impl<'a, R: Recorder> World<'a, R> {
             events: 0,
             fidelity,
             room: vec![0; MOST],
+            entering: Vec::new(),
         })
     }
 
@@ -310,21 +312,26 @@ impl<'a, R: Recorder> World<'a, R> {
 
     /// What a host has sent is cut into packets, which wait for room in its queue where its sockets do.
     fn enter(&mut self, now: Time, host: usize, read: &[u8]) {
-        let Some((offload, bytes)) = read.split_first_chunk::<OFFLOAD>() else { return };
-        let (offload, shape) = (Offload::read(offload), Shape::of(bytes));
-        let (Some(offload), Some(shape)) = (offload, shape) else {
-            self.fidelity.stray += 1;
-            return;
-        };
-        let Some(number) = self.number(host, &shape.stream) else {
+        let bundle = Bundle::read(read);
+        let known = bundle.and_then(|bundle| {
+            let number = self.number(host, &bundle.shape.stream)?;
+            Some((bundle, number))
+        });
+        let Some((bundle, number)) = known else {
             self.fidelity.stray += 1;
             return;
         };
         let known = self.streams[number as usize];
-        let waits = self.setup.network.links[known.route.first.index()].driver.sockets;
+        let own = &self.setup.network.links[known.route.first.index()];
+        let waits = own.driver.sockets != Sockets::Drop || own.pause.is_some();
         let generation = known.flow.unwrap_or(self.setup.flows.len() as u32 + number);
-        let is_capable = packet::ecn(bytes) != 0;
-        for entering in self.bundles.take_in(bytes, shape, offload, number) {
+        let (is_capable, shape) = (packet::ecn(bundle.headers()) != 0, bundle.shape);
+        let mut headers = [0; HEADERS_MOST];
+        let headers = &mut headers[..shape.headers];
+        headers.copy_from_slice(bundle.headers());
+        let mut all = std::mem::take(&mut self.entering);
+        self.bundles.take_in(bundle, number, &mut all);
+        for entering in all.drain(..) {
             let address = Address {
                 route: known.route.id,
                 size: entering.size,
@@ -335,17 +342,18 @@ impl<'a, R: Recorder> World<'a, R> {
             };
             let header = match &self.dialect {
                 Some(dialect) if shape.is_tcp() => {
-                    dialect.read(&bytes[..shape.headers], shape.ip, entering.size)
+                    dialect.read(headers, shape.ip, entering.size)
                 }
                 _ => Header::None,
             };
-            if waits == Sockets::Drop {
+            if !waits {
                 self.packets.sent += 1;
                 self.network.carry(now, &address, header, entering.kept, &mut self.agenda);
             } else {
                 self.sides[host].staged.push_back((entering, address, header));
             }
         }
+        self.entering = all;
     }
 
     /// Lets a host's packets into its queue while there is room.
