@@ -39,7 +39,9 @@ fn complain(emulated: &Emulated) {
         eprintln!("warning: the flow {flow:?} failed: {why}");
     }
     for (host, has, wants) in &emulated.under_another {
-        eprintln!("warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}");
+        eprintln!(
+            "warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}"
+        );
         eprintln!("  help: choose it in the program, as with `iperf3 -C {wants}`");
     }
     for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {

@@ -107,16 +107,25 @@ impl Job<'_> {
         let mut also = Also { evaluator, ticker, capture, asked: None };
         let (run, outcome) = match self.world {
             World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)?,
-            World::Emulate => {
-                crate::emulated::run(setup, &labels, files, self.folder.as_deref(), shell, &mut also)?
-            }
+            World::Emulate => crate::emulated::run(
+                setup,
+                &labels,
+                files,
+                self.folder.as_deref(),
+                shell,
+                &mut also,
+            )?,
         };
         also.ticker.finish();
         if let Some(capture) = also.capture {
             capture.finish()?;
         }
         let why = also.asked.map(|followed| ratewire_run::explain(&followed, setup, &labels));
-        Ok(Done { run, verdicts: also.evaluator.finish(&outcome), why })
+        let mut verdicts = also.evaluator.finish(&outcome);
+        if self.world == World::Emulate {
+            verdicts.iter_mut().for_each(|verdict| verdict.law += " (emulated)");
+        }
+        Ok(Done { run, verdicts, why })
     }
 }
 

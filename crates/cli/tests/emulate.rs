@@ -64,7 +64,7 @@ impl Lab {
 
     fn log(&self, name: &str) -> String {
         let pattern = format!("cat {}/out/*/programs/{name}", self.folder.display());
-        text(&sh(&pattern))
+        said(&sh(&pattern))
     }
 }
 
@@ -76,7 +76,7 @@ fn sh(script: &str) -> Output {
     Command::new("sh").args(["-c", script]).output().expect("a shell")
 }
 
-fn text(done: &Output) -> String {
+fn said(done: &Output) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
@@ -134,7 +134,9 @@ fn one_scenario_gives_like_figures_in_both_worlds() {
     }
     assert!(drops(emulated) > 0.0, "NewReno fills the queue");
     let fidelity = &emulated["fidelity"];
-    assert!(number(&fidelity["packets"]) > 5_000.0 && number(&fidelity["dropped_by_devices"]) == 0.0);
+    assert!(
+        number(&fidelity["packets"]) > 5_000.0 && number(&fidelity["dropped_by_devices"]) == 0.0
+    );
     assert!(simulated["fidelity"].is_null());
 }
 
@@ -143,8 +145,9 @@ fn one_scenario_gives_like_figures_in_both_worlds() {
 fn kernels_that_speak_a_law_keep_the_queue_short() {
     let Some(lab) = Lab::build("laws") else { return };
     let text = format!("law = [\"cubic\"]\n{DUMBBELL}{TWO_FLOWS}");
-    let cgroups = text(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
-    let left = |process: u32| Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"));
+    let cgroups = said(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
+    let left =
+        |process: u32| Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"));
     // Of a run that was killed (no process has so high a number), and of one that seems to go on.
     let (of_killed, of_running) = (left(99_999_999), left(1));
     std::fs::create_dir_all(&of_killed).expect("a cgroup");
@@ -285,11 +288,14 @@ fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
     let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
     shell.stdin.take().expect("its input").write_all(script.as_bytes()).expect("it reads");
     let done = shell.wait_with_output().expect("it ends");
-    let said = text(&done);
-    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
-    assert!(said.contains("at s1\n"), "{said}");
-    assert!(said.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")), "{said}");
-    assert!(said.contains("\n2\n"), "its own device and lo, not the machine's: {said}");
+    let told = said(&done);
+    assert!(done.status.success(), "{told}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(told.contains("at s1\n"), "{told}");
+    assert!(
+        told.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
+        "{told}"
+    );
+    assert!(told.contains("\n2\n"), "its own device and lo, not the machine's: {told}");
     assert!(String::from_utf8_lossy(&done.stderr).contains("nsenter --target"));
 }
 
@@ -297,7 +303,8 @@ fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
 fn a_run_that_is_killed_leaves_nothing() {
     let Some(lab) = Lab::build("killed") else { return };
     let marker = format!("7{}", std::process::id());
-    let program = format!("\n[[program]]\nhost = \"s1\"\nrun = \"sleep {marker} & sleep {marker}\"\n");
+    let program =
+        format!("\n[[program]]\nhost = \"s1\"\nrun = \"sleep {marker} & sleep {marker}\"\n");
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}{program}"));
     let mut run = ratewire()
         .args(["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"])
@@ -305,7 +312,7 @@ fn a_run_that_is_killed_leaves_nothing() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
-    let running = || text(&sh(&format!("pgrep -fx 'sleep {marker}'"))).lines().count();
+    let running = || said(&sh(&format!("pgrep -fx 'sleep {marker}'"))).lines().count();
     let until = |is: &dyn Fn() -> bool| {
         let start = Instant::now();
         while !is() && start.elapsed() < Duration::from_secs(20) {
@@ -314,10 +321,11 @@ fn a_run_that_is_killed_leaves_nothing() {
         is()
     };
     assert!(until(&|| running() == 2), "the programs run");
-    let namespace = text(&sh(&format!(
+    let namespace = said(&sh(&format!(
         "readlink /proc/$(pgrep -fx 'sleep {marker}' | head -1)/ns/net | tr -dc 0-9"
     )));
-    let has_namespace = || sh(&format!("lsns -n -t net -o NS | grep -qw {namespace}")).status.success();
+    let has_namespace =
+        || sh(&format!("lsns -n -t net -o NS | grep -qw {namespace}")).status.success();
     assert!(has_namespace(), "{namespace}");
     run.kill().expect("it can be killed");
     run.wait().expect("it ends");
@@ -330,14 +338,18 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     let Some(lab) = Lab::build("refused") else { return };
     let refused = |text: &str, expected: &[&str]| {
         let path = lab.scenario(text);
-        let args = ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
+        let args =
+            ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
         let done = ratewire().args(args).output().expect("it starts");
         let said = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(5), "{said}");
         expected.iter().for_each(|words| assert!(said.contains(words), "{words}: {said}"));
     };
     let with = |law: &str, rest: &str| format!("law = \"{law}\"\n{DUMBBELL}{rest}");
-    refused(&with("maxnet", TWO_FLOWS), &["no kernel sends under maxnet", "help: laws with a kernel"]);
+    refused(
+        &with("maxnet", TWO_FLOWS),
+        &["no kernel sends under maxnet", "help: laws with a kernel"],
+    );
     let traffic = "[[traffic]]\narrivals = { poisson = \"5 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
     refused(&with("cubic", traffic), &["[[traffic]]", "help: list flows"]);
     let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");

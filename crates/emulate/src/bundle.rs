@@ -106,7 +106,12 @@ impl Bundle {
 
 impl Bundles {
     /// Keeps what a host handed over, of this stream, and puts its packets into `entering`.
-    pub(crate) fn take_in(&mut self, mut bundle: Bundle, stream: u32, entering: &mut Vec<Entering>) {
+    pub(crate) fn take_in(
+        &mut self,
+        mut bundle: Bundle,
+        stream: u32,
+        entering: &mut Vec<Entering>,
+    ) {
         let packets = bundle.packets() as u32;
         (bundle.left, bundle.stream) = (packets, stream);
         entering.clear();

@@ -85,9 +85,7 @@ impl Fidelity {
 
     /// Whether the run's figures can be relied on.
     pub fn holds(&self) -> bool {
-        self.late_share() <= MOST_LATE
-            && self.refused_by_devices == 0
-            && self.refused_by_hosts == 0
+        self.late_share() <= MOST_LATE && self.refused_by_devices == 0 && self.refused_by_hosts == 0
     }
 }
 

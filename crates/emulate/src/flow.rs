@@ -96,7 +96,11 @@ impl Ends {
             socket.listen(1)?;
             Ok(socket.into())
         })?;
-        Ok(Ends { sender: sender.map_err(cannot)?, listener: listener.map_err(cannot)?, to: address })
+        Ok(Ends {
+            sender: sender.map_err(cannot)?,
+            listener: listener.map_err(cannot)?,
+            to: address,
+        })
     }
 }
 
@@ -169,14 +173,11 @@ impl Flow {
     }
 }
 
-fn start_thread(
-    name: &str,
-    what: impl FnOnce() + Send + 'static,
-) -> Result<JoinHandle<()>, Error> {
+fn start_thread(name: &str, what: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
     let builder = thread::Builder::new().name(format!("flow {name}")).stack_size(1 << 19);
-    builder
-        .spawn(what)
-        .map_err(|e| Error::new(format!("cannot start a thread for the flow {name:?}"), "").because(e))
+    builder.spawn(what).map_err(|e| {
+        Error::new(format!("cannot start a thread for the flow {name:?}"), "").because(e)
+    })
 }
 
 fn instant(at: &AtomicU64) -> Option<Time> {
@@ -299,7 +300,8 @@ impl Receiving {
     fn run(&self, listener: &TcpListener, shared: &Shared, clock: Clock) -> io::Result<()> {
         let stream = self.accept(listener, shared)?;
         let Some(mut stream) = stream else { return Ok(()) };
-        let at_once = if self.reader == Reader::Immediate { CHUNK } else { self.frame.get() as usize };
+        let at_once =
+            if self.reader == Reader::Immediate { CHUNK } else { self.frame.get() as usize };
         let mut room = vec![0; at_once.clamp(1, CHUNK)];
         let mut next = clock.now();
         loop {

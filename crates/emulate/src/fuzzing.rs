@@ -52,7 +52,10 @@ pub fn packets(data: &[u8]) -> bool {
             let out = Shape::of(bytes).expect("what was written is a packet");
             assert_eq!((out.total, out.stream), (bytes.len(), shape.stream));
             assert_eq!(packet::sum_of_header(bytes, out.ip), 0xffff, "the IP header's checksum");
-            assert!(!was_right || is_right(bytes, &out, &again), "the checksum was right, and is not");
+            assert!(
+                !was_right || is_right(bytes, &out, &again),
+                "the checksum was right, and is not"
+            );
             if offload.payload.is_some() {
                 let sequence = |bytes: &[u8]| {
                     u32::from_be_bytes(*bytes[shape.ip + 4..].first_chunk().expect("it is TCP"))

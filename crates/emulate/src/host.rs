@@ -90,7 +90,8 @@ impl Host {
                 }
             })
             .map_err(|e| Error::new("cannot start a thread for a host", "").because(e))?;
-        let moved = moved.recv().map_err(|e| Error::new("a host's thread died", "").because(e))??;
+        let moved =
+            moved.recv().map_err(|e| Error::new("a host's thread died", "").because(e))??;
         Ok(Host {
             spec,
             tun: moved.tun,
@@ -119,7 +120,8 @@ impl Host {
     pub(crate) fn device_drops(&self) -> Result<u64, Error> {
         let table = self.run(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         let table = table.map_err(|e| Error::new("cannot read /proc/net/dev", "").because(e))?;
-        let line = table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
+        let line =
+            table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
         // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
         let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
         Ok(drops.unwrap_or(0))
@@ -171,9 +173,8 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
         let path = Path::new("/proc/sys/net").join(key);
         // A kernel without IPv6 has nothing to switch off.
         if path.exists() {
-            fs::write(&path, value).map_err(|e| {
-                std::io::Error::other(format!("{} = {value}: {e}", path.display()))
-            })?;
+            fs::write(&path, value)
+                .map_err(|e| std::io::Error::other(format!("{} = {value}: {e}", path.display())))?;
         }
     }
     // Without a change to the whole machine, only some may be a namespace's.

@@ -43,7 +43,8 @@ impl Shape {
             return None;
         }
         let bytes = &bytes[..total];
-        let address = |at: usize| Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]);
+        let address =
+            |at: usize| Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]);
         let is_fragment = u16_at(bytes, 6)? & 0x1fff != 0;
         let protocol = bytes[9];
         let after = match protocol {

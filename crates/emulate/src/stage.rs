@@ -97,9 +97,8 @@ pub fn run<R: Recorder>(
     let over = AtomicBool::new(false);
     let shell = options.shell.map(|node| open_shell(setup, &laws, &hosts, node)).transpose()?;
     let ran = thread::scope(|scope| {
-        let starter = scope.spawn(|| {
-            start_later(setup, &laws, &hosts, options, &programs, clock, &over)
-        });
+        let starter =
+            scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
         let ran = world.run(shell);
         over.store(true, Relaxed);
         starter.thread().unpark();
@@ -112,7 +111,8 @@ pub fn run<R: Recorder>(
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
     let (outcome, fidelity) = finished?;
     let failed = setup.flows.iter().zip(&flows);
-    let failed = failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
+    let failed =
+        failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
     let failed = failed.collect();
     let with_programs = |host: &&Host| setup.programs.iter().any(|p| p.host == host.spec.node);
     let under_another = hosts.iter().filter(with_programs).filter_map(|host| {
@@ -183,9 +183,8 @@ impl NamesFile {
             let _ = writeln!(text, "{} {}", spec.address, spec.name);
         }
         let path = std::env::temp_dir().join(format!("ratewire-hosts-{}", std::process::id()));
-        std::fs::write(&path, text).map_err(|e| {
-            Error::new(format!("cannot write {}", path.display()), "").because(e)
-        })?;
+        std::fs::write(&path, text)
+            .map_err(|e| Error::new(format!("cannot write {}", path.display()), "").because(e))?;
         Ok(NamesFile(path))
     }
 }

@@ -44,7 +44,9 @@ pub(crate) fn offload_tun(file: &impl AsFd) -> io::Result<()> {
 pub(crate) fn be_real_time() -> io::Result<()> {
     let lowest = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameters live as long as the call.
-    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const lowest) };
+    let result = unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const lowest)
+    };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -112,7 +114,13 @@ pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     // SAFETY: the kernel writes at most `len` bytes, and any bytes are a `TcpInfo`.
     let result = unsafe {
         let fd = socket.as_fd().as_raw_fd();
-        libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, info.as_mut_ptr().cast(), &raw mut len)
+        libc::getsockopt(
+            fd,
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut len,
+        )
     };
     if result != 0 {
         return Err(io::Error::last_os_error());

@@ -221,9 +221,7 @@ impl<'a, R: Recorder> World<'a, R> {
             }
             if self.next_sample() == due {
                 self.sample(due);
-            } else if let Some(i) =
-                self.changes.pop_if(|i| self.setup.changes[*i].0 == due)
-            {
+            } else if let Some(i) = self.changes.pop_if(|i| self.setup.changes[*i].0 == due) {
                 let (_, link, change) = &self.setup.changes[i];
                 self.network.change(due, *link, change, &mut self.agenda);
             } else if let Some((at, link)) = self.agenda.pop(now) {
@@ -341,9 +339,7 @@ impl<'a, R: Recorder> World<'a, R> {
                 class: known.class,
             };
             let header = match &self.dialect {
-                Some(dialect) if shape.is_tcp() => {
-                    dialect.read(headers, shape.ip, entering.size)
-                }
+                Some(dialect) if shape.is_tcp() => dialect.read(headers, shape.ip, entering.size),
                 _ => Header::None,
             };
             if !waits {
@@ -459,9 +455,8 @@ impl<'a, R: Recorder> World<'a, R> {
             size,
             start: started,
             took: completed.since(started),
-            ideal: route.map_or(Duration::ZERO, |route| {
-                route.ideal(size, mss, headers) + route.delay * 2
-            }),
+            ideal: route
+                .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
             retransmitted: Bytes::new(info.bytes_retrans),
         });
     }
@@ -513,8 +508,13 @@ impl<'a, R: Recorder> World<'a, R> {
         self.packets.dropped = links.iter().map(|link| link.drops.total()).sum();
         self.packets.in_flight = self.network.in_flight();
         let p = self.packets;
-        if p.sent != p.delivered + p.dropped + p.in_flight || self.network.unbalanced_link().is_some() {
-            return Err(Error::new(format!("packets are not conserved: {p:?}"), "please report it"));
+        if p.sent != p.delivered + p.dropped + p.in_flight
+            || self.network.unbalanced_link().is_some()
+        {
+            return Err(Error::new(
+                format!("packets are not conserved: {p:?}"),
+                "please report it",
+            ));
         }
         let outcome = Outcome {
             flows,

@@ -21,9 +21,8 @@ struct Given {
 }
 
 fn given() -> impl Strategy<Value = Given> {
-    let options = prop::collection::vec(any::<u8>(), 0..=10).prop_map(|words| {
-        words.into_iter().flat_map(|byte| [1, 1, byte, 1]).collect::<Vec<u8>>()
-    });
+    let options = prop::collection::vec(any::<u8>(), 0..=10)
+        .prop_map(|words| words.into_iter().flat_map(|byte| [1, 1, byte, 1]).collect::<Vec<u8>>());
     let payload = prop::collection::vec(any::<u8>(), 0..5000);
     let each = prop::option::of(1_u16..1500);
     (any::<u8>(), options, payload, each, any::<bool>(), any::<u32>()).prop_map(
@@ -53,7 +52,8 @@ impl Given {
     fn bytes(&self) -> Vec<u8> {
         let tcp = 20 + self.options.len();
         let total = 20 + tcp + self.payload.len();
-        let mut ip = vec![0x45, 2, (total >> 8) as u8, total as u8, 0xff, 0xfe, 0x40, 0, 64, 6, 0, 0];
+        let mut ip =
+            vec![0x45, 2, (total >> 8) as u8, total as u8, 0xff, 0xfe, 0x40, 0, 64, 6, 0, 0];
         ip.extend([198, 18, 0, 1, 198, 18, 0, 2]);
         let mut segment = vec![0x12, 0x34, 0x14, 0x51];
         segment.extend(self.sequence.to_be_bytes());

@@ -37,7 +37,8 @@ impl FidelitySummary {
     pub fn text(&self) -> String {
         let late = percent(self.late_share);
         let (p99, max) = (seconds(Some(self.lateness_p99_s)), seconds(Some(self.lateness_max_s)));
-        let verdict = if self.holds { "holds" } else { "DOES NOT HOLD: do not rely on the figures" };
+        let verdict =
+            if self.holds { "holds" } else { "DOES NOT HOLD: do not rely on the figures" };
         let mut text = format!(
             "fidelity {verdict}. {late} of {} packets were later than 1 ms (99th percentile {p99}, worst {max})",
             count(self.packets)

@@ -119,8 +119,15 @@ pub struct TableInfo {
     pub example: &'static str,
 }
 
-const PARTS: &[&[Key]] =
-    &[network::KEYS, pause::KEYS, traffic::KEYS, programs::KEYS, ensemble::KEYS, overlay::KEYS, checks::KEYS];
+const PARTS: &[&[Key]] = &[
+    network::KEYS,
+    pause::KEYS,
+    traffic::KEYS,
+    programs::KEYS,
+    ensemble::KEYS,
+    overlay::KEYS,
+    checks::KEYS,
+];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {

@@ -55,6 +55,9 @@ pub(super) fn of_flow(
 
 fn check_text(section: &Section<'_>, run: &str) {
     if run.trim().is_empty() {
-        section.context.error(section.span, "`run` names no program").help("for example \"iperf3 -s\"");
+        section
+            .context
+            .error(section.span, "`run` names no program")
+            .help("for example \"iperf3 -s\"");
     }
 }
