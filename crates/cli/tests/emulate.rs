@@ -274,6 +274,24 @@ to   = "b"
 }
 
 #[test]
+fn queues_mark_real_packets_and_links_change() {
+    let Some(lab) = Lab::build("marks") else { return };
+    let codel = "queue = \"1 bdp\", discipline = { codel = { target = \"5 ms\", ecn = true } }";
+    let text = DUMBBELL.replace("queue = \"1 bdp\"", codel);
+    let change = "[[change]]\nat = \"3 s\"\nlink = \"bottleneck\"\nrate = \"5 Mbit/s\"\n";
+    let ecn = "[transport]\necn = true\n";
+    let text = format!("law = \"cubic\"\n{text}\n{ecn}\n{TWO_FLOWS}\n{change}");
+    let runs = lab.run(&text, &["--world", "simulate,emulate"]);
+    for run in &runs {
+        let bottleneck = link(run, "bottleneck");
+        assert!(number(&bottleneck["marks"]) > 5.0, "{bottleneck}");
+        // Three seconds at 20 Mbit/s and three at 5 Mbit/s.
+        let mean = number(&bottleneck["throughput_bps"]) / 1e6;
+        assert!((11.0..13.0).contains(&mean), "{mean}");
+    }
+}
+
+#[test]
 fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
     let Some(lab) = Lab::build("shell") else { return };
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));

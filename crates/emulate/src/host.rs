@@ -38,6 +38,8 @@ pub(crate) struct Spec {
     pub(crate) mtu: Bytes,
     /// Room for what a socket sends or receives.
     pub(crate) window: Bytes,
+    /// Whether connections are to be marked in place of losing packets.
+    pub(crate) ecn: bool,
     /// The congestion control that sockets which do not choose one are to have.
     pub(crate) control: Option<&'static str>,
 }
@@ -168,6 +170,8 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
         ("ipv4/tcp_no_metrics_save", "1"),
         ("ipv4/tcp_rmem", buffers.as_str()),
         ("ipv4/tcp_wmem", buffers.as_str()),
+        // Else only what asks for it is.
+        ("ipv4/tcp_ecn", if spec.ecn { "1" } else { "2" }),
         ("ipv4/ping_group_range", "0 0"),
     ] {
         let path = Path::new("/proc/sys/net").join(key);

@@ -169,6 +169,7 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
         address: host::address(n),
         mtu: own().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
+        ecn: own().any(|flow| flow.transport.ecn),
         control: control.map(|control| control.name),
     }
 }

@@ -89,6 +89,14 @@ pub struct Held {
 /// When there is no such cgroup, the congestion control is loaded already, or the kernel refuses.
 pub fn hold(spec: &Spec) -> Result<Held, Error> {
     crate::quiet();
+    let name = spec.law.control();
+    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    if loaded.unwrap_or_default().split_whitespace().any(|loaded| loaded == name) {
+        return Err(Error::new(
+            format!("the congestion control {name} is loaded already"),
+            "another emulated run uses it: wait for its end; or `ratewire live host`: `ratewire live detach`",
+        ));
+    }
     load(spec, &open_cgroup(spec)?)
 }
 
