@@ -292,6 +292,20 @@ fn queues_mark_real_packets_and_links_change() {
 }
 
 #[test]
+fn the_same_flows_arrive_in_both_worlds() {
+    let Some(lab) = Lab::build("arriving") else { return };
+    let traffic = "[[traffic]]\narrivals = { poisson = \"15 /s\" }\nsizes = { pareto = { shape = 1.6, mean = \"20 KB\" } }\nstop = \"5 s\"\n";
+    let runs = lab
+        .run(&format!("law = \"newreno\"\n{DUMBBELL}{traffic}"), &["--world", "simulate,emulate"]);
+    let figure = |run: &Value, name: &str| number(&run["completions"][name]);
+    let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
+    let count = figure(simulated, "flows");
+    assert!(count > 50.0 && (figure(emulated, "flows") / count - 1.0).abs() < 0.05, "{emulated}");
+    let (one, other) = (figure(simulated, "median_s"), figure(emulated, "median_s"));
+    assert!((other / one - 1.0).abs() < 0.25, "median completion: {one} and {other}");
+}
+
+#[test]
 fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
     let Some(lab) = Lab::build("shell") else { return };
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
@@ -368,8 +382,8 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
         &with("maxnet", TWO_FLOWS),
         &["no kernel sends under maxnet", "help: laws with a kernel"],
     );
-    let traffic = "[[traffic]]\narrivals = { poisson = \"5 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
-    refused(&with("cubic", traffic), &["[[traffic]]", "help: list flows"]);
+    let many = "[[traffic]]\narrivals = { poisson = \"5000 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
+    refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
     let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
     refused(&with("xcp", &lie), &["senders that lie"]);
 

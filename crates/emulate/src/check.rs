@@ -5,12 +5,18 @@ use ratewire_sim::setup::Setup;
 use crate::Error;
 use crate::control::control;
 
+/// Flows that one run can have.
+pub(crate) const MOST_FLOWS: usize = 4000;
+
 /// # Errors
 /// When something in the setup has no counterpart in real hosts.
 pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
     let no = |what: &str, help| Err(Error::new(format!("the emulated world has no {what}"), help));
-    if !setup.traffic.is_empty() {
-        return no("arriving [[traffic]] yet", "list flows with [[flow]], or run programs");
+    if setup.flows.len() > MOST_FLOWS {
+        return Err(Error::new(
+            format!("more than {MOST_FLOWS} flows, each of which would need two threads"),
+            "a shorter `duration`, or fewer flows: --set duration=10s",
+        ));
     }
     if setup.overlay.is_some() {
         return no("overlays", "simulate this scenario");

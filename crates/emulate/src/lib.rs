@@ -12,6 +12,7 @@
 //! write and read as the scenario says; or programs ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
 
 mod agenda;
+mod arriving;
 mod bundle;
 mod check;
 mod clock;

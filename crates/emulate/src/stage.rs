@@ -23,7 +23,7 @@ use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Terminal};
 use crate::world::World;
-use crate::{Error, check};
+use crate::{Error, arriving, check};
 
 /// What servers get to start up in before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
@@ -76,6 +76,8 @@ pub fn run<R: Recorder>(
     options: &Options,
     recorder: &mut R,
 ) -> Result<Emulated, Error> {
+    let (listed, classes) = arriving::listed(setup);
+    let setup = &listed;
     check::check(setup)?;
     let laws = Laws::load(setup)?;
     let hosts = hosts(setup, options)?;
@@ -93,7 +95,7 @@ pub fn run<R: Recorder>(
         flows.push(ends.map(|ends| Flow::start(ends, spec, clock)).transpose()?);
     }
     let dialect = port_laws(setup).find_map(|law| Dialect::of(&setup.laws[law]));
-    let mut world = World::new(setup, &hosts, &flows, dialect, clock, recorder)?;
+    let mut world = World::new(setup, &classes, &hosts, &flows, dialect, clock, recorder)?;
     let over = AtomicBool::new(false);
     let shell = options.shell.map(|node| open_shell(setup, &laws, &hosts, node)).transpose()?;
     let ran = thread::scope(|scope| {

@@ -72,6 +72,8 @@ struct Book {
 /// The network, its hosts, and what is recorded of them.
 pub(crate) struct World<'a, R> {
     setup: &'a Setup,
+    /// Classes of traffic that the last flows are of.
+    classes: &'a [usize],
     hosts: &'a [Host],
     flows: &'a [Option<Flow>],
     recorder: &'a mut R,
@@ -101,8 +103,10 @@ pub(crate) struct World<'a, R> {
 }
 
 impl<'a, R: Recorder> World<'a, R> {
+    /// For a setup without arriving traffic; `classes` are those of its last flows.
     pub(crate) fn new(
         setup: &'a Setup,
+        classes: &'a [usize],
         hosts: &'a [Host],
         flows: &'a [Option<Flow>],
         dialect: Option<Dialect>,
@@ -120,6 +124,7 @@ impl<'a, R: Recorder> World<'a, R> {
         };
         Ok(World {
             setup,
+            classes,
             hosts,
             flows,
             recorder,
@@ -404,7 +409,7 @@ impl<'a, R: Recorder> World<'a, R> {
         for n in 0..self.books.len() {
             self.tell_start_and_end(n);
             let sample = self.flow_sample(n, at, interval);
-            if self.books[n].started {
+            if self.books[n].started && (n as u32) < self.setup.sampled_flows {
                 self.recorder.flow_sample(&sample);
             }
         }
@@ -415,6 +420,12 @@ impl<'a, R: Recorder> World<'a, R> {
             self.recorder.link_sample(&sample);
             self.link_before[i] = seen;
         }
+    }
+
+    /// The class of traffic that a flow is of.
+    fn class(&self, n: usize) -> Option<usize> {
+        let listed = self.setup.flows.len() - self.classes.len();
+        n.checked_sub(listed).map(|arrived| self.classes[arrived])
     }
 
     fn started(&self, n: usize) -> Option<Time> {
@@ -437,7 +448,7 @@ impl<'a, R: Recorder> World<'a, R> {
                 to: spec.to,
                 law: spec.law,
                 at: started,
-                traffic: None,
+                traffic: self.class(n),
             });
         }
         let Some(own) = &self.flows[n] else { return };
@@ -451,7 +462,7 @@ impl<'a, R: Recorder> World<'a, R> {
         self.recorder.flow_completed(&FlowCompleted {
             flow,
             law: spec.law,
-            traffic: None,
+            traffic: self.class(n),
             size,
             start: started,
             took: completed.since(started),
@@ -540,7 +551,7 @@ impl<'a, R: Recorder> World<'a, R> {
             from: spec.from,
             to: spec.to,
             law: spec.law,
-            traffic: None,
+            traffic: self.class(n),
             started: self.started(n),
             completed: own.and_then(Flow::completed),
             delivered: own.map_or(book.arrived, Flow::delivered),

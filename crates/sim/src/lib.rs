@@ -15,7 +15,7 @@ pub mod overlay;
 pub mod record;
 pub mod routes;
 pub mod setup;
-mod traffic;
+pub mod traffic;
 mod wheel;
 
 pub use engine::run;
