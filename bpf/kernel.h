@@ -27,6 +27,10 @@ struct net_device {
 
 struct sk_buff {
 	struct net_device *dev;
+	unsigned char *head;
+	unsigned char *data;
+	__u16 network_header;
+	__u8 ip_summed : 2;
 };
 
 struct sock {

@@ -16,7 +16,7 @@ mod header;
 mod rcp;
 mod xcp;
 
-pub use arithmetic::{mul_shift, share_times};
+pub use arithmetic::{mul_shift, share_part, share_times};
 pub use header::Header;
 pub use rcp::{RcpPort, RcpSender, Rule};
 pub use xcp::{XcpPort, XcpReceiver, XcpSender};

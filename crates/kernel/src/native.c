@@ -19,8 +19,10 @@ RW_SIZE(rw_rcp_sender)
 	result rw_native_##name declared { given; }
 
 RW_EXPORT(__u64, mul_shift, (__u64 a, __u64 b, __u32 shift), return rw_mul_shift(a, b, shift))
-RW_EXPORT(__u64, share_times, (__u64 n, __u64 d, __u64 of, __u32 fraction),
-	  struct rw_share share; rw_share_of(&share, n, d); return rw_times(&share, of, fraction))
+RW_EXPORT(__u64, share_times, (__u64 n, __u64 d, __u64 of),
+	  struct rw_share share; rw_share_of(&share, n, d); return rw_times(&share, of))
+RW_EXPORT(__u64, share_part, (__u64 n, __u64 d, __u32 of),
+	  struct rw_share share; rw_share_of(&share, n, d); return rw_part(&share, of))
 RW_EXPORT(__u32, rate_field, (__u64 rate), return rw_rate_field(rate))
 RW_EXPORT(__u64, field_rate, (__u32 field), return rw_field_rate(field))
 RW_EXPORT(__s32, change_field, (__s64 change), return rw_change_field(change))

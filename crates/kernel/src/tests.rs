@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
-    Header, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_times,
+    Header, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_part,
+    share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
@@ -238,12 +239,16 @@ proptest! {
 
     #[test]
     fn shares_are_exact_to_many_digits(
-        n in 1_u64..1 << 50, d in 1_u64..1 << 40, of in 1_u64..1 << 50, fraction in 0_u32..=10,
+        n in 1_u64..1 << 62, d in 1_u64..1 << 40, of in 1_u64..1 << 50,
     ) {
-        let exact = n as f64 / d as f64 * of as f64 * f64::from(1_u32 << fraction);
-        let got = share_times(n, d, of, fraction) as f64;
+        let share = (n as f64 / d as f64).min(f64::from(u32::MAX));
+        let exact = share * of as f64;
+        let got = share_times(n, d, of) as f64;
         prop_assert!(got <= exact * 1.000_001);
-        prop_assert!(got >= (exact * 0.999 - 1.0).min(MOST as f64 * 0.999), "{} for {}", got, exact);
+        prop_assert!(got >= (exact * 0.999_999 - 1.0).min(MOST as f64 * 0.999), "{} for {}", got, exact);
+        let of = of as u32;
+        let got = share_part(n, d, of);
+        prop_assert!(got == share_times(n, d, of.into()) || got > MOST as u64, "{}", got);
     }
 
     #[test]

@@ -8,9 +8,8 @@ use crate::header::Header;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
-    value: u64,
+    value: u32,
     shift: u32,
-    pad: u32,
 }
 
 /// XCP at one output queue.
@@ -19,8 +18,8 @@ struct Share {
 pub struct XcpPort {
     capacity: u64,
     input: u64,
-    sum_x_ns: u64,
-    sum_x_known_ns: u64,
+    sum_x: u64,
+    sum_x_known: u64,
     sum_x_rtt: u64,
     residue_pos: u64,
     residue_neg: u64,

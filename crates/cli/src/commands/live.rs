@@ -41,9 +41,10 @@ enum Command {
         /// The law
         #[arg(long, value_parser = law())]
         law: String,
-        /// What to share out: a little less than the bottleneck's rate, link-layer headers included
-        #[arg(long, value_parser = rate)]
-        capacity: Rate,
+        /// What to share out: a little less than the bottleneck's rate, link-layer headers included; or "measured",
+        /// to go by what leaves while something waits
+        #[arg(long, value_parser = capacity)]
+        capacity: Capacity,
         /// Where the queue is read
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
         queue: Queue,
@@ -104,6 +105,20 @@ fn rate(text: &str) -> Result<Rate, String> {
     Ok(rate)
 }
 
+/// What a port is to share out.
+#[derive(Clone, Copy)]
+enum Capacity {
+    Given(Rate),
+    Measured,
+}
+
+fn capacity(text: &str) -> Result<Capacity, String> {
+    match text {
+        "measured" => Ok(Capacity::Measured),
+        _ => rate(text).map(Capacity::Given).map_err(|e| format!("{e}, or \"measured\"")),
+    }
+}
+
 fn named(law: &str) -> Law {
     Law::named(law).expect("the parser lets no other pass")
 }
@@ -120,18 +135,20 @@ pub(crate) fn live(args: &Args) -> Exit {
                 )
             })
         }
-        Command::Router { iface, law, capacity, queue } => router::attach(&router::Spec {
-            iface: iface.clone(),
-            law: named(law),
-            capacity: *capacity,
-            queue: match queue {
+        Command::Router { iface, law, capacity, queue } => {
+            let (capacity, what) = match capacity {
+                Capacity::Given(rate) => (router::Capacity::Given(*rate), rate.to_string()),
+                Capacity::Measured => (router::Capacity::Measured, "what it measures".to_string()),
+            };
+            let queue = match queue {
                 Queue::Backlog => router::Queue::Backlog,
                 Queue::Virtual => router::Queue::Virtual,
-            },
-        })
-        .map(|()| {
-            format!("{law} shares out {capacity} at {iface}; `ratewire live status` watches it\n")
-        }),
+            };
+            let spec = router::Spec { iface: iface.clone(), law: named(law), capacity, queue };
+            router::attach(&spec).map(|()| {
+                format!("{law} shares out {what} at {iface}; `ratewire live status` watches it\n")
+            })
+        }
         Command::Status { format } => status(*format),
         Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
     };
