@@ -12,6 +12,7 @@
 #include <linux/pkt_cls.h>
 #include <linux/tcp.h>
 
+#include "laws/jetmax.h"
 #include "laws/meter.h"
 #include "laws/rcp.h"
 #include "laws/xcp.h"
@@ -32,8 +33,10 @@ const volatile __u32 law = ROUTER_XCP;
 const volatile __u32 is_virtual = 0;
 const volatile __u32 is_measured = 0;
 
-#define EXID (law == ROUTER_XCP ? RW_EXID_XCP : RW_EXID_RCP)
-#define OPTION_LEN (law == ROUTER_XCP ? RW_OPTION_XCP : RW_OPTION_RCP)
+#define IS_XCP (law == ROUTER_XCP)
+#define IS_JETMAX (law == ROUTER_JETMAX)
+#define EXID (IS_XCP ? RW_EXID_XCP : IS_JETMAX ? RW_EXID_JETMAX : RW_EXID_RCP)
+#define OPTION_LEN (IS_XCP ? RW_OPTION_XCP : IS_JETMAX ? RW_OPTION_JETMAX : RW_OPTION_RCP)
 
 #define CLOCK_MONOTONIC 1
 #define CHECKSUM_PARTIAL 3
@@ -186,26 +189,73 @@ static __always_inline int find(struct __sk_buff *skb, struct found *found)
 	return (void *)(found->tcp + 1) <= end && (void *)found->fields + OPTION_LEN - 4 <= end;
 }
 
-/* Writes a field that may have changed. */
-static __always_inline void put32(struct sk_buff *kernel, struct found *found, int at, __u32 value)
+/* What a law has to do with of a packet. */
+union header {
+	struct rw_header rates;
+	struct {
+		struct rw_jetmax_header header;
+		struct rw_jetmax_answer answer;
+	} jetmax;
+};
+
+static __always_inline void read_header(const struct found *found, union header *header)
+{
+	if (IS_JETMAX) {
+		__u32 words[RW_JETMAX_WORDS];
+
+		for (int i = 0; i < RW_JETMAX_WORDS; i++)
+			words[i] = bpf_ntohl(found->fields[i]);
+		rw_jetmax_read(words, &header->jetmax.header);
+		rw_jetmax_read_answer(words, &header->jetmax.answer);
+		return;
+	}
+	header->rates.rate = rw_field_rate(bpf_ntohl(found->fields[0]));
+	header->rates.rtt_us = bpf_ntohl(found->fields[1]);
+	header->rates.change = IS_XCP ? rw_field_change((__s32)bpf_ntohl(found->fields[2])) : 0;
+}
+
+/* Writes a field that may have changed; returns by what the sum of 16-bit words is more. */
+static __always_inline __u64 put32(struct found *found, int at, __u32 value)
 {
 	__be32 from = found->fields[at], to = bpf_htonl(value);
-	__u64 sum;
 
 	found->fields[at] = to;
+	return (__u64)(__u32)~from + to;
+}
+
+/* One's complement sums. */
+static __always_inline __u32 fold(__u64 sum)
+{
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (sum >> 16) + (sum & 0xffff);
+}
+
+static __always_inline void write_header(const struct sk_buff *kernel, struct found *found,
+					 const union header *header)
+{
+	__u64 more = 0;
+
+	if (IS_JETMAX) {
+		__u32 words[RW_JETMAX_WORDS];
+
+		rw_jetmax_write(&header->jetmax.header, &header->jetmax.answer, words);
+		/* Routers write nothing further on. */
+		for (int i = 0; i < 4; i++)
+			more += put32(found, i, words[i]);
+	} else if (IS_XCP) {
+		more = put32(found, 2, (__u32)rw_change_field(header->rates.change));
+	} else {
+		more = put32(found, 0, rw_rate_field(header->rates.rate));
+	}
 	/* Where the interface is to work the sum out, there is only that of the addresses yet. */
 	if (BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL)
 		return;
-	/* The checksum is over 16-bit words from the header's start: at an odd offset each pair is swapped. */
-	if (((long)found->fields - (long)found->tcp) & 1) {
-		from = from >> 24 | from << 8;
-		to = to >> 24 | to << 8;
-	}
-	sum = (__u64)(__u16)~found->tcp->check + (__u32)~from + to;
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	found->tcp->check = ~sum;
+	more = fold(more);
+	/* The sum's words begin where the header does: at an odd offset each pair of bytes is swapped. */
+	if (((long)found->fields - (long)found->tcp) & 1)
+		more = more >> 8 | (more & 0xff) << 8;
+	found->tcp->check = ~fold((__u16)~found->tcp->check + more);
 }
 
 /* Bytes waiting at the interface. */
@@ -247,8 +297,10 @@ static __always_inline void set_capacity(struct router *router, __u64 capacity)
 {
 	router->capacity = capacity;
 	rw_share_of(&router->drain, capacity, 1000000000);
-	if (law == ROUTER_XCP)
+	if (IS_XCP)
 		router->port.xcp.capacity = capacity;
+	else if (IS_JETMAX)
+		router->port.jetmax.capacity = capacity;
 	else
 		router->port.rcp.capacity = capacity;
 }
@@ -256,8 +308,10 @@ static __always_inline void set_capacity(struct router *router, __u64 capacity)
 /* Ends what is over. */
 static __always_inline void timers(struct router *router, __u64 now, __u64 waiting)
 {
-	if (law == ROUTER_XCP)
+	if (IS_XCP)
 		rw_xcp_timers(&router->port.xcp, now, waiting);
+	else if (IS_JETMAX)
+		rw_jetmax_timers(&router->port.jetmax, now);
 	else
 		rw_rcp_timers(&router->port.rcp, now, waiting);
 }
@@ -265,7 +319,9 @@ static __always_inline void timers(struct router *router, __u64 now, __u64 waiti
 /* When that is due again. */
 static __always_inline __u64 due(const struct router *router)
 {
-	return law == ROUTER_XCP ? rw_min(router->port.xcp.control_at_ns, router->port.xcp.queue_at_ns) : router->port.rcp.slot_at_ns;
+	if (IS_XCP)
+		return rw_min(router->port.xcp.control_at_ns, router->port.xcp.queue_at_ns);
+	return IS_JETMAX ? router->port.jetmax.interval_at_ns : router->port.rcp.slot_at_ns;
 }
 
 #define SHORTEST_WAIT_NS 1000000
@@ -287,8 +343,10 @@ static __always_inline void start(struct router *router, void *map, __u64 now)
 {
 	struct rw_rcp_rule rule = law == ROUTER_PIQI ? RW_PIQI_RULE : RW_RCP_RULE;
 
-	if (law == ROUTER_XCP)
+	if (IS_XCP)
 		rw_xcp_init(&router->port.xcp, router->capacity, now);
+	else if (IS_JETMAX)
+		rw_jetmax_init(&router->port.jetmax, router->capacity, bpf_get_prandom_u32() % 0xffff + 1, now);
 	else
 		rw_rcp_init(&router->port.rcp, router->capacity, &rule, now);
 	set_capacity(router, router->capacity);
@@ -309,7 +367,8 @@ static __always_inline void measure(struct router *router, __u64 now, __u64 size
 		set_capacity(router, capacity);
 }
 
-static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, struct rw_header *header)
+/* Header is null where there is none. */
+static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, union header *header)
 {
 	if (is_virtual)
 		waiting = drained(router, now);
@@ -318,22 +377,35 @@ static __always_inline void pass(struct router *router, __u64 now, __u64 size, _
 	router->behind = waiting + size;
 	/* Another processor may have been later, and here before. */
 	router->behind_at_ns = rw_max(router->behind_at_ns, now);
-	if (law == ROUTER_XCP) {
-		rw_xcp_packet(&router->port.xcp, now, size, waiting, header);
-	} else {
-		rw_rcp_packet(&router->port.rcp, now, size, waiting, header);
-	}
+	router->waiting = waiting;
 	router->packets += 1;
 	router->bytes += size;
 	router->with_header += header != 0;
-	router->waiting = waiting;
+	if (IS_XCP)
+		rw_xcp_packet(&router->port.xcp, now, size, waiting, header ? &header->rates : 0);
+	else if (IS_JETMAX)
+		rw_jetmax_packet(&router->port.jetmax, now, size, header ? &header->jetmax.header : 0);
+	else
+		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
+}
+
+/* What a packet is granted that could not be looked at: no more than those before. */
+static __always_inline void miss(struct router *router, union header *header)
+{
+	__sync_fetch_and_add(&router->missed, 1);
+	if (IS_XCP)
+		header->rates.change = header->rates.change < 0 ? header->rates.change : 0;
+	else if (IS_JETMAX && router->is_started)
+		rw_jetmax_tell(&router->port.jetmax, &header->jetmax.header);
+	else if (router->is_started)
+		header->rates.rate = rw_min(header->rates.rate, rw_rcp_offer(&router->port.rcp));
 }
 
 SEC("tc")
 int ratewire_router(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	struct rw_header header = {};
+	union header header = {};
 	struct router *router;
 	struct found found;
 	__u64 now = bpf_ktime_get_ns();
@@ -348,31 +420,20 @@ int ratewire_router(struct __sk_buff *skb)
 	if (skb->data_end - skb->data < rw_min(MOST_HEADERS, skb->len))
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
 	has_header = find(skb, &found);
-	if (has_header) {
-		header.rate = rw_field_rate(bpf_ntohl(found.fields[0]));
-		header.rtt_us = bpf_ntohl(found.fields[1]);
-		if (law == ROUTER_XCP)
-			header.change = rw_field_change((__s32)bpf_ntohl(found.fields[2]));
-	}
+	if (has_header)
+		read_header(&found, &header);
 
-	if (!take(router)) {
-		__sync_fetch_and_add(&router->missed, 1);
-		header.change = header.change < 0 ? header.change : 0;
-		if (law != ROUTER_XCP && router->is_started)
-			header.rate = rw_min(header.rate, router->port.rcp.rate >> RW_RCP_FRACTION);
-	} else {
+	if (take(router)) {
 		if (!router->is_started)
 			start(router, &routers, now);
 		pass(router, now, skb->wire_len, backlog(kernel), has_header ? &header : 0);
 		release(router);
+	} else {
+		miss(router, &header);
 	}
 
-	if (!has_header)
-		return TC_ACT_UNSPEC;
-	if (law == ROUTER_XCP)
-		put32(kernel, &found, 2, (__u32)rw_change_field(header.change));
-	else
-		put32(kernel, &found, 0, rw_rate_field(header.rate));
+	if (has_header)
+		write_header(kernel, &found, &header);
 	return TC_ACT_UNSPEC;
 }
 

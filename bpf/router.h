@@ -5,6 +5,7 @@
 #define ROUTER_XCP 0
 #define ROUTER_RCP 1
 #define ROUTER_PIQI 2
+#define ROUTER_JETMAX 3
 
 struct router {
 	/* Ends intervals in which no packet comes. */
@@ -39,5 +40,6 @@ struct router {
 	union {
 		struct rw_xcp xcp;
 		struct rw_rcp rcp;
+		struct rw_jetmax jetmax;
 	} port;
 };

@@ -48,12 +48,6 @@ RW_INLINE __u64 rw_add(__u64 a, __u64 b)
 	return sum < a || sum > RW_MOST ? RW_MOST : sum;
 }
 
-/* a / b rounded down; RW_MOST where b is 0. */
-RW_INLINE __u64 rw_div(__u64 a, __u64 b)
-{
-	return b ? rw_min(a / b, RW_MOST) : RW_MOST;
-}
-
 /* a * b / 2^shift rounded down, at most RW_MOST; shift below 64. */
 RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 {

@@ -130,6 +130,12 @@ RW_INLINE void rw_rcp_timers(struct rw_rcp *port, __u64 now_ns, __u64 queue)
 	rw_rcp_slot(port, now_ns, queue);
 }
 
+/* The rate for all, B/s. */
+RW_INLINE __u64 rw_rcp_offer(const struct rw_rcp *port)
+{
+	return port->rate >> RW_RCP_FRACTION;
+}
+
 /* A packet comes to the queue, behind queue bytes; header is null where it carries none. */
 RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
@@ -141,7 +147,7 @@ RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u6
 		port->sum_rtt += size * rw_min(header->rtt_us, RW_RCP_MOST_RTT_US);
 		port->rtt_bytes += size;
 	}
-	header->rate = rw_min(header->rate, port->rate >> RW_RCP_FRACTION);
+	header->rate = rw_min(header->rate, rw_rcp_offer(port));
 }
 
 /* RCP's or PIQI-RCP's sender: the rate that routers offer, taken at once or, upwards, by a ramp. */

@@ -18,13 +18,10 @@
 #define RW_XCP_ALPHA 26214 /* 0.4 in 2^-16 */
 #define RW_XCP_BETA 14829 /* 0.4^2 sqrt(2) in 2^-16 */
 #define RW_XCP_GAMMA 6554 /* 0.1 in 2^-16 */
-#define RW_XCP_MIN_INTERVAL_US 5000
+#define RW_XCP_MIN_INTERVAL_US RW_SHORTEST_ANSWER_US
 #define RW_XCP_MAX_INTERVAL_US 1000000
 #define RW_XCP_FIRST_INTERVAL_US RW_XCP_MIN_INTERVAL_US
 #define RW_XCP_ALLOWED_QUEUE_US 2000
-/* X of a second, and the most that a flow counts with: 4 s. */
-#define RW_X_SECOND 30
-#define RW_MOST_X 0xffffffffull
 /* Fraction bits of residues. */
 #define RW_XCP_FRACTION 10
 
@@ -165,12 +162,6 @@ RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64
 		port->cn.value = 0;
 }
 
-/* size / rate, 0 where there is none. */
-RW_INLINE __u64 rw_x(__u64 size, __u64 rate)
-{
-	return rate ? rw_min((size << RW_X_SECOND) / rate, RW_MOST_X) : 0;
-}
-
 /* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to 6 and 19 to 28. */
 RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
@@ -206,7 +197,6 @@ struct rw_xcp_sender {
 	__u64 measured;
 };
 
-#define RW_SENDER_FRACTION 8
 /* Acknowledgements of more than this count as of this. */
 #define RW_MOST_ACKED (1ull << 20)
 
@@ -221,11 +211,10 @@ RW_INLINE void rw_xcp_set_rate(struct rw_xcp_sender *sender, __u64 rate, __u64 l
 	sender->allowed = rw_min(rw_max(rate, least), RW_MOST_RATE) << RW_SENDER_FRACTION;
 }
 
-/* The first RTT is known: window bytes may go in each, or in the shortest control interval of a router, which cannot
- * answer sooner. */
+/* The first RTT is known. */
 RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us)
 {
-	rw_xcp_set_rate(sender, rw_div(window * 1000000, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US)), 1);
+	rw_xcp_set_rate(sender, rw_first_rate(window, rtt_us), 1);
 	sender->round_us = now_us;
 }
 
