@@ -12,7 +12,7 @@ use libbpf_rs::{
 use nix::net::if_::{if_nameindex, if_nametoindex};
 use ratewire_units::{Bytes, Duration, Rate, Throughput};
 
-use crate::skeletons::router::types::{router as State, rw_rcp, rw_xcp};
+use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
 use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
 use crate::{Error, Law, pins};
 
@@ -73,10 +73,13 @@ pub struct Status {
     pub waiting: Bytes,
     /// What arrived in the last control interval.
     pub input: Throughput,
-    /// Mean RTT of the packets.
-    pub mean_rtt: Duration,
-    /// RCP: the rate for all. XCP: the change of the total that was last asked for.
+    /// Mean RTT of the packets; JetMax knows of none.
+    pub mean_rtt: Option<Duration>,
+    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
+    /// for.
     pub says: Throughput,
+    /// Whether the capacity is measured.
+    pub is_measured: bool,
 }
 
 /// Attaches a law's port; whatever fails, the interface is left as it was.
@@ -277,7 +280,7 @@ pub fn status() -> Result<Vec<Status>, Error> {
     Ok(interfaces()?.into_iter().filter_map(one).collect())
 }
 
-fn interfaces() -> Result<Vec<(u32, String)>, Error> {
+pub(crate) fn interfaces() -> Result<Vec<(u32, String)>, Error> {
     let list =
         if_nameindex().map_err(|e| Error::new("cannot list the interfaces", "").because(e))?;
     let one = |i: &nix::net::if_::Interface| (i.index(), i.name().to_string_lossy().into_owned());
@@ -330,18 +333,23 @@ impl Pinned {
         let (input, mean_rtt_us, says) = match law {
             Law::Xcp => (
                 port(offset_of!(rw_xcp, input_bw)),
-                port(offset_of!(rw_xcp, avg_rtt_us)),
+                Some(port(offset_of!(rw_xcp, avg_rtt_us))),
                 port(offset_of!(rw_xcp, feedback)),
             ),
             Law::Rcp | Law::PiqiRcp => (
                 port(offset_of!(rw_rcp, input_bw)),
-                port(offset_of!(rw_rcp, rtt)) >> 8,
+                Some(port(offset_of!(rw_rcp, rtt)) >> 8),
                 port(offset_of!(rw_rcp, rate)) >> 8,
             ),
+            Law::Jetmax => {
+                (port(offset_of!(rw_jetmax, input_bw)), None, port(offset_of!(rw_jetmax, fair)))
+            }
+            Law::Noq => return None,
         };
         Some(Status {
             iface,
             law,
+            is_measured: self.u32(offset_of!(State, is_measured)) == 1,
             capacity: rate(offset_of!(State, capacity)),
             packets: self.u64(offset_of!(State, packets)),
             bytes: Bytes::new(self.u64(offset_of!(State, bytes))),
@@ -349,7 +357,7 @@ impl Pinned {
             missed: self.u64(offset_of!(State, missed)),
             waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
             input: Throughput::new(input as f64),
-            mean_rtt: Duration::from_micros(mean_rtt_us),
+            mean_rtt: mean_rtt_us.map(Duration::from_micros),
             says: Throughput::new(says.cast_signed() as f64),
         })
     }
