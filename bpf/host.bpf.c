@@ -308,7 +308,8 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 	flow->packet = skops->mss_cache;
 	flow->reserved = answer_len;
 	flow->reply.fair = RW_REAL_UNKNOWN;
-	set_callbacks(skops, law != HOST_NOQ);
+	if (law != HOST_NOQ)
+		set_callbacks(skops, 1);
 	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, (void *)control_name, sizeof(control_name)))
 		count(&counter->refused);
 	else
@@ -321,16 +322,18 @@ int ratewire_option(struct bpf_sock_ops *skops)
 {
 	int save = 1;
 
+	/* It has no option. */
+	if (law == HOST_NOQ)
+		return skops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ||
+		       skops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB ? established(skops, 0) : 1;
 	switch (skops->op) {
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
-		if (law == HOST_NOQ)
-			return 1;
 		/* What a SYN offered is asked when its handshake is over. */
 		bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &save, sizeof(save));
 		set_callbacks(skops, 1);
 		return 1;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
-		set_callbacks(skops, law != HOST_NOQ);
+		set_callbacks(skops, 1);
 		return 1;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 		return established(skops, 0);
