@@ -206,3 +206,15 @@ impl XcpReceiver {
         field
     }
 }
+
+#[cfg(test)]
+mod layout {
+    use super::*;
+
+    crate::tests::laid_out_as_in_c! {
+        share: Share, rw_layout_of_rw_share, [value, shift];
+        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback];
+        sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured];
+        receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
+    }
+}
