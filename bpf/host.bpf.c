@@ -33,6 +33,9 @@ const volatile char control_name[16] = "rw_xcp";
 #define SOL_TCP 6
 /* Segments. */
 #define MOST_WINDOW (1u << 30)
+/* B/s from which on nothing is paced: 64 kB take less than 13 us, and a timer for each costs more than it spaces. The window
+ * holds then. */
+#define MOST_PACED 5000000000ull
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -371,6 +374,8 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	/* TCP's own pacing counts payload, a queueing discipline's all. */
 	if (sk->sk_pacing_status != SK_PACING_FQ)
 		rate = rw_mul_shift(rate, tp->mss_cache, 0) / packet;
+	if (rate >= MOST_PACED)
+		rate = ~0ull;
 	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
