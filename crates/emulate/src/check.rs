@@ -36,7 +36,7 @@ pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
         let Some(control) = control(law) else {
             return Err(Error::new(
                 format!("no kernel sends under {name}, as the flow {:?} is to", flow.name),
-                "laws with a kernel's sender: xcp, rcp, piqi-rcp, newreno, cubic, bbr, dctcp",
+                "laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, noq, newreno, cubic, bbr, dctcp",
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {

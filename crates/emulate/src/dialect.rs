@@ -2,7 +2,7 @@
 //!
 //! A law of `bpf/` has that option as its header. Of XCP, RCP and PIQI-RCP the ports in Rust have the drafts' headers,
 //! whose fields follow from the option's: XCP's X is a packet over the rate, and a packet's part of the feedback is
-//! the change in time times X.
+//! the change in time times X. JetMax's do not: there the ports are those of `bpf/` too.
 
 use ratewire_kernel::Header as Fields;
 use ratewire_laws::rcp::{Kind, RcpHeader};
@@ -10,11 +10,10 @@ use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
+use crate::control::{Form, control};
 use crate::packet;
 
 const TCP: u8 = 6;
-/// An option with nothing for routers in it, on acknowledgements.
-const MINIMAL: usize = 8;
 /// Kind, length and identifier.
 const FIXED: usize = 4;
 
@@ -22,22 +21,31 @@ const FIXED: usize = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Dialect {
     law: AnyLaw,
-    /// The experiment's identifier.
-    identifier: u16,
+    form: Form,
+}
+
+/// The laws as real packets can carry them.
+pub(crate) fn adapt(laws: &mut [AnyLaw]) {
+    for law in laws.iter_mut().filter(|law| matches!(law, AnyLaw::Jetmax(_))) {
+        if let Ok(of_kernel) = AnyLaw::new("jetmax@kernel", &[]) {
+            *law = of_kernel;
+        }
+    }
 }
 
 impl Dialect {
     /// Of a law's ports; `None` for a law whose headers no kernel writes.
     pub(crate) fn of(law: &AnyLaw) -> Option<Dialect> {
-        let control = crate::control::control(law)?;
-        control.option.map(|identifier| Dialect { law: law.clone(), identifier })
+        control(law)?.option.map(|form| Dialect { law: law.clone(), form })
     }
 
     /// The congestion header of a packet.
     pub(crate) fn read(&self, headers: &[u8], ip: usize, size: u32) -> Header {
         let Some(at) = packet::option(headers, ip) else { return Header::None };
         let option = &headers[at];
-        if option[2..4] != self.identifier.to_be_bytes() || option.len() <= MINIMAL {
+        // Acknowledgements have only what is returned.
+        let is_short = option.len() <= FIXED + self.form.returned;
+        if option[2..4] != self.form.identifier.to_be_bytes() || is_short {
             return Header::None;
         }
         let size = Bytes::new(u64::from(size));
@@ -82,13 +90,14 @@ impl Dialect {
             _ => {
                 let mut bytes = [0; MAX_HEADER];
                 let len = self.law.encode(header, Bytes::new(total as u64), &mut bytes);
-                if len == option.len() {
-                    option.copy_from_slice(&bytes[..len]);
+                if let (true, Some(end)) =
+                    (len == option.len(), len.checked_sub(self.form.returned))
+                {
+                    option[..end].copy_from_slice(&bytes[..end]);
                 }
                 return;
             }
         };
-        // What the receiver returns comes last, and is no router's business.
         let end = option.len() - 4;
         let words = option[FIXED..end].chunks_exact_mut(4);
         for (word, field) in words.zip(fields.to_fields()) {

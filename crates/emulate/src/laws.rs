@@ -73,7 +73,10 @@ mod loaded {
                 .ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))?;
             let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
-            let held = host::hold(&host::Spec { law, cgroup, desired: line_rate(setup) });
+            // A host's own interface is told that it is paused by the model, which it cannot know.
+            let is_forced = setup.network.links.iter().any(|link| link.pause.is_some());
+            let desired = line_rate(setup);
+            let held = host::hold(&host::Spec { law, cgroup, desired, is_forced });
             Ok(Loaded { control, group, _held: held.map_err(wrong)? })
         }
     }

@@ -16,7 +16,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
 use crate::control::control;
-use crate::dialect::Dialect;
+use crate::dialect::{self, Dialect};
 use crate::fidelity::Fidelity;
 use crate::flow::{Ends, Flow};
 use crate::host::{self, Host};
@@ -76,7 +76,8 @@ pub fn run<R: Recorder>(
     options: &Options,
     recorder: &mut R,
 ) -> Result<Emulated, Error> {
-    let (listed, classes) = arriving::listed(setup);
+    let (mut listed, classes) = arriving::listed(setup);
+    dialect::adapt(&mut listed.laws);
     let setup = &listed;
     check::check(setup)?;
     let laws = Laws::load(setup)?;

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
@@ -20,8 +22,10 @@ pub struct Spec {
     pub law: Law,
     /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
     pub cgroup: Option<PathBuf>,
-    /// The most that a connection asks routers for.
+    /// The most that a connection asks routers for; under NoQ, at which it sends.
     pub desired: Rate,
+    /// NoQ: also where a connection's own interface does not pause when what it fills has no room.
+    pub is_forced: bool,
 }
 
 /// What a host's connections have come to since it was attached.
@@ -123,22 +127,60 @@ fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
     let refused = refused(spec.law);
     let mut room = MaybeUninit::uninit();
     let mut open = HostSkelBuilder::default().open(&mut room).map_err(&refused)?;
-    let (exid, option_len) = spec.law.option();
+    let (exid, option_len, answer_len) = spec.law.option();
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
     rodata.law = spec.law.number();
     rodata.exid = exid;
     rodata.option_len = option_len;
+    rodata.answer_len = answer_len;
+    rodata.is_forced = u32::from(spec.is_forced);
     rodata.desired = spec.desired.throughput().get() as u64;
     let mut name = [0; 16];
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
     let mut skeleton = open.load().map_err(&refused)?;
+    if spec.law == Law::Noq && !spec.is_forced {
+        tell_pausing(&skeleton.maps.pausing)?;
+    }
     let control = skeleton.maps.control.attach_struct_ops().map_err(&refused)?;
     let cgroup = cgroup.as_fd().as_raw_fd();
     let option = skeleton.progs.ratewire_option.attach_cgroup(cgroup).map_err(&refused)?;
     let counters = skeleton.maps.host.info().map_err(&refused)?.info.id;
     Ok(Held { law: spec.law, control, option, counters })
+}
+
+/// Tells the program which interfaces of this network namespace pause when what they fill has no room, as `ethtool` says.
+fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
+    let failed = |what: &str, why: String| {
+        let remedy = "install ethtool; or take it everywhere: --mode force";
+        Error::new(what, remedy).because(why)
+    };
+    let netns = std::fs::metadata("/proc/self/ns/net")
+        .map_err(|e| failed("cannot tell the network namespace", e.to_string()))?
+        .ino();
+    for (ifindex, iface) in crate::router::interfaces()? {
+        let done = Command::new("ethtool")
+            .args(["-a", &iface])
+            .output()
+            .map_err(|e| failed("cannot ask which interfaces pause", e.to_string()))?;
+        if pauses(&String::from_utf8_lossy(&done.stdout)) {
+            let key = [(netns as u32).to_ne_bytes(), ifindex.to_ne_bytes()].concat();
+            map.update(&key, &[1], MapFlags::ANY)
+                .map_err(|e| failed("the kernel does not take an interface", e.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an interface heeds who asks it to pause: what was negotiated counts, if anything was.
+fn pauses(said: &str) -> bool {
+    let value = |name: &str| {
+        said.lines()
+            .find_map(|line| line.trim().strip_prefix(name))
+            .map(|value| value.trim() == "on")
+    };
+    value("RX negotiated:").or(value("RX:")).unwrap_or(false)
 }
 
 /// Detaches every law's host; returns the congestion controls that were there. Connections that use one keep it to
@@ -204,4 +246,19 @@ pub fn root_cgroup() -> Result<PathBuf, Error> {
         .find(|fields| fields.get(2) == Some(&"cgroup2"))
         .and_then(|fields| fields.get(1).map(PathBuf::from))
         .ok_or_else(|| no("none in /proc/self/mounts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pauses;
+
+    #[test]
+    fn what_was_negotiated_counts() {
+        let said = "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\toff\nTX:\t\toff\n";
+        assert!(!pauses(said));
+        assert!(pauses(&said.replace("RX:\t\toff", "RX:\t\ton")));
+        assert!(pauses(&format!("{said}RX negotiated: on\nTX negotiated: on\n")));
+        assert!(!pauses(&format!("{}RX negotiated: off\n", said.replace("off", "on"))));
+        assert!(!pauses("netlink error: Operation not supported\n"));
+    }
 }
