@@ -152,7 +152,7 @@ fn kernels_that_speak_a_law_keep_the_queue_short() {
     let (of_killed, of_running) = (left(99_999_999), left(1));
     std::fs::create_dir_all(&of_killed).expect("a cgroup");
     std::fs::create_dir_all(&of_running).expect("a cgroup");
-    let laws = "cubic,xcp,xcp@kernel,rcp,rcp@kernel,piqi-rcp";
+    let laws = "cubic,xcp,xcp@kernel,rcp,rcp@kernel,piqi-rcp,jetmax";
     let runs = lab.run(&text, &["--world", "emulate", "--law", laws]);
     assert!(!of_killed.exists(), "the next run removes what a killed one has left");
     assert!(of_running.exists(), "and nothing else");
