@@ -153,6 +153,28 @@ fn members_fail_and_nothing_is_lost() {
     }
 }
 
+/// Bursts with pauses in which the switches forget the connection: what is sent arrives once, and as fast.
+#[test]
+fn a_connection_that_switches_forget_goes_on() {
+    for law in ["xcp", "rcp", "newreno"] {
+        let with = |expiry: &str| {
+            let more = format!(
+                "[[ensemble]]\nname = \"two\"\npeer = {{ switch = \"p\", members = [\"c*\"] }}\n\
+                 switch = \"q\"\nmembers = [\"a*\"]\nframe = \"4 KB\"\nidle_expiry = \"{expiry}\"\n\
+                 app = {{ on_off = {{ burst = \"50 KB\", pause = \"1 s\", pause_after = \"acknowledged\", \
+                 count = 20 }} }}\n"
+            );
+            run(&clusters(law, &more))
+        };
+        let (forgets, never) = (with("300 ms"), with("60 s"));
+        for way in ["two", "two.out"] {
+            assert_eq!(delivered(&forgets, way), 3_000_000, "{law} {way}");
+            assert_eq!(delivered(&never, way), 3_000_000, "{law} {way}");
+        }
+        assert_ne!(forgets.events, never.events, "{law}: nothing expired");
+    }
+}
+
 #[test]
 fn an_idle_member_sends_when_it_is_not() {
     let more = format!(

@@ -8,7 +8,7 @@ use ratewire_anypoint::FlowControl;
 use ratewire_laws::junction::Junction;
 use ratewire_sim::setup::{Ensembles, FlowSpec, Setup};
 use ratewire_transport::{App, TransportConfig, Writer};
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use crate::section::Section;
 use crate::traffic::{Senders, flows};
@@ -16,6 +16,9 @@ use crate::transport;
 use crate::uses::Made;
 use ends::End;
 use tree::{FirstWindows, Tree};
+
+/// A switch looks for idleness as often as this.
+const SHORTEST_EXPIRY: Duration = Duration::from_millis(1);
 
 /// What all edges of a connection have in common.
 struct Connection {
@@ -29,6 +32,7 @@ struct Connection {
     outbound: bool,
     flow_control: Option<FlowControl>,
     shuffle: f64,
+    idle_expiry: Duration,
 }
 
 /// Reads all `[[ensemble]]` tables; their edges come after the flows there are.
@@ -64,6 +68,7 @@ fn one(
         _ => FlowControl::Strict,
     });
     let shuffle = section.number_or("shuffle");
+    let idle_expiry = idle_expiry(section);
     let start = section.time_or("start");
     let stop = section.time("stop");
     let law = senders.laws.read_use(section, senders.defaults);
@@ -99,11 +104,25 @@ fn one(
         outbound: direction != "inbound",
         flow_control,
         shuffle,
+        idle_expiry,
     };
     let span = name.span;
     let first = FirstWindows::default();
     Tree { connection: &connection, senders, flows, ensembles, context, span, first }
         .grow(switch, &peer, &members, routing, keys);
+}
+
+fn idle_expiry(section: &Section<'_>) -> Duration {
+    let expiry = section.time_or("idle_expiry");
+    if expiry < SHORTEST_EXPIRY
+        && let Some(entry) = section.get("idle_expiry")
+    {
+        section
+            .context
+            .error(entry.item.span, format!("`idle_expiry` cannot be {expiry}"))
+            .help(format!("at least {SHORTEST_EXPIRY}: switches look as often"));
+    }
+    expiry.max(SHORTEST_EXPIRY)
 }
 
 /// Why the laws of a run do not fit its ensembles, and what to do.

@@ -98,6 +98,7 @@ impl Tree<'_, '_, '_, '_> {
             routing,
             flow_control: self.connection.flow_control,
             shuffle: self.connection.shuffle,
+            idle_expiry: self.connection.idle_expiry,
             keys,
         });
         for (k, member) in members.iter().enumerate() {

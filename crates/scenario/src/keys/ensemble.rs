@@ -30,6 +30,7 @@ pub(super) const KEYS: &[Key] = &[
     key("ensemble", "keys", Kind::Table("keys"), "{ uniform = 65536 }", KEYS_DOC, "{ uniform = 1000 }"),
     key("ensemble", "flow_control", Kind::Word(&["strict", "soft"]), "(soft where the law's receivers hold senders back by rate, else strict)", "What switches do with windows. \"strict\": the peer is told the smallest of the members', each member an even part of the peer's; \"soft\": the largest, and all of it (Anypoint, section III-B).", "\"soft\""),
     key("ensemble", "shuffle", Kind::Number(0.0, 1.0), "0.1", "Part of what members send that a switch moves between them in a round trip, towards equal rates, where a law feeds back changes of rate. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma); 0 is Anypoint's switch, whose members stay unequal for long.", "0"),
+    key("ensemble", "idle_expiry", Kind::Time, "60 s", "When nothing has passed for so long, and nothing is owed, switches forget the connection but for where its streams are: two numbers a member, and what room receivers have. The next packet sets it up anew. At least 1 ms. The paper's state is soft (Anypoint, section II); the time is ours.", "\"10 s\""),
     key("ensemble", "start", Kind::Time, "0 s", "When it starts.", "\"5 s\""),
     key("ensemble", "stop", Kind::Time, "(never)", "When all its applications stop writing; what is written is still delivered.", "\"20 s\""),
     key("ensemble", "size", Kind::Size, "(unlimited data)", "Payload that each sender sends.", "\"10 MB\""),

@@ -92,6 +92,7 @@ impl Junctions {
                 packet: flow.transport.packet,
                 flow_control: junction.flow_control.unwrap_or(natural),
                 shuffle: junction.shuffle,
+                idle_expiry: junction.idle_expiry,
             };
             list.push(Junction {
                 switch: Switch::new(config, junction.routing.make()),

@@ -5,7 +5,7 @@ use ratewire_anypoint::routing::{
     KeyHash, LeastOutstanding, Prefix, RoundRobin, Routing, Weighted,
 };
 use ratewire_net::spec::NodeId;
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 /// All ensembles of a run: trees whose inner nodes are switches. Each edge is a listed flow in each
 /// direction that is used.
@@ -64,6 +64,8 @@ pub struct JunctionSpec {
     pub flow_control: Option<FlowControl>,
     /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
     pub shuffle: f64,
+    /// When a switch forgets a connection in which nothing passes.
+    pub idle_expiry: Duration,
     /// The keys that frames begin with.
     pub keys: Keys,
 }
