@@ -120,6 +120,8 @@ pub struct Collected {
 pub struct Collector {
     limits: Limits,
     flows_total: usize,
+    /// By flow: whether totals leave it out.
+    go_on: Vec<bool>,
     flows: BTreeMap<u32, FlowSeries>,
     /// Indices of the links to keep, when there are too many to keep all.
     chosen: Option<Vec<u32>>,
@@ -170,6 +172,7 @@ impl Collector {
         Collector {
             limits,
             flows_total: info.flows.len(),
+            go_on: info.flows.iter().map(|flow| flow.goes_on).collect(),
             flows: BTreeMap::new(),
             chosen,
             links: BTreeMap::new(),
@@ -197,7 +200,8 @@ impl Collector {
         }
         self.tick.interval = self.tick.interval.max(s.interval);
         let bits = s.goodput.bps() * s.interval.secs();
-        self.tick.bits += if bits.is_finite() { bits } else { 0.0 };
+        let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
+        self.tick.bits += if bits.is_finite() && !goes_on { bits } else { 0.0 };
         if index >= self.limits.flows {
             return;
         }

@@ -123,6 +123,9 @@ pub struct FlowInfo {
     pub to: u32,
     /// The law it obeys.
     pub law: String,
+    /// Whether it ends at a switch of an ensemble: what it carries goes on in other flows, and totals count it
+    /// there.
+    pub goes_on: bool,
 }
 
 /// What one flow did since its last sample.

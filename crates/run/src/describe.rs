@@ -38,11 +38,12 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         delay: l.delay,
         bottleneck: labels.bottlenecks.contains(&LinkId(i as u32)),
     });
-    let flows = setup.flows.iter().map(|f| FlowInfo {
+    let flows = setup.flows.iter().enumerate().map(|(id, f)| FlowInfo {
         name: f.name.clone(),
         from: f.from.0,
         to: f.to.0,
         law: labels.law_name(setup, f.law),
+        goes_on: setup.ensembles.ends_at_switch(id),
     });
     RunInfo {
         scenario: labels.scenario.clone(),

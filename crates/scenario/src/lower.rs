@@ -91,6 +91,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let named = Named {
         net: &net,
         flows: &flows,
+        ensembles: &ensembles,
         traffic: &traffic,
         overlay: overlay.as_deref(),
         laws: &book,

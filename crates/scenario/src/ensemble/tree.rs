@@ -171,7 +171,8 @@ impl Tree<'_, '_, '_, '_> {
             to: NodeId(to.0 as u32),
             law: *law,
             start: *start,
-            stop: *stop,
+            // Where a switch sends, the end is that of what comes to it.
+            stop: stop.filter(|_| from.1.is_some()),
             app: App { writer, reader, frame: app.frame },
             transport: TransportConfig {
                 handshake: transport.handshake && from.1.is_some(),

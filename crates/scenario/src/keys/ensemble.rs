@@ -21,7 +21,7 @@ const KEYS_DOC: &str = "What frames contain, as far as that is simulated: the fi
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
-    key("ensemble", "name", Kind::Text, REQUIRED, "Unique name of the connection. Its edges are flows: NAME between peer and switch, NAME.MEMBER between switch and member, both towards the members; with `.out` at the end towards the peer.", "\"kv\""),
+    key("ensemble", "name", Kind::Text, REQUIRED, "Unique name of the connection. Its edges are flows: NAME between peer and switch, NAME.MEMBER between switch and member, both towards the members; with `.out` at the end towards the peer. The flow between peer and switch carries all, those of members their parts; totals count each byte once, where it arrives at a host.", "\"kv\""),
     key("ensemble", "peer", END, REQUIRED, "Whom the ensemble appears to as a single host. A table with a `switch`: another ensemble.", "\"client\""),
     key("ensemble", "switch", Kind::Text, REQUIRED, "The node where the switch is.", "\"switch\""),
     key("ensemble", "members", MEMBERS, REQUIRED, "The members.", "[\"a1\", \"a2\", { node = \"a3\", receive_window = \"50 KB\" }]"),

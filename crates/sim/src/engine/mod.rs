@@ -88,7 +88,7 @@ pub(crate) struct Simulation<'a, R> {
     /// Slot of each flow that has started.
     pub(crate) slots: Vec<Option<u32>>,
     pub(crate) junctions: Junctions,
-    outcomes: Vec<FlowOutcome>,
+    pub(crate) outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
     sampled: Vec<LinkId>,
     last_sample: Time,

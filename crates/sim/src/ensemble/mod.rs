@@ -128,6 +128,28 @@ impl Junctions {
         }
     }
 
+    /// The edges that are over when this one is: those that leave the switch at its far end, if it is the last of
+    /// those that arrive there, as `is_open` says of the others.
+    pub(crate) fn over_with(&self, flow: u32, is_open: impl Fn(u32) -> bool) -> Vec<u32> {
+        if !self.has(flow) {
+            return Vec::new();
+        }
+        let Some((j, side)) = self.ends(flow).to else { return Vec::new() };
+        let Junction { peer, members, .. } = &self.list[j as usize];
+        match side {
+            Side::Peer => members.iter().filter_map(|edge| edge.inbound).collect(),
+            Side::Member(_) if members.iter().filter_map(|edge| edge.outbound).any(is_open) => {
+                Vec::new()
+            }
+            Side::Member(_) => peer.outbound.into_iter().collect(),
+        }
+    }
+
+    /// Whether an edge comes from a switch and ends at a host.
+    pub(crate) fn arrives_at_host(&self, flow: u32) -> bool {
+        self.has(flow) && self.ends(flow).to.is_none()
+    }
+
     /// What a receiver counts as arrived and has not got: gaps that a switch has closed.
     pub(crate) fn skipped(&self, flow: u32) -> Bytes {
         if !self.has(flow) {

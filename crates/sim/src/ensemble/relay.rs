@@ -18,7 +18,15 @@ impl<R: Recorder> Simulation<'_, R> {
         let content = *self.network.content(label);
         let ends = self.junctions.ends(label.generation);
         let is_ack = matches!(content.body, Body::Ack { .. });
-        let Some((j, side)) = (if is_ack { ends.from } else { ends.to }) else { return false };
+        let Some((j, side)) = (if is_ack { ends.from } else { ends.to }) else {
+            if let Body::Data { offset, payload } = content.body
+                && let Some(flow) = self.flows.at(label.flow)
+                && offset + u64::from(payload) > flow.receiver.delivered().get()
+            {
+                flow.grew = self.now;
+            }
+            return false;
+        };
         if self.network.is_followed(label) {
             self.tell_followed(label.flow, Fate::AcknowledgedLater);
         }
@@ -85,6 +93,20 @@ impl<R: Recorder> Simulation<'_, R> {
             }
         }
         self.arm_switch(j);
+    }
+
+    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch that it ends at
+    /// has, too.
+    #[cold]
+    pub(crate) fn complete_beyond(&mut self, flow: u32) {
+        let is_open = |id: u32| self.outcomes[id as usize].completed.is_none();
+        for id in self.junctions.over_with(flow, is_open) {
+            if let Some(slot) = self.slots[id as usize]
+                && self.flows.get(slot, id).is_some_and(|flow| !flow.completed)
+            {
+                self.complete(slot);
+            }
+        }
     }
 
     fn send_segment(&mut self, flow: Option<u32>, mut segment: Segment, is_empty: bool) {
