@@ -7,8 +7,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::thinned::Thinned;
 use crate::{
-    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, OverlaySample,
-    RunInfo, Series, SizeSummary,
+    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkInfo, LinkSample,
+    OverlaySample, RunInfo, Series, SizeSummary,
 };
 
 /// Points a series keeps by default.
@@ -162,7 +162,8 @@ impl Collector {
         let links = &info.topology.links;
         let chosen = (links.len() > limits.links).then(|| {
             let mut order: Vec<u32> = (0..).take(links.len()).collect();
-            order.sort_by_key(|&i| !links[i as usize].bottleneck);
+            let first = |link: &LinkInfo| (!link.bottleneck, !link.slowest);
+            order.sort_by_key(|&i| first(&links[i as usize]));
             order.truncate(limits.links);
             order.sort_unstable();
             order

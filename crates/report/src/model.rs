@@ -108,8 +108,10 @@ pub struct LinkInfo {
     pub rate: Rate,
     /// Its propagation delay, one way.
     pub delay: Duration,
-    /// Whether the scenario expects its queue to be the one that fills: verdicts are about these.
+    /// Whether the scenario calls it the bottleneck: verdicts are about it.
     pub bottleneck: bool,
+    /// Whether it is one of the slowest that traffic crosses: shown before others where not all can be.
+    pub slowest: bool,
 }
 
 /// A sender and its receiver.

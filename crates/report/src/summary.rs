@@ -204,7 +204,7 @@ pub struct LinkSummary {
     pub to: String,
     /// Its capacity, bits per second.
     pub rate_bps: u64,
-    /// Whether the scenario expects its queue to be the one that fills.
+    /// Whether the scenario calls it the bottleneck.
     pub bottleneck: bool,
     /// Share of the run it was busy, 0 to 1.
     pub utilisation: f64,

@@ -29,6 +29,15 @@ fn ensemble(more: &str) -> String {
     text + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"q\"\nmembers = [\"a*\"]\n" + more
 }
 
+/// Of cables of which one is slowest and another loaded, figures are about the latter, by name.
+#[test]
+fn the_loaded_link_is_what_verdicts_are_about() {
+    let more = "direction = \"inbound\"\nrouting = { weighted = [1, 98, 1] }\n";
+    let run = run(&ensemble(more));
+    let table = ratewire_report::table::render(&[run], &ratewire_report::table::Options::default());
+    assert!(table.contains("utilisation and queue (packets) of c->q"), "{table}");
+}
+
 /// Members that differ by much, each with an end: every byte counts once, however long a flow lasted.
 #[test]
 fn shares_of_ensembles_are_parts_of_one_total() {

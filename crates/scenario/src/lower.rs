@@ -103,7 +103,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     if context.errors() == 0 {
         check_laws(root, &uses, &book, &laws);
     }
-    let bottlenecks = bottlenecks(&net, &mut routes, &pairs(&flows, &traffic));
+    let bottleneck = net.links.iter().position(|link| link.name == "bottleneck");
+    let slowest = slowest(&net, &mut routes, &pairs(&flows, &traffic));
     // Arriving flows may be millions: they are told by their completions.
     let sampled_flows = flows.len() as u32;
     let template = Setup {
@@ -131,7 +132,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         duration,
         seed,
         expectations,
-        bottlenecks,
+        bottleneck: bottleneck.map(|id| LinkId(id as u32)),
+        slowest,
         laws,
         book,
         uses,
@@ -198,11 +200,8 @@ fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The link called `bottleneck`, else the slowest links that the pairs cross.
-fn bottlenecks(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
-    if let Some(id) = net.links.iter().position(|link| link.name == "bottleneck") {
-        return vec![LinkId(id as u32)];
-    }
+/// The slowest links that the pairs cross.
+fn slowest(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
     let mut is_crossed = vec![false; net.links.len()];
     for (a, b) in pairs {
         for (id, _) in routes.shares(*a, *b).unwrap_or_default() {

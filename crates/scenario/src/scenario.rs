@@ -35,8 +35,10 @@ pub struct Scenario {
     pub file: String,
     /// What is probably not meant.
     pub warnings: Vec<Diagnostic>,
-    /// Links worth showing first: the one called `bottleneck`, else the slowest that traffic crosses.
-    pub bottlenecks: Vec<LinkId>,
+    /// The link called `bottleneck`.
+    pub bottleneck: Option<LinkId>,
+    /// The slowest links that traffic crosses: worth showing where not all can be.
+    pub slowest: Vec<LinkId>,
     pub(crate) laws: Vec<String>,
     pub(crate) book: LawBook,
     pub(crate) uses: Uses,
@@ -67,7 +69,8 @@ pub(crate) struct Parts {
     pub duration: Duration,
     pub seed: u64,
     pub expectations: Vec<Expectation>,
-    pub bottlenecks: Vec<LinkId>,
+    pub bottleneck: Option<LinkId>,
+    pub slowest: Vec<LinkId>,
     pub laws: Vec<String>,
     pub book: LawBook,
     pub uses: Uses,
@@ -273,7 +276,8 @@ fn read(
             source_text: text.to_string(),
             file: name.to_string(),
             warnings: diagnostics,
-            bottlenecks: parts.bottlenecks,
+            bottleneck: parts.bottleneck,
+            slowest: parts.slowest,
             laws: parts.laws,
             book: parts.book,
             uses: parts.uses,

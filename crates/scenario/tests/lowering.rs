@@ -29,7 +29,8 @@ fn three_flows_join() {
     let scenario = file("xcp-joins.toml");
     assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
     assert_eq!(scenario.laws(), ["xcp"]);
-    assert_eq!(scenario.bottlenecks, [LinkId(0)]);
+    assert_eq!(scenario.bottleneck, Some(LinkId(0)));
+    assert_eq!(scenario.slowest, [LinkId(0)]);
     let plan = scenario.plan(None, Some(9)).unwrap();
     let setup = &plan.setup;
     assert_eq!((setup.seed, setup.sample_interval), (9, Some(Duration::from_millis(50))));

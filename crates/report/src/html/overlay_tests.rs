@@ -6,8 +6,13 @@ use crate::{Collector, ConnectionSummary, FlowInfo, GroupSummary, NodeInfo, Summ
 /// Two nodes and a connection each way, of which the group's tree is the first.
 fn run(at: Option<(f64, f64)>) -> Run {
     let node = |name: &str| NodeInfo { name: name.into(), at, ..NodeInfo::default() };
-    let flow =
-        |from, to| FlowInfo { name: format!("{from}=>{to}"), from, to, law: "newreno".into() };
+    let flow = |from, to| FlowInfo {
+        name: format!("{from}=>{to}"),
+        from,
+        to,
+        law: "newreno".into(),
+        ..FlowInfo::default()
+    };
     let info = RunInfo {
         duration: Duration::from_secs(1),
         topology: Topology { nodes: vec![node("a<b"), node("c")], links: Vec::new() },
