@@ -18,7 +18,7 @@ use crate::scenario::Parts;
 use crate::section::Section;
 use crate::traffic::{Senders, arriving, flows};
 use crate::uses::Uses;
-use crate::{ensemble, overlay, record, topology, transport};
+use crate::{ensemble, overlay, pause, record, topology, transport};
 
 /// Reads the whole document; `None` when it was too wrong to go on.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -86,6 +86,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let largest = own.map(|own| own.packet).fold(transport.packet, Bytes::max);
     let finished =
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
+    pause::warn_of_queues(context, &net, &ensembles);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
     let named = Named {

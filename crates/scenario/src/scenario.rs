@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::laws::LawBook;
 use crate::uses::Uses;
-use crate::{document, ensemble, lower, overrides, trust};
+use crate::{document, ensemble, lower, overrides, trust, twins};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -213,6 +213,7 @@ impl Scenario {
             }
         }
         trust::check(&self.file, &setup, &made, &mut warnings);
+        twins::check(&self.file, &setup, &made, &mut warnings);
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })

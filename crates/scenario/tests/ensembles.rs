@@ -291,6 +291,14 @@ fn a_law_that_cannot_be_split_is_refused() {
         assert!(said.contains(&format!("{law} cannot run the ensemble \"kv\"")), "{said}");
         assert!(said.contains("xcp, rcp, piqi-rcp"), "{said}");
     }
+    for (law, why) in [
+        ("jetmax", "what its headers say holds for one flow from end to end"),
+        ("bbr", "an acknowledgement may name a packet of another member"),
+        ("xcp@kernel", "the kernel's program knows no switch"),
+    ] {
+        let said = shown(&scenario.setup(Some(law), None).expect_err(law));
+        assert!(said.contains(why), "{said}");
+    }
     // A flow may have any law beside an ensemble that has one that can.
     let more = format!("{ONE_TO_MANY}members = [\"a*\"]\nlaw = \"xcp\"\n");
     assert!(clusters("jetmax", &more).setup(None, None).is_ok());

@@ -347,7 +347,7 @@ fn a_given_path_is_measured_by_its_own_delay() {
 fn ensembles_of(setup: &Setup, names: &[&str]) {
     let shop = ["shop", "shop.out", "shop.c", "shop.c.out", "shop.e", "shop.e.out"];
     assert_eq!(names[9..15], shop);
-    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.a", "shelf.e.a.out"];
+    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.c", "shelf.e.c.out"];
     assert_eq!(names[19..23], shelf, "a switch behind a switch");
     assert_eq!(names[23..], ["desk.out", "desk.c.out", "desk.e.out"]);
     let spec = &setup.ensembles;

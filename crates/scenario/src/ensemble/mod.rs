@@ -3,6 +3,7 @@
 mod ends;
 mod routing;
 mod tree;
+mod unread;
 
 use ratewire_anypoint::FlowControl;
 use ratewire_laws::junction::Junction;
@@ -20,6 +21,15 @@ use tree::{FirstWindows, Tree};
 /// A switch looks for idleness as often as this.
 const SHORTEST_EXPIRY: Duration = Duration::from_millis(1);
 
+/// Which ways data go.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// From the peer.
+    inbound: bool,
+    /// From the members.
+    outbound: bool,
+}
+
 /// What all edges of a connection have in common.
 struct Connection {
     name: String,
@@ -28,8 +38,7 @@ struct Connection {
     law: usize,
     start: Time,
     stop: Option<Time>,
-    inbound: bool,
-    outbound: bool,
+    ways: Ways,
     flow_control: Option<FlowControl>,
     shuffle: f64,
     idle_expiry: Duration,
@@ -61,7 +70,7 @@ fn one(
     let switch = section.text("switch").and_then(|at| senders.net.expect_node(context, at));
     let members = End::list(section, senders);
     let routing = routing::read(section, &members);
-    let keys = routing::keys(section);
+    let keys = routing::keys(section, &routing);
     let direction = section.word_or("direction");
     let flow_control = section.word("flow_control").map(|at| match at.value {
         "soft" => FlowControl::Soft,
@@ -89,6 +98,8 @@ fn one(
     if app.writer != Writer::Unlimited {
         members.iter().chain(&peer).for_each(|end| end.refuse_idle(context));
     }
+    let ways = Ways { inbound: direction != "outbound", outbound: direction != "inbound" };
+    unread::check(section, ways, peer.as_ref(), &members, senders.duration);
     let (Some(name), Some(peer), Some(switch)) = (name, peer, switch) else { return };
     if members.is_empty() {
         return;
@@ -100,8 +111,7 @@ fn one(
         law: senders.uses.index(law),
         start: Time::ZERO + start,
         stop: stop.map(|stop| Time::ZERO + stop.value),
-        inbound: direction != "outbound",
-        outbound: direction != "inbound",
+        ways,
         flow_control,
         shuffle,
         idle_expiry,
@@ -131,14 +141,13 @@ pub(crate) fn refuse(setup: &Setup, made: &[Made]) -> Option<(String, &'static s
     let unfit = junctions.filter_map(|junction| {
         let flow = junction.peer.inbound.or(junction.peer.outbound)?;
         let one = made.get(setup.flows[flow as usize].law)?;
-        (one.law.junction() == Junction::Refuses).then_some((&junction.name, &one.name))
+        (one.law.junction() == Junction::Refuses).then_some((&junction.name, one))
     });
-    unfit.map(|(ensemble, law)| {
-        let message = format!(
-            "{law} cannot run the ensemble {ensemble:?}: what its headers say holds for one flow from \
-             end to end, and cannot be split among members or merged"
-        );
-        (message, "laws that can: xcp, rcp, piqi-rcp, and those without a congestion header")
-    })
-    .next()
+    unfit
+        .map(|(ensemble, Made { law, name, .. })| {
+            let message =
+                format!("{name} cannot run the ensemble {ensemble:?}: {}", law.unjoined());
+            (message, "laws that can: xcp, rcp, piqi-rcp, and those without a congestion header")
+        })
+        .next()
 }

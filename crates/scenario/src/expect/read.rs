@@ -65,6 +65,9 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
+    if let Some(bound) = &bound {
+        warn_of_vain(section, info, bound);
+    }
     let whole_run = matches!(
         info.name,
         "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
@@ -406,6 +409,27 @@ fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
     }
     let number = |at: Option<At<(f64, Unit)>>| at.map(|at| at.value.0);
     Some(Bound { min: number(min), max: number(max), unit, equals: None })
+}
+
+/// Warns of a bound that decides nothing.
+fn warn_of_vain(section: &Section<'_>, info: &MetricInfo, bound: &Bound) {
+    let (least, most) = info.range();
+    let key = ["equals", "min", "max"].into_iter().find_map(|key| section.get(key));
+    let span = key.map_or(section.span, |entry| entry.item.span);
+    let (min, max) = (bound.min.unwrap_or(f64::NEG_INFINITY), bound.max.unwrap_or(f64::INFINITY));
+    let message = if min <= least && max >= most {
+        format!("this expectation of {} cannot fail", info.name)
+    } else if min > most || max < least {
+        format!("this expectation of {} cannot hold", info.name)
+    } else {
+        return;
+    };
+    let help = if most.is_finite() {
+        format!("it is from {} to {}", bound.unit.show(least), bound.unit.show(most))
+    } else {
+        format!("it is never below {}", bound.unit.show(least))
+    };
+    section.context.warning(span, message).help(help);
 }
 
 fn quantity_of(
