@@ -284,7 +284,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 if let Some(mut ack) = self.network.ack(label) {
                     flow.on_ack(now, &mut ack, self.setup);
                     if self.network.is_followed(label) {
-                        self.tell_followed(slot, Fate::Acknowledged(now, ack.header));
+                        self.tell_followed(Fate::Acknowledged(now, ack.header));
                     }
                 }
                 self.network.remove(label);
@@ -307,7 +307,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
                         if self.network.is_followed(label) {
-                            self.tell_followed(slot, Fate::AcknowledgedLater);
+                            self.tell_followed(Fate::AcknowledgedLater);
                         }
                         self.network.remove(label);
                         self.arm(slot);

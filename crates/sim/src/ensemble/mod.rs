@@ -38,6 +38,18 @@ struct Junction {
     timer_at: Time,
 }
 
+impl Junction {
+    /// The flow that something it lets go is of.
+    fn flow_of(&self, output: &Output) -> Option<u32> {
+        match *output {
+            Output::Segment(Side::Peer, _) | Output::Skip(_) => self.peer.outbound,
+            Output::Segment(Side::Member(k), _) => self.members[k].inbound,
+            Output::Ack(Side::Peer, _) => self.peer.inbound,
+            Output::Ack(Side::Member(k), _) => self.members[k].outbound,
+        }
+    }
+}
+
 /// Both ends of an edge: a switch and which side of it, or a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
