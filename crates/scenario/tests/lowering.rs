@@ -222,6 +222,20 @@ fn overrides_are_checked_like_the_file() {
     assert!(
         matches!(changed.network.links[0].service, Service::Rate(r) if r == Rate::from_mbps(100))
     );
+    // Links are called by their names, those that the topology made too: one direction each.
+    let changed = set("link.r1->d1.rate", "7M");
+    let said = shown(&changed.unwrap_err());
+    assert!(
+        said.contains("no link is called \"r1->d1\"") && said.contains("did you mean"),
+        "{said}"
+    );
+    let changed = set("link.r2->d1.rate", "7M").unwrap().setup(None, None).unwrap();
+    let rate = |name: &str| {
+        let link = changed.network.links.iter().find(|link| link.name == name);
+        link.map(|link| link.service.mean_rate())
+    };
+    assert_eq!(rate("r2->d1"), Some(Rate::from_mbps(7)));
+    assert_eq!(rate("d1->r2"), Some(Rate::from_mbps(100)));
     assert_eq!(set("law", "cubic").unwrap().laws(), ["cubic"]);
     assert_eq!(
         set("flow.1.start", "2 s").unwrap().setup(None, None).unwrap().flows[0].start.secs(),
