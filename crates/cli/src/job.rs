@@ -93,7 +93,8 @@ impl Job<'_> {
             scenario: self.scenario.name.clone(),
             law: self.plan.law.clone(),
             laws: self.plan.law_names.clone(),
-            bottlenecks: self.scenario.bottlenecks.clone(),
+            bottleneck: self.scenario.bottleneck,
+            slowest: self.scenario.slowest.clone(),
         };
         let setup = &self.plan.setup;
         let files = self.folder.as_deref().map(make_files).transpose()?;

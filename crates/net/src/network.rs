@@ -243,6 +243,35 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
+    /// A packet is sent in place of the one that is followed and has come here.
+    #[cold]
+    pub fn send_on(
+        &mut self,
+        now: Time,
+        address: &Address,
+        segment: &Segment,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert(segment);
+        self.take_place(content);
+        self.put(now, address, content, scheduler);
+    }
+
+    /// So is an acknowledgement, of what is followed or in place of its own.
+    #[cold]
+    pub fn acknowledge_on(
+        &mut self,
+        now: Time,
+        address: &Address,
+        ack: &Ack,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert_ack(ack);
+        self.take_place(content);
+        self.note_answer();
+        self.put(now, address, content, scheduler);
+    }
+
     /// A host answers a packet that has arrived with an acknowledgement.
     #[inline]
     pub fn answer(

@@ -15,8 +15,10 @@ pub struct Labels {
     pub law: String,
     /// The names of the setup's laws, by index; a law without one goes by its own.
     pub laws: Vec<String>,
-    /// Links whose queue is expected to fill.
-    pub bottlenecks: Vec<LinkId>,
+    /// The link that figures are to be about.
+    pub bottleneck: Option<LinkId>,
+    /// Links that are worth showing where not all can be.
+    pub slowest: Vec<LinkId>,
 }
 
 impl Labels {
@@ -36,13 +38,15 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
         to: l.to.0,
         rate: l.service.mean_rate(),
         delay: l.delay,
-        bottleneck: labels.bottlenecks.contains(&LinkId(i as u32)),
+        bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
+        slowest: labels.slowest.contains(&LinkId(i as u32)),
     });
-    let flows = setup.flows.iter().map(|f| FlowInfo {
+    let flows = setup.flows.iter().enumerate().map(|(id, f)| FlowInfo {
         name: f.name.clone(),
         from: f.from.0,
         to: f.to.0,
         law: labels.law_name(setup, f.law),
+        goes_on: setup.ensembles.ends_at_switch(id),
     });
     RunInfo {
         scenario: labels.scenario.clone(),

@@ -245,6 +245,10 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
+        // What begins at a switch is a part of another's transfer.
+        if self.setup.ensembles.begins_at_switch(completed.flow.0 as usize) {
+            return;
+        }
         self.collector.completion(Completion {
             flow: u64::from(completed.flow.0),
             law: self.labels.law_name(self.setup, completed.law),

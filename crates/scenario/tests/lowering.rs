@@ -29,7 +29,8 @@ fn three_flows_join() {
     let scenario = file("xcp-joins.toml");
     assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
     assert_eq!(scenario.laws(), ["xcp"]);
-    assert_eq!(scenario.bottlenecks, [LinkId(0)]);
+    assert_eq!(scenario.bottleneck, Some(LinkId(0)));
+    assert_eq!(scenario.slowest, [LinkId(0)]);
     let plan = scenario.plan(None, Some(9)).unwrap();
     let setup = &plan.setup;
     assert_eq!((setup.seed, setup.sample_interval), (9, Some(Duration::from_millis(50))));
@@ -234,6 +235,20 @@ fn overrides_are_checked_like_the_file() {
     assert!(
         matches!(changed.network.links[0].service, Service::Rate(r) if r == Rate::from_mbps(100))
     );
+    // Links are called by their names, those that the topology made too: one direction each.
+    let changed = set("link.r1->d1.rate", "7M");
+    let said = shown(&changed.unwrap_err());
+    assert!(
+        said.contains("no link is called \"r1->d1\"") && said.contains("did you mean"),
+        "{said}"
+    );
+    let changed = set("link.r2->d1.rate", "7M").unwrap().setup(None, None).unwrap();
+    let rate = |name: &str| {
+        let link = changed.network.links.iter().find(|link| link.name == name);
+        link.map(|link| link.service.mean_rate())
+    };
+    assert_eq!(rate("r2->d1"), Some(Rate::from_mbps(7)));
+    assert_eq!(rate("d1->r2"), Some(Rate::from_mbps(100)));
     assert_eq!(set("law", "cubic").unwrap().laws(), ["cubic"]);
     assert_eq!(
         set("flow.1.start", "2 s").unwrap().setup(None, None).unwrap().flows[0].start.secs(),
@@ -359,7 +374,7 @@ fn a_given_path_is_measured_by_its_own_delay() {
 fn ensembles_of(setup: &Setup, names: &[&str]) {
     let shop = ["shop", "shop.out", "shop.c", "shop.c.out", "shop.e", "shop.e.out"];
     assert_eq!(names[10..16], shop);
-    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.a", "shelf.e.a.out"];
+    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.c", "shelf.e.c.out"];
     assert_eq!(names[20..24], shelf, "a switch behind a switch");
     assert_eq!(names[24..], ["desk.out", "desk.c.out", "desk.e.out"]);
     let spec = &setup.ensembles;

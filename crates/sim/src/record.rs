@@ -76,6 +76,8 @@ pub struct Followed {
     pub fate: Fate,
     /// Who keeps the sender from sending more.
     pub kept_by: KeptBy,
+    /// Whether its socket found no room in the queue of its host's own link.
+    pub blocked: bool,
     /// What the law says of the rate it sends at.
     pub reason: Reason,
     /// The law's window then, payload.
@@ -104,7 +106,11 @@ impl Followed {
     pub fn bound(&self) -> Option<usize> {
         let there = &self.trail.there;
         match self.reason.bound {
+            _ if self.kept_by == KeptBy::Application => None,
+            // The receiver's window is then only how much may wait in them.
+            Bound::Queues => self.held_at().or_else(|| self.waited_at()).or(Some(0)),
             _ if self.kept_by != KeptBy::Law => None,
+            _ if self.blocked => self.held_at().or(Some(0)),
             Bound::Source | Bound::Share(_) => None,
             Bound::Hop(n) => {
                 let wrote = there.iter().enumerate().filter(|(_, hop)| hop.changed_it());
@@ -115,6 +121,22 @@ impl Followed {
                 self.least_share().or_else(|| there.iter().rposition(Hop::changed_it))
             }
         }
+    }
+
+    /// The hop where the packet was held back by pauses for longest.
+    fn held_at(&self) -> Option<usize> {
+        let held = |(i, hop): (usize, &Hop)| Some((i, hop.held?.paused));
+        let held = self.trail.there.iter().enumerate().filter_map(held);
+        held.max_by_key(|(_, paused)| *paused).map(|(i, _)| i)
+    }
+
+    /// The hop where it waited longest, if it waited.
+    fn waited_at(&self) -> Option<usize> {
+        let waits = self.trail.there.iter().enumerate().map(|(i, hop)| (i, hop.waited()));
+        waits
+            .filter(|(_, wait)| *wait > Some(Duration::ZERO))
+            .max_by_key(|(_, w)| *w)
+            .map(|(i, _)| i)
     }
 
     /// The hop that lets the least share of packets pass unchanged, if one says that it is not all.

@@ -12,7 +12,9 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
-pub use crate::ensemble::spec::{Edge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec};
+pub use crate::ensemble::spec::{
+    Edge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
+};
 use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
 

@@ -231,7 +231,7 @@ fn links(run: &Run, options: &Options) -> String {
         columns.push(right("clamps", 1));
     }
     let mut grid = Grid::new(columns);
-    // The links one asks about first: bottlenecks, then those that dropped, queued, carried most.
+    // The links one asks about first: the bottleneck, then those that dropped, queued, carried most.
     let mut order: Vec<_> = all.iter().collect();
     order.sort_by(|a, b| {
         let key = |l: &crate::LinkSummary| (l.bottleneck, l.drops_total(), l.queue_packets_max);

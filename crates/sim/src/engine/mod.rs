@@ -87,7 +87,7 @@ pub(crate) struct Simulation<'a, R> {
     /// Slot of each flow that has started.
     pub(crate) slots: Vec<Option<u32>>,
     pub(crate) junctions: Junctions,
-    outcomes: Vec<FlowOutcome>,
+    pub(crate) outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
     sampled: Vec<LinkId>,
     last_sample: Time,
@@ -283,7 +283,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 if let Some(mut ack) = self.network.ack(label) {
                     flow.on_ack(now, &mut ack, self.setup);
                     if self.network.is_followed(label) {
-                        self.tell_followed(slot, Fate::Acknowledged(now, ack.header));
+                        self.tell_followed(Fate::Acknowledged(now, ack.header));
                     }
                 }
                 self.network.remove(label);
@@ -306,7 +306,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
                         if self.network.is_followed(label) {
-                            self.tell_followed(slot, Fate::AcknowledgedLater);
+                            self.tell_followed(Fate::AcknowledgedLater);
                         }
                         self.network.remove(label);
                         self.arm(slot);
