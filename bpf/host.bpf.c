@@ -31,8 +31,10 @@ const volatile char control_name[16] = "rw_xcp";
 #define OPTION_SYN 4
 #define AF_INET6 10
 #define SOL_TCP 6
-/* Segments. */
-#define MOST_WINDOW (1u << 30)
+/* The largest window, in bytes and in the shortest segments: to find how much a socket may buffer, the kernel multiplies a
+ * window's segments by twice the memory of each, in 31 bits, and lets it buffer no more where that overflows. */
+#define MOST_OUTSTANDING (1u << 28)
+#define SHORT_SEGMENT 512
 /* B/s from which on nothing is paced: 64 kB take less than 13 us, and a timer for each costs more than it spaces. The window
  * holds then. */
 #define MOST_PACED 5000000000ull
@@ -368,9 +370,10 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u64 packet = packet_of(sk), rate = rate_of(flow);
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
+	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
 	/* The pace limits; the window only bounds what is outstanding. NoQ has none. */
-	tp->snd_cwnd = law == HOST_NOQ ? MOST_WINDOW : rw_min(window + 2, MOST_WINDOW);
+	tp->snd_cwnd = law == HOST_NOQ ? most : rw_min(window + 2, most);
 	/* TCP's own pacing counts payload, a queueing discipline's all. */
 	if (sk->sk_pacing_status != SK_PACING_FQ)
 		rate = rw_mul_shift(rate, tp->mss_cache, 0) / packet;
