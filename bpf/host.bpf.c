@@ -437,6 +437,11 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 		set_window(sk, flow, rtt_us);
 }
 
+static __always_inline __u64 *allowed(struct flow *flow)
+{
+	return law == HOST_XCP ? &flow->xcp.allowed : law == HOST_JETMAX ? &flow->jetmax.allowed : &flow->rcp.allowed;
+}
+
 SEC("struct_ops")
 __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 {
@@ -446,6 +451,7 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 
 	if (!flow)
 		return rw_max(tp->snd_cwnd / 2, 2);
+	flow->before_loss = *allowed(flow);
 	least = least_rate(flow->packet, tp->srtt_us >> 3);
 	if (law == HOST_XCP)
 		rw_xcp_loss(&flow->xcp, least);
@@ -468,9 +474,14 @@ void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
 		flow->state = state;
 }
 
+/* Segments came late or in another order, and nothing was lost: the rate is as before. */
 SEC("struct_ops")
 __u32 BPF_PROG(rw_undo, struct sock *sk)
 {
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+
+	if (flow)
+		*allowed(flow) = rw_max(*allowed(flow), flow->before_loss);
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 
