@@ -418,7 +418,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
-	may_grow = flow->state <= TCP_CA_Disorder;
+	/* Not while holes are filled; but after a timeout all is sent anew, and at the least rate that would take for ever. */
+	may_grow = flow->state <= TCP_CA_Disorder || flow->state == TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
 			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
