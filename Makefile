@@ -55,7 +55,11 @@ bench:
 	$(CARGO) build --release -p ratewire-sim --example workload
 	python3 bench/peers.py target/release/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
-	@if [ "$$(id -u)" = 0 ]; then $(call install,$(LIVE_PACKAGES)); $(CARGO) bench -p ratewire-live; fi
+	@if [ "$$(id -u)" = 0 ]; then \
+		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
+		$(CARGO) bench -p ratewire-live; \
+		$(MAKE) live && python3 bench/emulator.py target/release/ratewire; \
+	fi
 
 fuzz:
 	for target in $$(cd fuzz && cargo fuzz list); do \

@@ -31,6 +31,10 @@ pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
 use crate::options::{Kind, OptionSpec};
 
+/// The simulator's policer and switches of ensembles read the headers of the laws in Rust.
+const NO_POLICER: &str = "the kernel's program has no policer";
+const NO_JUNCTION: &str = "the kernel's program knows no switch that splits and merges its headers";
+
 /// Sender: what it would like to send at.
 const DESIRED: OptionSpec = OptionSpec {
     name: "desired",
