@@ -335,6 +335,7 @@ registry! {
     XcpKernel => crate::kernel::XcpKernel,
     RcpKernel => crate::kernel::RcpKernel,
     PiqiRcpKernel => crate::kernel::PiqiRcpKernel,
+    JetmaxKernel => crate::kernel::JetmaxKernel,
 }
 
 /// All laws, in the order of the registry.

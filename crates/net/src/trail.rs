@@ -4,7 +4,7 @@ use ratewire_laws::{Header, PortQueue, Reason};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::network::Network;
-use crate::packet::{ContentId, Ecn, Label, NIL};
+use crate::packet::{Body, ContentId, Ecn, Label, NIL};
 use crate::spec::LinkId;
 
 /// One link on a followed packet's way.
@@ -178,6 +178,9 @@ impl Network {
     pub(crate) fn discard(&mut self, content: ContentId) {
         if content == self.followed.content {
             self.followed.content = NIL;
+        }
+        if let Body::Kept(number) = self.packets.content(content).body {
+            self.dropped.push(number);
         }
         self.packets.remove(content);
     }

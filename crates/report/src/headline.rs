@@ -109,7 +109,18 @@ pub(crate) fn bottleneck_label(summary: &Summary, bottlenecks: &[u32]) -> String
     }
 }
 
-/// What to call each run: its law; with the seed or a number when a law ran more than once.
+/// The worlds of the runs, each once.
+pub(crate) fn worlds(runs: &[Run]) -> String {
+    let mut worlds: Vec<&str> = Vec::new();
+    for run in runs {
+        if !worlds.contains(&run.info.world.as_str()) {
+            worlds.push(&run.info.world);
+        }
+    }
+    worlds.join(", ")
+}
+
+/// What to call each run: its law; when a law ran more than once, with its world, the seed or a number.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
     let law = |r: &Run| if r.info.law.is_empty() { "run".into() } else { r.info.law.clone() };
     let mut labels: Vec<String> = runs.iter().map(law).collect();
@@ -117,9 +128,12 @@ pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
         let twins: Vec<usize> =
             (0..runs.len()).filter(|&j| law(&runs[j]) == law(&runs[i])).collect();
         if twins.len() > 1 {
-            let seed = runs[i].info.seed;
+            let (seed, world) = (runs[i].info.seed, runs[i].info.world.as_str());
+            let worlds_differ = twins.iter().all(|&j| j == i || runs[j].info.world != world);
             let seeds_differ = twins.iter().all(|&j| j == i || runs[j].info.seed != seed);
-            labels[i] = if seeds_differ {
+            labels[i] = if worlds_differ {
+                format!("{} ({world}d)", law(&runs[i]))
+            } else if seeds_differ {
                 format!("{} (seed {seed})", law(&runs[i]))
             } else {
                 format!("{} (run {})", law(&runs[i]), i + 1)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RunInfo;
+use crate::{FidelitySummary, RunInfo};
 
 /// The figures of one run. `serde_json` turns a figure that is not a number into `null`, so every
 /// figure that may be missing is an `Option`.
@@ -51,6 +51,8 @@ pub struct Summary {
     pub deadlock: Option<DeadlockSummary>,
     /// What the engine did.
     pub engine: EngineFigures,
+    /// How true a run in real time was to time; `None` in simulated time.
+    pub fidelity: Option<FidelitySummary>,
 }
 
 /// Paused links that waited for each other for ever.

@@ -29,7 +29,7 @@ impl Labels {
     }
 }
 
-pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
+pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
     let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
     tell_ensembles(setup, &mut nodes);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
@@ -52,7 +52,7 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         scenario: labels.scenario.clone(),
         law: labels.law.clone(),
         seed: setup.seed,
-        world: "simulate".to_string(),
+        world: world.to_string(),
         duration: setup.duration,
         version: env!("CARGO_PKG_VERSION").to_string(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),

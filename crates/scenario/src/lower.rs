@@ -16,7 +16,7 @@ use crate::network::routes::Routes;
 use crate::network::{self, Net, RoundTrips, changes};
 use crate::scenario::Parts;
 use crate::section::Section;
-use crate::traffic::{Senders, arriving, flows};
+use crate::traffic::{Senders, arriving, flows, programs};
 use crate::uses::Uses;
 use crate::{ensemble, overlay, pause, record, topology, transport};
 
@@ -70,6 +70,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         uses: Uses::default(),
         transport: &transport,
         duration,
+        programs: Vec::new(),
         names: BTreeMap::new(),
         arrows: BTreeMap::new(),
     };
@@ -79,7 +80,9 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let overlay = overlay::read(root, &mut senders, &mut flows);
     let ensembles = ensemble::read(root, &mut senders, &mut flows);
     let incomplete = context.errors() > before;
-    let Senders { mut routes, mut uses, .. } = senders;
+    let mut programs = programs::read(root, &senders);
+    let Senders { mut routes, mut uses, programs: of_flows, .. } = senders;
+    programs.extend(of_flows);
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
     warn_of_short_run(root, &trips, duration);
     let own = flows.iter().map(|f| &f.transport).chain(traffic.iter().map(|t| &t.transport));
@@ -126,6 +129,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         watched_links: expectations.iter().flat_map(Expectation::watched).collect(),
         follow: Follow { in_turn: true, asked: None },
         overlay,
+        programs,
     };
     Some(Parts {
         name: name.unwrap_or_else(|| context.stem()),

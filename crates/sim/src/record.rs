@@ -2,7 +2,7 @@
 
 use ratewire_laws::{Bound, Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
-use ratewire_net::{Captured, Hop, Trail};
+use ratewire_net::{Captured, Hop, Observation, Trail};
 use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -212,6 +212,36 @@ pub struct LinkSample {
     pub pauses: u64,
     /// Share of the interval in which it was, 0 to 1.
     pub paused: f64,
+}
+
+impl LinkSample {
+    /// What has happened at a link between two observations, the later one at `at`.
+    pub fn of(
+        link: LinkId,
+        before: &Observation,
+        seen: &Observation,
+        at: Time,
+        interval: Duration,
+    ) -> LinkSample {
+        let ps = interval.ps() as f64;
+        LinkSample {
+            at,
+            interval,
+            link,
+            busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
+            sent: seen.sent_bytes - before.sent_bytes,
+            queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
+            queue_packets_max: seen.peak_packets,
+            queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,
+            queue_bytes_max: seen.peak_bytes,
+            queue_packets: seen.waiting_packets,
+            queue_bytes: seen.waiting_bytes,
+            drops: seen.drops() - before.drops(),
+            marks: seen.marked - before.marked,
+            pauses: seen.pauses - before.pauses,
+            paused: seen.paused.saturating_sub(before.paused).ps() as f64 / ps,
+        }
+    }
 }
 
 /// An overlay over one sampling interval.

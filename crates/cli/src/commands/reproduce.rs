@@ -12,7 +12,7 @@ use super::check::load_all;
 use super::run::fail;
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, Job, expectation, run_all};
+use crate::job::{Done, Job, World, expectation, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
@@ -161,7 +161,7 @@ fn run_paper(
                 complain(&wrong);
                 Exit::Wrong
             })?;
-            jobs.push(Job { scenario, plan, folder: None });
+            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None });
         }
     }
     if show_progress {

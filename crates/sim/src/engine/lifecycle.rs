@@ -1,7 +1,7 @@
 //! How flows begin and end.
 
 use ratewire_net::spec::Sockets;
-use ratewire_transport::{App, TransportConfig};
+use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration};
 
 use super::{Rare, Simulation};
@@ -19,17 +19,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.later(self.traffic[class].next(spec), Rare::Arrive(class as u32));
         let Some(arrival) = arrival else { return Ok(()) };
         let id = FlowId(self.outcomes.len() as u32);
-        let flow = FlowSpec {
-            name: format!("{}.{count}", spec.name),
-            from: arrival.from,
-            to: arrival.to,
-            law: spec.law,
-            start: self.now,
-            stop: None,
-            app: App::sized(arrival.size),
-            transport: spec.transport.clone(),
-            lie: None,
-        };
+        let flow = arrival.flow(spec, count, self.now);
         self.outcomes.push(FlowOutcome { traffic: Some(class), ..outcome(id, &flow) });
         self.slots.push(None);
         self.start(id, &flow, Some(class))

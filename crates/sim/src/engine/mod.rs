@@ -7,7 +7,7 @@ mod overlay;
 mod sockets;
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Body, Ecn, Label, Network, Scheduler};
+use ratewire_net::{Body, Ecn, Label, Network, Observation, Scheduler};
 use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
@@ -23,7 +23,6 @@ use crate::routes::RouteTable;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
-use books::LinkBefore;
 use follow::Following;
 use lifecycle::outcome;
 use overlay::Turn;
@@ -94,7 +93,7 @@ pub(crate) struct Simulation<'a, R> {
     last_sample: Time,
     /// What flows that have ended did since the last sample.
     ended: Vec<FlowSample>,
-    link_before: Vec<LinkBefore>,
+    link_before: Vec<Observation>,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
@@ -128,7 +127,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             sampled: setup.sampled_links.clone().unwrap_or_else(all_links),
             last_sample: Time::ZERO,
             ended: Vec::new(),
-            link_before: vec![LinkBefore::default(); setup.network.links.len()],
+            link_before: vec![Observation::default(); setup.network.links.len()],
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
@@ -320,6 +319,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.packets.sent += 1;
                 self.network.answer(now, label, &address, &ack, &mut self.wheel);
             }
+            // Modelled hosts send no real packets.
+            Body::Kept(_) => self.network.remove(label),
         }
     }
 

@@ -207,7 +207,7 @@ impl<R: Recorder> Simulation<'_, R> {
 fn segment(body: &Body, header: ratewire_laws::Header) -> Segment {
     let (kind, offset, payload) = match *body {
         Body::Data { offset, payload } => (SegmentKind::Data { again: false }, offset, payload),
-        Body::Open | Body::Ack { .. } => (SegmentKind::Open, 0, 0),
+        Body::Open | Body::Ack { .. } | Body::Kept(_) => (SegmentKind::Open, 0, 0),
     };
     Segment { kind, offset, payload: Bytes::new(u64::from(payload)), header }
 }
