@@ -8,7 +8,7 @@
 use ratewire_units::Time;
 
 use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
-use crate::price::Dollars;
+use crate::tree::Trees;
 
 /// In which order a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) struct Group {
     pub service: Service,
     /// The members in the view, in order.
     members: Vec<(ClientId, NodeId)>,
-    here: usize,
+    here: u32,
     /// Counts view changes.
     pub view: u64,
     /// Nodes whose clients are about to join: they are sent messages already.
@@ -46,9 +46,7 @@ pub(crate) struct Group {
     /// Where this node's messages to the group go.
     to: NodeSet,
     /// The links they cross; `None` until it is worked out.
-    pub crossed: Option<Vec<LinkId>>,
-    /// What one costs; `None` until it is worked out, and after each change of price.
-    pub cost: Option<Dollars>,
+    crossed: Option<Vec<LinkId>>,
     /// Clients of this node that wait to join.
     joining: Vec<Joining>,
 }
@@ -67,7 +65,6 @@ impl Group {
             interested: Vec::new(),
             to: NodeSet::EMPTY,
             crossed: None,
-            cost: None,
             joining: Vec::new(),
         };
         group.aim();
@@ -84,12 +81,17 @@ impl Group {
     }
     /// How many of them are clients of this node.
     pub fn here(&self) -> usize {
-        self.here
+        self.here as usize
+    }
+
+    /// The links that they cross.
+    pub fn crossed(&mut self, trees: &Trees) -> &[LinkId] {
+        self.crossed.get_or_insert_with(|| trees.crossed(self.me, &self.to))
     }
 
     fn aim(&mut self) {
         let nodes = self.members.iter().map(|(_, node)| *node);
-        self.here = nodes.clone().filter(|node| *node == self.me).count();
+        self.here = nodes.clone().filter(|node| *node == self.me).count() as u32;
         let to = nodes.chain(self.interested.iter().copied()).collect();
         if to != self.to {
             self.to = to;

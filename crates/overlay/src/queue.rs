@@ -1,6 +1,7 @@
 //! What waits in front of one link of a node (section 4.2.1).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ratewire_units::{Bytes, Time};
 
@@ -11,9 +12,9 @@ use crate::price::Occupancy;
 /// nothing is ever dropped.
 #[derive(Clone, Debug, Default)]
 pub struct LinkQueue {
-    data: VecDeque<Message>,
+    data: VecDeque<Arc<Message>>,
     /// Prices and views, which go before data: they are few, and late they are worth little.
-    control: VecDeque<Message>,
+    control: VecDeque<Arc<Message>>,
     /// Sum of messages waiting times picoseconds, up to `until`.
     area: u128,
     until: Time,
@@ -57,7 +58,7 @@ impl LinkQueue {
     }
     /// Messages of clients that wait, in order, with what nodes say among them.
     pub fn waiting_messages(&self) -> impl Iterator<Item = &Message> {
-        self.data.iter()
+        self.data.iter().map(Arc::as_ref)
     }
     /// Whether there is nothing to take.
     pub fn is_empty(&self) -> bool {
@@ -88,7 +89,7 @@ impl LinkQueue {
     }
 
     /// A message is to go over the link.
-    pub fn push(&mut self, now: Time, message: Message) {
+    pub fn push(&mut self, now: Time, message: Arc<Message>) {
         if message.content.overtakes() {
             self.control.push_back(message);
             return;
@@ -101,7 +102,7 @@ impl LinkQueue {
     }
 
     /// The next message for the link.
-    pub fn take(&mut self, now: Time) -> Option<Message> {
+    pub fn take(&mut self, now: Time) -> Option<Arc<Message>> {
         if let Some(message) = self.control.pop_front() {
             self.counts.updates += message.size;
             return Some(message);
@@ -137,7 +138,7 @@ mod tests {
     use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
     use crate::message::Content;
 
-    fn data() -> Message {
+    fn data() -> Arc<Message> {
         let content = Content::Data {
             group: GroupId(0),
             client: ClientId(0),
@@ -145,7 +146,8 @@ mod tests {
             stamp: 0,
             bought: Time::ZERO,
         };
-        Message { origin: NodeId(0), to: NodeSet::first(2), size: Bytes::new(1000), content }
+        let to = NodeSet::first(2);
+        Arc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), content })
     }
 
     fn ms(n: u64) -> Time {
@@ -171,7 +173,7 @@ mod tests {
         let mut queue = LinkQueue::default();
         queue.push(ms(0), data());
         let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
-        queue.push(ms(0), update);
+        queue.push(ms(0), Arc::new(update));
         assert_eq!(queue.waiting(), 1);
         assert!(!queue.take(ms(0)).unwrap().content.is_data());
         assert!(queue.take(ms(0)).unwrap().content.is_data());

@@ -159,7 +159,7 @@ mod tests {
         let told = (any::<u8>(), any::<u16>()).prop_map(|(link, l)| Told { link, level: Level(l) });
         let group = any::<u32>().prop_map(GroupId);
         prop_oneof![
-            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(|t| Content::Prices(t.into())),
+            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(|t| Content::Prices(t)),
             group.clone().prop_map(Content::Interest),
             (group.clone(), any::<u64>()).prop_map(|(g, s)| Content::Included(g, s)),
             (group, any::<u32>(), any::<bool>(), any::<u64>()).prop_map(

@@ -1,5 +1,7 @@
 //! Joining and leaving, and what is delivered to clients.
 
+use std::sync::Arc;
+
 use ratewire_units::Time;
 
 use super::{Event, Node};
@@ -33,7 +35,7 @@ impl Node {
         self.groups[group.index()].include(node);
         let content = Content::Included(group, self.order.now());
         let to = [node].into_iter().collect();
-        self.send(now, &Message::control(self.me, to, content));
+        self.send(now, &Arc::new(Message::control(self.me, to, content)));
     }
 
     /// Joins the clients that all others have included by now.
