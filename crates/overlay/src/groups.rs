@@ -34,19 +34,17 @@ pub struct GroupSpec {
 /// A group as one node knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    me: NodeId,
-    pub service: Service,
-    /// The members in the view, in order.
-    members: Vec<(ClientId, NodeId)>,
-    here: u32,
-    /// Counts view changes.
-    pub view: u64,
-    /// Nodes whose clients are about to join: they are sent messages already.
-    interested: Vec<NodeId>,
     /// Where this node's messages to the group go.
     to: NodeSet,
     /// The links they cross; `None` until it is worked out.
     crossed: Option<Vec<LinkId>>,
+    me: NodeId,
+    /// The members in the view, in order.
+    members: Vec<(ClientId, NodeId)>,
+    /// Counts view changes.
+    pub view: u64,
+    /// Nodes whose clients are about to join: they are sent messages already.
+    interested: Vec<NodeId>,
     /// Clients of this node that wait to join.
     joining: Vec<Joining>,
 }
@@ -58,9 +56,7 @@ impl Group {
         members.dedup_by_key(|(client, _)| *client);
         let mut group = Group {
             me,
-            service: spec.service,
             members,
-            here: 0,
             view: 0,
             interested: Vec::new(),
             to: NodeSet::EMPTY,
@@ -81,7 +77,7 @@ impl Group {
     }
     /// How many of them are clients of this node.
     pub fn here(&self) -> usize {
-        self.here as usize
+        self.members.iter().filter(|(_, node)| *node == self.me).count()
     }
 
     /// The links that they cross.
@@ -91,7 +87,6 @@ impl Group {
 
     fn aim(&mut self) {
         let nodes = self.members.iter().map(|(_, node)| *node);
-        self.here = nodes.clone().filter(|node| *node == self.me).count() as u32;
         let to = nodes.chain(self.interested.iter().copied()).collect();
         if to != self.to {
             self.to = to;

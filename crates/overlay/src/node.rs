@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::Time;
+use ratewire_units::{Bytes, Time};
 
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
@@ -48,6 +48,9 @@ pub struct Node {
     levels: Vec<Level>,
     costs: Vec<Dollars>,
     groups: Vec<Group>,
+    /// By group: members that are clients of this node. Asked for each message, of which few are for
+    /// the same group: apart from all else about it.
+    here: Vec<u32>,
     agents: Vec<Agent>,
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_update: Time,
@@ -81,12 +84,14 @@ impl Node {
         let trees = &overlay.trees;
         let queues = trees.own(me).iter().map(|_| LinkQueue::default()).collect();
         let all = trees.links().len();
+        let groups: Vec<Group> = overlay.groups.iter().map(|group| Group::new(me, group)).collect();
         Node {
             me,
             queues,
             levels: vec![Level::default(); all],
             costs: vec![Dollars::ZERO; all],
-            groups: overlay.groups.iter().map(|group| Group::new(me, group)).collect(),
+            here: groups.iter().map(|group| group.here() as u32).collect(),
+            groups,
             agents: Vec::new(),
             wakes: BinaryHeap::new(),
             next_update: overlay.params.first_update(me.index(), trees.nodes()),
@@ -127,7 +132,7 @@ impl Node {
     }
     /// Members of a group that are clients of this node, in its view.
     pub fn members_here(&self, group: GroupId) -> usize {
-        self.groups[group.index()].here()
+        self.here[group.index()] as usize
     }
     /// What its sending clients have done, in the order in which they were started.
     pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts)> + '_ {
@@ -244,8 +249,9 @@ impl Node {
         }
     }
 
-    /// The next of a node's messages for the connection that is `link`, of which it has room for one.
-    pub fn take(&mut self, now: Time, link: LinkId) -> Option<Arc<Message>> {
+    /// The next of a node's messages for the connection that is `link`, of which it has room for one,
+    /// and its size.
+    pub fn take(&mut self, now: Time, link: LinkId) -> Option<(Bytes, Arc<Message>)> {
         self.queue_mut(link).take(now)
     }
 

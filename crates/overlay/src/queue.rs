@@ -12,7 +12,7 @@ use crate::price::Occupancy;
 /// nothing is ever dropped.
 #[derive(Clone, Debug, Default)]
 pub struct LinkQueue {
-    data: VecDeque<Arc<Message>>,
+    data: VecDeque<Waiting>,
     /// Prices and views, which go before data: they are few, and late they are worth little.
     control: VecDeque<Arc<Message>>,
     /// Sum of messages waiting times picoseconds, up to `until`.
@@ -25,6 +25,15 @@ pub struct LinkQueue {
     /// The most that waited since this was last asked for.
     peak: u64,
     counts: LinkCounts,
+}
+
+/// A message that waits, and what the queue counts of it: the message itself is not looked at before
+/// it goes.
+#[derive(Clone, Debug)]
+struct Waiting {
+    size: u32,
+    is_data: bool,
+    message: Arc<Message>,
 }
 
 /// What went through a queue.
@@ -58,7 +67,7 @@ impl LinkQueue {
     }
     /// Messages of clients that wait, in order, with what nodes say among them.
     pub fn waiting_messages(&self) -> impl Iterator<Item = &Message> {
-        self.data.iter().map(Arc::as_ref)
+        self.data.iter().map(|waiting| waiting.message.as_ref())
     }
     /// Whether there is nothing to take.
     pub fn is_empty(&self) -> bool {
@@ -95,27 +104,29 @@ impl LinkQueue {
             return;
         }
         self.advance(now);
-        self.counts.arrived += u64::from(message.content.is_data());
-        self.data.push_back(message);
+        let (size, is_data) = (message.size.get() as u32, message.content.is_data());
+        self.counts.arrived += u64::from(is_data);
+        self.data.push_back(Waiting { size, is_data, message });
         self.peak = self.peak.max(self.data.len() as u64);
         self.counts.most = self.counts.most.max(self.peak);
     }
 
-    /// The next message for the link.
-    pub fn take(&mut self, now: Time) -> Option<Arc<Message>> {
+    /// The next message for the link, and its size.
+    pub fn take(&mut self, now: Time) -> Option<(Bytes, Arc<Message>)> {
         if let Some(message) = self.control.pop_front() {
             self.counts.updates += message.size;
-            return Some(message);
+            return Some((message.size, message));
         }
         self.advance(now);
-        let message = self.data.pop_front()?;
-        if message.content.is_data() {
+        let Waiting { size, is_data, message } = self.data.pop_front()?;
+        let size = Bytes::new(u64::from(size));
+        if is_data {
             self.counts.taken += 1;
-            self.counts.data += message.size;
+            self.counts.data += size;
         } else {
-            self.counts.other += message.size;
+            self.counts.other += size;
         }
-        Some(message)
+        Some((size, message))
     }
 
     /// A cost update is due: the average starts anew.
@@ -175,8 +186,8 @@ mod tests {
         let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
         queue.push(ms(0), Arc::new(update));
         assert_eq!(queue.waiting(), 1);
-        assert!(!queue.take(ms(0)).unwrap().content.is_data());
-        assert!(queue.take(ms(0)).unwrap().content.is_data());
+        assert!(!queue.take(ms(0)).unwrap().1.content.is_data());
+        assert!(queue.take(ms(0)).unwrap().1.content.is_data());
         assert!(queue.take(ms(0)).is_none() && queue.is_empty());
         assert_eq!(queue.counts().data, Bytes::new(1000));
     }

@@ -11,7 +11,7 @@ use crate::message::{Content, Message};
 
 impl Node {
     pub(super) fn is_agreed(&self, group: GroupId) -> bool {
-        self.groups[group.index()].service == Service::Agreed
+        self.overlay.groups[group.index()].service == Service::Agreed
     }
 
     /// A client of this node is to join a group.
@@ -79,6 +79,7 @@ impl Node {
                     return None;
                 }
                 let number = entry.view;
+                self.here[group.index()] = entry.here() as u32;
                 let concerns = before + self.members_here(group) > 0;
                 concerns.then_some(Delivery::View { group, number, client, joined: joins })
             }

@@ -134,10 +134,10 @@ impl Running {
         let connection = &mut self.connections[link.index()];
         let node = &mut self.nodes[self.spec.links[link.index()].from.index()];
         while flow.sender.unsent() < flow.sender.mss()
-            && let Some(message) = node.take(now, link)
+            && let Some((size, message)) = node.take(now, link)
         {
-            connection.written += message.size.get();
-            flow.sender.write(message.size);
+            connection.written += size.get();
+            flow.sender.write(size);
             connection.messages.push_back((connection.written, message));
         }
         flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);

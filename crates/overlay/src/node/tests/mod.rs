@@ -80,7 +80,7 @@ impl Net {
         let from = self.nodes[0].overlay.trees.links()[link].from;
         let taken = self.nodes[from.index()].take(self.now, id);
         let some = taken.is_some();
-        self.on_links[link].extend(taken);
+        self.on_links[link].extend(taken.map(|(_, message)| message));
         some
     }
 
