@@ -67,11 +67,16 @@ pub(crate) struct Link {
     pub(crate) busy: Duration,
     /// Copy of the port's next timer; only links with a port look at it.
     pub(crate) port_timer: Time,
-    pub(crate) limit_bytes: u64,
     pub(crate) waiting_bytes: u64,
-    pub(crate) limit_packets: u32,
+    /// What waits, summed over picoseconds, for exact means.
+    area_packets: u128,
+    area_bytes: u128,
+    /// Up to when the areas are summed.
+    area_until: Time,
     /// Packets that wait for it in its switch.
     pub(crate) held: u32,
+    limit_packets: u32,
+    limit_bytes: u64,
     /// The switch it starts at.
     outlet: Option<Box<Outlet>>,
     pub(crate) tally: Tally,
@@ -132,6 +137,9 @@ impl Link {
             port: NO_PORT,
             overhead: spec.overhead.get() as u32,
             is_rare: extra.is_some(),
+            area_packets: 0,
+            area_bytes: 0,
+            area_until: Time::ZERO,
             held: 0,
             outlet: None,
             extra,
@@ -232,8 +240,8 @@ impl Link {
             peak_bytes: Bytes::new(interval_bytes),
             peak_packets_run: t.peak_packets_run,
             peak_bytes_run: Bytes::new(t.peak_bytes_run),
-            area_packets: t.area_packets,
-            area_bytes: t.area_bytes,
+            area_packets: self.area_packets,
+            area_bytes: self.area_bytes,
             dropped_full: t.dropped_full,
             dropped_early: t.dropped_early,
             dropped_down: t.dropped_down,
@@ -259,11 +267,11 @@ impl Link {
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
         if waiting > 0 {
-            let span = u128::from(now.since(self.tally.area_until).ps());
-            self.tally.area_packets += u128::from(waiting) * span;
-            self.tally.area_bytes += u128::from(self.waiting_bytes) * span;
+            let span = u128::from(now.since(self.area_until).ps());
+            self.area_packets += u128::from(waiting) * span;
+            self.area_bytes += u128::from(self.waiting_bytes) * span;
         }
-        self.tally.area_until = now;
+        self.area_until = now;
     }
 
     /// A packet waits.
@@ -360,5 +368,6 @@ mod tests {
     fn a_packet_that_does_not_wait_touches_two_cache_lines_of_a_link() {
         assert_eq!(std::mem::offset_of!(Link, next_event), 64);
         assert_eq!(std::mem::offset_of!(Link, port_timer), 128);
+        assert_eq!(std::mem::offset_of!(Link, limit_bytes), 192, "one that waits, three");
     }
 }

@@ -11,20 +11,21 @@ use crate::price::Occupancy;
 /// The queue in front of a link. It has a soft limit, by its price, and no hard one: between nodes
 /// nothing is ever dropped.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct LinkQueue {
-    data: VecDeque<Waiting>,
-    /// Prices and views, which go before data: they are few, and late they are worth little.
-    control: VecDeque<Arc<Message>>,
     /// Sum of messages waiting times picoseconds, up to `until`.
     area: u128,
+    data: VecDeque<Waiting>,
     until: Time,
-    /// Both as of the last cost update.
+    /// The most that waited since this was last asked for.
+    peak: u64,
+    /// Prices, which go before all else: late they are worth little.
+    control: VecDeque<Arc<Message>>,
+    counts: LinkCounts,
+    /// Area and time as of the last cost update.
     closed: (u128, Time),
     /// What was waiting, on average, between the two updates before now.
     average: Occupancy,
-    /// The most that waited since this was last asked for.
-    peak: u64,
-    counts: LinkCounts,
 }
 
 /// A message that waits, and what the queue counts of it: the message itself is not looked at before
