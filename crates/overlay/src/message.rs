@@ -55,7 +55,8 @@ pub enum Content {
         /// Its place in the agreed order; zero where none is kept.
         stamp: Stamp,
     },
-    /// All that the origin will say from now on comes after this stamp.
+    /// All that the origin will say from now on comes after this stamp, which is so far beyond that of its
+    /// last mark.
     Mark(Stamp),
 }
 

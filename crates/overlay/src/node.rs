@@ -173,8 +173,8 @@ impl Node {
         for told in told.chunks(MOST_TOLD) {
             self.send(now, &Arc::new(Message::prices(self.me, self.others(), told)));
         }
-        if let Some(stamp) = self.order.mark() {
-            self.tell_all(now, Content::Mark(stamp));
+        if let Some(beyond) = self.order.mark() {
+            self.tell_all(now, Content::Mark(beyond));
         }
         self.reconsider(now);
     }
@@ -224,7 +224,7 @@ impl Node {
                 self.groups[group.index()].included(origin);
                 self.join_ready(now, group);
             }
-            Content::Mark(stamp) => self.order.hear(origin, stamp),
+            Content::Mark(beyond) => self.order.hear_mark(origin, beyond),
         }
     }
 

@@ -1,0 +1,26 @@
+//! What must hold for any bytes at all. Shared by the fuzz target and the tests, so that what the fuzzer
+//! found once stays found.
+
+use crate::wire::{decode, encode};
+
+/// Reads `data` as messages one after the other, in an overlay of so many nodes. Returns how many there are
+/// before what is none.
+///
+/// # Panics
+/// When what was read is not what would have been written.
+pub fn messages(data: &[u8], nodes: usize) -> usize {
+    let mut rest = data;
+    let mut count = 0;
+    while let Ok(message) = decode(rest, nodes) {
+        let mut bytes = Vec::new();
+        encode(&message, &mut bytes);
+        assert_eq!(bytes.len() as u64, message.size.get(), "it is not as long as it says");
+        let (written, left) = rest.split_at(bytes.len());
+        // A client joins or does not: the other bits that say so are not looked at.
+        let same = written[1..] == bytes[1..] && written[0] >> 5 == bytes[0] >> 5;
+        assert!(same, "{written:x?} was read, {bytes:x?} is written");
+        rest = left;
+        count += 1;
+    }
+    count
+}
