@@ -60,6 +60,7 @@
 //! See [`FlowControl`]. Soft flow control holds senders back at the receiver (XCP's option
 //! `flow_control = "soft"`); the switch then leaves windows whole.
 
+pub mod fuzzing;
 mod merge;
 mod ranges;
 mod ratios;

@@ -1,7 +1,18 @@
 //! What must hold for any bytes at all. Shared by the fuzz target and the tests, so that what the fuzzer
 //! found once stays found.
 
+use crate::ids::MOST_NODES;
 use crate::wire::{decode, encode};
+
+/// Reads `data` as the number of an overlay's nodes (1 byte) and messages between them; otherwise as
+/// [`messages`].
+///
+/// # Panics
+/// Likewise.
+pub fn messages_among(data: &[u8]) -> usize {
+    let Some((nodes, messages_of)) = data.split_first() else { return 0 };
+    messages(messages_of, usize::from(*nodes).clamp(1, MOST_NODES))
+}
 
 /// Reads `data` as messages one after the other, in an overlay of so many nodes. Returns how many there are
 /// before what is none.
