@@ -12,11 +12,10 @@ use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
-/// A flow in operation.
+/// A flow in operation, what each packet needs side by side (see [`Sender`]).
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
     pub(crate) forward: RouteId,
     pub(crate) reverse: RouteId,
     /// When its timer event is due.
@@ -51,6 +50,8 @@ pub(crate) struct Flow {
     pub(crate) grew: Time,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
+    pub(crate) receiver: Receiver,
+    pub(crate) sender: Sender,
     /// As of the last sample.
     sampled_delivered: Bytes,
     sampled_retransmitted: Bytes,
