@@ -2,6 +2,7 @@
 
 mod books;
 mod follow;
+mod foresight;
 mod lifecycle;
 mod overlay;
 mod sockets;
@@ -25,6 +26,7 @@ use crate::traffic::Traffic;
 use crate::wheel::Wheel;
 use books::LinkBefore;
 use follow::Following;
+use foresight::Foresight;
 use lifecycle::outcome;
 use overlay::Turn;
 use sockets::Waits;
@@ -79,6 +81,7 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) network: Network,
     routes: RouteTable,
     pub(crate) wheel: Wheel,
+    foresight: Foresight,
     pub(crate) now: Time,
     end: Time,
     rare: Vec<Rare>,
@@ -116,6 +119,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             network,
             routes,
             wheel: Wheel::default(),
+            foresight: Foresight::new(setup.network.links.len()),
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
             rare: Vec::new(),
@@ -227,6 +231,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 return Err(RunError::Stuck(at));
             }
             self.events += 1;
+            self.foresight.look(what, &mut self.wheel, &self.network, &self.flows);
             let index = what & INDEX;
             match what & !INDEX {
                 LINK => {
