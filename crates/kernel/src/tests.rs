@@ -4,30 +4,29 @@ use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
-    Header, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_times,
+    Header, Meter, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift,
+    share_part, share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
 
-// Safe, for they take nothing and return a constant.
-unsafe extern "C" {
-    safe fn rw_size_of_rw_header() -> u64;
-    safe fn rw_size_of_rw_xcp() -> u64;
-    safe fn rw_size_of_rw_xcp_sender() -> u64;
-    safe fn rw_size_of_rw_xcp_receiver() -> u64;
-    safe fn rw_size_of_rw_rcp() -> u64;
-    safe fn rw_size_of_rw_rcp_sender() -> u64;
+/// Tests that the fields of a struct, in order, are where the C has them, and all of it is as long.
+macro_rules! laid_out_as_in_c {
+    ($($test:ident: $type:ty, $layout:ident, [$($field:ident),*];)*) => {
+        $(#[test]
+        fn $test() {
+            // Safe for these, for they take a number and return one.
+            unsafe extern "C" {
+                safe fn $layout(n: u32) -> u64;
+            }
+            let here = [$(core::mem::offset_of!($type, $field),)* size_of::<$type>()];
+            for (n, at) in (0_u32..).zip(here) {
+                assert_eq!(at as u64, $layout(n), "field {n}");
+            }
+        })*
+    };
 }
-
-#[test]
-fn structs_are_laid_out_as_in_c() {
-    assert_eq!(size_of::<Header>() as u64, rw_size_of_rw_header());
-    assert_eq!(size_of::<XcpPort>() as u64, rw_size_of_rw_xcp());
-    assert_eq!(size_of::<XcpSender>() as u64, rw_size_of_rw_xcp_sender());
-    assert_eq!(size_of::<XcpReceiver>() as u64, rw_size_of_rw_xcp_receiver());
-    assert_eq!(size_of::<RcpPort>() as u64, rw_size_of_rw_rcp());
-    assert_eq!(size_of::<RcpSender>() as u64, rw_size_of_rw_rcp_sender());
-}
+pub(crate) use laid_out_as_in_c;
 
 fn rate(bytes_per_second: u64) -> Rate {
     Rate::from_bps(bytes_per_second * 8)
@@ -229,6 +228,40 @@ fn an_offer_is_taken_at_once_or_by_a_ramp() {
     assert_eq!(piqi.rate().get(), 5e4, "until the loss is repaired");
 }
 
+/// A queue that leaves at a steady rate, and packets that come faster; then slower, which teaches nothing; then as fast as is
+/// believed, behind no others.
+#[test]
+fn a_meter_finds_what_leaves_while_something_waits() {
+    let size = Bytes::new(1500);
+    let mut believed = Throughput::new(1.25e9);
+    // 1500 bytes a millisecond leave; of two that come in it one stays.
+    let mut meter = Meter::default();
+    let passed = Duration::from_micros(500);
+    for i in 0..400_u64 {
+        let waiting = i * 750;
+        let now = Time::ZERO + Duration::from_micros(500 * (i + 1));
+        meter.on_packet(passed, size, Bytes::new(waiting + 750), Bytes::new(waiting));
+        believed = meter.read(now, believed);
+    }
+    assert!((believed.get() - 1.5e6).abs() < 0.001 * 1.5e6, "{believed}");
+    // 1.5 kB every 2 ms, and nothing waits: half of what is believed.
+    let mut meter = Meter::default();
+    let mut idle = |every: u64, believed| {
+        (1..=200_u64 / every).fold(believed, |believed, i| {
+            meter.on_packet(Duration::from_millis(every), size, size, Bytes::ZERO);
+            meter.read(at_ms(every * i), believed)
+        })
+    };
+    assert_eq!(idle(2, believed), believed);
+    let mut meter = Meter::default();
+    let mut probed = believed;
+    for ms in 1..=50 {
+        meter.on_packet(Duration::from_millis(1), size, size, Bytes::ZERO);
+        probed = meter.read(at_ms(ms), probed);
+    }
+    assert!((probed.get() / believed.get() - 1.05).abs() < 1e-6, "a twentieth a window: {probed}");
+}
+
 proptest! {
     #[test]
     fn products_are_exact_or_saturate(a: u64, b: u64, shift in 0_u32..64) {
@@ -238,12 +271,16 @@ proptest! {
 
     #[test]
     fn shares_are_exact_to_many_digits(
-        n in 1_u64..1 << 50, d in 1_u64..1 << 40, of in 1_u64..1 << 50, fraction in 0_u32..=10,
+        n in 1_u64..1 << 62, d in 1_u64..1 << 40, of in 1_u64..1 << 50,
     ) {
-        let exact = n as f64 / d as f64 * of as f64 * f64::from(1_u32 << fraction);
-        let got = share_times(n, d, of, fraction) as f64;
+        let share = (n as f64 / d as f64).min(f64::from(u32::MAX));
+        let exact = share * of as f64;
+        let got = share_times(n, d, of) as f64;
         prop_assert!(got <= exact * 1.000_001);
-        prop_assert!(got >= (exact * 0.999 - 1.0).min(MOST as f64 * 0.999), "{} for {}", got, exact);
+        prop_assert!(got >= (exact * 0.999_999 - 1.0).min(MOST as f64 * 0.999), "{} for {}", got, exact);
+        let of = of as u32;
+        let got = share_part(n, d, of);
+        prop_assert!(got == share_times(n, d, of.into()) || got > MOST as u64, "{}", got);
     }
 
     #[test]

@@ -6,23 +6,27 @@ use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
 use ratewire_report::{Expectation, Verdict, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{self as scenario, Scenario};
+use ratewire_units::Duration;
 use serde::Serialize;
 
 use super::check::load_all;
-use super::run::fail;
+use super::run::{fail, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, Job, expectation, run_all};
+use crate::job::{Done, EMULATED, Job, World, expectation, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The papers, by the names of their folders; without any, they and their figures are listed
-    #[arg(value_name = "PAPER")]
+    /// The papers, by the names of their folders, or single figures of them; without any, all are listed
+    #[arg(value_name = "PAPER[/FIGURE]")]
     names: Vec<String>,
     /// Every paper there is
     #[arg(long, conflicts_with = "names")]
     all: bool,
+    /// Worlds to run in: simulate, emulate or both. Emulated, runs take as long as they last, and root
+    #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate")]
+    world: Vec<World>,
     /// Where the papers are
     #[arg(long = "papers", value_name = "FOLDER", default_value = "papers")]
     folder: PathBuf,
@@ -56,22 +60,59 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
         }
     };
-    for name in &args.names {
-        if !known.iter().any(|paper| paper.name == *name) {
-            let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
-            eprintln!("ratewire: {}", unknown("paper", name, &names));
-            return Exit::Wrong;
-        }
-    }
     if args.names.is_empty() && !args.all {
         return print(&list(&known));
     }
-    let chosen = |paper: &&Paper| args.all || args.names.contains(&paper.name);
-    let chosen: Vec<&Paper> = known.iter().filter(chosen).collect();
+    let chosen = if args.all {
+        known
+    } else {
+        match choose(known, &args.names) {
+            Ok(chosen) => chosen,
+            Err(wrong) => {
+                eprintln!("ratewire: {wrong}");
+                return Exit::Wrong;
+            }
+        }
+    };
+    let chosen: Vec<&Paper> = chosen.iter().collect();
     match run(&chosen, args) {
         Ok(done) => finish(&chosen, &done, args),
         Err(exit) => exit,
     }
+}
+
+/// The papers of these names, with all their figures or those that are named.
+fn choose(mut known: Vec<Paper>, names: &[String]) -> Result<Vec<Paper>, String> {
+    let mut wanted: Vec<(usize, Option<&str>)> = Vec::new();
+    for name in names {
+        let (paper, figure) = match name.split_once('/') {
+            Some((paper, figure)) => (paper, Some(figure).filter(|figure| !figure.is_empty())),
+            None => (name.as_str(), None),
+        };
+        let Some(at) = known.iter().position(|one| one.name == paper) else {
+            let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
+            return Err(unknown("paper", paper, &names));
+        };
+        if let Some(figure) = figure
+            && !known[at].figures.iter().any(|one| one.is_called(figure))
+        {
+            let handles: Vec<String> = known[at].figures.iter().map(Figure::handle).collect();
+            let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
+            return Err(unknown(&format!("figure of {paper}"), figure, &handles));
+        }
+        wanted.push((at, figure));
+    }
+    let mut at = 0;
+    known.retain_mut(|paper| {
+        let mine: Vec<Option<&str>> =
+            wanted.iter().filter(|(of, _)| *of == at).map(|(_, figure)| *figure).collect();
+        at += 1;
+        if !mine.contains(&None) {
+            paper.figures.retain(|one| mine.iter().flatten().any(|figure| one.is_called(figure)));
+        }
+        !mine.is_empty()
+    });
+    Ok(known)
 }
 
 fn list(papers: &[Paper]) -> String {
@@ -84,7 +125,8 @@ fn list(papers: &[Paper]) -> String {
         }
         text += "\n";
     }
-    text + "`ratewire reproduce PAPER` runs one, `ratewire reproduce --all` every one.\n"
+    text + "`ratewire reproduce PAPER` runs one, `ratewire reproduce PAPER/FIGURE` a figure of it (figure-8), \
+            `ratewire reproduce --all` every one.\n"
 }
 
 /// Runs the papers, one after the other: a paper's samples are let go of before the next begins.
@@ -108,32 +150,49 @@ fn run(papers: &[&Paper], args: &Args) -> Result<Vec<papers::Paper>, Exit> {
         all.push((paper, loaded));
     }
     let show_progress = !args.quiet && !args.json;
-    all.iter().map(|(paper, loaded)| run_paper(paper, loaded, show_progress)).collect()
+    let worlds = without_repeats(args.world.clone());
+    all.iter().map(|(paper, loaded)| run_paper(paper, loaded, &worlds, show_progress)).collect()
 }
 
 fn run_paper(
     paper: &Paper,
     loaded: &[Vec<Scenario>],
+    worlds: &[World],
     show_progress: bool,
 ) -> Result<papers::Paper, Exit> {
     let mut jobs = Vec::new();
+    let mut counts = Vec::new();
     for scenario in loaded.iter().flatten() {
+        let before = jobs.len();
         for law in scenario.laws() {
-            let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
-                complain(&wrong);
-                Exit::Wrong
-            })?;
-            jobs.push(Job { scenario, plan, folder: None });
+            for world in worlds {
+                let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
+                    complain(&wrong);
+                    Exit::Wrong
+                })?;
+                if *world == World::Emulate
+                    && let Err(why) = ratewire_emulate::check(&plan.setup)
+                {
+                    eprintln!("{}: {law} is not emulated: {why}", scenario.file);
+                    continue;
+                }
+                jobs.push(Job { scenario, plan, world: *world, folder: None });
+            }
         }
+        counts.push(jobs.len() - before);
     }
     if show_progress {
-        eprintln!("{}: {} runs", paper.name, jobs.len());
+        let emulated = jobs.iter().filter(|job| job.world == World::Emulate);
+        let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.plan.setup.duration);
+        let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
+        eprintln!("{}: {} runs{real}", paper.name, jobs.len());
     }
+    let mut counts = counts.into_iter();
     let mut done = run_all(&jobs, show_progress, |_, done| done).into_iter();
     let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
         let results = scenarios.iter().map(|scenario| {
             let runs: Result<Vec<Done>, Failure> =
-                done.by_ref().take(scenario.laws().len()).collect();
+                done.by_ref().take(counts.next().unwrap_or(0)).collect();
             Ok((scenario, runs.map_err(|failure| fail(&failure))?))
         });
         Ok(make(figure, results.collect::<Result<_, Exit>>()?))
@@ -203,7 +262,9 @@ fn sweep_of(
     let mut unit = None;
     for (i, (_, runs)) in results.iter().enumerate() {
         let verdicts = runs.iter().flat_map(|done| &done.verdicts);
-        for verdict in verdicts.filter(|v| is_of(v) && figure.draws_law(&v.law)) {
+        for verdict in
+            verdicts.filter(|v| is_of(v) && figure.draws_law(v.law.trim_end_matches(EMULATED)))
+        {
             let (Some(x), Some(y)) = (value_of(i, verdict), verdict.measured) else { continue };
             let at = lines.iter().position(|line| line.law == verdict.law).unwrap_or_else(|| {
                 lines.push(Line { law: verdict.law.clone(), points: Vec::new() });
@@ -236,8 +297,12 @@ fn sweep_of(
 
 /// Prints what came out, and writes the page.
 fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
-    let default = match papers {
-        [one] => format!("{}.html", one.name),
+    let default = match (papers, args.names.as_slice()) {
+        ([one], [name]) if name.contains('/') => {
+            let figures: Vec<String> = one.figures.iter().map(Figure::handle).collect();
+            format!("{}-{}.html", one.name, figures.join("-"))
+        }
+        ([one], _) => format!("{}.html", one.name),
         _ => "papers.html".to_string(),
     };
     let out = args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default));

@@ -141,7 +141,7 @@ struct Coalescing {
 
 /// The buffer at the far end of a link that it pauses.
 #[derive(Debug)]
-struct Buffer {
+pub(crate) struct Buffer {
     spec: PauseSpec,
     /// The switch at the far end.
     node: u32,
@@ -204,6 +204,12 @@ impl Buffer {
     fn next_due(&self) -> Time {
         let refresh = self.watches.iter().map(Watch::deadline).fold(Time::NEVER, Time::min);
         refresh.min(self.map_at).min(self.intake_at)
+    }
+
+    /// What is in it, of the fullest class, and above what it pauses its link.
+    pub(crate) fn level(&self) -> (Bytes, Bytes) {
+        let held = self.watches.iter().map(Watch::held);
+        (held.fold(Bytes::ZERO, Bytes::max), self.spec.xoff)
     }
 
     fn watch_of(&self, class: u8) -> usize {
