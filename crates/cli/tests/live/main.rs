@@ -63,7 +63,7 @@ fn with_a_peer_that_does_not_speak_it_nothing_changes() {
 #[test]
 fn a_capacity_may_be_measured() {
     let Some(lab) = Lab::build("measured") else { return };
-    lab.attach_with("xcp", "measured");
+    lab.attach_with("rcp", "measured");
     let shared = lab.three_flows(None);
     let said: Value =
         serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
@@ -92,7 +92,7 @@ fn a_capacity_may_be_measured() {
 #[test]
 fn a_loss_is_answered_and_routers_count_again() {
     let Some(lab) = Lab::build("loss") else { return };
-    lab.attach("xcp");
+    lab.attach("rcp");
     let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
     sleep(Duration::from_millis(500));
     let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 8 -i 1");
