@@ -132,7 +132,8 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
     setsockopt(&receiver, ReceiveTimeout, &TimeVal::seconds(10)).expect("it may wait");
     let to = SockaddrIn::from(std::net::SocketAddrV4::new(ENDS[1], 0));
     for (law, option, changes) in [
-        ("xcp", [&[254, 20, 0x52, 0x78][..], &[0x7f; 16]].concat(), 12..16),
+        // Of no known rate, so that nothing is granted.
+        ("xcp", [&[254, 20, 0x52, 0x78][..], &[0; 4], &[0x7f; 12]].concat(), 12..16),
         ("rcp", [&[254, 16, 0x52, 0x72][..], &[0xff; 12]].concat(), 4..8),
         ("jetmax", [&[254, 28, 0x52, 0x6a][..], &[0; 24]].concat(), 4..18),
     ] {
