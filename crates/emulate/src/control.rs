@@ -26,11 +26,7 @@ const fn own(name: &'static str) -> Option<Control> {
     Some(Control { name, live: None, option: None })
 }
 
-const fn loaded(
-    name: &'static str,
-    live: &'static str,
-    option: Option<Form>,
-) -> Option<Control> {
+const fn loaded(name: &'static str, live: &'static str, option: Option<Form>) -> Option<Control> {
     Some(Control { name, live: Some(live), option })
 }
 
