@@ -226,12 +226,12 @@ local function shell(there, back)
   end
 end
 
--- An option of the kernel's laws, by its identifier: 8 bytes on acknowledgements.
-local function option(identifier, length)
+-- An option of the kernel's laws, by its identifier: it is shorter on acknowledgements.
+local function option(identifier, length, back)
   return function(tvb)
     if tvb(0, 1):uint() ~= 254 or tvb(2, 2):uint() ~= identifier then return end
     local found = tvb(1, 1):uint()
-    if found == 8 or found == length then return found == 8 end
+    if found == back or found == length then return found == back end
   end
 end
 
@@ -275,15 +275,17 @@ local function last(law) return double(law, "returned", "Returned (units of the 
 local LAWS = {
   { name = "rcp", length = 20, way = shell(3, 4), fields = rcp("rcp") },
   { name = "piqi-rcp", length = 20, way = shell(5, 6), fields = rcp("piqi_rcp") },
-  { name = "xcp@kernel", length = 20, back = 8, way = option(0x5278, 20), last = last("xcp_kernel"), fields = {
+  { name = "xcp@kernel", length = 20, back = 8, way = option(0x5278, 20, 8), last = last("xcp_kernel"), fields = {
     { double("xcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16) },
     { double("xcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
     { double("xcp_kernel", "change", "Change (B/s a second)"), int(12, 4, 1024) },
   } },
-  { name = "rcp@kernel", length = 16, back = 8, way = option(0x5272, 16), last = last("rcp_kernel"), fields = {
+  { name = "rcp@kernel", length = 16, back = 8, way = option(0x5272, 16, 8), last = last("rcp_kernel"), fields = {
     { double("rcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16) },
     { double("rcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
   } },
+  -- Its rates are floats of 24 bits, in words shared with numbers (bpf/laws/option.h): whose it is, no more.
+  { name = "jetmax@kernel", length = 28, back = 12, way = option(0x526a, 28, 12), fields = {} },
   { name = "jetmax", length = 28, way = way, fields = {
     { whole("jetmax", "marker"), uint(1, 1) },
     { whole("jetmax", "number"), uint(2, 2) },

@@ -138,6 +138,7 @@ fn why_a_policer_holds_nobody_is_told_truly() {
         ("newreno", "its packets carry no congestion header"),
         ("xcp@kernel", "the kernel's program has no policer"),
         ("rcp@kernel", "the kernel's program has no policer"),
+        ("jetmax@kernel", "the kernel's program has no policer"),
         ("abc", "its ports say faster or slower"),
     ] {
         assert!(said(law).contains(why), "{law}: {}", said(law));

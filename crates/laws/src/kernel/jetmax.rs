@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header;
 use super::sending::Sending as Congestion;
-use super::{CAPACITY, DESIRED};
+use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
 use crate::law::{
     Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
     Port, PortQueue, Sending, Sink, Source,
@@ -58,6 +58,12 @@ impl Law for JetmaxKernel {
     }
     fn sink(&self, _: &FlowContext) -> Option<JetmaxKernelSink> {
         Some(JetmaxKernelSink::default())
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        Some(NO_POLICER)
+    }
+    fn unjoined(&self) -> &'static str {
+        NO_JUNCTION
     }
     fn header_len(&self) -> Bytes {
         Bytes::new(WITH_DATA as u64)

@@ -1,5 +1,6 @@
 //! What must come out: expectations, how they are read, and how a run is held against them.
 
+mod choose;
 mod evaluate;
 mod flows;
 mod late;

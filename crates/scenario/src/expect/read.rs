@@ -6,11 +6,12 @@ use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::setup::{Ensembles, FlowSpec, TrafficSpec};
 use ratewire_units::{Duration, Rate, Time, quantity};
 
+use super::choose::{Side, choose};
 use super::{Basis, Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
 use super::{metrics, overlay, reference};
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
-use crate::network::{Net, matches};
+use crate::network::Net;
 use crate::section::{At, Section};
 
 /// What expectations can name.
@@ -218,90 +219,6 @@ fn flows(
         }
     }
     Some(target)
-}
-
-/// Of the edges of ensembles, all flows are those where hosts know of what is measured: each byte counts once.
-#[derive(Clone, Copy, PartialEq)]
-enum Side {
-    /// Where it arrives.
-    Receivers,
-    /// Where it is sent.
-    Senders,
-    /// What happens on any edge is its own.
-    All,
-}
-
-impl Side {
-    fn of(metric: &str) -> Side {
-        match metric {
-            "clamps" | "refused" => Side::All,
-            "retransmitted" | "completion_time" => Side::Senders,
-            _ if metric.starts_with("window") || metric.starts_with("rtt") => Side::Senders,
-            _ => Side::Receivers,
-        }
-    }
-
-    fn has(self, flow: usize, ensembles: &Ensembles) -> bool {
-        match self {
-            Side::Receivers => !ensembles.ends_at_switch(flow),
-            Side::Senders => !ensembles.begins_at_switch(flow),
-            Side::All => true,
-        }
-    }
-}
-
-/// The listed flows that a key chooses, and how to call them.
-fn choose(
-    section: &Section<'_>,
-    key: &'static str,
-    side: Side,
-    named: &Named<'_>,
-) -> Option<(Vec<usize>, String)> {
-    let context = section.context;
-    let Some(names) = section.texts(key) else {
-        let all = (0..named.flows.len()).filter(|id| side.has(*id, named.ensembles));
-        let all: Vec<usize> = all.collect();
-        if all.is_empty() && !named.incomplete {
-            context
-                .error(section.span, format!("{} is of flows, and none is listed", section.title))
-                .help("list one with [[flow]]");
-        }
-        return (!all.is_empty()).then(|| (all, "all flows".to_string()));
-    };
-    let mut chosen = Vec::new();
-    for name in &names {
-        let found: Vec<usize> = (0..named.flows.len())
-            .filter(|id| matches(name.value, &named.flows[*id].name).is_some())
-            .collect();
-        if found.is_empty() && !named.incomplete {
-            let message = format!("no listed flow is called {:?}", name.value);
-            let known = named.flows.iter().map(|flow| flow.name.as_str());
-            context.unknown(name.span, message, name.value, known);
-        }
-        for id in found {
-            if !chosen.contains(&id) {
-                chosen.push(id);
-            }
-        }
-    }
-    if side == Side::Receivers
-        && let Some(way) = named.ensembles.ways().find(|way| {
-            let has = |list: &[usize]| list.iter().any(|id| chosen.contains(id));
-            has(&way.arrive) && has(&way.leave)
-        })
-    {
-        let list = |ids: &[usize]| {
-            let names: Vec<&str> = ids.iter().map(|id| named.flows[*id].name.as_str()).collect();
-            names.join(", ")
-        };
-        let message = format!("what is delivered to {} counts twice", list(&way.arrive));
-        let span = names.first().map_or(section.span, |name| name.span);
-        context
-            .warning(span, message)
-            .help(format!("it goes on in {}: name the one or the other", list(&way.leave)));
-    }
-    let text: Vec<&str> = names.iter().map(|name| name.value).collect();
-    (!chosen.is_empty()).then(|| (chosen, text.join(", ")))
 }
 
 /// Keys of single metrics.
