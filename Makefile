@@ -8,7 +8,7 @@ TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/pytho
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # To build what runs in the kernel.
 LIVE_PACKAGES := clang libelf-dev zlib1g-dev
-PACKAGES := tshark chromium python3-venv iperf3 iproute2 nginx-light curl git $(LIVE_PACKAGES)
+PACKAGES := tshark chromium python3-venv iperf3 iproute2 ethtool nginx-light curl git $(LIVE_PACKAGES)
 install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 		$(SUDO) apt-get update -q && \
@@ -55,7 +55,11 @@ bench:
 	$(CARGO) build --release -p ratewire-sim --example workload
 	python3 bench/peers.py target/release/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
-	@if [ "$$(id -u)" = 0 ]; then $(call install,$(LIVE_PACKAGES)); $(CARGO) bench -p ratewire-live; fi
+	@if [ "$$(id -u)" = 0 ]; then \
+		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
+		$(CARGO) bench -p ratewire-live; \
+		$(MAKE) live && python3 bench/emulator.py target/release/ratewire; \
+	fi
 
 fuzz:
 	for target in $$(cd fuzz && cargo fuzz list); do \

@@ -3,12 +3,14 @@
  * sends at the rate the network allows.
  *
  * Both ends offer the option in their SYNs. Only where both do is it sent afterwards, and the congestion control
- * taken; all other connections are left as they are. */
+ * taken; all other connections are left as they are. NoQ has no option: it is taken where the connection's own interface
+ * is paused when what it fills has no room, or everywhere. */
 #include "kernel.h"
 
 #include <linux/in.h>
 #include <linux/tcp.h>
 
+#include "laws/jetmax.h"
 #include "laws/rcp.h"
 #include "laws/xcp.h"
 #include "host.h"
@@ -20,12 +22,20 @@ const volatile __u32 law = HOST_XCP;
 const volatile __u64 desired = RW_MOST_RATE;
 const volatile __u32 exid = RW_EXID_XCP;
 const volatile __u32 option_len = RW_OPTION_XCP;
+const volatile __u32 answer_len = RW_OPTION_MINIMAL;
+/* NoQ: whether interfaces need not pause. */
+const volatile __u32 is_forced = 0;
 /* The name that struct_ops is registered under, for sockets to choose. */
 const volatile char control_name[16] = "rw_xcp";
 
 #define OPTION_SYN 4
 #define AF_INET6 10
 #define SOL_TCP 6
+/* Segments. */
+#define MOST_WINDOW (1u << 30)
+/* B/s from which on nothing is paced: 64 kB take less than 13 us, and a timer for each costs more than it spaces. The window
+ * holds then. */
+#define MOST_PACED 5000000000ull
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -41,6 +51,13 @@ struct {
 	__type(value, struct host);
 } host SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct paused);
+	__type(value, __u8);
+} pausing SEC(".maps");
+
 static __always_inline void count(__u64 *counter)
 {
 	__sync_fetch_and_add(counter, 1);
@@ -55,14 +72,22 @@ static __always_inline struct host *counters(void)
 
 /* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet leaves a slow link to
  * many. */
-static __always_inline __u64 least_rate(__u64 mss, __u64 rtt_us)
+static __always_inline __u64 least_rate(__u64 packet, __u64 rtt_us)
 {
-	return rw_max(mss * 1000000 / rw_max(rtt_us, 50000), 1);
+	return rw_max(packet * 1000000 / rw_max(rtt_us, 50000), 1);
 }
 
 static __always_inline __u64 rate_of(const struct flow *flow)
 {
-	return law == HOST_XCP ? rw_xcp_rate(&flow->xcp) : rw_rcp_rate(&flow->rcp);
+	switch (law) {
+	case HOST_XCP:
+		return rw_xcp_rate(&flow->xcp);
+	case HOST_JETMAX:
+		return rw_jetmax_rate(&flow->jetmax);
+	case HOST_NOQ:
+		return desired;
+	}
+	return rw_rcp_rate(&flow->rcp);
 }
 
 /* ---- The option ---- */
@@ -71,7 +96,7 @@ struct option {
 	__u8 kind;
 	__u8 len;
 	__be16 exid;
-	__be32 fields[4];
+	__be32 fields[RW_JETMAX_WORDS];
 };
 
 static __always_inline void set_callbacks(struct bpf_sock_ops *skops, int on)
@@ -90,7 +115,7 @@ static __always_inline __u32 length(struct bpf_sock_ops *skops)
 	/* Asked for the segment size, or with data. A pure acknowledgement has nothing to ask routers for. */
 	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
 		return option_len;
-	return skops->skb_len ? option_len : RW_OPTION_MINIMAL;
+	return skops->skb_len ? option_len : answer_len;
 }
 
 /* Whether the other end's SYN offers the option. */
@@ -135,6 +160,27 @@ static __always_inline __u32 take_answer(struct flow *flow)
 	return flow->answer;
 }
 
+static __always_inline void write_words(struct option *option, const __u32 *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		option->fields[i] = bpf_htonl(words[i]);
+}
+
+static __always_inline void write_jetmax(struct flow *flow, struct option *option, int is_data)
+{
+	__u32 words[RW_JETMAX_WORDS] = {};
+	struct rw_jetmax_header header;
+
+	if (is_data) {
+		rw_jetmax_send(&flow->jetmax, &header);
+		rw_jetmax_write(&header, &flow->reply, words);
+		write_words(option, words, RW_JETMAX_WORDS);
+	} else {
+		rw_jetmax_write_alone(&flow->reply, words);
+		write_words(option, words, RW_JETMAX_ANSWER_WORDS);
+	}
+}
+
 static __always_inline int write_option(struct bpf_sock_ops *skops)
 {
 	struct option option = { .kind = RW_OPTION_KIND, .exid = bpf_htons(exid) };
@@ -155,15 +201,17 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 	if (!flow)
 		return 1;
 	rtt_us = skops->srtt_us >> 3;
-	answer = take_answer(flow);
 	/* The segment with its TCP header, as it is now; and the IP header to come. */
 	ip = skops->family == AF_INET6 ? 40 : 20;
 	size = skops->skb_len + ip;
-	len = flow->reserved == RW_OPTION_MINIMAL ? RW_OPTION_MINIMAL : option_len;
-	if (len == RW_OPTION_MINIMAL) {
-		option.fields[0] = bpf_htonl(answer);
+	len = flow->reserved == answer_len ? answer_len : option_len;
+	if (law == HOST_JETMAX) {
+		write_jetmax(flow, &option, len != answer_len);
+	} else if (len == answer_len) {
+		option.fields[0] = bpf_htonl(take_answer(flow));
 	} else if (law == HOST_XCP) {
-		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, least_rate(flow->mss, rtt_us), &header);
+		answer = take_answer(flow);
+		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, least_rate(flow->packet, rtt_us), &header);
 		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
 		option.fields[1] = bpf_htonl(header.rtt_us);
 		option.fields[2] = bpf_htonl((__u32)rw_change_field(header.change));
@@ -172,11 +220,27 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 		rw_rcp_send(&flow->rcp, rtt_us, &header);
 		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
 		option.fields[1] = bpf_htonl(header.rtt_us);
-		option.fields[2] = bpf_htonl(answer);
+		option.fields[2] = bpf_htonl(take_answer(flow));
 	}
 	option.len = len;
 	bpf_store_hdr_opt(skops, &option, len, 0);
 	return 1;
+}
+
+static __always_inline void read_jetmax(struct flow *flow, const struct option *option, int is_data)
+{
+	__u32 words[RW_JETMAX_WORDS];
+	struct rw_jetmax_header header;
+
+	for (int i = 0; i < RW_JETMAX_WORDS; i++)
+		words[i] = bpf_ntohl(option->fields[i]);
+	if (is_data) {
+		rw_jetmax_read(words, &header);
+		rw_jetmax_answer(&header, &flow->reply);
+		rw_jetmax_read_answer(words, &flow->heard);
+	} else {
+		rw_jetmax_read_alone(words, &flow->heard);
+	}
 }
 
 /* A segment has arrived, with an option that the kernel does not know. */
@@ -195,19 +259,36 @@ static __always_inline int read_option(struct bpf_sock_ops *skops)
 	/* Found by kind and identifier: four bytes are looked at. */
 	option.len = 4;
 	len = bpf_load_hdr_opt(skops, &option, sizeof(option), 0);
-	if (len == RW_OPTION_MINIMAL) {
+	if (len != (int)answer_len && len != (int)option_len)
+		return 1;
+	if (law == HOST_JETMAX) {
+		read_jetmax(flow, &option, len != (int)answer_len);
+	} else if (len == (int)answer_len) {
 		flow->returned = bpf_ntohl(option.fields[0]);
-	} else if (len == (int)option_len && law == HOST_XCP) {
+	} else if (law == HOST_XCP) {
 		rw_xcp_arrived(&flow->receiver, (__s32)bpf_ntohl(option.fields[2]), skops->skb_len);
 		flow->returned = bpf_ntohl(option.fields[3]);
-	} else if (len == (int)option_len) {
+	} else {
 		flow->answer = bpf_ntohl(option.fields[0]);
 		flow->returned = bpf_ntohl(option.fields[2]);
-	} else {
-		return 1;
 	}
 	flow->has_returned = 1;
 	return 1;
+}
+
+/* Whether the connection's own interface pauses. */
+static __always_inline int is_paused(struct bpf_sock *sk)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct paused key = {};
+	struct net_device *dev;
+
+	if (!tp)
+		return 0;
+	dev = BPF_CORE_READ((struct sock *)tp, sk_dst_cache, dev);
+	key.ifindex = BPF_CORE_READ(dev, ifindex);
+	key.netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
+	return bpf_map_lookup_elem(&pausing, &key) != 0;
 }
 
 /* The handshake is over: whether this connection takes part. */
@@ -219,7 +300,7 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 
 	if (!sk || !counter)
 		return 1;
-	if (!is_offered(skops, where)) {
+	if (law == HOST_NOQ ? !is_forced && !is_paused(sk) : !is_offered(skops, where)) {
 		set_callbacks(skops, 0);
 		count(&counter->plain);
 		return 1;
@@ -227,9 +308,11 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 	flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return 1;
-	flow->mss = skops->mss_cache;
-	flow->reserved = RW_OPTION_MINIMAL;
-	set_callbacks(skops, 1);
+	flow->packet = skops->mss_cache;
+	flow->reserved = answer_len;
+	flow->reply.fair = RW_REAL_UNKNOWN;
+	if (law != HOST_NOQ)
+		set_callbacks(skops, 1);
 	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, (void *)control_name, sizeof(control_name)))
 		count(&counter->refused);
 	else
@@ -242,6 +325,10 @@ int ratewire_option(struct bpf_sock_ops *skops)
 {
 	int save = 1;
 
+	/* It has no option. */
+	if (law == HOST_NOQ)
+		return skops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ||
+		       skops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB ? established(skops, 0) : 1;
 	switch (skops->op) {
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
 		/* What a SYN offered is asked when its handshake is over. */
@@ -267,14 +354,28 @@ int ratewire_option(struct bpf_sock_ops *skops)
 
 /* ---- The congestion control ---- */
 
+/* Network-layer bytes of a full-size segment: those are what laws count. */
+static __always_inline __u64 packet_of(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 ip = sk->__sk_common.skc_family == AF_INET6 ? 40 : 20;
+
+	return rw_max(tp->mss_cache, 1) + tp->tcp_header_len + option_len + ip;
+}
+
 static __always_inline void set_window(struct sock *sk, const struct flow *flow, __u64 rtt_us)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u64 mss = rw_max(tp->mss_cache, 1), rate = rate_of(flow);
-	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / mss;
+	__u64 packet = packet_of(sk), rate = rate_of(flow);
+	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
 
-	/* The pace limits; the window only bounds what is outstanding. */
-	tp->snd_cwnd = rw_min(window + 2, 1u << 30);
+	/* The pace limits; the window only bounds what is outstanding. NoQ has none. */
+	tp->snd_cwnd = law == HOST_NOQ ? MOST_WINDOW : rw_min(window + 2, MOST_WINDOW);
+	/* TCP's own pacing counts payload, a queueing discipline's all. */
+	if (sk->sk_pacing_status != SK_PACING_FQ)
+		rate = rw_mul_shift(rate, tp->mss_cache, 0) / packet;
+	if (rate >= MOST_PACED)
+		rate = ~0ull;
 	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
@@ -282,16 +383,24 @@ SEC("struct_ops")
 void BPF_PROG(rw_init, struct sock *sk)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	if (!flow)
 		return;
-	flow->xcp = (struct rw_xcp_sender){ .desired = law == HOST_XCP ? desired : 0 };
-	if (law != HOST_XCP)
+	if (law == HOST_XCP)
+		flow->xcp = (struct rw_xcp_sender){ .desired = desired };
+	else if (law == HOST_JETMAX)
+		flow->jetmax = (struct rw_jetmax_sender){ .desired = desired };
+	else if (law != HOST_NOQ)
 		flow->rcp = (struct rw_rcp_sender){ .desired = desired, .ramp = law == HOST_PIQI ? RW_PIQI_RAMP : 0 };
-	flow->mss = tp->mss_cache;
+	flow->packet = packet_of(sk);
+}
+
+/* Whether something other than the law holds the sender back. */
+static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
+{
+	return rs->is_app_limited || BPF_CORE_READ_BITFIELD(tp, chrono_type) >= TCP_CHRONO_RWND_LIMITED;
 }
 
 SEC("struct_ops")
@@ -299,22 +408,27 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	__u64 rtt_us = tp->srtt_us >> 3, mss = tp->mss_cache, now = now_us(), least;
+	__u64 rtt_us = tp->srtt_us >> 3, packet = packet_of(sk), now = now_us(), least;
 	__u32 may_grow;
 
 	if (!flow || !rtt_us)
 		return;
-	flow->mss = mss;
-	flow->limited = rs->is_app_limited;
-	least = least_rate(mss, rtt_us);
+	flow->packet = packet;
+	flow->limited = is_limited(tp, rs);
+	least = least_rate(packet, rtt_us);
 	may_grow = flow->state <= TCP_CA_Disorder;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
-			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * mss, rtt_us);
+			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
 		if (flow->has_returned)
-			rw_xcp_acked(&flow->xcp, rs->acked_sacked * mss, rw_field_change((__s32)flow->returned), rtt_us,
+			rw_xcp_acked(&flow->xcp, rs->acked_sacked * packet, rw_field_change((__s32)flow->returned), rtt_us,
 				     least, may_grow);
-	} else if (flow->has_returned) {
+	} else if (law == HOST_JETMAX) {
+		if (!flow->jetmax.allowed)
+			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
+		if (flow->has_returned)
+			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow);
+	} else if (law != HOST_NOQ && flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
 	}
 	/* Said once, and heeded once: where nothing comes back, nothing changes. */
@@ -332,9 +446,14 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 
 	if (!flow)
 		return rw_max(tp->snd_cwnd / 2, 2);
-	least = least_rate(tp->mss_cache, tp->srtt_us >> 3);
+	least = least_rate(flow->packet, tp->srtt_us >> 3);
 	if (law == HOST_XCP)
 		rw_xcp_loss(&flow->xcp, least);
+	else if (law == HOST_JETMAX)
+		rw_jetmax_loss(&flow->jetmax, least);
+	else if (law == HOST_NOQ)
+		/* A loss is repaired, and is no sign of anything else. */
+		return tp->snd_cwnd;
 	else
 		rw_rcp_loss(&flow->rcp, least);
 	return rw_max(tp->snd_cwnd / 2, 2);

@@ -5,25 +5,37 @@
 #define HOST_XCP 0
 #define HOST_RCP 1
 #define HOST_PIQI 2
+#define HOST_JETMAX 3
+#define HOST_NOQ 4
 
 /* A connection that takes part. */
 struct flow {
 	/* The sender's part. */
 	struct rw_xcp_sender xcp;
 	struct rw_rcp_sender rcp;
-	/* What the other end returned last, as it is in the option. */
+	struct rw_jetmax_sender jetmax;
+	/* What the other end returned last: as it is in the option, or under JetMax. */
 	__u32 returned;
 	__u32 has_returned;
-	/* The receiver's part: what to return, as it is in the option. RCP returns the last rate, XCP the mean change since
-	 * the last answer. */
+	struct rw_jetmax_answer heard;
+	/* The receiver's part: what to return, likewise. RCP and JetMax return the last, XCP the mean change since the last
+	 * answer. */
 	struct rw_xcp_receiver receiver;
+	struct rw_jetmax_answer reply;
 	__u32 answer;
 
-	__u32 mss;
+	/* Network-layer bytes of a full-size segment. */
+	__u32 packet;
 	__u32 state;
 	__u32 limited;
 	/* Bytes of the option of the segment being written. */
 	__u32 reserved;
+};
+
+/* An interface that pauses when what it fills has no room. */
+struct paused {
+	__u32 netns;
+	__u32 ifindex;
 };
 
 /* Connections since it was loaded. */

@@ -21,15 +21,43 @@ struct Qdisc {
 	struct gnet_stats_queue qstats;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 struct net_device {
 	struct Qdisc *qdisc;
+	int ifindex;
+	possible_net_t nd_net;
+};
+
+struct dst_entry {
+	struct net_device *dev;
 };
 
 struct sk_buff {
 	struct net_device *dev;
+	unsigned char *head;
+	unsigned char *data;
+	__u16 network_header;
+	__u8 ip_summed : 2;
+};
+
+struct sock_common {
+	unsigned short skc_family;
 };
 
 struct sock {
+	struct sock_common __sk_common;
+	struct dst_entry *sk_dst_cache;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
 	__u32 sk_pacing_status;
@@ -39,6 +67,8 @@ struct tcp_sock {
 	__u32 snd_cwnd;
 	__u32 srtt_us;
 	__u32 mss_cache;
+	__u16 tcp_header_len;
+	__u8 chrono_type : 2;
 };
 
 struct rate_sample;
@@ -62,6 +92,10 @@ struct rate_sample {
 enum sk_pacing {
 	SK_PACING_NONE = 0,
 	SK_PACING_NEEDED = 1,
+	SK_PACING_FQ = 2,
 };
+
+/* What holds a sender back: from here on its receiver's window, or its own buffer. */
+#define TCP_CHRONO_RWND_LIMITED 2
 
 extern void *bpf_cast_to_kern_ctx(void *) __ksym;

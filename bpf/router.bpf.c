@@ -12,6 +12,8 @@
 #include <linux/pkt_cls.h>
 #include <linux/tcp.h>
 
+#include "laws/jetmax.h"
+#include "laws/meter.h"
 #include "laws/rcp.h"
 #include "laws/xcp.h"
 #include "router.h"
@@ -24,31 +26,50 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct router);
-} router SEC(".maps");
+} routers SEC(".maps");
 
-/* Room for a TCP header, and as much again for the verifier's sake: any index it can think of is inside. */
+/* Set before loading. */
+const volatile __u32 law = ROUTER_XCP;
+const volatile __u32 is_virtual = 0;
+const volatile __u32 is_measured = 0;
+
+#define IS_XCP (law == ROUTER_XCP)
+#define IS_JETMAX (law == ROUTER_JETMAX)
+#define EXID (IS_XCP ? RW_EXID_XCP : IS_JETMAX ? RW_EXID_JETMAX : RW_EXID_RCP)
+#define OPTION_LEN (IS_XCP ? RW_OPTION_XCP : IS_JETMAX ? RW_OPTION_JETMAX : RW_OPTION_RCP)
+
+#define CLOCK_MONOTONIC 1
+#define CHECKSUM_PARTIAL 3
+
+/* Ethernet, two tags, IPv6, TCP. */
 #define MOST_TCP 60
-#define BUFFER 128
+#define MOST_HEADERS (14 + 8 + 40 + MOST_TCP)
 
-/* Ethernet, two tags, IPv6. */
-#define MOST_HEADERS (14 + 8 + 40)
+/* Further than any header. */
+#define NOWHERE ~0ull
 
 struct vlan {
 	__be16 tag;
 	__be16 type;
 };
 
-/* Where the TCP header begins, or 0 where there is none that we can follow. */
-static __always_inline __u32 find_tcp(struct __sk_buff *skb)
+/* Where the TCP header begins, or NOWHERE where there is none that we can follow. */
+static __always_inline __u64 find_tcp(struct __sk_buff *skb)
 {
+	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
 	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
-	struct ethhdr *eth = data;
-	void *next = eth + 1;
-	__be16 type;
+	void *next = data;
+	__be16 type = (__be16)skb->protocol;
 
-	if (next > end)
-		return 0;
-	type = eth->h_proto;
+	/* Interfaces like tun and WireGuard have no header before IP's. */
+	if (kernel->data - kernel->head != kernel->network_header) {
+		struct ethhdr *eth = data;
+
+		next = eth + 1;
+		if (next > end)
+			return NOWHERE;
+		type = eth->h_proto;
+	}
 	for (int tags = 0; tags < 2; tags++) {
 		struct vlan *vlan = next;
 
@@ -56,7 +77,7 @@ static __always_inline __u32 find_tcp(struct __sk_buff *skb)
 			break;
 		next = vlan + 1;
 		if (next > end)
-			return 0;
+			return NOWHERE;
 		type = vlan->type;
 	}
 	if (type == bpf_htons(ETH_P_IP)) {
@@ -65,138 +86,206 @@ static __always_inline __u32 find_tcp(struct __sk_buff *skb)
 		/* Later fragments have no TCP header. */
 		if ((void *)(ip + 1) > end || ip->protocol != IPPROTO_TCP || ip->ihl < 5 ||
 		    (ip->frag_off & bpf_htons(0x1fff)))
-			return 0;
-		return (__u32)(next - data) + ip->ihl * 4;
+			return NOWHERE;
+		return next - data + ip->ihl * 4;
 	}
 	if (type == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = next;
 
 		if ((void *)(ip + 1) > end || ip->nexthdr != IPPROTO_TCP)
-			return 0;
-		return (__u32)(next - data) + sizeof(*ip);
+			return NOWHERE;
+		return next - data + sizeof(*ip);
 	}
-	return 0;
+	return NOWHERE;
 }
 
-struct tcp_bytes {
-	__u8 at[BUFFER];
-};
+/* The beginning of an option, and timestamps after two bytes of padding, as all systems send them. */
+#define BEGINNING(exid, len) bpf_htonl((__u32)RW_OPTION_KIND << 24 | (len) << 16 | (exid))
+#define TIMESTAMPS bpf_htonl(0x0101080a)
+#define TIMESTAMPS_LEN 12
 
 #define IS_OURS 0x100
 
 /* The length of the option that begins here, with IS_OURS where it is the one wanted; 0 where there is none. A
  * function of its own so that the verifier forgets which it was. */
-__attribute__((noinline)) int option_at(const struct tcp_bytes *tcp RW_NONNULL, __u32 at, __u32 exid, __u32 wanted)
+__attribute__((noinline)) int option_at(struct __sk_buff *skb, __u32 at, __u32 beginning)
 {
-	__u32 kind, size;
+	__be32 found;
+	__u8 kind, size;
 
-	at &= 63;
-	kind = tcp->at[at];
-	if (kind == 0)
+	if (bpf_skb_load_bytes(skb, at, &kind, 1) || kind == 0)
 		return 0;
 	if (kind == 1)
 		return 1;
-	size = tcp->at[at + 1];
-	if (size < 2)
+	if (bpf_skb_load_bytes(skb, at + 1, &size, 1) || size < 2)
 		return 0;
-	if (kind == RW_OPTION_KIND && size == wanted && tcp->at[at + 2] == exid >> 8 &&
-	    tcp->at[at + 3] == (exid & 0xff))
-		return IS_OURS | size;
+	if (!bpf_skb_load_bytes(skb, at, &found, 4) && found == beginning)
+		return IS_OURS;
 	return size;
 }
 
-/* Copies the TCP header that begins here; whether it is whole. */
-static __always_inline int load_tcp(struct __sk_buff *skb, __u32 tcp, struct tcp_bytes *bytes)
+/* Where between these our option begins, or NOWHERE. */
+__attribute__((noinline)) __u64 search(struct __sk_buff *skb, __u32 at, __u32 end, __u32 beginning, __u32 len)
 {
-	__u32 len;
-
-	if (!bpf_skb_load_bytes(skb, tcp, bytes->at, MOST_TCP))
-		return 1;
-	/* Shorter with all its payload. */
-	if (bpf_skb_load_bytes(skb, tcp, bytes->at, sizeof(struct tcphdr)))
-		return 0;
-	len = (bytes->at[12] >> 4) * 4;
-	return len > sizeof(struct tcphdr) && len <= MOST_TCP &&
-	       !bpf_skb_load_bytes(skb, tcp + sizeof(struct tcphdr), bytes->at + sizeof(struct tcphdr),
-				   len - sizeof(struct tcphdr));
-}
-
-/* Where in the TCP header of this length our option of this length begins, or 0. */
-static __always_inline __u32 find_option(const struct tcp_bytes *tcp, __u32 len, __u32 exid, __u32 wanted)
-{
-	__u32 at = sizeof(struct tcphdr);
-
 	for (int i = 0; i < MOST_TCP - (int)sizeof(struct tcphdr); i++) {
 		__u32 size;
 
-		if (at + wanted > len || at > MOST_TCP)
-			return 0;
-		size = option_at(tcp, at, exid, wanted);
+		if (at + len > end)
+			return NOWHERE;
+		size = option_at(skb, at, beginning);
 		if (size & IS_OURS)
 			return at;
 		if (!size)
-			return 0;
+			return NOWHERE;
 		at += size;
 	}
-	return 0;
+	return NOWHERE;
 }
 
-static __always_inline __u32 get32(const __u8 *bytes)
+/* Where our option begins in a packet whose TCP header does here, or NOWHERE. */
+static __always_inline __u64 find_option(struct __sk_buff *skb, __u64 tcp)
 {
-	return (__u32)bytes[0] << 24 | (__u32)bytes[1] << 16 | (__u32)bytes[2] << 8 | bytes[3];
-}
+	const __be32 beginning = BEGINNING(EXID, OPTION_LEN);
+	void *data = (void *)(long)skb->data, *packet_end = (void *)(long)skb->data_end;
+	struct tcphdr *header = data + tcp;
+	__be32 *options = (void *)(header + 1);
+	__u64 at = tcp + sizeof(*header), end;
+	__be32 first;
 
-/* Writes a field that has changed, at this offset of the packet. */
-static __always_inline int put32(struct __sk_buff *skb, __u32 tcp, __u32 at, __u32 before, __u32 after)
-{
-	__be32 from = bpf_htonl(before), to = bpf_htonl(after), field;
-	/* The checksum is over 16-bit words from the header's start: at an odd offset each pair is swapped. */
-	__u32 odd = at & 1;
-
-	if (from == to)
-		return 0;
-	if (odd) {
-		from = (from >> 24) | (from << 8);
-		to = (to >> 24) | (to << 8);
+	/* All our options are at least as long. */
+	if ((void *)(options + TIMESTAMPS_LEN / 4 + 1) > packet_end)
+		return NOWHERE;
+	end = tcp + header->doff * 4;
+	first = *options;
+	if (first == TIMESTAMPS) {
+		first = options[TIMESTAMPS_LEN / 4];
+		at += TIMESTAMPS_LEN;
 	}
-	field = bpf_htonl(after);
-	if (bpf_skb_store_bytes(skb, tcp + at, &field, 4, 0))
-		return -1;
-	return bpf_l4_csum_replace(skb, tcp + __builtin_offsetof(struct tcphdr, check), from, to, 4);
+	if (at + OPTION_LEN > end)
+		return NOWHERE;
+	return first == beginning ? at : search(skb, at, end, beginning, OPTION_LEN);
+}
+
+/* A TCP header, and in it the fields of our option. */
+struct found {
+	struct tcphdr *tcp;
+	__be32 *fields;
+};
+
+static __always_inline int find(struct __sk_buff *skb, struct found *found)
+{
+	__u64 tcp = find_tcp(skb), option;
+	void *data, *end;
+
+	if (tcp > MOST_HEADERS)
+		return 0;
+	option = find_option(skb, tcp);
+	if (option > MOST_HEADERS)
+		return 0;
+	data = (void *)(long)skb->data;
+	end = (void *)(long)skb->data_end;
+	found->tcp = data + tcp;
+	found->fields = data + option + 4;
+	return (void *)(found->tcp + 1) <= end && (void *)found->fields + OPTION_LEN - 4 <= end;
+}
+
+/* What a law has to do with of a packet. */
+union header {
+	struct rw_header rates;
+	struct {
+		struct rw_jetmax_header header;
+		struct rw_jetmax_answer answer;
+	} jetmax;
+};
+
+static __always_inline void read_header(const struct found *found, union header *header)
+{
+	if (IS_JETMAX) {
+		__u32 words[RW_JETMAX_WORDS];
+
+		for (int i = 0; i < RW_JETMAX_WORDS; i++)
+			words[i] = bpf_ntohl(found->fields[i]);
+		rw_jetmax_read(words, &header->jetmax.header);
+		rw_jetmax_read_answer(words, &header->jetmax.answer);
+		return;
+	}
+	header->rates.rate = rw_field_rate(bpf_ntohl(found->fields[0]));
+	header->rates.rtt_us = bpf_ntohl(found->fields[1]);
+	header->rates.change = IS_XCP ? rw_field_change((__s32)bpf_ntohl(found->fields[2])) : 0;
+}
+
+/* Writes a field that may have changed; returns by what the sum of 16-bit words is more. */
+static __always_inline __u64 put32(struct found *found, int at, __u32 value)
+{
+	__be32 from = found->fields[at], to = bpf_htonl(value);
+
+	found->fields[at] = to;
+	return (__u64)(__u32)~from + to;
+}
+
+/* One's complement sums. */
+static __always_inline __u32 fold(__u64 sum)
+{
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (sum >> 16) + (sum & 0xffff);
+}
+
+static __always_inline void write_header(const struct sk_buff *kernel, struct found *found,
+					 const union header *header)
+{
+	__u64 more = 0;
+
+	if (IS_JETMAX) {
+		__u32 words[RW_JETMAX_WORDS];
+
+		rw_jetmax_write(&header->jetmax.header, &header->jetmax.answer, words);
+		/* Routers write nothing further on. */
+		for (int i = 0; i < 4; i++)
+			more += put32(found, i, words[i]);
+	} else if (IS_XCP) {
+		more = put32(found, 2, (__u32)rw_change_field(header->rates.change));
+	} else {
+		more = put32(found, 0, rw_rate_field(header->rates.rate));
+	}
+	/* Where the interface is to work the sum out, there is only that of the addresses yet. */
+	if (BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL)
+		return;
+	more = fold(more);
+	/* The sum's words begin where the header does: at an odd offset each pair of bytes is swapped. */
+	if (((long)found->fields - (long)found->tcp) & 1)
+		more = more >> 8 | (more & 0xff) << 8;
+	found->tcp->check = ~fold((__u16)~found->tcp->check + more);
 }
 
 /* Bytes waiting at the interface. */
-static __always_inline __u64 backlog(struct __sk_buff *skb)
+static __always_inline __u64 backlog(const struct sk_buff *kernel)
 {
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-
 	return kernel->dev->qdisc->qstats.backlog;
 }
 
-/* Without a queue to look at: what a link of this capacity would have waiting. */
-static __always_inline __u64 virtual_queue(struct router *router, __u64 now, __u64 size)
+/* What is left of what waited behind the last packet: all that is known while none comes, or of a queue elsewhere. */
+static __always_inline __u64 drained(const struct router *router, __u64 now)
 {
-	__u64 passed = rw_min(rw_less(now, router->queue_at_ns), 1ull << 32);
-	__u64 left = rw_mul_shift(router->capacity, passed, 0) / 1000000000;
-	__u64 queue = rw_less(router->virtual_queue, left);
-
-	router->virtual_queue = queue + size;
-	/* Another processor may have been later, and here before. */
-	router->queue_at_ns = rw_max(router->queue_at_ns, now);
-	return queue;
+	return rw_less(router->behind, rw_part(&router->drain, rw_min(rw_less(now, router->behind_at_ns), ~0u)));
 }
 
 /* How often another processor is waited for: it needs less than a microsecond. */
 #define MOST_TRIES 4096
 
-/* BPF's own lock allows no calls while it is held, and the laws are too large for the verifier without. */
-static __always_inline int take(struct router *router)
+__attribute__((noinline)) int wait_for(__u64 *busy RW_NONNULL)
 {
 	for (int i = 0; i < MOST_TRIES; i++) {
-		if (!__sync_val_compare_and_swap(&router->busy, 0, 1))
+		if (!__sync_val_compare_and_swap(busy, 0, 1))
 			return 1;
 	}
 	return 0;
+}
+
+/* BPF's own lock allows no calls while it is held, and the laws are too large for the verifier without. */
+static __always_inline int take(struct router *router)
+{
+	return !__sync_val_compare_and_swap(&router->busy, 0, 1) || wait_for(&router->busy);
 }
 
 static __always_inline void release(struct router *router)
@@ -204,93 +293,147 @@ static __always_inline void release(struct router *router)
 	__sync_val_compare_and_swap(&router->busy, 1, 0);
 }
 
-static __always_inline void start(struct router *router, __u64 now)
+static __always_inline void set_capacity(struct router *router, __u64 capacity)
 {
-	struct rw_rcp_rule rule = router->law == ROUTER_PIQI ? RW_PIQI_RULE : RW_RCP_RULE;
-
-	if (router->law == ROUTER_XCP)
-		rw_xcp_init(&router->xcp, router->capacity, now);
+	router->capacity = capacity;
+	rw_share_of(&router->drain, capacity, 1000000000);
+	if (IS_XCP)
+		router->port.xcp.capacity = capacity;
+	else if (IS_JETMAX)
+		router->port.jetmax.capacity = capacity;
 	else
-		rw_rcp_init(&router->rcp, router->capacity, &rule, now);
-	router->is_started = 1;
+		router->port.rcp.capacity = capacity;
 }
 
-static __always_inline void law(struct router *router, __u64 now, __u64 size, __u64 waiting, struct rw_header *header)
+/* Ends what is over. */
+static __always_inline void timers(struct router *router, __u64 now, __u64 waiting)
 {
-	if (!router->is_started)
-		start(router, now);
-	if (router->is_virtual)
-		waiting = virtual_queue(router, now, size);
-	if (router->law == ROUTER_XCP) {
-		rw_xcp_packet(&router->xcp, now, size, waiting, header);
-		router->input = router->xcp.input_bw;
-		router->mean_rtt_us = router->xcp.avg_rtt_us;
-		router->says = router->xcp.feedback;
-	} else {
-		rw_rcp_packet(&router->rcp, now, size, waiting, header);
-		router->input = router->rcp.input_bw;
-		router->mean_rtt_us = router->rcp.rtt >> RW_RCP_FRACTION;
-		router->says = (__s64)(router->rcp.rate >> RW_RCP_FRACTION);
+	if (IS_XCP)
+		rw_xcp_timers(&router->port.xcp, now, waiting);
+	else if (IS_JETMAX)
+		rw_jetmax_timers(&router->port.jetmax, now);
+	else
+		rw_rcp_timers(&router->port.rcp, now, waiting);
+}
+
+/* When that is due again. */
+static __always_inline __u64 due(const struct router *router)
+{
+	if (IS_XCP)
+		return rw_min(router->port.xcp.control_at_ns, router->port.xcp.queue_at_ns);
+	return IS_JETMAX ? router->port.jetmax.interval_at_ns : router->port.rcp.slot_at_ns;
+}
+
+#define SHORTEST_WAIT_NS 1000000
+
+/* Time has come for an interval to end, whether or not a packet has. */
+static int on_timer(void *map, __u32 *key, struct router *router)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (take(router)) {
+		timers(router, now, drained(router, now));
+		release(router);
 	}
+	bpf_timer_start(&router->timer, rw_max(rw_less(due(router), now), SHORTEST_WAIT_NS), 0);
+	return 0;
+}
+
+static __always_inline void start(struct router *router, void *map, __u64 now)
+{
+	struct rw_rcp_rule rule = law == ROUTER_PIQI ? RW_PIQI_RULE : RW_RCP_RULE;
+
+	if (IS_XCP)
+		rw_xcp_init(&router->port.xcp, router->capacity, now);
+	else if (IS_JETMAX)
+		rw_jetmax_init(&router->port.jetmax, router->capacity, bpf_get_prandom_u32() % 0xffff + 1, now);
+	else
+		rw_rcp_init(&router->port.rcp, router->capacity, &rule, now);
+	set_capacity(router, router->capacity);
+	router->meter.began_ns = now;
+	router->is_started = 1;
+	bpf_timer_init(&router->timer, map, CLOCK_MONOTONIC);
+	bpf_timer_set_callback(&router->timer, on_timer);
+	bpf_timer_start(&router->timer, SHORTEST_WAIT_NS, 0);
+}
+
+static __always_inline void measure(struct router *router, __u64 now, __u64 size, __u64 waiting)
+{
+	__u64 capacity;
+
+	rw_meter_packet(&router->meter, rw_less(now, router->behind_at_ns), size, router->behind, waiting);
+	capacity = rw_meter_read(&router->meter, now, router->capacity);
+	if (capacity != router->capacity)
+		set_capacity(router, capacity);
+}
+
+/* Header is null where there is none. */
+static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, union header *header)
+{
+	if (is_virtual)
+		waiting = drained(router, now);
+	if (is_measured)
+		measure(router, now, size, waiting);
+	router->behind = waiting + size;
+	/* Another processor may have been later, and here before. */
+	router->behind_at_ns = rw_max(router->behind_at_ns, now);
+	router->waiting = waiting;
 	router->packets += 1;
 	router->bytes += size;
 	router->with_header += header != 0;
-	router->waiting = waiting;
+	if (IS_XCP)
+		rw_xcp_packet(&router->port.xcp, now, size, waiting, header ? &header->rates : 0);
+	else if (IS_JETMAX)
+		rw_jetmax_packet(&router->port.jetmax, now, size, header ? &header->jetmax.header : 0);
+	else
+		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
+}
+
+/* What a packet is granted that could not be looked at: no more than those before. */
+static __always_inline void miss(struct router *router, union header *header)
+{
+	__sync_fetch_and_add(&router->missed, 1);
+	if (IS_XCP)
+		header->rates.change = header->rates.change < 0 ? header->rates.change : 0;
+	else if (IS_JETMAX && router->is_started)
+		rw_jetmax_tell(&router->port.jetmax, &header->jetmax.header);
+	else if (router->is_started)
+		header->rates.rate = rw_min(header->rates.rate, rw_rcp_offer(&router->port.rcp));
 }
 
 SEC("tc")
 int ratewire_router(struct __sk_buff *skb)
 {
-	struct tcp_bytes bytes = {};
-	struct rw_header header = {};
-	struct router *at_router;
-	__u32 zero = 0, tcp, len, option = 0, option_len, before_rate = 0, before_change = 0;
-	__u64 now = bpf_ktime_get_ns(), waiting, size = skb->wire_len;
-	__u16 exid;
-	int has_header = 0;
+	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
+	union header header = {};
+	struct router *router;
+	struct found found;
+	__u64 now = bpf_ktime_get_ns();
+	__u32 zero = 0;
+	int has_header;
 
-	at_router = bpf_map_lookup_elem(&router, &zero);
-	if (!at_router)
+	router = bpf_map_lookup_elem(&routers, &zero);
+	if (!router)
 		return TC_ACT_UNSPEC;
-	waiting = backlog(skb);
-	exid = at_router->law == ROUTER_XCP ? RW_EXID_XCP : RW_EXID_RCP;
-	option_len = at_router->law == ROUTER_XCP ? RW_OPTION_XCP : RW_OPTION_RCP;
 
 	/* The headers of a packet that was built in pieces may not be in one. */
-	if (skb->data_end - skb->data < MOST_HEADERS)
+	if (skb->data_end - skb->data < rw_min(MOST_HEADERS, skb->len))
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
-	tcp = find_tcp(skb);
-	if (tcp && load_tcp(skb, tcp, &bytes)) {
-		len = (bytes.at[12] >> 4) * 4;
-		option = find_option(&bytes, len, exid, option_len);
-	}
-	if (option && option <= MOST_TCP) {
-		before_rate = get32(bytes.at + option + 4);
-		header.rate = rw_field_rate(before_rate);
-		header.rtt_us = get32(bytes.at + option + 8);
-		if (at_router->law == ROUTER_XCP) {
-			before_change = get32(bytes.at + option + 12);
-			header.change = rw_field_change((__s32)before_change);
-		}
-		has_header = 1;
-	}
+	has_header = find(skb, &found);
+	if (has_header)
+		read_header(&found, &header);
 
-	if (!take(at_router)) {
-		__sync_fetch_and_add(&at_router->missed, 1);
-		header.change = header.change < 0 ? header.change : 0;
-		if (at_router->law != ROUTER_XCP && at_router->is_started)
-			header.rate = rw_min(header.rate, at_router->rcp.rate >> RW_RCP_FRACTION);
+	if (take(router)) {
+		if (!router->is_started)
+			start(router, &routers, now);
+		pass(router, now, skb->wire_len, backlog(kernel), has_header ? &header : 0);
+		release(router);
 	} else {
-		law(at_router, now, size, waiting, has_header ? &header : 0);
-		release(at_router);
+		miss(router, &header);
 	}
 
-	if (!has_header)
-		return TC_ACT_UNSPEC;
-	if (at_router->law == ROUTER_XCP)
-		put32(skb, tcp, option + 12, before_change, (__u32)rw_change_field(header.change));
-	else
-		put32(skb, tcp, option + 4, before_rate, rw_rate_field(header.rate));
+	if (has_header)
+		write_header(kernel, &found, &header);
 	return TC_ACT_UNSPEC;
 }
 

@@ -5,22 +5,28 @@
 #define ROUTER_XCP 0
 #define ROUTER_RCP 1
 #define ROUTER_PIQI 2
+#define ROUTER_JETMAX 3
 
 struct router {
+	/* Ends intervals in which no packet comes. */
+	struct bpf_timer timer;
 	/* Whether a processor is at work on it. */
 	__u64 busy;
 
-	/* Set by whoever attaches it. What the law shares out, in B/s of link-layer bytes. */
+	/* Set by whoever attaches it. What the law shares out, in B/s of link-layer bytes, where measured at first. */
 	__u64 capacity;
+	/* For whoever looks; the program has both as constants. */
 	__u32 law;
-	/* Whether the queue is worked out instead of read from the interface. */
-	__u32 is_virtual;
+	__u32 is_measured;
 	/* Whether the hook that the program is at was made for it. */
 	__u32 owns_clsact;
 
 	__u32 is_started;
-	__u64 virtual_queue;
-	__u64 queue_at_ns;
+	/* What waited behind the last packet, when, and how fast it leaves: a byte's part of a nanosecond. */
+	__u64 behind;
+	__u64 behind_at_ns;
+	struct rw_share drain;
+	struct rw_meter meter;
 
 	/* For whoever looks. Packets, their link-layer bytes, and those with a congestion header. */
 	__u64 packets;
@@ -30,14 +36,10 @@ struct router {
 	__u64 missed;
 	/* Bytes waiting when the last packet came. */
 	__u64 waiting;
-	/* Of the last control interval: what arrived, B/s; and the mean RTT. */
-	__u64 input;
-	__u64 mean_rtt_us;
-	/* RCP: the rate for all. XCP: the change of the total asked for. B/s. */
-	__s64 says;
 
 	union {
 		struct rw_xcp xcp;
 		struct rw_rcp rcp;
-	};
+		struct rw_jetmax jetmax;
+	} port;
 };

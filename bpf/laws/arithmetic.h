@@ -48,12 +48,6 @@ RW_INLINE __u64 rw_add(__u64 a, __u64 b)
 	return sum < a || sum > RW_MOST ? RW_MOST : sum;
 }
 
-/* a / b rounded down; RW_MOST where b is 0. */
-RW_INLINE __u64 rw_div(__u64 a, __u64 b)
-{
-	return b ? rw_min(a / b, RW_MOST) : RW_MOST;
-}
-
 /* a * b / 2^shift rounded down, at most RW_MOST; shift below 64. */
 RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 {
@@ -71,15 +65,8 @@ RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 	return rw_min(low, RW_MOST);
 }
 
-/* A share: value / 2^shift, with as many bits of value as fit. */
-struct rw_share {
-	__u64 value;
-	__u32 shift;
-	__u32 pad;
-};
-
-/* How far n can be shifted left and stay below 2^62. */
-RW_INLINE __u32 rw_headroom(__u64 n)
+/* Bits that n takes. */
+RW_INLINE __u32 rw_bits(__u64 n)
 {
 	__u32 bits = 0;
 
@@ -89,22 +76,41 @@ RW_INLINE __u32 rw_headroom(__u64 n)
 	if (n >> 4) { n >>= 4; bits += 4; }
 	if (n >> 2) { n >>= 2; bits += 2; }
 	if (n >> 1) { n >>= 1; bits += 1; }
-	bits += (__u32)n;
-	return bits < 62 ? 62 - bits : 0;
+	return bits + (__u32)n;
 }
 
-/* n / d as a share; 0 where d is 0. n below 2^62. */
+/* A share: value / 2^shift, below 2^32, in as many bits as fit. A packet's part of something is then one product. */
+struct rw_share {
+	__u32 value;
+	__u32 shift;
+};
+
+/* n / d as a share; 0 where d is 0, and the largest where it is more. n below 2^62. */
 RW_FUNCTION int rw_share_of(struct rw_share *share RW_NONNULL, __u64 n, __u64 d)
 {
-	share->shift = rw_headroom(n);
-	share->value = d ? (n << share->shift) / d : 0;
+	__u32 shift = rw_less(62, rw_bits(n));
+	__u64 value = d ? (n << (shift & 63)) / d : 0;
+	__u32 over = rw_less(rw_bits(value), 32);
+
+	if (over > shift) {
+		value = ~0u;
+		shift = over;
+	} else {
+		value >>= over & 63;
+	}
+	share->value = (__u32)value;
+	share->shift = shift - over;
 	return 0;
 }
 
-/* share * n * 2^fraction rounded down, at most RW_MOST; fraction at most 10. */
-RW_FUNCTION __u64 rw_times(const struct rw_share *share RW_NONNULL, __u64 n, __u32 fraction)
+/* share * n, rounded down; n below 2^32. */
+RW_INLINE __u64 rw_part(const struct rw_share *share, __u64 n)
 {
-	if (share->shift < fraction)
-		return rw_mul_shift(share->value, n << ((fraction - share->shift) & 15), 0);
-	return rw_mul_shift(share->value, n, share->shift - fraction);
+	return ((__u64)share->value * (__u32)n) >> (share->shift & 63);
+}
+
+/* share * n rounded down, at most RW_MOST. */
+RW_INLINE __u64 rw_times(const struct rw_share *share, __u64 n)
+{
+	return rw_mul_shift(share->value, n, share->shift);
 }

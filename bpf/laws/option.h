@@ -8,10 +8,25 @@
  *       +-------+-------+--------+----------------+---------------+---------------+---------------+
  *  RCP  |  254  |  16   |  'Rr'  | rate, 16 B/s   | RTT, us       | returned      |
  *       +-------+-------+--------+----------------+---------------+---------------+
- *  any  |  254  |   8   |        | returned       |                 on pure acknowledgements
+ *  both |  254  |   8   |        | returned       |                 on pure acknowledgements
  *       +-------+-------+--------+----------------+
  *
- * All fields are big-endian. 20 bytes fit beside timestamps (12 of 40), 8 beside timestamps and two SACK blocks.
+ *  JetMax, kind 254, 28 bytes, 'Rj', then six words; what is returned is in the second three, and on pure
+ *  acknowledgements alone, in 12 bytes:
+ *       +----------------+----------------+       +----------------+----------------+
+ *       | bottleneck     | proposed       |       | load           | router         |
+ *       +--------+-------+----------------+       +--------+-------+----------------+
+ *       | number | g of bottleneck        |       | number | g                      |
+ *       +--------+------------------------+       +--------+------------------------+
+ *       | marker | g of proposed          |       | marker | rate                   |
+ *       +--------+------------------------+       +--------+------------------------+
+ *       | router         | 0     | marker |
+ *       +--------+-------+-------+--------+       rates in B/s, 24 bits: 5 of exponent, 19 of mantissa, all ones for
+ *       | number | g                      |       unknown; load 16 bits: 5 and 11, in 2^-26
+ *       +--------+------------------------+
+ *
+ * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and one SACK block, 8 beside
+ * timestamps and two.
  *
  * XCP's change is how fast the flow's rate is to change, in units of 1024 B/s a second, where the drafts have a
  * packet's part of the change in a round trip. A packet is granted Cp X - Cn size; with X = size / rate, all packets
@@ -26,9 +41,12 @@
 #define RW_OPTION_KIND 254
 #define RW_EXID_XCP 0x5278
 #define RW_EXID_RCP 0x5272
+#define RW_EXID_JETMAX 0x526a
 #define RW_OPTION_MINIMAL 8
 #define RW_OPTION_RCP 16
 #define RW_OPTION_XCP 20
+#define RW_OPTION_JETMAX 28
+#define RW_OPTION_JETMAX_MINIMAL 12
 
 /* In the option a rate is in units of 2^RW_RATE_UNIT B/s, and a change in units of 2^RW_CHANGE_UNIT B/s a second. */
 #define RW_RATE_UNIT 4
@@ -70,4 +88,55 @@ RW_INLINE __s32 rw_change_field(__s64 change)
 RW_INLINE __s64 rw_field_change(__s32 field)
 {
 	return (__s64)field * (1 << RW_CHANGE_UNIT);
+}
+
+/* The larger a number, the larger these: mantissa << exponent, rounded down. */
+RW_INLINE __u32 rw_real(__u64 n, __u32 mantissa)
+{
+	__u32 exponent = rw_less(rw_bits(n), mantissa);
+
+	/* More than fits is the most that does. */
+	return exponent > 31 ? (32u << mantissa) - 1 : exponent << mantissa | (__u32)(n >> exponent);
+}
+
+#define RW_RATE_MANTISSA 19
+#define RW_LOAD_MANTISSA 11
+#define RW_REAL_UNKNOWN 0xffffffu
+
+/* B/s as JetMax has it in its option, and back. */
+RW_INLINE __u32 rw_rate_real(__u64 rate)
+{
+	return rw_real(rate, RW_RATE_MANTISSA);
+}
+
+RW_INLINE __u64 rw_real_rate(__u32 field)
+{
+	return (__u64)(field & ((1u << RW_RATE_MANTISSA) - 1)) << (field >> RW_RATE_MANTISSA & 31);
+}
+
+RW_INLINE __u32 rw_load_real(__u64 load)
+{
+	return rw_real(load, RW_LOAD_MANTISSA);
+}
+
+/* X, the time that a sender of this rate takes for so many bytes: 0 where there is none, at most RW_MOST_X, in units of
+ * 2^-30 s. */
+#define RW_X_SECOND 30
+#define RW_MOST_X 0xffffffffull
+
+RW_INLINE __u64 rw_x(__u64 size, __u64 rate)
+{
+	return rate ? rw_min((size << RW_X_SECOND) / rate, RW_MOST_X) : 0;
+}
+
+/* Fraction bits of a sender's rate. */
+#define RW_SENDER_FRACTION 8
+
+/* Below which routers cannot answer: no control interval is shorter. */
+#define RW_SHORTEST_ANSWER_US 5000
+
+/* Before anything was heard, once the first RTT is known: window bytes may go in each, or in the shortest answer's time. */
+RW_INLINE __u64 rw_first_rate(__u64 window, __u64 rtt_us)
+{
+	return rw_min(rw_mul_shift(window, 1000000, 0) / rw_max(rtt_us, RW_SHORTEST_ANSWER_US), RW_MOST_RATE);
 }

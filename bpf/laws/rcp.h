@@ -75,15 +75,15 @@ RW_FUNCTION int rw_rcp_mean_rtt(struct rw_rcp *port RW_NONNULL)
 		port->sample = rw_mul_shift(port->sum_rtt, 1 << RW_RCP_FRACTION, 0) / port->rtt_bytes;
 	rw_share_of(&gain, rw_min(slot, port->rtt), port->rtt);
 	if (port->sample >= port->rtt) {
-		port->rtt += rw_times(&gain, port->sample - port->rtt, 0);
+		port->rtt += rw_times(&gain, port->sample - port->rtt);
 	} else {
-		__u64 step = rw_times(&gain, port->rtt - port->sample, 0);
+		__u64 step = rw_times(&gain, port->rtt - port->sample);
 		struct rw_share down, flow;
 
 		rw_share_of(&down, port->sample, port->rtt);
 		rw_share_of(&flow, port->rate >> RW_RCP_FRACTION, port->capacity);
-		step = rw_times(&down, step, 0);
-		port->rtt -= rw_min(rw_times(&flow, step, 0), port->rtt);
+		step = rw_times(&down, step);
+		port->rtt -= rw_min(rw_times(&flow, step), port->rtt);
 	}
 	port->rtt = rw_max(port->rtt, (__u64)RW_RCP_LEAST_RTT_US << RW_RCP_FRACTION);
 	port->sum_rtt = 0;
@@ -110,9 +110,9 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 		rw_share_of(&step, spare > excess ? spare - excess : excess - spare, target);
 		least = ((__u64)RW_RCP_LEAST_WINDOW * 1000000 << RW_RCP_FRACTION) / rtt_us;
 		if (spare > excess)
-			port->rate += rw_times(&step, rw_times(&slot, port->rate, 0), 0);
+			port->rate += rw_times(&step, rw_times(&slot, port->rate));
 		else
-			port->rate = rw_less(port->rate, rw_times(&step, rw_times(&slot, port->rate, 0), 0));
+			port->rate = rw_less(port->rate, rw_times(&step, rw_times(&slot, port->rate)));
 		port->rate = rw_max(rw_min(port->rate, target << RW_RCP_FRACTION), rw_max(least, 1));
 	}
 	port->input = 0;
@@ -130,6 +130,12 @@ RW_INLINE void rw_rcp_timers(struct rw_rcp *port, __u64 now_ns, __u64 queue)
 	rw_rcp_slot(port, now_ns, queue);
 }
 
+/* The rate for all, B/s. */
+RW_INLINE __u64 rw_rcp_offer(const struct rw_rcp *port)
+{
+	return port->rate >> RW_RCP_FRACTION;
+}
+
 /* A packet comes to the queue, behind queue bytes; header is null where it carries none. */
 RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
@@ -141,7 +147,7 @@ RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u6
 		port->sum_rtt += size * rw_min(header->rtt_us, RW_RCP_MOST_RTT_US);
 		port->rtt_bytes += size;
 	}
-	header->rate = rw_min(header->rate, port->rate >> RW_RCP_FRACTION);
+	header->rate = rw_min(header->rate, rw_rcp_offer(port));
 }
 
 /* RCP's or PIQI-RCP's sender: the rate that routers offer, taken at once or, upwards, by a ramp. */

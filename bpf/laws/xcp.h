@@ -4,7 +4,8 @@
  *
  * Differences from the draft:
  * - the header's change is that of the flow's rate in time (option.h);
- * - X is size / rate, at most RW_MOST_X;
+ * - X is size / rate, at most RW_MOST_X, in units of 2^-30 s: nearly nanoseconds, and what is given in a second is a
+ *   shift away;
  * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
  *   order of arrivals: the queue is first-in-first-out, so it is the same order;
  * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers).
@@ -17,12 +18,10 @@
 #define RW_XCP_ALPHA 26214 /* 0.4 in 2^-16 */
 #define RW_XCP_BETA 14829 /* 0.4^2 sqrt(2) in 2^-16 */
 #define RW_XCP_GAMMA 6554 /* 0.1 in 2^-16 */
-#define RW_XCP_MIN_INTERVAL_US 5000
+#define RW_XCP_MIN_INTERVAL_US RW_SHORTEST_ANSWER_US
 #define RW_XCP_MAX_INTERVAL_US 1000000
 #define RW_XCP_FIRST_INTERVAL_US RW_XCP_MIN_INTERVAL_US
 #define RW_XCP_ALLOWED_QUEUE_US 2000
-/* Spacing of packets, in nanoseconds, above which a flow counts as one of this spacing. */
-#define RW_MOST_X 0xffffffffull
 /* Fraction bits of residues. */
 #define RW_XCP_FRACTION 10
 
@@ -31,12 +30,12 @@ struct rw_xcp {
 
 	/* Of this control interval. */
 	__u64 input;
-	__u64 sum_x_ns;
-	/* X of the packets that know their RTT, and X RTT of those, in 2^10 ns us. */
-	__u64 sum_x_known_ns;
+	__u64 sum_x;
+	/* X of the packets that know their RTT, and X RTT of those, in 2^10 us. */
+	__u64 sum_x_known;
 	__u64 sum_x_rtt;
 
-	/* To give and take in this interval: B/s in 2^-RW_XCP_FRACTION; B/s per ns of X; B/s per byte. */
+	/* To give and take in this interval, B/s in 2^-RW_XCP_FRACTION: in all; for X; for a byte. */
 	__u64 residue_pos;
 	__u64 residue_neg;
 	struct rw_share cp;
@@ -72,7 +71,7 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
 RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 {
 	__u64 spare, excess, magnitude, shuffled, draining;
-	__u64 known = port->sum_x_known_ns >> 10;
+	__u64 known = port->sum_x_known >> 10;
 
 	if (known)
 		port->avg_rtt_us = rw_min(rw_max(port->sum_x_rtt / known, RW_XCP_MIN_INTERVAL_US),
@@ -90,17 +89,15 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 	magnitude = port->feedback < 0 ? -port->feedback : port->feedback;
 
 	shuffled = rw_less(rw_mul_shift(port->input_bw, RW_XCP_GAMMA, 16), magnitude);
-	port->residue_pos = shuffled + (port->feedback > 0 ? magnitude : 0);
-	port->residue_neg = shuffled + (port->feedback < 0 ? magnitude : 0);
-	rw_share_of(&port->cp, port->residue_pos, port->sum_x_ns);
+	port->residue_pos = (shuffled + (port->feedback > 0 ? magnitude : 0)) << RW_XCP_FRACTION;
+	port->residue_neg = (shuffled + (port->feedback < 0 ? magnitude : 0)) << RW_XCP_FRACTION;
+	rw_share_of(&port->cp, port->residue_pos, port->sum_x);
 	rw_share_of(&port->cn, port->residue_neg, port->input);
-	port->gain = rw_times(&port->cp, 1000000000, 0);
-	port->residue_pos <<= RW_XCP_FRACTION;
-	port->residue_neg <<= RW_XCP_FRACTION;
+	port->gain = rw_times(&port->cp, 1ull << (RW_X_SECOND - RW_XCP_FRACTION));
 
 	port->input = 0;
-	port->sum_x_ns = 0;
-	port->sum_x_known_ns = 0;
+	port->sum_x = 0;
+	port->sum_x_known = 0;
 	port->sum_x_rtt = 0;
 	port->interval_us = port->avg_rtt_us;
 	port->control_at_ns = now_ns + port->interval_us * 1000;
@@ -132,24 +129,20 @@ RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 }
 
 /* What a packet of this rate, spacing and size is granted (lines 19 to 28). */
-RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *header RW_NONNULL, __u64 x_ns,
-			 __u64 size)
+RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64 x, __u64 size)
 {
-	__u64 pos = rw_times(&port->cp, x_ns, RW_XCP_FRACTION);
-	__u64 neg = rw_times(&port->cn, size, RW_XCP_FRACTION);
-	__s64 allotted;
-
+	__u64 pos = rw_part(&port->cp, x), neg = rw_part(&port->cn, size);
 	/* Cp - Cn rate; a flow that does not know its rate gains nothing. */
-	allotted = -(__s64)rw_times(&port->cn, rw_max(header->rate, size), 0);
-	if (header->rate)
-		allotted += (__s64)port->gain;
+	__u64 taken = rw_part(&port->cn, rw_max(header->rate, size) >> RW_RATE_UNIT) >>
+		      (RW_XCP_FRACTION - RW_RATE_UNIT);
+	__s64 allotted = (header->rate ? (__s64)port->gain : 0) - (__s64)taken;
 
 	if (header->change > allotted) {
 		header->change = allotted;
 	} else if (header->rate) {
 		/* Another router, or the sender, wanted less: the packet's part of what is left goes to the others. */
 		__u64 wish = header->change < 0 ? -header->change : header->change;
-		__u64 part = rw_mul_shift(wish, size << 5, 0) / header->rate << 5;
+		__u64 part = (wish >> RW_CHANGE_UNIT) * x >> (RW_X_SECOND - RW_XCP_FRACTION - RW_CHANGE_UNIT);
 
 		if (header->change < 0) {
 			neg = rw_min(port->residue_neg, rw_add(pos, part));
@@ -167,28 +160,25 @@ RW_FUNCTION int rw_xcp_grant(struct rw_xcp *port RW_NONNULL, struct rw_header *h
 	}
 	if (!port->residue_neg)
 		port->cn.value = 0;
-	return 0;
 }
 
 /* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to 6 and 19 to 28. */
 RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
-	__u64 x_ns = 0;
+	__u64 x;
 
 	rw_xcp_timers(port, now_ns, queue);
 	port->input += size;
 	if (!header)
 		return;
-	header->rate = rw_min(header->rate, RW_MOST_RATE);
-	if (header->rate)
-		x_ns = rw_min(size * 1000000000 / header->rate, RW_MOST_X);
-	port->sum_x_ns += x_ns;
+	x = rw_x(size, header->rate);
+	port->sum_x += x;
 	if (header->rtt_us) {
-		port->sum_x_known_ns += x_ns;
+		port->sum_x_known += x;
 		port->sum_x_rtt =
-			rw_add(port->sum_x_rtt, (x_ns * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US)) >> 10);
+			rw_add(port->sum_x_rtt, x * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US) >> 10);
 	}
-	rw_xcp_grant(port, header, x_ns, size);
+	rw_xcp_grant(port, header, x, size);
 }
 
 /* XCP's sender in integers (4.1): the rate that routers allow, from which window and pace follow. */
@@ -207,7 +197,6 @@ struct rw_xcp_sender {
 	__u64 measured;
 };
 
-#define RW_SENDER_FRACTION 8
 /* Acknowledgements of more than this count as of this. */
 #define RW_MOST_ACKED (1ull << 20)
 
@@ -222,11 +211,10 @@ RW_INLINE void rw_xcp_set_rate(struct rw_xcp_sender *sender, __u64 rate, __u64 l
 	sender->allowed = rw_min(rw_max(rate, least), RW_MOST_RATE) << RW_SENDER_FRACTION;
 }
 
-/* The first RTT is known: window bytes may go in each, or in the shortest control interval of a router, which cannot
- * answer sooner. */
+/* The first RTT is known. */
 RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us)
 {
-	rw_xcp_set_rate(sender, rw_div(window * 1000000, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US)), 1);
+	rw_xcp_set_rate(sender, rw_first_rate(window, rtt_us), 1);
 	sender->round_us = now_us;
 }
 

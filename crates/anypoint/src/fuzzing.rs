@@ -84,6 +84,8 @@ impl World {
             packet: payload + Bytes::new(40),
             flow_control: if how & 8 == 0 { FlowControl::Strict } else { FlowControl::Soft },
             shuffle: 0.1,
+            // Operations are up to a quarter of a millisecond apart.
+            idle_expiry: Duration::from_millis(1 + u64::from(how >> 4)),
         };
         let routing: Box<dyn Routing> = match how & 3 {
             0 => Box::new(RoundRobin::default()),
@@ -151,7 +153,7 @@ impl World {
     }
 
     fn peer_sends(&mut self, unit: u64) {
-        let frame = unit.to_le_bytes();
+        let frame = (unit / self.frame).to_le_bytes();
         self.hand_in(Side::Peer, unit, &frame);
     }
 
@@ -171,14 +173,18 @@ impl World {
             match output {
                 Output::Segment(Side::Member(k), segment) => {
                     let member = &mut self.members[k];
-                    if let Some((Side::Peer, unit)) = cause {
+                    if let Some((Side::Peer, unit)) = cause
+                        && self.is_honest
+                    {
                         assert!(!self.peer.is_safe(unit), "unit {unit} was acknowledged before");
                         member.given.carry(segment.offset, unit, 0);
                     }
                     member.to.push(Flight { life: member.life, packet: segment });
                 }
                 Output::Segment(Side::Peer, segment) => {
-                    if let Some((Side::Member(k), unit)) = cause {
+                    if let Some((Side::Member(k), unit)) = cause
+                        && self.is_honest
+                    {
                         let owner = k as u32 + (self.members[k].life << 8);
                         self.gathered.carry(segment.offset, unit, owner);
                     }

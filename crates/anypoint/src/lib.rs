@@ -17,7 +17,9 @@
 //!   it may have been given some: the rest goes to another. What it had sent and the peer did not get,
 //!   nobody can send again: the peer is told to skip it.
 //! - **State** is a range for each frame or packet that is not acknowledged, and a few numbers a member.
-//!   A member that is silent for four of its round trips counts for nothing until it sends again.
+//!   A member that is silent for four of its round trips counts for nothing until it sends again. Of a
+//!   connection that is silent for [`SwitchConfig::idle_expiry`] and owes nothing two numbers a member stay:
+//!   where the streams are. With the next packet it is set up anew.
 //!
 //! # Headers
 //!
@@ -60,12 +62,14 @@
 //! See [`FlowControl`]. Soft flow control holds senders back at the receiver (XCP's option
 //! `flow_control = "soft"`); the switch then leaves windows whole.
 
+mod connection;
 pub mod fuzzing;
 mod merge;
 mod ranges;
 mod ratios;
 mod relay;
 pub mod routing;
+mod settled;
 mod split;
 mod switch;
 #[cfg(test)]

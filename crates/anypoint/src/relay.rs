@@ -10,6 +10,7 @@ use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::Bytes;
 
 use crate::ranges::Ranges;
+use crate::settled::{Settled, Unfinished};
 
 /// In place of a source that is gone.
 const GONE: u32 = u32::MAX;
@@ -20,22 +21,22 @@ const MOST_BLOCKS: usize = 64;
 /// The streams of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Relay {
-    sources: Vec<Source>,
-    targets: Vec<Target>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) targets: Vec<Target>,
     /// Whether targets may fail, and with them what they have not got in order.
     may_fail: bool,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Source {
+pub(crate) struct Source {
     /// What targets have acknowledged for good, all that was before it in their streams included.
-    acked: Ranges,
+    pub(crate) acked: Ranges,
     /// What they have said to have: that too, and what they may throw away yet (RFC 2018, section 8).
-    heard: Ranges,
+    pub(crate) heard: Ranges,
     /// Where its unacknowledged ranges went, in order.
-    places: VecDeque<Place>,
+    pub(crate) places: VecDeque<Place>,
     /// All below has, or had, a place.
-    placed: u64,
+    pub(crate) placed: u64,
     /// In the range that was acknowledged last.
     newest: u64,
     /// The acknowledged range whose turn it is to be told again.
@@ -57,19 +58,19 @@ pub(crate) struct Place {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Target {
+pub(crate) struct Target {
     /// What was given places, in order.
-    owed: VecDeque<Owed>,
-    next: u64,
-    cumulative: u64,
+    pub(crate) owed: VecDeque<Owed>,
+    pub(crate) next: u64,
+    pub(crate) cumulative: u64,
     /// All that is acknowledged is below.
-    highest: u64,
+    pub(crate) highest: u64,
     outstanding: u64,
 }
 
 /// A range of a target's stream, and whose it is.
 #[derive(Clone, Copy, Debug)]
-struct Owed {
+pub(crate) struct Owed {
     at: u64,
     end: u64,
     source: u32,
@@ -99,21 +100,25 @@ pub(crate) struct Fresh {
 }
 
 impl Relay {
-    /// From the peer to so many members, which may fail.
-    pub(crate) fn inbound(members: usize) -> Relay {
-        Relay::new(1, members, true)
+    /// From the peer to members, which may fail.
+    pub(crate) fn inbound(settled: &Settled) -> Relay {
+        Relay::new(settled, true)
     }
-    /// From so many members to the peer.
-    pub(crate) fn outbound(members: usize) -> Relay {
-        Relay::new(members, 1, false)
+    /// From members to the peer.
+    pub(crate) fn outbound(settled: &Settled) -> Relay {
+        Relay::new(settled, false)
     }
 
-    fn new(sources: usize, targets: usize, may_fail: bool) -> Relay {
-        Relay {
+    fn new(settled: &Settled, may_fail: bool) -> Relay {
+        let mut relay = Relay {
             may_fail,
-            sources: vec![Source::default(); sources],
-            targets: vec![Target::default(); targets],
+            sources: settled.below.iter().map(|below| Source::at(*below)).collect(),
+            targets: settled.ends.iter().map(|end| Target::at(*end)).collect(),
+        };
+        if let Some(Unfinished { source, end, target }) = settled.unfinished {
+            relay.place(source, settled.below[source], end, target);
         }
+        relay
     }
 
     /// All of a source's stream below this is acknowledged for good.

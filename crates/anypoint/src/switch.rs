@@ -1,18 +1,12 @@
 //! The switch: packets in, packets out.
 
-use ratewire_laws::junction::Junction;
-use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Segment, SegmentKind};
-use ratewire_units::{Bytes, Duration, Throughput, Time};
+use ratewire_laws::AnyLaw;
+use ratewire_transport::{Ack, Segment};
+use ratewire_units::{Bytes, Duration, Time};
 
-use crate::merge::Merge;
-use crate::relay::{Fresh, Place, Relay, Sent};
-use crate::routing::{Frame, Member, Routing};
-use crate::split::Split;
+use crate::connection::{Connection, Idle};
+use crate::routing::{Member, Routing};
 use crate::windows::{FlowControl, Windows};
-
-/// How long a gap that a failed member has left waits to be closed again.
-const CLOSE_AGAIN: Duration = Duration::from_millis(200);
 
 /// What a switch is to do.
 #[derive(Clone, Debug)]
@@ -32,6 +26,8 @@ pub struct SwitchConfig {
     /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
     /// XCP moves 0.1 between flows (SIGCOMM 2002, gamma); the paper's switch 0.
     pub shuffle: f64,
+    /// When nothing has passed for so long, and nothing is owed, the switch forgets all but where the streams are.
+    pub idle_expiry: Duration,
 }
 
 /// A neighbour of the switch.
@@ -57,77 +53,86 @@ pub enum Output {
 /// One connection of a peer with an ensemble.
 #[derive(Debug)]
 pub struct Switch {
-    law: AnyLaw,
-    frame: u64,
-    payload: u64,
-    routing: Box<dyn Routing>,
-    members: Vec<Member>,
-    /// How many of them are up.
-    up: usize,
-    inbound: Relay,
-    split: Split,
-    outbound: Relay,
-    merge: Merge,
-    windows: Windows,
-    /// The peer has asked to open, and these have not answered yet.
-    unanswered: Vec<bool>,
-    /// These members have asked: to open, and whether there is room.
-    opening: Vec<bool>,
-    asking: Vec<bool>,
-    /// When gaps in the peer's stream are closed again; [`Time::NEVER`] while there are none.
-    close_again: Time,
+    ground: Ground,
+    /// Its soft state, unless it is idle.
+    connection: Option<Box<Connection>>,
+    /// What is left of it: where its streams were when it was idle last.
+    rest: Idle,
+    /// When a packet passed last.
+    passed: Time,
+    /// When it is looked whether the connection is idle.
+    look_at: Time,
     /// What the gaps came to.
     skipped: Bytes,
-    /// The headers that acknowledgements carried last, for those that the switch makes itself.
-    last_header: [Header; 2],
-    fresh: Vec<Fresh>,
 }
 
-/// Which of the two last headers.
-const INBOUND: usize = 0;
-const OUTBOUND: usize = 1;
+/// What a connection stands on: it outlives idleness.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) config: SwitchConfig,
+    pub(crate) routing: Box<dyn Routing>,
+    pub(crate) members: Vec<Member>,
+    /// How many of them are up.
+    pub(crate) up: usize,
+    /// What receivers said they have room for stays so until they are sent something.
+    pub(crate) windows: Windows,
+}
+
+impl Ground {
+    pub(crate) fn members_up(&self) -> Vec<usize> {
+        (0..self.members.len()).filter(|k| self.members[*k].is_up).collect()
+    }
+    /// Payload of a frame.
+    pub(crate) fn frame(&self) -> u64 {
+        self.config.frame.get()
+    }
+    /// Payload of a full packet.
+    pub(crate) fn payload(&self) -> u64 {
+        self.config.payload.get()
+    }
+    pub(crate) fn law(&self) -> &AnyLaw {
+        &self.config.law
+    }
+}
 
 impl Switch {
     /// A switch whose members are all up.
     pub fn new(config: SwitchConfig, routing: Box<dyn Routing>) -> Switch {
-        let SwitchConfig { law, members: count, frame, payload, packet, flow_control, shuffle } =
-            config;
-        let frame = frame.max(Bytes::new(1));
+        let count = config.members;
+        let config = SwitchConfig { frame: config.frame.max(Bytes::new(1)), ..config };
         Switch {
-            frame: frame.get(),
-            payload: payload.get(),
-            routing,
-            members: vec![Member { is_up: true, outstanding: Bytes::ZERO }; count],
-            up: count,
-            inbound: Relay::inbound(count),
-            split: Split::new(&law, count, packet, frame),
-            outbound: Relay::outbound(count),
-            merge: Merge::new(&law, count, packet, shuffle),
-            windows: Windows::new(flow_control, count, payload),
-            unanswered: vec![false; count],
-            opening: vec![false; count],
-            asking: vec![false; count],
-            close_again: Time::NEVER,
+            connection: None,
+            rest: Idle::new(count),
+            ground: Ground {
+                windows: Windows::new(config.flow_control, count, config.payload),
+                config,
+                routing,
+                members: vec![Member { is_up: true, outstanding: Bytes::ZERO }; count],
+                up: count,
+            },
+            passed: Time::ZERO,
+            look_at: Time::NEVER,
             skipped: Bytes::ZERO,
-            last_header: [Header::None; 2],
-            fresh: Vec::new(),
-            law,
         }
     }
 
     /// Payload of the peer's stream that members have acknowledged.
     pub fn acknowledged_inbound(&self) -> Bytes {
-        self.inbound.acknowledged(0)
+        let rest = self.rest.inbound.below(0);
+        self.connection.as_ref().map_or(rest, |connection| connection.inbound.acknowledged(0))
     }
     /// Payload of a member's stream that the peer has acknowledged.
     pub fn acknowledged_outbound(&self, member: usize) -> Bytes {
-        self.outbound.acknowledged(member)
+        let rest = self.rest.outbound.below(member);
+        self.connection.as_ref().map_or(rest, |connection| connection.outbound.acknowledged(member))
     }
     /// Payload on its way to the peer, or to a member.
     pub fn outstanding(&self, to: Side) -> Bytes {
-        match to {
-            Side::Peer => self.outbound.outstanding(0),
-            Side::Member(k) => self.inbound.outstanding(k),
+        match (&self.connection, to) {
+            (Some(connection), Side::Peer) => connection.outbound.outstanding(0),
+            (Some(connection), Side::Member(k)) => connection.inbound.outstanding(k),
+            (None, Side::Peer) => self.rest.outbound.outstanding(0),
+            (None, Side::Member(k)) => self.rest.inbound.outstanding(k),
         }
     }
     /// Payload of the peer's stream that stayed empty: failed members had sent it and nobody sends it
@@ -137,7 +142,14 @@ impl Switch {
     }
     /// Ranges that are remembered: all the state that grows with what is outstanding.
     pub fn remembered(&self) -> usize {
-        self.inbound.len() + self.outbound.len()
+        match &self.connection {
+            Some(connection) => connection.inbound.len() + connection.outbound.len(),
+            None => self.rest.inbound.len() + self.rest.outbound.len(),
+        }
+    }
+    /// Whether all that is known is where the streams are: nothing has passed yet, or not for long.
+    pub fn is_idle(&self) -> bool {
+        self.connection.is_none()
     }
 
     /// A packet has come from a sender; `content` is what the frame it belongs to begins with, `marked`
@@ -151,39 +163,51 @@ impl Switch {
         marked: bool,
         out: &mut Vec<Output>,
     ) {
-        match (from, segment.kind) {
-            (Side::Peer, SegmentKind::Open) => self.open_inbound(segment, out),
-            (Side::Peer, _) if segment.payload == Bytes::ZERO => self.probe_inbound(segment, out),
-            (Side::Peer, _) => self.inbound_data(now, segment, content, marked, out),
-            (Side::Member(k), _) if !self.members[k].is_up => {}
-            (Side::Member(k), SegmentKind::Open) => {
-                self.opening[k] = true;
-                let mut segment = *segment;
-                self.merge.data(now, &self.law, k, &mut segment.header);
-                out.push(Output::Segment(Side::Peer, segment));
-            }
-            (Side::Member(k), _) => self.outbound_data(now, k, segment, marked, out),
+        if self.knows(from) {
+            let (connection, ground) = self.wake(now);
+            connection.on_segment(ground, now, from, segment, content, marked, out);
         }
     }
 
     /// An acknowledgement has come from a receiver.
     pub fn on_ack(&mut self, now: Time, from: Side, ack: &Ack, out: &mut Vec<Output>) {
+        if self.knows(from) {
+            let (connection, ground) = self.wake(now);
+            connection.on_ack(ground, now, from, ack, out);
+        }
+    }
+
+    /// Whether packets from there count: not those of a member that is down.
+    fn knows(&self, from: Side) -> bool {
         match from {
-            Side::Peer => self.outbound_ack(now, ack, out),
-            Side::Member(k) if self.members[k].is_up => self.inbound_ack(k, ack, out),
-            Side::Member(_) => {}
+            Side::Peer => true,
+            Side::Member(k) => self.ground.members[k].is_up,
         }
     }
 
     /// When [`Switch::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
     pub fn deadline(&self) -> Time {
-        self.close_again
+        self.connection.as_ref().map_or(Time::NEVER, |c| c.close_again.min(self.look_at))
     }
 
     /// Called at [`Switch::deadline`].
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now >= self.close_again {
-            self.close_gaps(now, out);
+        let Some(connection) = &mut self.connection else { return };
+        if now >= connection.close_again {
+            connection.close_gaps(now, out);
+        }
+        if now < self.look_at {
+            return;
+        }
+        let idle_expiry = self.ground.config.idle_expiry;
+        let expires = self.passed + idle_expiry;
+        if now < expires {
+            self.look_at = expires;
+        } else if let Some(rest) = connection.rest() {
+            self.rest = rest;
+            self.connection = None;
+        } else {
+            self.look_at = now + idle_expiry;
         }
     }
 
@@ -191,256 +215,29 @@ impl Switch {
     /// again; what it had sent and did not arrive is skipped.
     pub fn fail(&mut self, now: Time, member: usize, out: &mut Vec<Output>) {
         let before = core::mem::replace(
-            &mut self.members[member],
+            &mut self.ground.members[member],
             Member { is_up: false, outstanding: Bytes::ZERO },
         );
-        self.up -= usize::from(before.is_up);
-        self.inbound.drop_target(member);
-        self.outbound.drop_source(member);
-        self.split.forget(member);
-        self.merge.forget(member);
-        self.windows.forget(member);
-        self.opening[member] = false;
-        self.asking[member] = false;
-        let gaps = self.outbound.abandoned(0).iter().map(|(from, to)| to - from).sum();
-        self.skipped += Bytes::new(gaps);
-        self.close_gaps(now, out);
-        if core::mem::take(&mut self.unanswered[member]) && !self.unanswered.contains(&true) {
-            self.answer_open(Header::None, out);
-        }
+        self.ground.up -= usize::from(before.is_up);
+        let (connection, ground) = self.wake(now);
+        let skipped = connection.fail(ground, now, member, out);
+        self.skipped += skipped;
     }
 
     /// A member is there again, with new streams both ways.
     pub fn recover(&mut self, member: usize) {
-        self.up += usize::from(!self.members[member].is_up);
-        self.members[member].is_up = true;
+        self.ground.up += usize::from(!self.ground.members[member].is_up);
+        self.ground.members[member].is_up = true;
     }
 
-    fn members_up(&self) -> Vec<usize> {
-        (0..self.members.len()).filter(|k| self.members[*k].is_up).collect()
-    }
-
-    // Inbound.
-
-    /// All members are asked, and the peer is answered when all have answered.
-    fn open_inbound(&mut self, segment: &Segment, out: &mut Vec<Output>) {
-        for k in self.members_up() {
-            self.unanswered[k] = true;
-            let mut segment = *segment;
-            self.split.open(&self.law, k, &mut segment.header);
-            out.push(Output::Segment(Side::Member(k), segment));
-        }
-    }
-
-    fn answer_open(&mut self, header: Header, out: &mut Vec<Output>) {
-        let ack = self.ack_to_peer(header, false);
-        out.push(Output::Ack(Side::Peer, Ack { opens: true, ..ack }));
-    }
-
-    /// The peer asks whether there is room: who has least knows.
-    fn probe_inbound(&mut self, segment: &Segment, out: &mut Vec<Output>) {
-        let up = self.members_up().into_iter();
-        if let Some(k) = up.min_by_key(|k| self.windows.of_member(*k)) {
-            let segment = Segment { offset: self.inbound.next(k), ..*segment };
-            out.push(Output::Segment(Side::Member(k), segment));
-        }
-    }
-
-    fn inbound_data(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        content: &[u8],
-        marked: bool,
-        out: &mut Vec<Output>,
-    ) {
-        let Segment { offset, payload, .. } = *segment;
-        if self.inbound.is_acknowledged(0, offset, offset.saturating_add(payload.get())) {
-            let ack = self.ack_to_peer(self.last_header[INBOUND], false);
-            out.push(Output::Ack(Side::Peer, ack));
-            return;
-        }
-        // Whole to one member; but a packet that is not where one is expected to begin may have parts with
-        // places of their own.
-        let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
-        while offset < end {
-            let known = self.inbound.find(0, offset);
-            let Some(place) = known.or_else(|| self.route(offset, end, content)) else { return };
-            let (k, at) = (place.target as usize, place.at + (offset - place.start));
-            let payload = Bytes::new(place.end.min(end) - offset);
-            let mut segment = Segment { offset: at, payload, ..*segment };
-            let wish = self.split.data(now, &self.law, k, payload, &mut segment.header);
-            self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
-            out.push(Output::Segment(Side::Member(k), segment));
-            offset += payload.get();
-        }
-    }
-
-    /// Gives the frame of the packet from `offset` to `end` a place, and those before it that were lost on
-    /// their way here, if the module can tell where they go: so that each member's order is the peer's.
-    fn route(&mut self, offset: u64, end: u64, content: &[u8]) -> Option<Place> {
-        // A frame of several packets is where its number says, one of a packet is the packet: in the
-        // stream of a merging switch it may begin anywhere.
-        let start = if self.frame > self.payload { offset - offset % self.frame } else { offset };
-        let end =
-            if self.frame > self.payload { end.max(start.saturating_add(self.frame)) } else { end };
-        if !self.routing.reads_content() {
-            let mut lost = self.inbound.placed(0);
-            while lost < start {
-                let next = (lost - lost % self.frame).saturating_add(self.frame).min(start);
-                self.place(lost, next, &[])?;
-                lost = next;
-            }
-        }
-        self.place(start, end, content)?;
-        self.inbound.find(0, offset)
-    }
-
-    fn place(&mut self, start: u64, end: u64, content: &[u8]) -> Option<()> {
-        let frame = Frame { number: start / self.frame, content };
-        let k = self.routing.route(&frame, &self.members)?;
-        self.inbound.place(0, start, end, k);
-        self.members[k].outstanding = self.inbound.outstanding(k);
-        Some(())
-    }
-
-    fn inbound_ack(&mut self, k: usize, ack: &Ack, out: &mut Vec<Output>) {
-        self.windows.set_member(k, ack.window);
-        let mut header = ack.header;
-        if ack.opens {
-            self.split.acknowledge(&self.law, k, 0.0, &mut header);
-            self.unanswered[k] = false;
-            if !self.unanswered.contains(&true) {
-                self.answer_open(header, out);
-            }
-            return;
-        }
-        let mut fresh = core::mem::take(&mut self.fresh);
-        self.inbound.acknowledge(k, ack, &mut fresh);
-        self.members[k].outstanding = self.inbound.outstanding(k);
-        let (wish, marked) = fresh.first().map_or((0.0, false), |f| (f.wish, f.marked));
-        self.fresh = fresh;
-        self.split.acknowledge(&self.law, k, wish, &mut header);
-        self.last_header[INBOUND] = header;
-        if let (Junction::Changes, Some(change)) = (self.law.junction(), self.law.fed_back(&header))
-        {
-            self.inbound.hold(0, change.get());
-        }
-        out.push(Output::Ack(Side::Peer, self.ack_to_peer(header, ack.marked || marked)));
-    }
-
-    /// To the peer all below is acknowledged that no member still owes.
-    fn ack_to_peer(&mut self, mut header: Header, marked: bool) -> Ack {
-        let (sack, told) = self.inbound.sack(0);
-        if self.law.junction() == Junction::Changes {
-            let change = Throughput::new(self.inbound.release(0, told));
-            self.law.feed_back(&mut header, change);
-        }
-        Ack {
-            opens: false,
-            cumulative: self.inbound.below(0),
-            window: self.windows.for_peer(),
-            sack,
-            marked,
-            header,
-        }
-    }
-
-    // Outbound.
-
-    fn outbound_data(
-        &mut self,
-        now: Time,
-        k: usize,
-        segment: &Segment,
-        marked: bool,
-        out: &mut Vec<Output>,
-    ) {
-        let Segment { offset, payload, .. } = *segment;
-        let end = offset.saturating_add(payload.get());
-        if payload == Bytes::ZERO {
-            self.asking[k] = true;
-            let segment = Segment { offset: self.outbound.next(0), ..*segment };
-            out.push(Output::Segment(Side::Peer, segment));
-            return;
-        }
-        if self.outbound.is_acknowledged(k, offset, end) {
-            let ack = self.ack_to_member(k, self.last_header[OUTBOUND], false);
-            out.push(Output::Ack(Side::Member(k), ack));
-            return;
-        }
-        // What was lost on its way here keeps a place, so that the peer gets each member's data in order.
-        let placed = self.outbound.placed(k).max(self.outbound.below(k));
-        if end > placed {
-            if offset > placed {
-                self.outbound.place(k, placed, offset, 0);
-            }
-            self.outbound.place(k, offset.max(placed), end, 0);
-        }
-        let Some(place) = self.outbound.find(k, offset) else { return };
-        let at = place.at + (offset - place.start);
-        let mut segment = Segment { offset: at, ..*segment };
-        let wish = self.merge.data(now, &self.law, k, &mut segment.header);
-        self.outbound.note(0, at, Sent { payload: payload.get() as u32, wish, marked });
-        out.push(Output::Segment(Side::Peer, segment));
-    }
-
-    fn outbound_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Output>) {
-        let grown = self.windows.set_peer(ack.cumulative, ack.window);
-        let mut fresh = core::mem::take(&mut self.fresh);
-        self.outbound.acknowledge(0, ack, &mut fresh);
-        self.merge.acknowledge(now, &self.law, &fresh, &ack.header);
-        self.last_header[OUTBOUND] = ack.header;
-        if ack.opens {
-            for k in self.members_up() {
-                if !core::mem::take(&mut self.opening[k]) {
-                    continue;
-                }
-                let ack = self.ack_to_member(k, ack.header, ack.marked);
-                out.push(Output::Ack(Side::Member(k), Ack { opens: true, ..ack }));
-            }
-        }
-        for one in &fresh {
-            let marked = ack.marked || one.marked;
-            let ack = self.ack_to_member(one.source, ack.header, marked);
-            out.push(Output::Ack(Side::Member(one.source), ack));
-        }
-        // News of nothing but room concerns all, an answer who asked.
-        if fresh.is_empty() && !ack.opens {
-            for k in self.members_up() {
-                if grown || self.asking[k] {
-                    let ack = self.ack_to_member(k, self.last_header[OUTBOUND], false);
-                    out.push(Output::Ack(Side::Member(k), ack));
-                }
-            }
-        }
-        self.fresh = fresh;
-        if self.close_again != Time::NEVER && self.outbound.abandoned(0).is_empty() {
-            self.close_again = Time::NEVER;
-        }
-    }
-
-    fn ack_to_member(&mut self, k: usize, mut header: Header, marked: bool) -> Ack {
-        self.asking[k] = false;
-        self.merge.feed_back(&self.law, k, &mut header);
-        Ack {
-            opens: false,
-            cumulative: self.outbound.below(k),
-            window: self.windows.for_member(self.up),
-            sack: self.outbound.sack(k).0,
-            marked,
-            header,
-        }
-    }
-
-    /// Tells the peer not to wait for what failed members had sent and what did not arrive.
-    fn close_gaps(&mut self, now: Time, out: &mut Vec<Output>) {
-        let gaps = self.outbound.abandoned(0);
-        self.close_again = if gaps.is_empty() { Time::NEVER } else { now + CLOSE_AGAIN };
-        let kind = SegmentKind::Data { again: true };
-        out.extend(gaps.into_iter().map(|(from, to)| {
-            let payload = Bytes::new(to - from);
-            Output::Skip(Segment { kind, offset: from, payload, header: Header::None })
-        }));
+    /// The connection, set up if it is not, for something that happens now.
+    fn wake(&mut self, now: Time) -> (&mut Connection, &mut Ground) {
+        self.passed = now;
+        let config = &self.ground.config;
+        let connection = self.connection.get_or_insert_with(|| {
+            self.look_at = now + config.idle_expiry;
+            Box::new(Connection::new(config, &self.rest))
+        });
+        (connection, &mut self.ground)
     }
 }

@@ -133,7 +133,8 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
 /// TCP's fields, and its options in whole words.
 fn tcp(packet: &Packet) -> (Tcp, Vec<u8>) {
     match packet.body {
-        Body::Open => {
+        // Real packets are not captured here: tcpdump at their hosts does that.
+        Body::Open | Body::Kept(_) => {
             let tcp = Tcp { sequence: 0, acknowledgement: 0, flags: SYN, window: u16::MAX };
             (tcp, opening_options())
         }

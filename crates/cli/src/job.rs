@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
@@ -23,8 +23,27 @@ use crate::progress::{Progress, Ticker};
 pub(crate) struct Job<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) plan: Plan,
+    pub(crate) world: World,
     /// Where its Parquet files and its capture go; `None` for none.
     pub(crate) folder: Option<PathBuf>,
+}
+
+/// Where a run takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum World {
+    /// In virtual time, hosts and all modelled.
+    Simulate,
+    /// In real time: kernels and programs in network namespaces, over a modelled network.
+    Emulate,
+}
+
+impl World {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            World::Simulate => "simulate",
+            World::Emulate => "emulate",
+        }
+    }
 }
 
 /// A run that was done.
@@ -45,18 +64,37 @@ pub(crate) fn run_all<T: Send>(
     let durations = jobs.iter().map(|job| job.plan.setup.duration);
     let progress = Progress::new(show_progress, durations.collect());
     let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
-    let done = jobs.par_iter().enumerate().map(run).collect();
+    let mut done: Vec<Option<Result<T, Failure>>> = jobs
+        .par_iter()
+        .enumerate()
+        .map(|at| (at.1.world == World::Simulate).then(|| run(at)))
+        .collect();
+    // What runs in real time has the machine to itself.
+    for at in jobs.iter().enumerate() {
+        done[at.0].get_or_insert_with(|| run(at));
+    }
     progress.finish();
-    done
+    done.into_iter().flatten().collect()
 }
 
 impl Job<'_> {
     fn run(&self, ticker: Ticker<'_>) -> Result<Done, Failure> {
+        self.run_with(ticker, None)
+    }
+
+    /// Runs it with a shell at a host, until that is left.
+    pub(crate) fn run_shell(&self, host: NodeId) -> Result<Done, Failure> {
+        let progress = Progress::new(false, vec![self.plan.setup.duration]);
+        self.run_with(progress.ticker(0), Some(host))
+    }
+
+    fn run_with(&self, ticker: Ticker<'_>, shell: Option<NodeId>) -> Result<Done, Failure> {
         let labels = Labels {
             scenario: self.scenario.name.clone(),
             law: self.plan.law.clone(),
             laws: self.plan.law_names.clone(),
-            bottlenecks: self.scenario.bottlenecks.clone(),
+            bottleneck: self.scenario.bottleneck,
+            slowest: self.scenario.slowest.clone(),
         };
         let setup = &self.plan.setup;
         let files = self.folder.as_deref().map(make_files).transpose()?;
@@ -68,13 +106,27 @@ impl Job<'_> {
         };
         let evaluator = self.scenario.evaluator(&self.plan);
         let mut also = Also { evaluator, ticker, capture, asked: None };
-        let (run, outcome) = ratewire_run::run(setup, &labels, files, &mut also)?;
+        let (run, outcome) = match self.world {
+            World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)?,
+            World::Emulate => crate::emulated::run(
+                setup,
+                &labels,
+                files,
+                self.folder.as_deref(),
+                shell,
+                &mut also,
+            )?,
+        };
         also.ticker.finish();
         if let Some(capture) = also.capture {
             capture.finish()?;
         }
         let why = also.asked.map(|followed| ratewire_run::explain(&followed, setup, &labels));
-        Ok(Done { run, verdicts: also.evaluator.finish(&outcome), why })
+        let mut verdicts = also.evaluator.finish(&outcome);
+        if self.world == World::Emulate {
+            verdicts.iter_mut().for_each(|verdict| verdict.law += " (emulated)");
+        }
+        Ok(Done { run, verdicts, why })
     }
 }
 

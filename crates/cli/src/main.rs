@@ -1,6 +1,7 @@
 //! The `ratewire` command.
 
 mod commands;
+mod emulated;
 mod job;
 mod paper;
 mod progress;
@@ -20,12 +21,14 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
 is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it);
-5 the kernel does not do what live asks of it.";
+5 the kernel does not do what live or the emulated world asks of it; 6 an emulated run was too late to be relied on.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Simulate a scenario, print how each law did, and write the report
+    /// Run a scenario, print how each law did, and write the report
     Run(commands::run::Args),
+    /// Open a shell at a host of a scenario's network, in real time (needs root)
+    Shell(commands::shell::Args),
     /// Compare laws over several seeds: means, their intervals, and what is within noise
     Compare(commands::compare::Args),
     /// Run scenarios and hold them against their expectations
@@ -63,6 +66,7 @@ enum Command {
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Run(args) => commands::run::run(&args),
+        Command::Shell(args) => commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
@@ -105,6 +109,7 @@ pub(crate) enum Exit {
     /// A run failed.
     Failed = 4,
     /// The kernel does not let us.
-    #[cfg(feature = "live")]
     Unable = 5,
+    /// A run in real time was not true to time.
+    Late = 6,
 }

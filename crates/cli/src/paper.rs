@@ -62,6 +62,26 @@ pub(crate) struct Figure {
     pub(crate) sweep: Option<Sweep>,
 }
 
+impl Figure {
+    /// How one calls it on the command line: `Figure 5, left` is figure-5-left.
+    pub(crate) fn handle(&self) -> String {
+        handle(&self.id)
+    }
+
+    /// Whether this is a name of it, or the beginning of one: figure-5, or 5, is each part of figure 5.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let (own, name) = (self.handle() + "-", handle(name) + "-");
+        own.starts_with(&name) || own.starts_with(&format!("figure-{name}"))
+    }
+}
+
+/// Letters and digits, in words that are joined by `-`.
+fn handle(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.join("-")
+}
+
 /// What is drawn over a parameter: points are measured by expectations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

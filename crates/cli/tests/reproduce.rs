@@ -83,6 +83,40 @@ fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// One figure of two, by what its title begins with; what is none is told.
+#[test]
+fn a_single_figure_is_run() {
+    let second = PAPER[PAPER.find("[[figure]]").unwrap()..].replace("Figure 1", "Figure 12, left");
+    let second = second.replace("one.toml", "two.toml");
+    let folder = folder("single", SCENARIO, &format!("{PAPER}{second}"));
+    std::fs::write(folder.join("papers/first/two.toml"), SCENARIO).expect("a scenario");
+    for (name, page) in [
+        ("first/figure-12", "first-figure-12-left"),
+        ("first/1", "first-figure-1"),
+        ("first/Figure 1", "first-figure-1"),
+    ] {
+        let done = ratewire(&folder, &["reproduce", "--quiet", name]);
+        let said = out(&done);
+        assert_eq!(said.contains("first, Figure 12, left:"), name.contains("12"), "{name}: {said}");
+        assert_eq!(said.contains("first, Figure 1:"), !name.contains("12"), "{name}: {said}");
+        assert!(folder.join(format!("out/reproduce/{page}.html")).is_file(), "{name}");
+    }
+    let both = ratewire(&folder, &["reproduce", "--quiet", "first/1", "first/12"]);
+    assert!(out(&both).contains("Figure 1:") && out(&both).contains("Figure 12, left:"));
+    let done = ratewire(&folder, &["reproduce", "first/figure-12-lefd"]);
+    assert_eq!(done.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(
+        said.contains(
+            "no figure of first is called \"figure-12-lefd\"; did you mean \"figure-12-left\"?"
+        ),
+        "{said}"
+    );
+    let done = ratewire(&folder, &["reproduce", "frist/1"]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(said.contains("did you mean \"first\"?"), "{said}");
+}
+
 #[test]
 fn without_a_name_papers_and_figures_are_listed() {
     let folder = folder("list", SCENARIO, PAPER);

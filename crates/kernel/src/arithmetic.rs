@@ -2,7 +2,8 @@
 
 unsafe extern "C" {
     safe fn rw_native_mul_shift(a: u64, b: u64, shift: u32) -> u64;
-    safe fn rw_native_share_times(n: u64, d: u64, of: u64, fraction: u32) -> u64;
+    safe fn rw_native_share_times(n: u64, d: u64, of: u64) -> u64;
+    safe fn rw_native_share_part(n: u64, d: u64, of: u32) -> u64;
 }
 
 /// `a b / 2^shift` rounded down, at most `2^63 - 1`; `shift` below 64.
@@ -10,8 +11,13 @@ pub fn mul_shift(a: u64, b: u64, shift: u32) -> u64 {
     rw_native_mul_shift(a, b, shift)
 }
 
-/// `n / d * of * 2^fraction`, as the laws work out shares; at most `2^63 - 1`. `n` is below `2^62`, `fraction` at
-/// most 10, and 0 comes of a `d` of 0.
-pub fn share_times(n: u64, d: u64, of: u64, fraction: u32) -> u64 {
-    rw_native_share_times(n, d, of, fraction)
+/// `n / d * of`, as the laws work out shares; at most `2^63 - 1`. `n` is below `2^62`, `n / d` counts as less than
+/// `2^32`, and 0 comes of a `d` of 0.
+pub fn share_times(n: u64, d: u64, of: u64) -> u64 {
+    rw_native_share_times(n, d, of)
+}
+
+/// The same by the one product that there is time for with each packet.
+pub fn share_part(n: u64, d: u64, of: u32) -> u64 {
+    rw_native_share_part(n, d, of)
 }

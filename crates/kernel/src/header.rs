@@ -73,3 +73,12 @@ impl Header {
         }
     }
 }
+
+#[cfg(test)]
+mod layout {
+    use super::*;
+
+    crate::tests::laid_out_as_in_c! {
+        header: Header, rw_layout_of_rw_header, [rate, rtt_us, pad, change];
+    }
+}

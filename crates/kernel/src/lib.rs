@@ -11,15 +11,19 @@
 #[cfg(test)]
 extern crate std;
 
+#[cfg(test)]
+mod tests;
+
 mod arithmetic;
 mod header;
+mod jetmax;
+mod meter;
 mod rcp;
 mod xcp;
 
-pub use arithmetic::{mul_shift, share_times};
+pub use arithmetic::{mul_shift, share_part, share_times};
 pub use header::Header;
+pub use jetmax::{JetmaxAnswer, JetmaxHeader, JetmaxPort, JetmaxSender};
+pub use meter::Meter;
 pub use rcp::{RcpPort, RcpSender, Rule};
 pub use xcp::{XcpPort, XcpReceiver, XcpSender};
-
-#[cfg(test)]
-mod tests;

@@ -1,26 +1,73 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What Rust calls: each function of bpf/laws under a name that the linker knows. */
+#include "jetmax.h"
+#include "meter.h"
 #include "rcp.h"
 #include "xcp.h"
 
-#define RW_SIZE(type) \
-	__u64 rw_size_of_##type(void); \
-	__u64 rw_size_of_##type(void) { return sizeof(struct type); }
+#include <stddef.h>
 
-RW_SIZE(rw_header)
-RW_SIZE(rw_xcp)
-RW_SIZE(rw_xcp_sender)
-RW_SIZE(rw_xcp_receiver)
-RW_SIZE(rw_rcp)
-RW_SIZE(rw_rcp_sender)
+/* Where the n-th field is, and after the last how long all of it is. */
+#define RW_LAYOUT(type, ...) \
+	__u64 rw_layout_of_##type(__u32 n); \
+	__u64 rw_layout_of_##type(__u32 n) \
+	{ \
+		const __u64 at[] = { __VA_ARGS__, sizeof(struct type) }; \
+		return at[n]; \
+	}
+
+RW_LAYOUT(rw_header, offsetof(struct rw_header, rate), offsetof(struct rw_header, rtt_us),
+	  offsetof(struct rw_header, pad), offsetof(struct rw_header, change))
+RW_LAYOUT(rw_share, offsetof(struct rw_share, value), offsetof(struct rw_share, shift))
+RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, input), offsetof(struct rw_xcp,
+	  sum_x), offsetof(struct rw_xcp, sum_x_known), offsetof(struct rw_xcp, sum_x_rtt), offsetof(struct rw_xcp,
+	  residue_pos), offsetof(struct rw_xcp, residue_neg), offsetof(struct rw_xcp, cp), offsetof(struct rw_xcp,
+	  cn), offsetof(struct rw_xcp, gain), offsetof(struct rw_xcp, avg_rtt_us), offsetof(struct rw_xcp,
+	  interval_us), offsetof(struct rw_xcp, control_at_ns), offsetof(struct rw_xcp, queue),
+	  offsetof(struct rw_xcp, least_queue), offsetof(struct rw_xcp, queue_at_ns), offsetof(struct rw_xcp,
+	  input_bw), offsetof(struct rw_xcp, feedback))
+RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struct rw_xcp_sender, desired),
+	  offsetof(struct rw_xcp_sender, round_us), offsetof(struct rw_xcp_sender, sent),
+	  offsetof(struct rw_xcp_sender, limited), offsetof(struct rw_xcp_sender, was_limited),
+	  offsetof(struct rw_xcp_sender, measured))
+RW_LAYOUT(rw_xcp_receiver, offsetof(struct rw_xcp_receiver, sum), offsetof(struct rw_xcp_receiver, bytes))
+RW_LAYOUT(rw_rcp_rule, offsetof(struct rw_rcp_rule, spare), offsetof(struct rw_rcp_rule, queue),
+	  offsetof(struct rw_rcp_rule, target), offsetof(struct rw_rcp_rule, pad))
+RW_LAYOUT(rw_rcp, offsetof(struct rw_rcp, capacity), offsetof(struct rw_rcp, rule), offsetof(struct rw_rcp,
+	  rate), offsetof(struct rw_rcp, input), offsetof(struct rw_rcp, rtt_bytes), offsetof(struct rw_rcp, sum_rtt),
+	  offsetof(struct rw_rcp, rtt), offsetof(struct rw_rcp, sample), offsetof(struct rw_rcp, slot_us),
+	  offsetof(struct rw_rcp, slot_at_ns), offsetof(struct rw_rcp, input_bw))
+RW_LAYOUT(rw_rcp_sender, offsetof(struct rw_rcp_sender, allowed), offsetof(struct rw_rcp_sender, desired),
+	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, climbed_us),
+	  offsetof(struct rw_rcp_sender, ramp), offsetof(struct rw_rcp_sender, pad))
+RW_LAYOUT(rw_jetmax, offsetof(struct rw_jetmax, capacity), offsetof(struct rw_jetmax, input),
+	  offsetof(struct rw_jetmax, responsive), offsetof(struct rw_jetmax, sum_x), offsetof(struct rw_jetmax,
+	  interval_us), offsetof(struct rw_jetmax, interval_at_ns), offsetof(struct rw_jetmax, id),
+	  offsetof(struct rw_jetmax, number), offsetof(struct rw_jetmax, fair_field), offsetof(struct rw_jetmax,
+	  load_field), offsetof(struct rw_jetmax, input_bw), offsetof(struct rw_jetmax, unresponsive_bw),
+	  offsetof(struct rw_jetmax, flows), offsetof(struct rw_jetmax, fair))
+RW_LAYOUT(rw_jetmax_header, offsetof(struct rw_jetmax_header, bottleneck), offsetof(struct rw_jetmax_header,
+	  proposed), offsetof(struct rw_jetmax_header, fair), offsetof(struct rw_jetmax_header, number),
+	  offsetof(struct rw_jetmax_header, proposed_fair), offsetof(struct rw_jetmax_header, load),
+	  offsetof(struct rw_jetmax_header, rate), offsetof(struct rw_jetmax_header, marker))
+RW_LAYOUT(rw_jetmax_answer, offsetof(struct rw_jetmax_answer, router), offsetof(struct rw_jetmax_answer, fair),
+	  offsetof(struct rw_jetmax_answer, number), offsetof(struct rw_jetmax_answer, marker))
+RW_LAYOUT(rw_jetmax_sender, offsetof(struct rw_jetmax_sender, allowed), offsetof(struct rw_jetmax_sender,
+	  desired), offsetof(struct rw_jetmax_sender, fair), offsetof(struct rw_jetmax_sender, bottleneck),
+	  offsetof(struct rw_jetmax_sender, settling), offsetof(struct rw_jetmax_sender, marker),
+	  offsetof(struct rw_jetmax_sender, first))
+RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, time_ns),
+	  offsetof(struct rw_meter, came), offsetof(struct rw_meter, began_ns))
 
 #define RW_EXPORT(result, name, declared, given) \
 	result rw_native_##name declared; \
 	result rw_native_##name declared { given; }
 
 RW_EXPORT(__u64, mul_shift, (__u64 a, __u64 b, __u32 shift), return rw_mul_shift(a, b, shift))
-RW_EXPORT(__u64, share_times, (__u64 n, __u64 d, __u64 of, __u32 fraction),
-	  struct rw_share share; rw_share_of(&share, n, d); return rw_times(&share, of, fraction))
+RW_EXPORT(__u64, share_times, (__u64 n, __u64 d, __u64 of),
+	  struct rw_share share; rw_share_of(&share, n, d); return rw_times(&share, of))
+RW_EXPORT(__u64, share_part, (__u64 n, __u64 d, __u32 of),
+	  struct rw_share share; rw_share_of(&share, n, d); return rw_part(&share, of))
 RW_EXPORT(__u32, rate_field, (__u64 rate), return rw_rate_field(rate))
 RW_EXPORT(__u64, field_rate, (__u32 field), return rw_field_rate(field))
 RW_EXPORT(__s32, change_field, (__s64 change), return rw_change_field(change))
@@ -59,3 +106,43 @@ RW_EXPORT(void, rcp_offered,
 	  rw_rcp_offered(sender, now_us, rate, rtt_us, may_grow))
 RW_EXPORT(void, rcp_loss, (struct rw_rcp_sender *sender, __u64 least), rw_rcp_loss(sender, least))
 RW_EXPORT(__u32, piqi_ramp, (void), return RW_PIQI_RAMP)
+
+RW_EXPORT(void, jetmax_init, (struct rw_jetmax *port, __u64 capacity, __u32 id, __u64 now_ns),
+	  rw_jetmax_init(port, capacity, id, now_ns))
+RW_EXPORT(void, jetmax_timers, (struct rw_jetmax *port, __u64 now_ns), rw_jetmax_timers(port, now_ns))
+RW_EXPORT(void, jetmax_packet,
+	  (struct rw_jetmax *port, __u64 now_ns, __u64 size, struct rw_jetmax_header *header),
+	  rw_jetmax_packet(port, now_ns, size, header))
+RW_EXPORT(__u64, jetmax_target, (const struct rw_jetmax *port), return rw_jetmax_target(port))
+RW_EXPORT(void, jetmax_answer, (const struct rw_jetmax_header *header, struct rw_jetmax_answer *answer),
+	  rw_jetmax_answer(header, answer))
+RW_EXPORT(void, jetmax_start, (struct rw_jetmax_sender *sender, __u64 window, __u64 rtt_us),
+	  rw_jetmax_start(sender, window, rtt_us))
+RW_EXPORT(void, jetmax_send, (const struct rw_jetmax_sender *sender, struct rw_jetmax_header *header),
+	  rw_jetmax_send(sender, header))
+RW_EXPORT(void, jetmax_heard,
+	  (struct rw_jetmax_sender *sender, const struct rw_jetmax_answer *answer, __u64 least, __u32 may_grow),
+	  rw_jetmax_heard(sender, answer, least, may_grow))
+RW_EXPORT(void, jetmax_loss, (struct rw_jetmax_sender *sender, __u64 least), rw_jetmax_loss(sender, least))
+RW_EXPORT(void, jetmax_read, (const __u32 (*words)[RW_JETMAX_WORDS], struct rw_jetmax_header *header),
+	  rw_jetmax_read(*words, header))
+RW_EXPORT(void, jetmax_read_answer, (const __u32 (*words)[RW_JETMAX_WORDS], struct rw_jetmax_answer *answer),
+	  rw_jetmax_read_answer(*words, answer))
+RW_EXPORT(void, jetmax_write,
+	  (const struct rw_jetmax_header *header, const struct rw_jetmax_answer *answer,
+	   __u32 (*words)[RW_JETMAX_WORDS]),
+	  rw_jetmax_write(header, answer, *words))
+RW_EXPORT(void, jetmax_read_alone,
+	  (const __u32 (*words)[RW_JETMAX_ANSWER_WORDS], struct rw_jetmax_answer *answer),
+	  rw_jetmax_read_alone(*words, answer))
+RW_EXPORT(void, jetmax_write_alone,
+	  (const struct rw_jetmax_answer *answer, __u32 (*words)[RW_JETMAX_ANSWER_WORDS]),
+	  rw_jetmax_write_alone(answer, *words))
+RW_EXPORT(__u32, rate_real, (__u64 rate), return rw_rate_real(rate))
+RW_EXPORT(__u64, real_rate, (__u32 field), return rw_real_rate(field))
+
+RW_EXPORT(void, meter_packet,
+	  (struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 behind, __u64 queue),
+	  rw_meter_packet(meter, passed_ns, size, behind, queue))
+RW_EXPORT(__u64, meter_read, (struct rw_meter *meter, __u64 now_ns, __u64 believed),
+	  return rw_meter_read(meter, now_ns, believed))

@@ -143,3 +143,14 @@ impl RcpSender {
         Throughput::new((self.allowed >> 8) as f64)
     }
 }
+
+#[cfg(test)]
+mod layout {
+    use super::*;
+
+    crate::tests::laid_out_as_in_c! {
+        gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
+        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw];
+        sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
+    }
+}

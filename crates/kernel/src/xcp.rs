@@ -8,9 +8,8 @@ use crate::header::Header;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
-    value: u64,
+    value: u32,
     shift: u32,
-    pad: u32,
 }
 
 /// XCP at one output queue.
@@ -19,8 +18,8 @@ struct Share {
 pub struct XcpPort {
     capacity: u64,
     input: u64,
-    sum_x_ns: u64,
-    sum_x_known_ns: u64,
+    sum_x: u64,
+    sum_x_known: u64,
     sum_x_rtt: u64,
     residue_pos: u64,
     residue_neg: u64,
@@ -205,5 +204,17 @@ impl XcpReceiver {
         let field = rw_native_xcp_returned(self);
         rw_native_xcp_answered(self);
         field
+    }
+}
+
+#[cfg(test)]
+mod layout {
+    use super::*;
+
+    crate::tests::laid_out_as_in_c! {
+        share: Share, rw_layout_of_rw_share, [value, shift];
+        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback];
+        sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured];
+        receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
     }
 }

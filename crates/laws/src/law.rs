@@ -97,6 +97,10 @@ pub trait Law: Sized {
         // A header of no size is one that no packet has.
         if size_of::<Self::Header>() == 0 { Junction::Untouched } else { Junction::Refuses }
     }
+    /// Why a junction cannot, where it refuses.
+    fn unjoined(&self) -> &'static str {
+        "what its headers say holds for one flow from end to end, and cannot be split among members or merged"
+    }
     /// What a data header says of its flow to a junction; `None` if it says nothing.
     fn declared(&self, _header: &Self::Header, _packet: Bytes) -> Option<Declared> {
         None

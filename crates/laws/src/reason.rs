@@ -121,6 +121,8 @@ pub enum Bound {
     Share(f64),
     /// None: the source goes by what is its own, as after a loss.
     Source,
+    /// None: the source sends what the queues on the way take, and these pause each other.
+    Queues,
 }
 
 impl Reason {

@@ -115,6 +115,10 @@ macro_rules! registry {
             pub fn lies(&self) -> &'static [&'static str] {
                 match self { $(AnyLaw::$variant(law) => law.lies(),)* }
             }
+            /// See [`Law::unjoined`].
+            pub fn unjoined(&self) -> &'static str {
+                match self { $(AnyLaw::$variant(law) => law.unjoined(),)* }
+            }
             /// See [`Law::unpoliced`].
             pub fn unpoliced(&self) -> Option<&'static str> {
                 match self { $(AnyLaw::$variant(law) => law.unpoliced(),)* }
@@ -331,6 +335,7 @@ registry! {
     XcpKernel => crate::kernel::XcpKernel,
     RcpKernel => crate::kernel::RcpKernel,
     PiqiRcpKernel => crate::kernel::PiqiRcpKernel,
+    JetmaxKernel => crate::kernel::JetmaxKernel,
 }
 
 /// All laws, in the order of the registry.

@@ -7,7 +7,7 @@ use ratewire_units::Rate;
 const PACKETS: u32 = 1_000_000;
 
 fn main() {
-    for law in Law::ALL {
+    for law in Law::OF_ROUTERS {
         let mut room = Room::uninit();
         let cost = Probe::new(&mut room, law, Rate::from_bps(100_000_000_000)).and_then(|probe| {
             let frame = frame(law);
@@ -30,12 +30,15 @@ fn frame(law: Law) -> Vec<u8> {
     let mut options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1];
     match law {
         Law::Xcp => options.extend([254, 20, 0x52, 0x78]),
-        Law::Rcp | Law::PiqiRcp => options.extend([254, 16, 0x52, 0x72]),
+        Law::Jetmax => options.extend([254, 28, 0x52, 0x6a]),
+        _ => options.extend([254, 16, 0x52, 0x72]),
     }
-    // 16 MB/s, 50 ms, and much wished for; then what is returned.
+    // 16 MB/s, 50 ms, and much wished for; then what is returned. JetMax reads it as bound elsewhere.
     options.extend([0, 0x0f, 0x42, 0x40, 0, 0, 0xc3, 0x50, 0x7f, 0xff, 0xff, 0xff]);
-    if law == Law::Xcp {
-        options.extend([0; 4]);
+    match law {
+        Law::Xcp => options.extend([0; 4]),
+        Law::Jetmax => options.extend([0; 12]),
+        _ => {}
     }
     let mut frame =
         vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 5, 0xdc, 0, 1, 0x40, 0, 64, 6];

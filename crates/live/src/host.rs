@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use ratewire_units::Rate;
 
 use crate::skeletons::host::HostSkelBuilder;
@@ -20,8 +22,10 @@ pub struct Spec {
     pub law: Law,
     /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
     pub cgroup: Option<PathBuf>,
-    /// The most that a connection asks routers for.
+    /// The most that a connection asks routers for; under NoQ, at which it sends.
     pub desired: Rate,
+    /// NoQ: also where a connection's own interface does not pause when what it fills has no room.
+    pub is_forced: bool,
 }
 
 /// What a host's connections have come to since it was attached.
@@ -49,19 +53,9 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
         return Err(pins::attached_already(law.control()));
     }
     let folder = shared.join(folder_name(spec.law));
-    let cgroup = match &spec.cgroup {
-        Some(path) => path.clone(),
-        None => root_cgroup()?,
-    };
-    let opened = File::open(&cgroup).map_err(|e| {
-        Error::new(
-            format!("cannot open the cgroup {}", cgroup.display()),
-            "name a folder of the cgroup2 file system, as `mount -t cgroup2` shows it",
-        )
-        .because(e)
-    })?;
+    let opened = open_cgroup(spec)?;
     pins::claim(&folder, spec.law.control())?;
-    let attached = load(spec, &opened, &folder);
+    let attached = load(spec, &opened).and_then(|held| held.pin(&folder));
     if attached.is_err() {
         // What went wrong first is what to tell.
         let _ = pins::remove(&folder);
@@ -69,36 +63,124 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     attached
 }
 
-fn load(spec: &Spec, cgroup: &File, folder: &Path) -> Result<(), Error> {
-    let refused = |e: libbpf_rs::Error| {
-        let what = format!("the kernel refuses {}", spec.law.control());
-        Error::new(what, "`ratewire doctor` says what is missing").because(e)
+fn open_cgroup(spec: &Spec) -> Result<File, Error> {
+    let cgroup = match &spec.cgroup {
+        Some(path) => path.clone(),
+        None => root_cgroup()?,
     };
+    File::open(&cgroup).map_err(|e| {
+        Error::new(
+            format!("cannot open the cgroup {}", cgroup.display()),
+            "name a folder of the cgroup2 file system, as `mount -t cgroup2` shows it",
+        )
+        .because(e)
+    })
+}
+
+/// A law in a cgroup's connections for as long as this lives, and the process does.
+#[derive(Debug)]
+pub struct Held {
+    law: Law,
+    control: Link,
+    option: Link,
+    counters: u32,
+}
+
+/// Attaches a law to the connections of the cgroup that `spec` names until what is returned is dropped, or the process
+/// ends, however it does.
+///
+/// # Errors
+/// When there is no such cgroup, the congestion control is loaded already, or the kernel refuses.
+pub fn hold(spec: &Spec) -> Result<Held, Error> {
+    crate::quiet();
+    let name = spec.law.control();
+    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    if loaded.unwrap_or_default().split_whitespace().any(|loaded| loaded == name) {
+        return Err(Error::new(
+            format!("the congestion control {name} is loaded already"),
+            "another emulated run uses it: wait for its end; or `ratewire live host`: `ratewire live detach`",
+        ));
+    }
+    load(spec, &open_cgroup(spec)?)
+}
+
+fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
+    move |e| {
+        let what = format!("the kernel refuses {}", law.control());
+        Error::new(what, "`ratewire doctor` says what is missing").because(e)
+    }
+}
+
+impl Held {
+    /// Has it stay when the process ends.
+    fn pin(mut self, folder: &Path) -> Result<(), Error> {
+        let refused = refused(self.law);
+        self.control.pin(folder.join("control")).map_err(&refused)?;
+        self.option.pin(folder.join("option")).map_err(&refused)?;
+        MapHandle::from_map_id(self.counters)
+            .and_then(|mut map| map.pin(folder.join("counters")))
+            .map_err(&refused)
+    }
+}
+
+fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
+    let refused = refused(spec.law);
     let mut room = MaybeUninit::uninit();
-    let mut open = HostSkelBuilder::default().open(&mut room).map_err(refused)?;
-    let (exid, option_len) = spec.law.option();
+    let mut open = HostSkelBuilder::default().open(&mut room).map_err(&refused)?;
+    let (exid, option_len, answer_len) = spec.law.option();
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
     rodata.law = spec.law.number();
     rodata.exid = exid;
     rodata.option_len = option_len;
+    rodata.answer_len = answer_len;
+    rodata.is_forced = u32::from(spec.is_forced);
     rodata.desired = spec.desired.throughput().get() as u64;
     let mut name = [0; 16];
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
-    let mut skeleton = open.load().map_err(refused)?;
-    let mut control = skeleton.maps.control.attach_struct_ops().map_err(refused)?;
-    control.pin(folder.join("control")).map_err(refused)?;
-    let mut option = skeleton
-        .progs
-        .ratewire_option
-        .attach_cgroup(cgroup.as_fd().as_raw_fd())
-        .map_err(refused)?;
-    option.pin(folder.join("option")).map_err(refused)?;
-    let counters = skeleton.maps.host.info().map_err(refused)?.info.id;
-    MapHandle::from_map_id(counters)
-        .and_then(|mut map| map.pin(folder.join("counters")))
-        .map_err(refused)
+    let mut skeleton = open.load().map_err(&refused)?;
+    if spec.law == Law::Noq && !spec.is_forced {
+        tell_pausing(&skeleton.maps.pausing)?;
+    }
+    let control = skeleton.maps.control.attach_struct_ops().map_err(&refused)?;
+    let cgroup = cgroup.as_fd().as_raw_fd();
+    let option = skeleton.progs.ratewire_option.attach_cgroup(cgroup).map_err(&refused)?;
+    let counters = skeleton.maps.host.info().map_err(&refused)?.info.id;
+    Ok(Held { law: spec.law, control, option, counters })
+}
+
+/// Tells the program which interfaces of this network namespace pause when what they fill has no room, as `ethtool` says.
+fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
+    let failed = |what: &str, why: String| {
+        let remedy = "install ethtool; or take it everywhere: --mode force";
+        Error::new(what, remedy).because(why)
+    };
+    let netns = std::fs::metadata("/proc/self/ns/net")
+        .map_err(|e| failed("cannot tell the network namespace", e.to_string()))?
+        .ino();
+    for (ifindex, iface) in crate::router::interfaces()? {
+        let done = Command::new("ethtool")
+            .args(["-a", &iface])
+            .output()
+            .map_err(|e| failed("cannot ask which interfaces pause", e.to_string()))?;
+        if pauses(&String::from_utf8_lossy(&done.stdout)) {
+            let key = [(netns as u32).to_ne_bytes(), ifindex.to_ne_bytes()].concat();
+            map.update(&key, &[1], MapFlags::ANY)
+                .map_err(|e| failed("the kernel does not take an interface", e.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an interface heeds who asks it to pause: what was negotiated counts, if anything was.
+fn pauses(said: &str) -> bool {
+    let value = |name: &str| {
+        said.lines()
+            .find_map(|line| line.trim().strip_prefix(name))
+            .map(|value| value.trim() == "on")
+    };
+    value("RX negotiated:").or(value("RX:")).unwrap_or(false)
 }
 
 /// Detaches every law's host; returns the congestion controls that were there. Connections that use one keep it to
@@ -150,7 +232,10 @@ fn folder_name(law: Law) -> String {
 }
 
 /// Where the cgroup2 file system is mounted.
-pub(crate) fn root_cgroup() -> Result<PathBuf, Error> {
+///
+/// # Errors
+/// When it is not.
+pub fn root_cgroup() -> Result<PathBuf, Error> {
     let no = |why: &str| {
         Error::new("no cgroup2 file system is mounted", "mount one, or name a cgroup").because(why)
     };
@@ -161,4 +246,19 @@ pub(crate) fn root_cgroup() -> Result<PathBuf, Error> {
         .find(|fields| fields.get(2) == Some(&"cgroup2"))
         .and_then(|fields| fields.get(1).map(PathBuf::from))
         .ok_or_else(|| no("none in /proc/self/mounts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pauses;
+
+    #[test]
+    fn what_was_negotiated_counts() {
+        let said = "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\toff\nTX:\t\toff\n";
+        assert!(!pauses(said));
+        assert!(pauses(&said.replace("RX:\t\toff", "RX:\t\ton")));
+        assert!(pauses(&format!("{said}RX negotiated: on\nTX negotiated: on\n")));
+        assert!(!pauses(&format!("{}RX negotiated: off\n", said.replace("off", "on"))));
+        assert!(!pauses("netlink error: Operation not supported\n"));
+    }
 }

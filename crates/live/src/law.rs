@@ -9,11 +9,17 @@ pub enum Law {
     Rcp,
     /// PIQI-RCP, as reconstructed.
     PiqiRcp,
+    /// JetMax.
+    Jetmax,
+    /// No congestion window, where queues pause who fills them: hosts only.
+    Noq,
 }
 
 impl Law {
     /// All of them.
-    pub const ALL: [Law; 3] = [Law::Xcp, Law::Rcp, Law::PiqiRcp];
+    pub const ALL: [Law; 5] = [Law::Xcp, Law::Rcp, Law::PiqiRcp, Law::Jetmax, Law::Noq];
+    /// Those with a part for routers.
+    pub const OF_ROUTERS: [Law; 4] = [Law::Xcp, Law::Rcp, Law::PiqiRcp, Law::Jetmax];
 
     /// Its name, as everywhere in Ratewire.
     pub fn name(self) -> &'static str {
@@ -21,6 +27,8 @@ impl Law {
             Law::Xcp => "xcp",
             Law::Rcp => "rcp",
             Law::PiqiRcp => "piqi-rcp",
+            Law::Jetmax => "jetmax",
+            Law::Noq => "noq",
         }
     }
     /// The law of this name.
@@ -33,6 +41,8 @@ impl Law {
             Law::Xcp => "rw_xcp",
             Law::Rcp => "rw_rcp",
             Law::PiqiRcp => "rw_piqi",
+            Law::Jetmax => "rw_jetmax",
+            Law::Noq => "rw_noq",
         }
     }
 
@@ -42,16 +52,20 @@ impl Law {
             Law::Xcp => 0,
             Law::Rcp => 1,
             Law::PiqiRcp => 2,
+            Law::Jetmax => 3,
+            Law::Noq => 4,
         }
     }
     pub(crate) fn numbered(number: u32) -> Option<Law> {
         Law::ALL.into_iter().find(|law| law.number() == number)
     }
-    /// Identifier and length of its option, as in `bpf/laws/option.h`.
-    pub(crate) fn option(self) -> (u32, u32) {
+    /// Identifier of its option, and its lengths with data and without, as in `bpf/laws/option.h`.
+    pub(crate) fn option(self) -> (u32, u32, u32) {
         match self {
-            Law::Xcp => (0x5278, 20),
-            Law::Rcp | Law::PiqiRcp => (0x5272, 16),
+            Law::Xcp => (0x5278, 20, 8),
+            Law::Rcp | Law::PiqiRcp => (0x5272, 16, 8),
+            Law::Jetmax => (0x526a, 28, 12),
+            Law::Noq => (0, 0, 0),
         }
     }
 }

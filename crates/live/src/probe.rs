@@ -3,12 +3,11 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, ProgramInput, ProgramMut};
 use ratewire_units::Rate;
 
-use crate::router::{Queue, configure};
-use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
+use crate::router::{Capacity, Queue, Spec, prepare};
+use crate::skeletons::router::RouterSkel;
 use crate::{Error, Law};
 
 /// Room in which a probe's program is kept.
@@ -26,9 +25,13 @@ impl<'a> Probe<'a> {
     /// When the kernel refuses, for want of rights or otherwise.
     pub fn new(room: &'a mut Room, law: Law, capacity: Rate) -> Result<Probe<'a>, Error> {
         crate::quiet();
-        let open = RouterSkelBuilder::default().open(room).map_err(refused)?;
-        let skeleton = open.load().map_err(refused)?;
-        configure(&skeleton.maps.router, law, capacity, Queue::Virtual, false).map_err(refused)?;
+        let spec = Spec {
+            iface: String::new(),
+            law,
+            capacity: Capacity::Given(capacity),
+            queue: Queue::Virtual,
+        };
+        let skeleton = prepare(room, &spec).map_err(refused)?;
         Ok(Probe { skeleton })
     }
 

@@ -6,12 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::{
+    MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder,
+};
 use nix::net::if_::{if_nameindex, if_nametoindex};
 use ratewire_units::{Bytes, Duration, Rate, Throughput};
 
-use crate::skeletons::router::RouterSkelBuilder;
-use crate::skeletons::router::types::router as State;
+use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
+use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
 use crate::{Error, Law, pins};
 
 /// By which our filter is known among those of an interface.
@@ -28,6 +30,15 @@ pub enum Queue {
     Virtual,
 }
 
+/// What a law shares out: of the bottleneck that follows, in bytes of the link layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// This.
+    Given(Rate),
+    /// What is seen to leave while something waits. The interface's own speed is believed at first.
+    Measured,
+}
+
 /// What to attach.
 #[derive(Clone, Debug)]
 pub struct Spec {
@@ -35,8 +46,8 @@ pub struct Spec {
     pub iface: String,
     /// The law.
     pub law: Law,
-    /// What the law shares out: of the bottleneck that follows, in bytes of the link layer.
-    pub capacity: Rate,
+    /// What the law shares out.
+    pub capacity: Capacity,
     /// Where the queue is read.
     pub queue: Queue,
 }
@@ -62,10 +73,13 @@ pub struct Status {
     pub waiting: Bytes,
     /// What arrived in the last control interval.
     pub input: Throughput,
-    /// Mean RTT of the packets.
-    pub mean_rtt: Duration,
-    /// RCP: the rate for all. XCP: the change of the total that was last asked for.
+    /// Mean RTT of the packets; JetMax knows of none.
+    pub mean_rtt: Option<Duration>,
+    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
+    /// for.
     pub says: Throughput,
+    /// Whether the capacity is measured.
+    pub is_measured: bool,
 }
 
 /// Attaches a law's port; whatever fails, the interface is left as it was.
@@ -80,8 +94,13 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     if hook(ifindex).query().is_ok() {
         return Err(pins::attached_already(&whose));
     }
-    if spec.queue == Queue::Backlog {
-        check_queue(&spec.iface)?;
+    match (spec.queue, spec.capacity) {
+        (Queue::Backlog, _) => check_queue(&spec.iface)?,
+        (Queue::Virtual, Capacity::Given(_)) => {}
+        (Queue::Virtual, Capacity::Measured) => {
+            let what = "a queue that is worked out from the capacity cannot measure it";
+            return Err(Error::new(what, "give the capacity, or read the queue: --queue backlog"));
+        }
     }
     // Of an interface, or a namespace, of the same number that is no more.
     pins::remove(&folder)?;
@@ -127,13 +146,12 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
         Error::new(what, "`ratewire doctor` says what is missing").because(e)
     };
     let mut room = MaybeUninit::uninit();
-    let open = RouterSkelBuilder::default().open(&mut room).map_err(refused)?;
-    let skeleton = open.load().map_err(refused)?;
+    let skeleton = prepare(&mut room, spec).map_err(refused)?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
     // It fails where there is one already, which is then not ours to remove.
     let owns_clsact = clsact.create().is_ok();
-    let attached = pin(spec, owns_clsact, &skeleton.maps.router, folder)
+    let attached = pin(&skeleton.maps.routers, owns_clsact, folder)
         .and_then(|()| hook_of(program, ifindex).attach().map(drop));
     if attached.is_err() && owns_clsact {
         let _ = clsact.attach_point(TC_EGRESS | TC_INGRESS).destroy();
@@ -141,31 +159,57 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
     attached.map_err(refused)
 }
 
-fn pin(spec: &Spec, owns_clsact: bool, map: &impl MapCore, folder: &Path) -> libbpf_rs::Result<()> {
-    configure(map, spec.law, spec.capacity, spec.queue, owns_clsact)?;
+fn pin(map: &impl MapCore, owns_clsact: bool, folder: &Path) -> libbpf_rs::Result<()> {
+    configure(map, &[(offset_of!(State, owns_clsact), &u32::from(owns_clsact).to_ne_bytes())])?;
     MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.join("state"))
 }
 
-/// Tells the program what it is to do, from its beginning.
-pub(crate) fn configure(
-    map: &impl MapCore,
-    law: Law,
-    capacity: Rate,
-    queue: Queue,
-    owns_clsact: bool,
-) -> libbpf_rs::Result<()> {
-    let mut state = vec![0; size_of::<State>()];
-    let capacity = capacity.throughput().get() as u64;
-    put(&mut state, offset_of!(State, capacity), &capacity.to_ne_bytes());
-    put(&mut state, offset_of!(State, law), &law.number().to_ne_bytes());
-    let is_virtual = u32::from(queue == Queue::Virtual);
-    put(&mut state, offset_of!(State, is_virtual), &is_virtual.to_ne_bytes());
-    put(&mut state, offset_of!(State, owns_clsact), &u32::from(owns_clsact).to_ne_bytes());
-    map.update(&0_u32.to_ne_bytes(), &state, MapFlags::ANY)
+/// Where nobody knows: measuring finds less within some intervals, and more by a twentieth in each.
+const UNKNOWN_SPEED: Rate = Rate::from_mbps(1000);
+
+/// An interface's own speed.
+fn speed(iface: &str) -> Rate {
+    let said = std::fs::read_to_string(format!("/sys/class/net/{iface}/speed"));
+    let mbps = said.ok().and_then(|said| said.trim().parse().ok()).filter(|mbps| *mbps > 0);
+    mbps.map_or(UNKNOWN_SPEED, Rate::from_mbps)
 }
 
-fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
-    bytes[at..at + value.len()].copy_from_slice(value);
+/// The program, loaded and told what to do.
+pub(crate) fn prepare<'a>(
+    room: &'a mut MaybeUninit<OpenObject>,
+    Spec { iface, law, capacity, queue }: &Spec,
+) -> libbpf_rs::Result<RouterSkel<'a>> {
+    let mut open = RouterSkelBuilder::default().open(room)?;
+    let constants = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
+    let is_measured = u32::from(*capacity == Capacity::Measured);
+    constants.law = law.number();
+    constants.is_virtual = u32::from(*queue == Queue::Virtual);
+    constants.is_measured = is_measured;
+    let skeleton = open.load()?;
+    let rate = match capacity {
+        Capacity::Given(rate) => *rate,
+        Capacity::Measured => speed(iface),
+    };
+    let bytes_per_second = rate.throughput().get() as u64;
+    configure(
+        &skeleton.maps.routers,
+        &[
+            (offset_of!(State, capacity), &bytes_per_second.to_ne_bytes()),
+            (offset_of!(State, law), &law.number().to_ne_bytes()),
+            (offset_of!(State, is_measured), &is_measured.to_ne_bytes()),
+        ],
+    )?;
+    Ok(skeleton)
+}
+
+/// Changes the state of a program that is not attached yet.
+fn configure(map: &impl MapCore, values: &[(usize, &[u8])]) -> libbpf_rs::Result<()> {
+    let key = 0_u32.to_ne_bytes();
+    let mut state = map.lookup(&key, MapFlags::ANY)?.unwrap_or_default();
+    for (at, value) in values {
+        state[*at..*at + value.len()].copy_from_slice(value);
+    }
+    map.update(&key, &state, MapFlags::ANY)
 }
 
 /// Detaches what [`attach`] has attached to the interfaces of this network namespace, or to one of them, and what an
@@ -236,7 +280,7 @@ pub fn status() -> Result<Vec<Status>, Error> {
     Ok(interfaces()?.into_iter().filter_map(one).collect())
 }
 
-fn interfaces() -> Result<Vec<(u32, String)>, Error> {
+pub(crate) fn interfaces() -> Result<Vec<(u32, String)>, Error> {
     let list =
         if_nameindex().map_err(|e| Error::new("cannot list the interfaces", "").because(e))?;
     let one = |i: &nix::net::if_::Interface| (i.index(), i.name().to_string_lossy().into_owned());
@@ -284,18 +328,37 @@ impl Pinned {
     }
     fn status(&self, iface: String) -> Option<Status> {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
+        let law = Law::numbered(self.u32(offset_of!(State, law)))?;
+        let port = |at: usize| self.u64(offset_of!(State, port) + at);
+        let (input, mean_rtt_us, says) = match law {
+            Law::Xcp => (
+                port(offset_of!(rw_xcp, input_bw)),
+                Some(port(offset_of!(rw_xcp, avg_rtt_us))),
+                port(offset_of!(rw_xcp, feedback)),
+            ),
+            Law::Rcp | Law::PiqiRcp => (
+                port(offset_of!(rw_rcp, input_bw)),
+                Some(port(offset_of!(rw_rcp, rtt)) >> 8),
+                port(offset_of!(rw_rcp, rate)) >> 8,
+            ),
+            Law::Jetmax => {
+                (port(offset_of!(rw_jetmax, input_bw)), None, port(offset_of!(rw_jetmax, fair)))
+            }
+            Law::Noq => return None,
+        };
         Some(Status {
             iface,
-            law: Law::numbered(self.u32(offset_of!(State, law)))?,
+            law,
+            is_measured: self.u32(offset_of!(State, is_measured)) == 1,
             capacity: rate(offset_of!(State, capacity)),
             packets: self.u64(offset_of!(State, packets)),
             bytes: Bytes::new(self.u64(offset_of!(State, bytes))),
             with_header: self.u64(offset_of!(State, with_header)),
             missed: self.u64(offset_of!(State, missed)),
             waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
-            input: rate(offset_of!(State, input)),
-            mean_rtt: Duration::from_micros(self.u64(offset_of!(State, mean_rtt_us))),
-            says: Throughput::new(self.u64(offset_of!(State, says)).cast_signed() as f64),
+            input: Throughput::new(input as f64),
+            mean_rtt: mean_rtt_us.map(Duration::from_micros),
+            says: Throughput::new(says.cast_signed() as f64),
         })
     }
 }

@@ -23,4 +23,4 @@ pub use fabric::Deadlock;
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};
-pub use trail::{Hop, Trail};
+pub use trail::{Held, Hop, Trail};

@@ -341,7 +341,7 @@ impl Link {
 
     /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
-        let waiting = self.waiting();
+        let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
         if let (Active::CoDel(codel), 0) = (&mut extra.discipline, waiting) {
             codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::{AnyLaw, AnyPort, LinkContext};
+use ratewire_laws::{AnyLaw, AnyPort, Header, LinkContext};
 use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
 
@@ -61,6 +61,8 @@ pub struct Network {
     /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
     pub(crate) exact: Option<Vec<AnyLaw>>,
     pub(crate) captured: Vec<Captured>,
+    /// Numbers of packets kept elsewhere that were dropped.
+    pub(crate) dropped: Vec<u32>,
     pub(crate) followed: Followed,
     /// Packets that policers corrected or dropped, by flow: for the record, policers have bounded memory.
     pub(crate) clamps: BTreeMap<u32, u64>,
@@ -102,6 +104,7 @@ impl Network {
             routes: Vec::new(),
             exact: exact_wire.then(|| laws.to_vec()),
             captured: Vec::new(),
+            dropped: Vec::new(),
             followed: Followed::default(),
             clamps: BTreeMap::new(),
             seed,
@@ -206,6 +209,28 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
+    /// A host sends a real packet with this congestion header, whose bytes the caller keeps under a number
+    /// ([`Body::Kept`]): found again in [`Network::content`] where it arrives, and in
+    /// [`Network::take_dropped`] where it does not.
+    ///
+    /// [`Body::Kept`]: crate::Body::Kept
+    pub fn carry(
+        &mut self,
+        now: Time,
+        address: &Address,
+        header: Header,
+        kept: u32,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert_kept(header, kept);
+        self.put(now, address, content, scheduler);
+    }
+
+    /// The numbers of packets given to [`Network::carry`] that were dropped since this was last asked.
+    pub fn take_dropped(&mut self) -> Vec<u32> {
+        core::mem::take(&mut self.dropped)
+    }
+
     /// A host sends an acknowledgement.
     pub fn acknowledge(
         &mut self,
@@ -215,6 +240,35 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let content = self.packets.insert_ack(ack);
+        self.put(now, address, content, scheduler);
+    }
+
+    /// A packet is sent in place of the one that is followed and has come here.
+    #[cold]
+    pub fn send_on(
+        &mut self,
+        now: Time,
+        address: &Address,
+        segment: &Segment,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert(segment);
+        self.take_place(content);
+        self.put(now, address, content, scheduler);
+    }
+
+    /// So is an acknowledgement, of what is followed or in place of its own.
+    #[cold]
+    pub fn acknowledge_on(
+        &mut self,
+        now: Time,
+        address: &Address,
+        ack: &Ack,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let content = self.packets.insert_ack(ack);
+        self.take_place(content);
+        self.note_answer();
         self.put(now, address, content, scheduler);
     }
 

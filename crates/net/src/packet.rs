@@ -82,6 +82,8 @@ pub enum Body {
         /// Payload allowed beyond `cumulative`.
         window: Bytes,
     },
+    /// A real packet, whose bytes the caller keeps under this number.
+    Kept(u32),
 }
 
 /// The part of a packet that only ports and hosts need: one cache line.
@@ -149,6 +151,11 @@ impl Slab {
             }
         };
         self.contents.insert(Content { header: segment.header, body })
+    }
+
+    /// Puts a packet in whose bytes are kept elsewhere.
+    pub(crate) fn insert_kept(&mut self, header: Header, kept: u32) -> ContentId {
+        self.contents.insert(Content { header, body: Body::Kept(kept) })
     }
 
     /// Puts a packet from a flow's receiver in.

@@ -324,5 +324,5 @@ fn complete(collector: &mut Collector, law: &str, noise: &mut Noise) {
 
 /// What flows are called.
 fn flow(from: u32, to: u32, i: u32) -> FlowInfo {
-    FlowInfo { name: format!("s{} → d{}", i + 1, i + 1), from, to, law: String::new() }
+    FlowInfo { name: format!("s{} → d{}", i + 1, i + 1), from, to, ..FlowInfo::default() }
 }

@@ -7,8 +7,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::thinned::Thinned;
 use crate::{
-    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkSample, OverlaySample,
-    RunInfo, Series, SizeSummary,
+    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkInfo, LinkSample,
+    OverlaySample, RunInfo, Series, SizeSummary,
 };
 
 /// Points a series keeps by default.
@@ -120,6 +120,8 @@ pub struct Collected {
 pub struct Collector {
     limits: Limits,
     flows_total: usize,
+    /// By flow: whether totals leave it out.
+    go_on: Vec<bool>,
     flows: BTreeMap<u32, FlowSeries>,
     /// Indices of the links to keep, when there are too many to keep all.
     chosen: Option<Vec<u32>>,
@@ -160,7 +162,8 @@ impl Collector {
         let links = &info.topology.links;
         let chosen = (links.len() > limits.links).then(|| {
             let mut order: Vec<u32> = (0..).take(links.len()).collect();
-            order.sort_by_key(|&i| !links[i as usize].bottleneck);
+            let first = |link: &LinkInfo| (!link.bottleneck, !link.slowest);
+            order.sort_by_key(|&i| first(&links[i as usize]));
             order.truncate(limits.links);
             order.sort_unstable();
             order
@@ -170,6 +173,7 @@ impl Collector {
         Collector {
             limits,
             flows_total: info.flows.len(),
+            go_on: info.flows.iter().map(|flow| flow.goes_on).collect(),
             flows: BTreeMap::new(),
             chosen,
             links: BTreeMap::new(),
@@ -197,7 +201,8 @@ impl Collector {
         }
         self.tick.interval = self.tick.interval.max(s.interval);
         let bits = s.goodput.bps() * s.interval.secs();
-        self.tick.bits += if bits.is_finite() { bits } else { 0.0 };
+        let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
+        self.tick.bits += if bits.is_finite() && !goes_on { bits } else { 0.0 };
         if index >= self.limits.flows {
             return;
         }

@@ -7,11 +7,11 @@ use crate::{CompletionSummary, Run, Summary};
 pub struct Headline {
     /// The law, with what tells it from the other runs when a law ran twice.
     pub law: String,
-    /// Part of the time that the bottleneck was busy, 0 to 1; the mean when there are several.
+    /// Part of the time that the links it is about were busy, 0 to 1; their mean.
     pub utilisation: Option<f64>,
     /// Jain's index of the long flows' goodputs.
     pub jain_index: Option<f64>,
-    /// Packets waiting at the bottleneck, mean over time; the mean when there are several.
+    /// Packets waiting there, mean over time; the mean when there are several.
     pub queue_packets_mean: Option<f64>,
     /// The same, 99th percentile; the largest when there are several.
     pub queue_packets_p99: Option<f64>,
@@ -63,7 +63,13 @@ pub(crate) fn completions(run: &Run) -> Option<CompletionSummary> {
     run.summary.completions.clone().or_else(|| run.collected.completion_summary.clone())
 }
 
-/// The links that verdicts are about: those the scenario calls bottlenecks, else the busiest one.
+/// Links this near to the utilisation of the busiest are as busy.
+const AS_BUSY: f64 = 0.95;
+/// Names of links that a label has room for.
+const NAMES: usize = 3;
+
+/// The links that verdicts are about: the one the scenario calls the bottleneck, else those that were busiest, over
+/// all runs. A slow link need not be one: of a fabric most are alike, of an overlay many idle.
 pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
     let summaries = || all.iter().copied();
     let most = summaries().map(|s| s.links.len()).max().unwrap_or(0);
@@ -76,9 +82,9 @@ pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
         s.links.get(i).map_or(0.0, |l| if l.utilisation.is_finite() { l.utilisation } else { 0.0 })
     };
     let score = |i: usize| summaries().map(|s| busy(s, i)).sum::<f64>();
-    // Reversed, so that of equals the first wins.
-    let busiest = (0..most).rev().max_by(|&a, &b| score(a).total_cmp(&score(b)));
-    busiest.map(|i| i as u32).into_iter().collect()
+    let most_busy = (0..most).map(score).fold(0.0, f64::max);
+    let as_busy = |i: &usize| score(*i) > 0.0 && score(*i) >= AS_BUSY * most_busy;
+    (0..most).filter(as_busy).map(|i| i as u32).collect()
 }
 
 /// The summaries of `runs`.
@@ -94,14 +100,27 @@ pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
 
 /// What to call the links verdicts are about.
 pub(crate) fn bottleneck_label(summary: &Summary, bottlenecks: &[u32]) -> String {
-    match bottlenecks {
-        [] => "no link".into(),
-        [one] => summary.links.get(*one as usize).map_or("bottleneck".into(), |l| l.name.clone()),
-        many => format!("{} bottlenecks", many.len()),
+    let names = bottlenecks.iter().filter_map(|i| summary.links.get(*i as usize));
+    let names: Vec<&str> = names.map(|link| link.name.as_str()).take(NAMES).collect();
+    match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
+        ([], _) => "no link".into(),
+        (names, 0) => names.join(", "),
+        (names, more) => format!("{} and {more} more links as busy", names.join(", ")),
     }
 }
 
-/// What to call each run: its law; with the seed or a number when a law ran more than once.
+/// The worlds of the runs, each once.
+pub(crate) fn worlds(runs: &[Run]) -> String {
+    let mut worlds: Vec<&str> = Vec::new();
+    for run in runs {
+        if !worlds.contains(&run.info.world.as_str()) {
+            worlds.push(&run.info.world);
+        }
+    }
+    worlds.join(", ")
+}
+
+/// What to call each run: its law; when a law ran more than once, with its world, the seed or a number.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
     let law = |r: &Run| if r.info.law.is_empty() { "run".into() } else { r.info.law.clone() };
     let mut labels: Vec<String> = runs.iter().map(law).collect();
@@ -109,9 +128,12 @@ pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
         let twins: Vec<usize> =
             (0..runs.len()).filter(|&j| law(&runs[j]) == law(&runs[i])).collect();
         if twins.len() > 1 {
-            let seed = runs[i].info.seed;
+            let (seed, world) = (runs[i].info.seed, runs[i].info.world.as_str());
+            let worlds_differ = twins.iter().all(|&j| j == i || runs[j].info.world != world);
             let seeds_differ = twins.iter().all(|&j| j == i || runs[j].info.seed != seed);
-            labels[i] = if seeds_differ {
+            labels[i] = if worlds_differ {
+                format!("{} ({world}d)", law(&runs[i]))
+            } else if seeds_differ {
                 format!("{} (seed {seed})", law(&runs[i]))
             } else {
                 format!("{} (run {})", law(&runs[i]), i + 1)
@@ -145,7 +167,9 @@ mod tests {
     #[test]
     fn named_bottlenecks_come_before_busy_links() {
         assert_eq!(named(&[run("a", 1, &[0.9, 0.1, 0.2], &[1, 2])]), [1, 2]);
-        assert_eq!(named(&[run("a", 1, &[0.1, 0.9, 0.9], &[])]), [1]);
+        assert_eq!(named(&[run("a", 1, &[0.1, 0.9, 0.86, 0.85], &[])]), [1, 2]);
+        // Of several runs those that are busy in all: each figure is of the same links.
+        assert_eq!(named(&[run("a", 1, &[0.2, 0.9], &[]), run("b", 1, &[0.8, 0.3], &[])]), [1]);
         assert_eq!(named(&[run("a", 1, &[], &[])]), [] as [u32; 0]);
         assert_eq!(named(&[run("a", 1, &[f64::NAN, 0.2], &[])]), [1]);
     }
@@ -155,7 +179,10 @@ mod tests {
         let runs = [run("a", 1, &[0.9, 0.5, f64::NAN], &[0, 1, 2])];
         let headline = &Headline::of_all(&runs)[0];
         assert!((headline.utilisation.unwrap() - 0.7).abs() < 1e-12);
-        assert_eq!(bottleneck_label_of(&runs), "3 bottlenecks");
+        assert_eq!(bottleneck_label_of(&runs), "l0, l1, l2");
+        let runs = [run("a", 1, &[0.9; 5], &[])];
+        assert_eq!(bottleneck_label_of(&runs), "l0, l1, l2 and 2 more links as busy");
+        assert_eq!(bottleneck_label_of(&[run("a", 1, &[], &[])]), "no link");
     }
 
     #[test]

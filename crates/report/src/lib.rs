@@ -21,6 +21,7 @@
 
 mod collect;
 pub mod compare;
+mod fidelity;
 mod figure;
 mod headline;
 mod histogram;
@@ -37,6 +38,7 @@ pub use collect::{
     Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries,
 };
 pub use compare::Comparison;
+pub use fidelity::FidelitySummary;
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;

@@ -108,8 +108,10 @@ pub struct LinkInfo {
     pub rate: Rate,
     /// Its propagation delay, one way.
     pub delay: Duration,
-    /// Whether the scenario expects its queue to be the one that fills: verdicts are about these.
+    /// Whether the scenario calls it the bottleneck: verdicts are about it.
     pub bottleneck: bool,
+    /// Whether it is one of the slowest that traffic crosses: shown before others where not all can be.
+    pub slowest: bool,
 }
 
 /// A sender and its receiver.
@@ -123,6 +125,9 @@ pub struct FlowInfo {
     pub to: u32,
     /// The law it obeys.
     pub law: String,
+    /// Whether it ends at a switch of an ensemble: what it carries goes on in other flows, and totals count it
+    /// there.
+    pub goes_on: bool,
 }
 
 /// What one flow did since its last sample.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RunInfo;
+use crate::{FidelitySummary, RunInfo};
 
 /// The figures of one run. `serde_json` turns a figure that is not a number into `null`, so every
 /// figure that may be missing is an `Option`.
@@ -51,6 +51,8 @@ pub struct Summary {
     pub deadlock: Option<DeadlockSummary>,
     /// What the engine did.
     pub engine: EngineFigures,
+    /// How true a run in real time was to time; `None` in simulated time.
+    pub fidelity: Option<FidelitySummary>,
 }
 
 /// Paused links that waited for each other for ever.
@@ -154,7 +156,8 @@ pub struct FlowSummary {
     /// `delivered_bytes` over the flow's life (start to completion or end of the run), bits per
     /// second.
     pub goodput_bps: f64,
-    /// Its part of the sum of all flows' goodputs, 0 to 1.
+    /// Its part of what all listed flows delivered over the run, 0 to 1. Of an ensemble's edges the total counts those
+    /// that end at hosts, so that each byte counts once.
     pub share: f64,
     /// From its start until the last byte was delivered, seconds; `None` if it did not finish.
     pub completion_s: Option<f64>,
@@ -203,7 +206,7 @@ pub struct LinkSummary {
     pub to: String,
     /// Its capacity, bits per second.
     pub rate_bps: u64,
-    /// Whether the scenario expects its queue to be the one that fills.
+    /// Whether the scenario calls it the bottleneck.
     pub bottleneck: bool,
     /// Share of the run it was busy, 0 to 1.
     pub utilisation: f64,

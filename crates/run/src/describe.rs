@@ -15,8 +15,10 @@ pub struct Labels {
     pub law: String,
     /// The names of the setup's laws, by index; a law without one goes by its own.
     pub laws: Vec<String>,
-    /// Links whose queue is expected to fill.
-    pub bottlenecks: Vec<LinkId>,
+    /// The link that figures are to be about.
+    pub bottleneck: Option<LinkId>,
+    /// Links that are worth showing where not all can be.
+    pub slowest: Vec<LinkId>,
 }
 
 impl Labels {
@@ -27,7 +29,7 @@ impl Labels {
     }
 }
 
-pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
+pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
     let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
     tell_ensembles(setup, &mut nodes);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
@@ -36,19 +38,21 @@ pub(crate) fn describe(setup: &Setup, labels: &Labels) -> RunInfo {
         to: l.to.0,
         rate: l.service.mean_rate(),
         delay: l.delay,
-        bottleneck: labels.bottlenecks.contains(&LinkId(i as u32)),
+        bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
+        slowest: labels.slowest.contains(&LinkId(i as u32)),
     });
-    let flows = setup.flows.iter().map(|f| FlowInfo {
+    let flows = setup.flows.iter().enumerate().map(|(id, f)| FlowInfo {
         name: f.name.clone(),
         from: f.from.0,
         to: f.to.0,
         law: labels.law_name(setup, f.law),
+        goes_on: setup.ensembles.ends_at_switch(id),
     });
     RunInfo {
         scenario: labels.scenario.clone(),
         law: labels.law.clone(),
         seed: setup.seed,
-        world: "simulate".to_string(),
+        world: world.to_string(),
         duration: setup.duration,
         version: env!("CARGO_PKG_VERSION").to_string(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),

@@ -12,7 +12,7 @@ mod summarise;
 mod why;
 
 pub use describe::Labels;
-pub use observe::{Failure, Files};
+pub use observe::{Failure, Files, Observer};
 pub use why::explain;
 
 use ratewire_report::Run;
@@ -20,9 +20,7 @@ use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 
-use observe::Observer;
-
-/// Runs a setup. `files` takes every sample, if given; `also` is told everything the engine tells.
+/// Runs a setup in virtual time. `files` takes every sample, if given; `also` is told everything the engine tells.
 ///
 /// # Errors
 /// When the setup cannot run, the engine loses count of packets, or a file cannot be written.
@@ -32,9 +30,26 @@ pub fn run(
     files: Option<Files>,
     also: &mut dyn Recorder,
 ) -> Result<(Run, Outcome), Failure> {
-    let info = describe::describe(setup, labels);
+    run_in("simulate", setup, labels, files, also, |observer| {
+        ratewire_sim::run(setup, observer).map_err(Failure::Run)
+    })
+}
+
+/// The same in a world of this name, where `world` has the setup run.
+///
+/// # Errors
+/// What `world` returns, or when a file cannot be written.
+pub fn run_in(
+    name: &str,
+    setup: &Setup,
+    labels: &Labels,
+    files: Option<Files>,
+    also: &mut dyn Recorder,
+    world: impl FnOnce(&mut Observer<'_>) -> Result<Outcome, Failure>,
+) -> Result<(Run, Outcome), Failure> {
+    let info = describe::describe(name, setup, labels);
     let mut observer = Observer::new(setup, labels, &info, files, also);
-    let outcome = ratewire_sim::run(setup, &mut observer).map_err(Failure::Run)?;
+    let outcome = world(&mut observer)?;
     let seen = observer.finish()?;
     let summary = summarise::summarise(setup, &info, &outcome, &seen);
     Ok((Run { info, summary, collected: seen.collected }, outcome))

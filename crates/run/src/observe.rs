@@ -26,6 +26,8 @@ use crate::why;
 pub enum Failure {
     /// The engine says so.
     Run(RunError),
+    /// The world could not run it, and why.
+    World(String),
     /// A file could not be written.
     File {
         /// Which.
@@ -39,6 +41,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Run(e) => e.fmt(f),
+            Failure::World(why) => f.write_str(why),
             Failure::File { path, reason } => {
                 write!(f, "cannot write {}: {reason}", path.display())
             }
@@ -90,8 +93,8 @@ pub(crate) struct Seen {
     pub(crate) prices: Prices,
 }
 
-/// The engine's recorder.
-pub(crate) struct Observer<'a> {
+/// What a world tells, on its way to the report, to files and to who else listens.
+pub struct Observer<'a> {
     setup: &'a Setup,
     labels: &'a Labels,
     info: &'a RunInfo,
@@ -242,6 +245,10 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
+        // What begins at a switch is a part of another's transfer.
+        if self.setup.ensembles.begins_at_switch(completed.flow.0 as usize) {
+            return;
+        }
         self.collector.completion(Completion {
             flow: u64::from(completed.flow.0),
             law: self.labels.law_name(self.setup, completed.law),

@@ -20,11 +20,10 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         fill_flow(flow, spec, end, outcome.ended);
     }
     // What a switch passes on is not counted twice.
-    let last = summary.flows.iter().enumerate();
-    let last = last.filter(|(id, _)| !setup.ensembles.ends_at_switch(*id));
-    let total: f64 = last.map(|(_, f)| f.goodput_bps).sum();
+    let last = summary.flows.iter().zip(&info.flows).filter(|(_, about)| !about.goes_on);
+    let total: u64 = last.map(|(flow, _)| flow.delivered_bytes).sum();
     for flow in &mut summary.flows {
-        flow.share = if total > 0.0 { flow.goodput_bps / total } else { 0.0 };
+        flow.share = flow.delivered_bytes as f64 / total.max(1) as f64;
     }
     for (i, (link, end)) in summary.links.iter_mut().zip(&outcome.links).enumerate() {
         fill_link(link, end, outcome.ended);

@@ -8,7 +8,7 @@ use ratewire_report::Answer;
 use ratewire_sim::record::{Fate, Followed};
 use ratewire_sim::setup::Setup;
 use ratewire_transport::KeptBy;
-use ratewire_units::Time;
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::Labels;
 
@@ -24,7 +24,13 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     }
     text.push('\n');
     let bound = followed.bound();
+    let mut flow = followed.flow.0;
     for (i, hop) in followed.trail.there.iter().enumerate() {
+        if hop.flow != flow {
+            flow = hop.flow;
+            let _ =
+                writeln!(text, "   its switch sends it on in {}", setup.flows[flow as usize].name);
+        }
         tell_hop(&mut text, setup, law, hop, bound == Some(i));
     }
     for hop in followed.trail.back.iter().filter(|hop| hop.changed_it()) {
@@ -48,12 +54,15 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     }
     let reason = &followed.reason;
     let _ = write!(text, "\n   sender: {}\n           {}", reason.equation, figures(reason));
-    let _ = write!(text, "\n           window {} of payload", followed.window);
+    text += &match followed.window {
+        Bytes::MAX => "\n           no window".to_string(),
+        window => format!("\n           window {window} of payload"),
+    };
     if let Some(pace) = followed.pacing {
         let _ = write!(text, ", {}", Figure::rate("pace", pace.get()));
     }
     let (by, reason) = bound_by(followed, setup);
-    let _ = write!(text, "\n\nBound by {by}\n   {}\n   {}\n", reason.equation, figures(reason));
+    let _ = write!(text, "\n\nBound by {by}\n   {}\n   {}\n", reason.equation, figures(&reason));
     text
 }
 
@@ -70,16 +79,18 @@ pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
 }
 
 /// What bound the rate, and the equation to hold it against.
-fn bound_by<'a>(followed: &'a Followed, setup: &Setup) -> (String, &'a Reason) {
+fn bound_by(followed: &Followed, setup: &Setup) -> (String, Reason) {
     let own = &followed.reason;
     let hops = &followed.trail.there;
+    let by_queues = followed.blocked || own.bound == Bound::Queues;
     let by = match (followed.kept_by, followed.bound().map(|i| &hops[i])) {
+        (_, Some(hop)) if by_queues => return by_queue(hop, own, setup),
         (KeptBy::Application, _) => "the application, which has written no more".into(),
         (KeptBy::Receiver, _) => "the receiver's window, which is full".into(),
         (KeptBy::Law, Some(hop)) => match &hop.reason {
             // The port only reports; the sender holds what all have reported against each other.
             Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),
-            Some(reason) => return (link(setup, hop).into(), reason),
+            Some(reason) => return (link(setup, hop).into(), reason.clone()),
             None => format!("{}, which marked the packet", link(setup, hop)),
         },
         (KeptBy::Law, None) => match lost(followed, setup) {
@@ -90,7 +101,42 @@ fn bound_by<'a>(followed: &'a Followed, setup: &Setup) -> (String, &'a Reason) {
             None => "no port: none held this packet back".into(),
         },
     };
-    (by, own)
+    (by, own.clone())
+}
+
+/// Who is held back by queues sends as they let it: the link in whose queue its packet was held.
+fn by_queue(hop: &Hop, own: &Reason, setup: &Setup) -> (String, Reason) {
+    let waited = hop.waited().map_or(f64::INFINITY, Duration::secs);
+    let waited = Figure::seconds("waited", waited);
+    match hop.held {
+        Some(held) => {
+            let by = format!(
+                "pause of {}, told by the buffer of {}",
+                link(setup, hop),
+                far_end(setup, hop)
+            );
+            let figures = [
+                Figure::seconds("paused", held.paused.secs()),
+                waited,
+                Figure::bytes("xoff", held.xoff.as_f64()),
+                Figure::bytes("buffered as it left", held.buffered.as_f64()),
+            ];
+            (by, Reason::new("paused when the buffer at its far end holds more than xoff", figures))
+        }
+        None if hop.waited() == Some(Duration::ZERO) => {
+            (format!("{}, which is the sender's own: nothing waits", link(setup, hop)), own.clone())
+        }
+        None => {
+            let by = format!("the queue of {}", link(setup, hop));
+            let figures = [waited, Figure::one("packets before it", f64::from(hop.queue.packets))];
+            (by, Reason::new("nothing is paused: it waits for those before it", figures))
+        }
+    }
+}
+
+fn far_end<'a>(setup: &'a Setup, hop: &Hop) -> &'a str {
+    let to = setup.network.links[hop.link.index()].to;
+    &setup.network.nodes[to.index()].name
 }
 
 /// The link on which the packet was lost on its way there, if it was, and whether its queue dropped
@@ -103,7 +149,7 @@ fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
 
 fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bool) {
     let name = link(setup, hop);
-    let waited = hop.left.map(|left| left.since(hop.arrived));
+    let waited = hop.waited();
     let packets = if hop.queue.packets == 1 { "packet" } else { "packets" };
     let _ = write!(text, "{}  {name}: {} {packets} waiting", at(hop.arrived), hop.queue.packets);
     match waited {
@@ -113,6 +159,14 @@ fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bo
         None => *text += ", never left",
     }
     *text += if binds { "   <- binds\n" } else { "\n" };
+    if let Some(held) = hop.held {
+        let (paused, xoff) = (held.paused, held.xoff);
+        let node = far_end(setup, hop);
+        let _ = writeln!(
+            text,
+            "     paused for {paused} of that: the buffer of {node} held more than {xoff}"
+        );
+    }
     if hop.came_marked != hop.left_marked {
         *text += "     marked\n";
     }

@@ -49,6 +49,7 @@ mod topology;
 mod traffic;
 mod transport;
 mod trust;
+mod twins;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};

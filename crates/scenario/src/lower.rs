@@ -16,9 +16,9 @@ use crate::network::routes::Routes;
 use crate::network::{self, Net, RoundTrips, changes};
 use crate::scenario::Parts;
 use crate::section::Section;
-use crate::traffic::{Senders, arriving, flows};
+use crate::traffic::{Senders, arriving, flows, programs};
 use crate::uses::Uses;
-use crate::{ensemble, overlay, record, topology, transport};
+use crate::{ensemble, overlay, pause, record, topology, transport};
 
 /// Reads the whole document; `None` when it was too wrong to go on.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -70,6 +70,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         uses: Uses::default(),
         transport: &transport,
         duration,
+        programs: Vec::new(),
         names: BTreeMap::new(),
         arrows: BTreeMap::new(),
     };
@@ -79,18 +80,22 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let overlay = overlay::read(root, &mut senders, &mut flows);
     let ensembles = ensemble::read(root, &mut senders, &mut flows);
     let incomplete = context.errors() > before;
-    let Senders { mut routes, mut uses, .. } = senders;
+    let mut programs = programs::read(root, &senders);
+    let Senders { mut routes, mut uses, programs: of_flows, .. } = senders;
+    programs.extend(of_flows);
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
     warn_of_short_run(root, &trips, duration);
     let own = flows.iter().map(|f| &f.transport).chain(traffic.iter().map(|t| &t.transport));
     let largest = own.map(|own| own.packet).fold(transport.packet, Bytes::max);
     let finished =
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
+    pause::warn_of_queues(context, &net, &ensembles);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, duration));
     let named = Named {
         net: &net,
         flows: &flows,
+        ensembles: &ensembles,
         traffic: &traffic,
         overlay: overlay.as_deref(),
         laws: &book,
@@ -102,7 +107,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     if context.errors() == 0 {
         check_laws(root, &uses, &book, &laws);
     }
-    let bottlenecks = bottlenecks(&net, &mut routes, &pairs(&flows, &traffic));
+    let bottleneck = net.links.iter().position(|link| link.name == "bottleneck");
+    let slowest = slowest(&net, &mut routes, &pairs(&flows, &traffic));
     // Arriving flows may be millions: they are told by their completions.
     let sampled_flows = flows.len() as u32;
     let template = Setup {
@@ -123,6 +129,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         watched_links: expectations.iter().flat_map(Expectation::watched).collect(),
         follow: Follow { in_turn: true, asked: None },
         overlay,
+        programs,
     };
     Some(Parts {
         name: name.unwrap_or_else(|| context.stem()),
@@ -130,7 +137,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         duration,
         seed,
         expectations,
-        bottlenecks,
+        bottleneck: bottleneck.map(|id| LinkId(id as u32)),
+        slowest,
         laws,
         book,
         uses,
@@ -197,11 +205,8 @@ fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The link called `bottleneck`, else the slowest links that the pairs cross.
-fn bottlenecks(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
-    if let Some(id) = net.links.iter().position(|link| link.name == "bottleneck") {
-        return vec![LinkId(id as u32)];
-    }
+/// The slowest links that the pairs cross.
+fn slowest(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
     let mut is_crossed = vec![false; net.links.len()];
     for (a, b) in pairs {
         for (id, _) in routes.shares(*a, *b).unwrap_or_default() {

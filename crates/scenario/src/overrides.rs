@@ -127,6 +127,9 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
         table.entries.push(Entry { key: segment.clone(), key_span: span, item: empty });
     }
     let Some(entry) = table.get_mut(segment) else { return Ok(()) };
+    if segment == "link" {
+        name_link(&mut entry.item, &rest[0], span);
+    }
     match &mut entry.item.value {
         Value::Table(inner) => put(inner, rest, item, span),
         Value::List(items) => {
@@ -169,6 +172,27 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
             nearest: None,
         }),
     }
+}
+
+/// Links have names that no entry need give them, as `a->b`: an entry of that name changes the link. Whether there is
+/// one is known later.
+fn name_link(item: &mut Item, name: &str, span: Span) {
+    if matches!(&item.value, Value::Table(table) if table.entries.is_empty()) {
+        item.value = Value::List(Vec::new());
+    }
+    let Value::List(list) = &mut item.value else { return };
+    let has_name = |one: &Item| match &one.value {
+        Value::Table(table) => table
+            .get("name")
+            .is_some_and(|entry| matches!(&entry.item.value, Value::Text(text) if text == name)),
+        _ => false,
+    };
+    if name == "*" || name.parse::<usize>().is_ok() || list.iter().any(has_name) {
+        return;
+    }
+    let item = Item { value: Value::Text(name.to_string()), span };
+    let entries = vec![Entry { key: "name".to_string(), key_span: span, item }];
+    list.push(Item { value: Value::Table(Table { entries }), span });
 }
 
 #[cfg(test)]
@@ -236,7 +260,18 @@ mod tests {
             "{flow=[{name=a count=the number 2} {size=the number 1 count=the number 2}]}"
         );
         assert_eq!(set("", "name", "5").unwrap(), "{name=5}");
-        assert_eq!(set("", "link.\"a.b\".delay", "5 ms").unwrap(), "{link={a.b={delay=5 ms}}}");
+        assert_eq!(
+            set("", "link.\"a.b\".delay", "5 ms").unwrap(),
+            "{link=[{name=a.b delay=5 ms}]}"
+        );
+        assert_eq!(
+            set("[[link]]\nname = \"wan\"", "link.b->c.rate", "10M").unwrap(),
+            "{link=[{name=wan} {name=b->c rate=10 Mbit/s}]}"
+        );
+        assert_eq!(
+            set("[[link]]\nname = \"wan\"", "link.wan.rate", "10M").unwrap(),
+            "{link=[{name=wan rate=10 Mbit/s}]}"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::laws::LawBook;
 use crate::uses::Uses;
-use crate::{document, ensemble, lower, overrides, trust};
+use crate::{document, ensemble, lower, overrides, trust, twins};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -35,8 +35,10 @@ pub struct Scenario {
     pub file: String,
     /// What is probably not meant.
     pub warnings: Vec<Diagnostic>,
-    /// Links worth showing first: the one called `bottleneck`, else the slowest that traffic crosses.
-    pub bottlenecks: Vec<LinkId>,
+    /// The link called `bottleneck`.
+    pub bottleneck: Option<LinkId>,
+    /// The slowest links that traffic crosses: worth showing where not all can be.
+    pub slowest: Vec<LinkId>,
     pub(crate) laws: Vec<String>,
     pub(crate) book: LawBook,
     pub(crate) uses: Uses,
@@ -67,7 +69,8 @@ pub(crate) struct Parts {
     pub duration: Duration,
     pub seed: u64,
     pub expectations: Vec<Expectation>,
-    pub bottlenecks: Vec<LinkId>,
+    pub bottleneck: Option<LinkId>,
+    pub slowest: Vec<LinkId>,
     pub laws: Vec<String>,
     pub book: LawBook,
     pub uses: Uses,
@@ -210,6 +213,7 @@ impl Scenario {
             }
         }
         trust::check(&self.file, &setup, &made, &mut warnings);
+        twins::check(&self.file, &setup, &made, &mut warnings);
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })
@@ -273,7 +277,8 @@ fn read(
             source_text: text.to_string(),
             file: name.to_string(),
             warnings: diagnostics,
-            bottlenecks: parts.bottlenecks,
+            bottleneck: parts.bottleneck,
+            slowest: parts.slowest,
             laws: parts.laws,
             book: parts.book,
             uses: parts.uses,

@@ -6,6 +6,7 @@ use common::{scenario, shown};
 use ratewire_scenario::Scenario;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::NoRecorder;
+use ratewire_units::{Duration, Time};
 
 /// Two clusters of three hosts and two switches in a row: `c1 .. c3 - p - q - a1 .. a3`.
 fn clusters(law: &str, more: &str) -> Scenario {
@@ -39,8 +40,13 @@ fn delivered(outcome: &Outcome, name: &str) -> u64 {
     flow.unwrap_or_else(|| panic!("no {name}")).delivered.get()
 }
 
-fn completed(outcome: &Outcome, name: &str) -> bool {
-    outcome.flows.iter().any(|flow| flow.name == name && flow.completed.is_some())
+fn completed(outcome: &Outcome, name: &str) -> Option<Time> {
+    outcome.flows.iter().find(|flow| flow.name == name)?.completed
+}
+
+/// Who is over when, the first first.
+fn order(outcome: &Outcome, names: &[&str]) -> Vec<Time> {
+    names.iter().map(|name| completed(outcome, name).unwrap_or_else(|| panic!("{name}"))).collect()
 }
 
 const ONE_TO_MANY: &str = "[[ensemble]]\nname = \"kv\"\npeer = \"c1\"\nswitch = \"q\"\n";
@@ -78,10 +84,16 @@ fn what_the_peer_sends_arrives_at_the_members_once() {
                  direction = \"inbound\"\n"
             );
             let outcome = run(&clusters(law, &more));
-            assert!(completed(&outcome, "kv"), "{law} {routing}");
+            assert!(completed(&outcome, "kv").is_some(), "{law} {routing}");
             assert_eq!(delivered(&outcome, "kv"), 3_000_000, "{law} {routing}");
             let members: u64 = (1..=3).map(|i| delivered(&outcome, &format!("kv.a{i}"))).sum();
             assert_eq!(members, 3_000_000, "{law} {routing}");
+            // The peer hears of what has arrived after it has.
+            for i in 1..=3 {
+                let whole = completed(&outcome, "kv");
+                let part = completed(&outcome, &format!("kv.a{i}"));
+                assert!(part.is_some() && part < whole, "{law} {routing}");
+            }
         }
     }
 }
@@ -94,9 +106,16 @@ fn what_members_send_arrives_at_the_peer_once() {
         let outcome = run(&clusters(law, &more));
         assert_eq!(delivered(&outcome, "kv.out"), 3_000_000, "{law}");
         for i in 1..=3 {
-            assert!(completed(&outcome, &format!("kv.a{i}.out")), "{law}");
+            assert!(completed(&outcome, &format!("kv.a{i}.out")).is_some(), "{law}");
             assert_eq!(delivered(&outcome, &format!("kv.a{i}.out")), 1_000_000, "{law}");
         }
+        // With the last of the members what the peer gets is over, a little before that member hears.
+        let last = (1..=3).filter_map(|i| completed(&outcome, &format!("kv.a{i}.out"))).max();
+        let whole = completed(&outcome, "kv.out");
+        assert!(
+            whole < last && whole.is_some_and(|at| at + Duration::from_millis(40) > last.unwrap()),
+            "{law}"
+        );
     }
 }
 
@@ -114,13 +133,73 @@ fn a_cluster_talks_to_a_cluster() {
         }
         for i in 1..=3 {
             for edge in [format!("two.c{i}"), format!("two.a{i}.out")] {
-                assert!(completed(&outcome, &edge), "{law} {edge}");
+                assert!(completed(&outcome, &edge).is_some(), "{law} {edge}");
             }
             for edge in [format!("two.a{i}"), format!("two.c{i}.out")] {
                 let share = delivered(&outcome, &edge) as f64 / 1e6;
                 assert!((share - 1.0).abs() < 0.01, "{law} {edge} {share}");
             }
         }
+    }
+}
+
+/// Switch behind switch, and applications that stop: an edge is over when what it carries has arrived, parts no later
+/// than the whole.
+#[test]
+fn edges_are_over_when_their_part_is() {
+    let peer = "peer = { switch = \"p\", members = [\"c*\"] }\n";
+    for end in ["size = \"1 MB\"", "stop = \"2 s\""] {
+        let more = format!(
+            "[[ensemble]]\nname = \"two\"\n{peer}switch = \"q\"\nmembers = [\"a*\"]\n{end}\n"
+        );
+        let outcome = run(&clusters("xcp", &more));
+        for i in 1..=3 {
+            let (a, c) = (format!("two.a{i}"), format!("two.c{i}.out"));
+            let times = order(&outcome, &[&a, "two"]);
+            assert!(times[0] <= times[1] && times[1] > Time::ZERO, "{end} {times:?}");
+            let times = order(&outcome, &[&c, "two.out"]);
+            assert!(times[0] <= times[1] && times[0] > Time::ZERO, "{end} {times:?}");
+        }
+        let begun =
+            if end.starts_with("stop") { Time::ZERO + Duration::from_secs(2) } else { Time::ZERO };
+        assert!(outcome.flows.iter().all(|flow| flow.completed > Some(begun)), "{end}");
+    }
+}
+
+/// `all flows` are those that know: no byte counts twice.
+#[test]
+fn all_flows_count_each_byte_once() {
+    let sums = "size = \"1 MB\"\n[[expect]]\nmetric = \"goodput\"\nduring = \"0 s .. 40 s\"\n\
+                equals = \"800 kbit/s\"\n\
+                [[expect]]\nmetric = \"share\"\nflow = \"kv\"\nequals = 0.25\n\
+                [[expect]]\nmetric = \"share\"\nflow = \"kv.out\"\nequals = 0.75\n\
+                [[expect]]\nmetric = \"completion_time\"\nmin = \"1 s\"\nmax = \"10 s\"\n\
+                [[expect]]\nmetric = \"rtt_min\"\nmin = \"12 ms\"\n\
+                [[expect]]\nmetric = \"completion_time\"\nflow = \"kv.a1\"\nmin = \"100 ms\"\n";
+    let scenario = clusters("xcp", &format!("{ONE_TO_MANY}members = [\"a*\"]\n{sums}"));
+    assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
+    let plan = scenario.plan(None, None).unwrap();
+    let mut evaluator = scenario.evaluator(&plan);
+    let outcome = ratewire_sim::run(&plan.setup, &mut evaluator).unwrap();
+    for verdict in evaluator.finish(&outcome) {
+        assert!(verdict.pass, "{verdict}");
+    }
+}
+
+#[test]
+fn who_counts_twice_is_told() {
+    let goodput = |flow: &str| {
+        let more = format!(
+            "{ONE_TO_MANY}members = [\"a*\"]\n[[expect]]\nmetric = \"goodput\"\nflow = {flow}\nmin = \"1 Mbit/s\"\n"
+        );
+        shown(&clusters("xcp", &more).warnings)
+    };
+    let said = goodput("\"kv*\"");
+    assert!(said.contains("what is delivered to kv counts twice"), "{said}");
+    assert!(said.contains("it goes on in kv.a1, kv.a2, kv.a3"), "{said}");
+    assert!(goodput("[\"kv.out\", \"kv.a1.out\"]").contains("counts twice"));
+    for fine in ["\"kv.a*\"", "[\"kv\", \"kv.out\"]", "[\"kv\", \"kv.a1.out\"]"] {
+        assert_eq!(goodput(fine), "", "{fine}");
     }
 }
 
@@ -137,19 +216,44 @@ fn members_fail_and_nothing_is_lost() {
             );
             let scenario = clusters(law, &more);
             let outcome = run(&scenario);
-            assert!(completed(&outcome, "kv"), "{law} {frame}");
+            assert!(completed(&outcome, "kv").is_some(), "{law} {frame}");
             assert_eq!(delivered(&outcome, "kv"), 8_000_000, "{law} {frame}");
             // A member may have got what it could not acknowledge any more.
             let members: u64 = (1..=3).map(|i| delivered(&outcome, &format!("kv.a{i}"))).sum();
             assert!((8_000_000..8_400_000).contains(&members), "{law} {frame} {members}");
             for i in 1..=3 {
-                assert!(completed(&outcome, &format!("kv.a{i}.out")), "{law} {frame} {i}");
+                assert!(
+                    completed(&outcome, &format!("kv.a{i}.out")).is_some(),
+                    "{law} {frame} {i}"
+                );
             }
             // Each life of a member sends its 8 MB anew.
             assert!(delivered(&outcome, "kv.out") > 24_000_000, "{law} {frame}");
             let again = run(&scenario);
             assert_eq!(format!("{:?}", outcome.flows), format!("{:?}", again.flows));
         }
+    }
+}
+
+/// Bursts with pauses in which the switches forget the connection: what is sent arrives once, and as fast.
+#[test]
+fn a_connection_that_switches_forget_goes_on() {
+    for law in ["xcp", "rcp", "newreno"] {
+        let with = |expiry: &str| {
+            let more = format!(
+                "[[ensemble]]\nname = \"two\"\npeer = {{ switch = \"p\", members = [\"c*\"] }}\n\
+                 switch = \"q\"\nmembers = [\"a*\"]\nframe = \"4 KB\"\nidle_expiry = \"{expiry}\"\n\
+                 app = {{ on_off = {{ burst = \"50 KB\", pause = \"1 s\", pause_after = \"acknowledged\", \
+                 count = 20 }} }}\n"
+            );
+            run(&clusters(law, &more))
+        };
+        let (forgets, never) = (with("300 ms"), with("60 s"));
+        for way in ["two", "two.out"] {
+            assert_eq!(delivered(&forgets, way), 3_000_000, "{law} {way}");
+            assert_eq!(delivered(&never, way), 3_000_000, "{law} {way}");
+        }
+        assert_ne!(forgets.events, never.events, "{law}: nothing expired");
     }
 }
 
@@ -186,6 +290,14 @@ fn a_law_that_cannot_be_split_is_refused() {
         let said = shown(&scenario.setup(Some(law), None).expect_err(law));
         assert!(said.contains(&format!("{law} cannot run the ensemble \"kv\"")), "{said}");
         assert!(said.contains("xcp, rcp, piqi-rcp"), "{said}");
+    }
+    for (law, why) in [
+        ("jetmax", "what its headers say holds for one flow from end to end"),
+        ("bbr", "an acknowledgement may name a packet of another member"),
+        ("xcp@kernel", "the kernel's program knows no switch"),
+    ] {
+        let said = shown(&scenario.setup(Some(law), None).expect_err(law));
+        assert!(said.contains(why), "{said}");
     }
     // A flow may have any law beside an ensemble that has one that can.
     let more = format!("{ONE_TO_MANY}members = [\"a*\"]\nlaw = \"xcp\"\n");

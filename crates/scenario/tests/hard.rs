@@ -127,7 +127,7 @@ fn one_bit_and_400_gigabits_and_ten_seconds() {
     // 10 s of RTT: 400 Gbit/s hold half a terabyte; 1 bit/s holds a byte, which becomes a packet.
     assert_eq!(limits[0], Limit::Bytes(Bytes::new(1500)));
     assert_eq!(limits[2], Limit::Bytes(Bytes::new(500_000_000_000)));
-    assert_eq!(scenario.bottlenecks.len(), 1);
+    assert_eq!((scenario.bottleneck, scenario.slowest.len()), (None, 1));
 }
 
 #[test]

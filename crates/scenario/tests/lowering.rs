@@ -11,7 +11,7 @@ use ratewire_net::spec::{
 };
 use ratewire_overlay::Price;
 use ratewire_scenario::Scenario;
-use ratewire_sim::setup::{Arrivals, Edge, MemberEvent, Setup, Sizes};
+use ratewire_sim::setup::{Arrivals, Edge, MemberEvent, ProgramSpec, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -29,7 +29,8 @@ fn three_flows_join() {
     let scenario = file("xcp-joins.toml");
     assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
     assert_eq!(scenario.laws(), ["xcp"]);
-    assert_eq!(scenario.bottlenecks, [LinkId(0)]);
+    assert_eq!(scenario.bottleneck, Some(LinkId(0)));
+    assert_eq!(scenario.slowest, [LinkId(0)]);
     let plan = scenario.plan(None, Some(9)).unwrap();
     let setup = &plan.setup;
     assert_eq!((setup.seed, setup.sample_interval), (9, Some(Duration::from_millis(50))));
@@ -140,10 +141,23 @@ fn every_key_of_a_custom_network() {
     assert_eq!(setup.changes.len(), 4);
     assert!(matches!(setup.changes[1].2, Change::Delay(d) if d == Duration::from_millis(30)));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(names[..5], ["bulk.1", "bulk.2", "bursts", "video", "file"]);
-    assert_eq!(names[5..9], ["a=>b", "b=>a", "b=>c", "c=>b"]);
+    assert_eq!(names[..6], ["bulk.1", "bulk.2", "bursts", "video", "file", "e->c"]);
+    let server = ProgramSpec {
+        host: setup.flows[5].to,
+        run: "iperf3 -s".into(),
+        start: Some(Time::ZERO + Duration::from_secs(1)),
+        flow: None,
+    };
+    let fetched = ProgramSpec {
+        run: "iperf3 -c e -R".into(),
+        start: Some(Time::ZERO),
+        flow: Some(5),
+        ..server.clone()
+    };
+    assert_eq!(setup.programs, [server, fetched]);
+    assert_eq!(names[6..10], ["a=>b", "b=>a", "b=>c", "c=>b"]);
     let overlay = setup.overlay.as_ref().unwrap();
-    assert_eq!((overlay.links[2].flow, overlay.payload), (7, Bytes::new(900)));
+    assert_eq!((overlay.links[2].flow, overlay.payload), (8, Bytes::new(900)));
     assert_eq!(overlay.params.price, Price::Square);
     assert_eq!((overlay.senders.len(), overlay.groups[0].members.len()), (3, 4));
     // The one that joins at 3 s leaves at 6 s; at 5 s the member from the start does.
@@ -221,6 +235,20 @@ fn overrides_are_checked_like_the_file() {
     assert!(
         matches!(changed.network.links[0].service, Service::Rate(r) if r == Rate::from_mbps(100))
     );
+    // Links are called by their names, those that the topology made too: one direction each.
+    let changed = set("link.r1->d1.rate", "7M");
+    let said = shown(&changed.unwrap_err());
+    assert!(
+        said.contains("no link is called \"r1->d1\"") && said.contains("did you mean"),
+        "{said}"
+    );
+    let changed = set("link.r2->d1.rate", "7M").unwrap().setup(None, None).unwrap();
+    let rate = |name: &str| {
+        let link = changed.network.links.iter().find(|link| link.name == name);
+        link.map(|link| link.service.mean_rate())
+    };
+    assert_eq!(rate("r2->d1"), Some(Rate::from_mbps(7)));
+    assert_eq!(rate("d1->r2"), Some(Rate::from_mbps(100)));
     assert_eq!(set("law", "cubic").unwrap().laws(), ["cubic"]);
     assert_eq!(
         set("flow.1.start", "2 s").unwrap().setup(None, None).unwrap().flows[0].start.secs(),
@@ -345,22 +373,22 @@ fn a_given_path_is_measured_by_its_own_delay() {
 #[track_caller]
 fn ensembles_of(setup: &Setup, names: &[&str]) {
     let shop = ["shop", "shop.out", "shop.c", "shop.c.out", "shop.e", "shop.e.out"];
-    assert_eq!(names[9..15], shop);
-    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.a", "shelf.e.a.out"];
-    assert_eq!(names[19..23], shelf, "a switch behind a switch");
-    assert_eq!(names[23..], ["desk.out", "desk.c.out", "desk.e.out"]);
+    assert_eq!(names[10..16], shop);
+    let shelf = ["shelf.e", "shelf.e.out", "shelf.e.c", "shelf.e.c.out"];
+    assert_eq!(names[20..24], shelf, "a switch behind a switch");
+    assert_eq!(names[24..], ["desk.out", "desk.c.out", "desk.e.out"]);
     let spec = &setup.ensembles;
-    assert_eq!((spec.first_edge, spec.junctions.len()), (9, 4));
-    assert_eq!(spec.junctions[0].peer, Edge { inbound: Some(9), outbound: Some(10) });
+    assert_eq!((spec.first_edge, spec.junctions.len()), (10, 4));
+    assert_eq!(spec.junctions[0].peer, Edge { inbound: Some(10), outbound: Some(11) });
     assert_eq!(spec.junctions[1].members[1], spec.junctions[2].peer);
-    assert_eq!(spec.junctions[3].members[1], Edge { inbound: None, outbound: Some(25) });
+    assert_eq!(spec.junctions[3].members[1], Edge { inbound: None, outbound: Some(26) });
     let fails = MemberEvent::Fail { junction: 0, member: 0 };
     assert!(spec.events.contains(&(Time::ZERO + Duration::from_secs(5), fails)));
-    assert!(spec.events.contains(&(Time::ZERO, MemberEvent::Hold(14))));
+    assert!(spec.events.contains(&(Time::ZERO, MemberEvent::Hold(15))));
     // The peer's receiver, and a member's; where a switch sends nobody writes, and nobody opens.
-    assert!(matches!(setup.flows[10].app.reader, Reader::Alternating { .. }));
-    assert_eq!(setup.flows[11].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
-    assert_eq!(setup.flows[13].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(200_000)));
-    assert_eq!(setup.flows[11].app.writer, Writer::Constant { rate: Rate::ZERO });
-    assert_eq!(setup.flows[9].app.writer, Writer::Unlimited);
+    assert!(matches!(setup.flows[11].app.reader, Reader::Alternating { .. }));
+    assert_eq!(setup.flows[12].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
+    assert_eq!(setup.flows[14].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(200_000)));
+    assert_eq!(setup.flows[12].app.writer, Writer::Constant { rate: Rate::ZERO });
+    assert_eq!(setup.flows[10].app.writer, Writer::Unlimited);
 }

@@ -4,9 +4,10 @@ mod common;
 
 use std::path::Path;
 
-use common::{dumbbell, flow, scenario, shown};
+use common::{dumbbell, flow, scenario, setup, shown};
 use ratewire_net::routing::Routing;
 use ratewire_scenario::{Scenario, Verdict};
+use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
 
 fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Verdict> {
@@ -21,6 +22,33 @@ fn all_pass(verdicts: &[Verdict]) {
     assert!(!verdicts.is_empty());
     let texts: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
     assert!(verdicts.iter().all(|verdict| verdict.pass), "{}", texts.join("\n"));
+}
+
+/// Behind inputs that are paused a queue has a discipline like any other.
+#[test]
+fn codel_holds_the_queue_of_a_switch_that_pauses() {
+    let queue = |discipline: &str| {
+        let mut text =
+            "duration = \"5 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"custom\"\n".to_string();
+        for node in ["a", "b", "c"] {
+            text += &format!("[[node]]\nname = \"{node}\"\n");
+        }
+        text += "[[node]]\nname = \"s\"\nhost = false\n";
+        for (from, to, rate, more) in [
+            ("a", "s", 100, "pause = { buffer = \"500 KB\" }"),
+            ("b", "s", 100, "pause = { buffer = \"500 KB\" }"),
+            ("s", "c", 10, discipline),
+        ] {
+            text += &format!(
+                "[[link]]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{rate} Mbit/s\"\ndelay = \"1 ms\"\n{more}\n"
+            );
+        }
+        text += "[[flow]]\nfrom = \"a\"\nto = \"c\"\n[[flow]]\nfrom = \"b\"\nto = \"c\"\n";
+        let outcome = ratewire_sim::run(&setup(&text), &mut NoRecorder).unwrap();
+        outcome.links[4].queue_packets_mean
+    };
+    let (free, held) = (queue(""), queue("discipline = \"codel\""));
+    assert!(held < free / 4.0 && free > 100.0, "{held} {free}");
 }
 
 #[test]

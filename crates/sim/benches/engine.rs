@@ -103,6 +103,7 @@ fn ensemble_setup(law: &str, members: u32, outbound: bool) -> Setup {
             routing: RoutingSpec::RoundRobin,
             flow_control: None,
             shuffle: 0.1,
+            idle_expiry: Duration::from_secs(60),
             keys: Keys::Uniform(1),
         }],
         ..Ensembles::default()

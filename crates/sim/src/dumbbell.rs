@@ -116,6 +116,7 @@ impl Dumbbell {
             watched_links: Vec::new(),
             follow: Follow::default(),
             overlay: None,
+            programs: Vec::new(),
         }
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Flow {
     pub(crate) fed: Option<LinkId>,
     /// Payload that a switch at its far end has passed on and knows to have arrived.
     pub(crate) passed: Bytes,
+    /// Of an edge from a switch to a host: when it brought something new last.
+    pub(crate) grew: Time,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
     pub(crate) receiver: Receiver,
@@ -114,6 +116,7 @@ impl Flow {
             class: config.class,
             fed: start.fed,
             passed: Bytes::ZERO,
+            grew: start.now,
             lie: start.lie,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,

@@ -13,9 +13,9 @@ mod flow;
 pub mod outcome;
 pub mod overlay;
 pub mod record;
-mod routes;
+pub mod routes;
 pub mod setup;
-mod traffic;
+pub mod traffic;
 mod wheel;
 
 pub use engine::run;

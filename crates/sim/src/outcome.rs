@@ -1,6 +1,7 @@
 //! What a run comes to.
 
 pub use ratewire_net::Deadlock;
+use ratewire_net::Observation;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_overlay::queue::LinkCounts;
 use ratewire_overlay::{GroupId, SenderCounts};
@@ -159,6 +160,38 @@ pub struct LinkOutcome {
     pub clamps: u64,
     /// What pausing has come to.
     pub pausing: Pausing,
+}
+
+impl LinkOutcome {
+    /// What a link has come to, observed at the end.
+    pub fn of(link: LinkId, seen: &Observation, ended: Time) -> LinkOutcome {
+        let ps = ended.ps().max(1) as f64;
+        LinkOutcome {
+            link,
+            busy: seen.busy,
+            sent: seen.sent_bytes,
+            packets: seen.sent_packets,
+            queue_packets_mean: seen.area_packets as f64 / ps,
+            queue_bytes_mean: seen.area_bytes as f64 / ps,
+            queue_packets_max: seen.peak_packets_run,
+            queue_bytes_max: seen.peak_bytes_run,
+            drops: Drops {
+                full: seen.dropped_full,
+                early: seen.dropped_early,
+                lost: seen.lost,
+                down: seen.dropped_down,
+                policed: seen.dropped_policed,
+            },
+            marks: seen.marked,
+            clamps: seen.clamps(),
+            pausing: Pausing {
+                pauses: seen.pauses,
+                paused: seen.paused,
+                frames: seen.control_frames,
+                overflowed: seen.overflowed,
+            },
+        }
+    }
 }
 
 /// What pausing a link has come to.

@@ -2,7 +2,7 @@
 
 use ratewire_laws::{Bound, Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
-use ratewire_net::{Captured, Hop, Trail};
+use ratewire_net::{Captured, Hop, Observation, Trail};
 use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -76,6 +76,8 @@ pub struct Followed {
     pub fate: Fate,
     /// Who keeps the sender from sending more.
     pub kept_by: KeptBy,
+    /// Whether its socket found no room in the queue of its host's own link.
+    pub blocked: bool,
     /// What the law says of the rate it sends at.
     pub reason: Reason,
     /// The law's window then, payload.
@@ -104,7 +106,11 @@ impl Followed {
     pub fn bound(&self) -> Option<usize> {
         let there = &self.trail.there;
         match self.reason.bound {
+            _ if self.kept_by == KeptBy::Application => None,
+            // The receiver's window is then only how much may wait in them.
+            Bound::Queues => self.held_at().or_else(|| self.waited_at()).or(Some(0)),
             _ if self.kept_by != KeptBy::Law => None,
+            _ if self.blocked => self.held_at().or(Some(0)),
             Bound::Source | Bound::Share(_) => None,
             Bound::Hop(n) => {
                 let wrote = there.iter().enumerate().filter(|(_, hop)| hop.changed_it());
@@ -115,6 +121,22 @@ impl Followed {
                 self.least_share().or_else(|| there.iter().rposition(Hop::changed_it))
             }
         }
+    }
+
+    /// The hop where the packet was held back by pauses for longest.
+    fn held_at(&self) -> Option<usize> {
+        let held = |(i, hop): (usize, &Hop)| Some((i, hop.held?.paused));
+        let held = self.trail.there.iter().enumerate().filter_map(held);
+        held.max_by_key(|(_, paused)| *paused).map(|(i, _)| i)
+    }
+
+    /// The hop where it waited longest, if it waited.
+    fn waited_at(&self) -> Option<usize> {
+        let waits = self.trail.there.iter().enumerate().map(|(i, hop)| (i, hop.waited()));
+        waits
+            .filter(|(_, wait)| *wait > Some(Duration::ZERO))
+            .max_by_key(|(_, w)| *w)
+            .map(|(i, _)| i)
     }
 
     /// The hop that lets the least share of packets pass unchanged, if one says that it is not all.
@@ -190,6 +212,36 @@ pub struct LinkSample {
     pub pauses: u64,
     /// Share of the interval in which it was, 0 to 1.
     pub paused: f64,
+}
+
+impl LinkSample {
+    /// What has happened at a link between two observations, the later one at `at`.
+    pub fn of(
+        link: LinkId,
+        before: &Observation,
+        seen: &Observation,
+        at: Time,
+        interval: Duration,
+    ) -> LinkSample {
+        let ps = interval.ps() as f64;
+        LinkSample {
+            at,
+            interval,
+            link,
+            busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
+            sent: seen.sent_bytes - before.sent_bytes,
+            queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
+            queue_packets_max: seen.peak_packets,
+            queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,
+            queue_bytes_max: seen.peak_bytes,
+            queue_packets: seen.waiting_packets,
+            queue_bytes: seen.waiting_bytes,
+            drops: seen.drops() - before.drops(),
+            marks: seen.marked - before.marked,
+            pauses: seen.pauses - before.pauses,
+            paused: seen.paused.saturating_sub(before.paused).ps() as f64 / ps,
+        }
+    }
 }
 
 /// An overlay over one sampling interval.

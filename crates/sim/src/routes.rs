@@ -11,23 +11,24 @@ use crate::SetupError;
 
 /// A route and what it could carry.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RouteInfo {
-    pub(crate) id: RouteId,
+pub struct RouteInfo {
+    /// Of the network.
+    pub id: RouteId,
     /// Sum of the propagation delays.
-    pub(crate) delay: Duration,
+    pub delay: Duration,
     /// Link-layer bytes per packet on its slowest link.
     overhead: Bytes,
     /// Time per byte of its slowest link; `None` where one sends nothing.
     slowest: Option<SerialTime>,
     /// Rate of its first link.
-    pub(crate) line_rate: Rate,
+    pub line_rate: Rate,
     /// Its first link.
-    pub(crate) first: LinkId,
+    pub first: LinkId,
 }
 
 impl RouteInfo {
     /// How long `payload` takes alone: one propagation delay and its packets at the slowest link.
-    pub(crate) fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
+    pub fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
         let packets = payload.get().div_ceil(mss.get().max(1)).max(1);
         let on_wire = payload + (headers + self.overhead) * packets;
         self.delay + self.slowest.map_or(Duration::ZERO, |s| s.of(on_wire))
@@ -39,7 +40,7 @@ type Known = (Vec<LinkId>, RouteInfo);
 
 /// Routes by their ends; more than one where paths of equal cost exist.
 #[derive(Debug)]
-pub(crate) struct RouteTable {
+pub struct RouteTable {
     routing: Routing,
     known: BTreeMap<(NodeId, NodeId), Vec<Known>>,
     /// Rate, delay and link-layer bytes per packet of each link.
@@ -47,7 +48,11 @@ pub(crate) struct RouteTable {
 }
 
 impl RouteTable {
-    pub(crate) fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
+    /// For a network, with paths that are given as nodes from source to destination.
+    ///
+    /// # Errors
+    /// When two neighbours on a given path have no link between them.
+    pub fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
         let routing = Routing::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
         let of = |l: &LinkSpec| (l.service.mean_rate(), l.delay, l.overhead);
         let links = spec.links.iter().map(of).collect();
@@ -55,7 +60,10 @@ impl RouteTable {
     }
 
     /// The route that flow number `flow` takes.
-    pub(crate) fn get(
+    ///
+    /// # Errors
+    /// When there is none, or it would lead nowhere.
+    pub fn get(
         &mut self,
         network: &mut Network,
         from: NodeId,

@@ -12,7 +12,9 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig};
 use ratewire_units::{Bytes, Duration, Time};
 
-pub use crate::ensemble::spec::{Edge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec};
+pub use crate::ensemble::spec::{
+    Edge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
+};
 use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
 
@@ -54,6 +56,21 @@ pub struct Setup {
     pub follow: Follow,
     /// An overlay whose links are flows of this run.
     pub overlay: Option<Arc<OverlaySpec>>,
+    /// Programs for worlds whose hosts can run some; nothing of them is simulated.
+    pub programs: Vec<ProgramSpec>,
+}
+
+/// A program that runs at a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramSpec {
+    /// Where.
+    pub host: NodeId,
+    /// What, for a shell.
+    pub run: String,
+    /// When it starts; `None` for before everything else, as servers do.
+    pub start: Option<Time>,
+    /// The flow, by index, whose data it sends or fetches.
+    pub flow: Option<usize>,
 }
 
 /// Which packets are followed on their way, to tell what bound their flows' rates.

@@ -4,9 +4,10 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_net::random::{stream, unit};
 use ratewire_net::spec::NodeId;
+use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::setup::{Arrivals, ListedArrival, Sizes, TrafficSpec};
+use crate::setup::{Arrivals, FlowSpec, ListedArrival, Setup, Sizes, TrafficSpec};
 
 /// One class of arriving traffic at work. Times, sizes and pairs are drawn from streams of their
 /// own, so that two laws see the same arrivals.
@@ -30,6 +31,43 @@ pub(crate) struct Arrival {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) size: Bytes,
+}
+
+impl Arrival {
+    /// The flow it is, the `number`-th of its class.
+    pub(crate) fn flow(&self, spec: &TrafficSpec, number: u64, start: Time) -> FlowSpec {
+        FlowSpec {
+            name: format!("{}.{number}", spec.name),
+            from: self.from,
+            to: self.to,
+            law: spec.law,
+            start,
+            stop: None,
+            app: App::sized(self.size),
+            transport: spec.transport.clone(),
+            lie: None,
+        }
+    }
+}
+
+/// The flows that arrive in a run, in the order of their starts, each with the index of its class; not more than
+/// `most`.
+pub fn arrivals(setup: &Setup, most: usize) -> Vec<(FlowSpec, usize)> {
+    let specs = &setup.traffic;
+    let classes = specs.iter().zip(0..).map(|(spec, i)| Traffic::new(spec, i, setup.seed));
+    let mut classes: Vec<Traffic> = classes.collect();
+    let mut flows = Vec::new();
+    while flows.len() < most {
+        let nexts = classes.iter().zip(specs).map(|(class, spec)| class.next(spec));
+        let Some((class, at)) = nexts.enumerate().min_by_key(|(_, at)| *at) else { break };
+        if at > Time::ZERO + setup.duration {
+            break;
+        }
+        let arrival = classes[class].arrive(&specs[class]);
+        let number = classes[class].count;
+        flows.extend(arrival.map(|arrival| (arrival.flow(&specs[class], number, at), class)));
+    }
+    flows
 }
 
 impl Traffic {

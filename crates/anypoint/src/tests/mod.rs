@@ -3,5 +3,6 @@
 mod failures;
 mod headers;
 mod identity;
+mod idle;
 mod rig;
 mod streams;

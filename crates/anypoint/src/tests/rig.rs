@@ -12,6 +12,8 @@ use crate::routing::{RoundRobin, Routing};
 use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
 
 pub(super) const PAYLOAD: u64 = 1000;
+/// Longer than a round trip, shorter than most timeouts.
+pub(super) const IDLE_EXPIRY: Duration = Duration::from_millis(100);
 
 /// One end of the connection.
 pub(super) struct End {
@@ -57,6 +59,8 @@ pub(super) struct Rig {
     pub(super) orders: BTreeMap<(usize, u32), Vec<(u64, u64)>>,
     /// What each life of a member had when it ended: all below this in its stream.
     pub(super) had: BTreeMap<(usize, u32), u64>,
+    /// How often the connection has expired.
+    pub(super) expired: u64,
     /// Packets and what the switch made of them.
     pub(super) segments: Vec<(Segment, Segment)>,
     pub(super) acks: Vec<(Ack, Ack)>,
@@ -98,6 +102,7 @@ impl Rig {
                 packet,
                 flow_control: FlowControl::Strict,
                 shuffle: 0.1,
+                idle_expiry: IDLE_EXPIRY,
             },
             routing,
         );
@@ -121,6 +126,7 @@ impl Rig {
             went: BTreeMap::new(),
             orders: BTreeMap::new(),
             had: BTreeMap::new(),
+            expired: 0,
             segments: Vec::new(),
             acks: Vec::new(),
         }
@@ -327,7 +333,9 @@ impl Rig {
     fn serve_timers(&mut self) {
         let now = self.now;
         let mut out = Vec::new();
+        let was_idle = self.switch.is_idle();
         self.switch.on_timer(now, &mut out);
+        self.expired += u64::from(self.switch.is_idle() && !was_idle);
         self.send(out);
         let sides = (0..self.members.len()).map(Side::Member).chain([Side::Peer]);
         for side in sides {

@@ -4,7 +4,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind, Writer};
 use ratewire_units::{Bytes, Time};
 
-use super::rig::{Loads, PAYLOAD, Rig, ms};
+use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
 use crate::routing::RoundRobin;
 use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
 
@@ -17,6 +17,7 @@ fn switch(flow_control: FlowControl, members: usize) -> Switch {
         packet: Bytes::new(PAYLOAD + 40),
         flow_control,
         shuffle: 0.1,
+        idle_expiry: IDLE_EXPIRY,
     };
     Switch::new(config, Box::new(RoundRobin::default()))
 }
@@ -181,6 +182,7 @@ fn a_content_module_is_asked_when_the_frame_comes() {
         packet: Bytes::new(PAYLOAD + 40),
         flow_control: FlowControl::Strict,
         shuffle: 0.1,
+        idle_expiry: IDLE_EXPIRY,
     };
     let mut s = Switch::new(config, Box::new(routing));
     let mut to = |packet: u64, content: &[u8]| {

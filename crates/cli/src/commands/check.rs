@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::run::fail;
 use super::{complain, print, table_options};
 use crate::Exit;
-use crate::job::{Job, expectation, run_all};
+use crate::job::{Job, World, expectation, run_all};
 use crate::paper::PAPER;
 
 #[derive(clap::Args)]
@@ -61,7 +61,7 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
     let plan = |law: String| match scenario.plan(Some(&law), None) {
         Ok(plan) => {
             complain(&plan.warnings);
-            Some(Job { scenario, plan, folder: None })
+            Some(Job { scenario, plan, world: World::Simulate, folder: None })
         }
         Err(wrong) => {
             complain(&wrong);

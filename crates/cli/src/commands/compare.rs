@@ -9,7 +9,7 @@ use ratewire_scenario::Scenario;
 use super::run::{fail, folder, load, without_repeats, write};
 use super::{complain, print, table_options};
 use crate::Exit;
-use crate::job::{Done, Job, run_all};
+use crate::job::{Done, Job, World, run_all};
 
 /// Stands for every law that reacts to the network.
 const ALL: &str = "all";
@@ -124,7 +124,7 @@ fn jobs<'a>(
     for law in laws {
         for offset in 0..seeds {
             let plan = plan(law, scenario.seed.wrapping_add(offset))?;
-            jobs.push(Job { scenario, plan, folder: None });
+            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None });
         }
     }
     Ok((jobs, has_chance))

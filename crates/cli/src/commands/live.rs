@@ -24,14 +24,17 @@ enum Command {
     /// Have the TCP connections of this machine, or of a cgroup, send at the rate that routers allow
     Host {
         /// The law
-        #[arg(long, value_parser = law())]
+        #[arg(long, value_parser = law(&Law::ALL))]
         law: String,
         /// Only connections of this cgroup: a folder of the cgroup2 file system
         #[arg(long)]
         cgroup: Option<PathBuf>,
-        /// The most that a connection asks routers for
+        /// The most that a connection asks routers for; under noq, at which it sends
         #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
+        /// noq: where it is taken
+        #[arg(long, value_enum, default_value_t = Mode::Safe)]
+        mode: Mode,
     },
     /// Put a law's port at the egress of an interface
     Router {
@@ -39,11 +42,12 @@ enum Command {
         #[arg(long)]
         iface: String,
         /// The law
-        #[arg(long, value_parser = law())]
+        #[arg(long, value_parser = law(&Law::OF_ROUTERS))]
         law: String,
-        /// What to share out: a little less than the bottleneck's rate, link-layer headers included
-        #[arg(long, value_parser = rate)]
-        capacity: Rate,
+        /// What to share out: a little less than the bottleneck's rate, link-layer headers included; or "measured",
+        /// to go by what leaves while something waits
+        #[arg(long, value_parser = capacity)]
+        capacity: Capacity,
         /// Where the queue is read
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
         queue: Queue,
@@ -65,6 +69,14 @@ enum Command {
     },
 }
 
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Mode {
+    /// Where a connection's own interface pauses when what it fills has no room
+    Safe,
+    /// Everywhere
+    Force,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Queue {
     /// The backlog of the interface's queueing discipline
@@ -81,8 +93,8 @@ enum Format {
     Prometheus,
 }
 
-fn law() -> PossibleValuesParser {
-    PossibleValuesParser::new(Law::ALL.map(Law::name))
+fn law(laws: &[Law]) -> PossibleValuesParser {
+    PossibleValuesParser::new(laws.iter().map(|law| law.name()))
 }
 
 /// A rate as everywhere in Ratewire, or as `tc` writes it.
@@ -104,34 +116,57 @@ fn rate(text: &str) -> Result<Rate, String> {
     Ok(rate)
 }
 
+/// What a port is to share out.
+#[derive(Clone, Copy)]
+enum Capacity {
+    Given(Rate),
+    Measured,
+}
+
+fn capacity(text: &str) -> Result<Capacity, String> {
+    match text {
+        "measured" => Ok(Capacity::Measured),
+        _ => rate(text).map(Capacity::Given).map_err(|e| format!("{e}, or \"measured\"")),
+    }
+}
+
 fn named(law: &str) -> Law {
     Law::named(law).expect("the parser lets no other pass")
 }
 
 pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
-        Command::Host { law, cgroup, desired } => {
+        Command::Host { law, cgroup, desired, mode } => {
             let law = named(law);
-            host::attach(&host::Spec { law, cgroup: cgroup.clone(), desired: *desired }).map(|()| {
-                format!(
-                    "connections from now on offer {}; those whose other end does too send by {}\n",
-                    law.name(),
-                    law.control()
-                )
+            let is_forced = *mode == Mode::Force;
+            let cgroup = cgroup.clone();
+            host::attach(&host::Spec { law, cgroup, desired: *desired, is_forced }).map(|()| {
+                let (name, control) = (law.name(), law.control());
+                match law {
+                    Law::Noq if is_forced => format!("connections from now on send by {control}\n"),
+                    Law::Noq => format!(
+                        "connections from now on send by {control} where their own interface is paused\n"
+                    ),
+                    _ => format!(
+                        "connections from now on offer {name}; those whose other end does too send by {control}\n"
+                    ),
+                }
             })
         }
-        Command::Router { iface, law, capacity, queue } => router::attach(&router::Spec {
-            iface: iface.clone(),
-            law: named(law),
-            capacity: *capacity,
-            queue: match queue {
+        Command::Router { iface, law, capacity, queue } => {
+            let (capacity, what) = match capacity {
+                Capacity::Given(rate) => (router::Capacity::Given(*rate), rate.to_string()),
+                Capacity::Measured => (router::Capacity::Measured, "what it measures".to_string()),
+            };
+            let queue = match queue {
                 Queue::Backlog => router::Queue::Backlog,
                 Queue::Virtual => router::Queue::Virtual,
-            },
-        })
-        .map(|()| {
-            format!("{law} shares out {capacity} at {iface}; `ratewire live status` watches it\n")
-        }),
+            };
+            let spec = router::Spec { iface: iface.clone(), law: named(law), capacity, queue };
+            router::attach(&spec).map(|()| {
+                format!("{law} shares out {what} at {iface}; `ratewire live status` watches it\n")
+            })
+        }
         Command::Status { format } => status(*format),
         Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
     };
@@ -185,9 +220,11 @@ struct Router {
     iface: String,
     law: &'static str,
     capacity_bps: f64,
+    is_measured: bool,
     input_bps: f64,
     waiting_bytes: u64,
-    mean_rtt_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_rtt_seconds: Option<f64>,
     says_bps: f64,
     packets: u64,
     bytes: u64,
@@ -208,9 +245,10 @@ fn status(format: Format) -> Result<String, Error> {
     let routers = router::status()?.into_iter().map(|r| Router {
         law: r.law.name(),
         capacity_bps: bits(r.capacity),
+        is_measured: r.is_measured,
         input_bps: bits(r.input),
         waiting_bytes: r.waiting.get(),
-        mean_rtt_seconds: r.mean_rtt.secs(),
+        mean_rtt_seconds: r.mean_rtt.map(|rtt| rtt.secs()),
         says_bps: bits(r.says),
         packets: r.packets,
         bytes: r.bytes.get(),
@@ -240,16 +278,18 @@ impl Attached {
         let mut text = String::new();
         for r in &self.routers {
             let share = r.with_header as f64 / r.packets.max(1) as f64 * 100.0;
+            let measured = if r.is_measured { ", measured" } else { "" };
+            let rtt = r.mean_rtt_seconds.map(|rtt| format!("mean RTT {:.3} ms, ", rtt * 1e3));
             let _ = writeln!(
                 text,
-                "{}: {} shares out {:.1} Mbit/s\n  arriving {:.1} Mbit/s, waiting {} B, mean RTT {:.3} ms, says {:+.1} Mbit/s\n  \
+                "{}: {} shares out {:.1} Mbit/s{measured}\n  arriving {:.1} Mbit/s, waiting {} B, {}says {:+.1} Mbit/s\n  \
                  {} packets, {share:.0} % with a header, {} missed",
                 r.iface,
                 r.law,
                 r.capacity_bps / 1e6,
                 r.input_bps / 1e6,
                 r.waiting_bytes,
-                r.mean_rtt_seconds * 1e3,
+                rtt.unwrap_or_default(),
                 r.says_bps / 1e6,
                 r.packets,
                 r.missed,
@@ -270,16 +310,19 @@ impl Attached {
         for r in &self.routers {
             let labels = format!("{{iface=\"{}\",law=\"{}\"}}", r.iface, r.law);
             for (name, value) in [
-                ("capacity_bits_per_second", r.capacity_bps),
-                ("arriving_bits_per_second", r.input_bps),
-                ("waiting_bytes", r.waiting_bytes as f64),
+                ("capacity_bits_per_second", Some(r.capacity_bps)),
+                ("arriving_bits_per_second", Some(r.input_bps)),
+                ("waiting_bytes", Some(r.waiting_bytes as f64)),
                 ("mean_rtt_seconds", r.mean_rtt_seconds),
-                ("packets_total", r.packets as f64),
-                ("bytes_total", r.bytes as f64),
-                ("packets_with_header_total", r.with_header as f64),
-                ("packets_missed_total", r.missed as f64),
+                ("says_bits_per_second", Some(r.says_bps)),
+                ("packets_total", Some(r.packets as f64)),
+                ("bytes_total", Some(r.bytes as f64)),
+                ("packets_with_header_total", Some(r.with_header as f64)),
+                ("packets_missed_total", Some(r.missed as f64)),
             ] {
-                let _ = writeln!(text, "ratewire_router_{name}{labels} {value}");
+                if let Some(value) = value {
+                    let _ = writeln!(text, "ratewire_router_{name}{labels} {value}");
+                }
             }
         }
         for h in &self.hosts {

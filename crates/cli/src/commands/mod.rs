@@ -8,6 +8,7 @@ pub(crate) mod lists;
 pub(crate) mod live;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod shell;
 
 use std::io::Write;
 

@@ -12,13 +12,13 @@ use super::check::load_all;
 use super::run::fail;
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, Job, expectation, run_all};
+use crate::job::{Done, Job, World, expectation, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The papers, by the names of their folders; without any, they and their figures are listed
-    #[arg(value_name = "PAPER")]
+    /// The papers, by the names of their folders, or single figures of them; without any, all are listed
+    #[arg(value_name = "PAPER[/FIGURE]")]
     names: Vec<String>,
     /// Every paper there is
     #[arg(long, conflicts_with = "names")]
@@ -56,22 +56,59 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
         }
     };
-    for name in &args.names {
-        if !known.iter().any(|paper| paper.name == *name) {
-            let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
-            eprintln!("ratewire: {}", unknown("paper", name, &names));
-            return Exit::Wrong;
-        }
-    }
     if args.names.is_empty() && !args.all {
         return print(&list(&known));
     }
-    let chosen = |paper: &&Paper| args.all || args.names.contains(&paper.name);
-    let chosen: Vec<&Paper> = known.iter().filter(chosen).collect();
+    let chosen = if args.all {
+        known
+    } else {
+        match choose(known, &args.names) {
+            Ok(chosen) => chosen,
+            Err(wrong) => {
+                eprintln!("ratewire: {wrong}");
+                return Exit::Wrong;
+            }
+        }
+    };
+    let chosen: Vec<&Paper> = chosen.iter().collect();
     match run(&chosen, args) {
         Ok(done) => finish(&chosen, &done, args),
         Err(exit) => exit,
     }
+}
+
+/// The papers of these names, with all their figures or those that are named.
+fn choose(mut known: Vec<Paper>, names: &[String]) -> Result<Vec<Paper>, String> {
+    let mut wanted: Vec<(usize, Option<&str>)> = Vec::new();
+    for name in names {
+        let (paper, figure) = match name.split_once('/') {
+            Some((paper, figure)) => (paper, Some(figure).filter(|figure| !figure.is_empty())),
+            None => (name.as_str(), None),
+        };
+        let Some(at) = known.iter().position(|one| one.name == paper) else {
+            let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
+            return Err(unknown("paper", paper, &names));
+        };
+        if let Some(figure) = figure
+            && !known[at].figures.iter().any(|one| one.is_called(figure))
+        {
+            let handles: Vec<String> = known[at].figures.iter().map(Figure::handle).collect();
+            let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
+            return Err(unknown(&format!("figure of {paper}"), figure, &handles));
+        }
+        wanted.push((at, figure));
+    }
+    let mut at = 0;
+    known.retain_mut(|paper| {
+        let mine: Vec<Option<&str>> =
+            wanted.iter().filter(|(of, _)| *of == at).map(|(_, figure)| *figure).collect();
+        at += 1;
+        if !mine.contains(&None) {
+            paper.figures.retain(|one| mine.iter().flatten().any(|figure| one.is_called(figure)));
+        }
+        !mine.is_empty()
+    });
+    Ok(known)
 }
 
 fn list(papers: &[Paper]) -> String {
@@ -84,7 +121,8 @@ fn list(papers: &[Paper]) -> String {
         }
         text += "\n";
     }
-    text + "`ratewire reproduce PAPER` runs one, `ratewire reproduce --all` every one.\n"
+    text + "`ratewire reproduce PAPER` runs one, `ratewire reproduce PAPER/FIGURE` a figure of it (figure-8), \
+            `ratewire reproduce --all` every one.\n"
 }
 
 /// Runs the papers, one after the other: a paper's samples are let go of before the next begins.
@@ -123,7 +161,7 @@ fn run_paper(
                 complain(&wrong);
                 Exit::Wrong
             })?;
-            jobs.push(Job { scenario, plan, folder: None });
+            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None });
         }
     }
     if show_progress {
@@ -236,8 +274,12 @@ fn sweep_of(
 
 /// Prints what came out, and writes the page.
 fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
-    let default = match papers {
-        [one] => format!("{}.html", one.name),
+    let default = match (papers, args.names.as_slice()) {
+        ([one], [name]) if name.contains('/') => {
+            let figures: Vec<String> = one.figures.iter().map(Figure::handle).collect();
+            format!("{}-{}.html", one.name, figures.join("-"))
+        }
+        ([one], _) => format!("{}.html", one.name),
         _ => "papers.html".to_string(),
     };
     let out = args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default));

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, Job, expectation, run_all};
+use crate::job::{Done, Job, World, expectation, run_all};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -21,6 +21,9 @@ pub(crate) struct Args {
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic,newreno
     #[arg(long, short, value_delimiter = ',')]
     law: Vec<String>,
+    /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (needs root)
+    #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate")]
+    world: Vec<World>,
     /// Seeds to run each law from, in place of the scenario's own: 1,2,3
     #[arg(long, value_delimiter = ',')]
     seed: Vec<u64>,
@@ -73,9 +76,11 @@ pub(crate) fn run(args: &Args) -> Exit {
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
     let mut answers = Vec::new();
+    let mut is_true = true;
     for done in run_all(&jobs, !args.quiet && !args.json, |_, done| done) {
         match done {
             Ok(Done { run, verdicts, why }) => {
+                is_true &= run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
                 answers.extend(args.why.as_ref().map(|_| why.unwrap_or_else(no_answer)));
                 runs.push(run);
                 expectations.extend(verdicts.iter().map(expectation));
@@ -95,7 +100,10 @@ pub(crate) fn run(args: &Args) -> Exit {
             return Exit::File;
         }
     }
-    show(&page, args.json, out.as_deref(), !args.capture.is_empty())
+    match show(&page, args.json, out.as_deref(), !args.capture.is_empty()) {
+        Exit::Done if !is_true => Exit::Late,
+        exit => exit,
+    }
 }
 
 fn no_answer() -> String {
@@ -122,6 +130,7 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     eprintln!("ratewire: {failure}");
     match failure {
         Failure::Run(_) => Exit::Failed,
+        Failure::World(_) => Exit::Unable,
         Failure::File { .. } => Exit::File,
     }
 }
@@ -131,7 +140,15 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
     let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
     let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
     let mut jobs = Vec::new();
-    for law in &laws {
+    let worlds = without_repeats(args.world.clone());
+    if worlds.contains(&World::Emulate) && !args.capture.is_empty() {
+        eprintln!(
+            "ratewire: --capture is for simulated packets\n  help: run tcpdump in `ratewire shell`"
+        );
+        return Err(Exit::Wrong);
+    }
+    let several = worlds.len() > 1;
+    for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
                 complain(&wrong);
@@ -141,11 +158,12 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             if let Some(question) = &args.why {
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
-            if *seed == seeds[0] {
+            if *seed == seeds[0] && world == worlds[0] {
                 complain(&plan.warnings);
             }
-            let folder = out.map(|out| out.join(folder_name(law, *seed)));
-            jobs.push(Job { scenario, plan, folder });
+            let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
+            let folder = out.map(|out| out.join(folder_name(&name, *seed)));
+            jobs.push(Job { scenario, plan, world, folder });
         }
     }
     Ok(jobs)

@@ -219,6 +219,10 @@ impl Law for Bbr {
     fn sink(&self, _: &FlowContext) -> Option<BbrSink> {
         Some(BbrSink::default())
     }
+    fn unjoined(&self) -> &'static str {
+        "it measures how fast single packets are delivered, and through a switch an acknowledgement may name a packet \
+         of another member"
+    }
     fn fields(&self, header: &PacketNumber) -> Vec<Figure> {
         vec![Figure::one("packet_number", header.0 as f64)]
     }

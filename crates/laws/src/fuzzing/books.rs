@@ -21,7 +21,7 @@ use ratewire_units::{Bytes, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use crate::abc::AbcHeader;
-use crate::kernel::KernelHeader;
+use crate::kernel::{JetmaxKernelHeader, KernelHeader};
 use crate::rcp::Kind;
 use crate::reason::Reason;
 use crate::registry::{AnyPort, Header};
@@ -78,6 +78,10 @@ impl PortBooks {
             (Header::XcpKernel(was), Header::XcpKernel(is)) => kernel_grants(was, is),
             (Header::RcpKernel(was), Header::RcpKernel(is))
             | (Header::PiqiRcpKernel(was), Header::PiqiRcpKernel(is)) => kernel_grants(was, is),
+            (
+                Header::JetmaxKernel(JetmaxKernelHeader::Request(was)),
+                Header::JetmaxKernel(JetmaxKernelHeader::Request(is)),
+            ) => assert_eq!(is.rate(), was.rate(), "a rate is its sender's"),
             _ => assert_eq!(is, was, "a header of another kind"),
         }
     }

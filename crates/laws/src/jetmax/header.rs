@@ -63,6 +63,12 @@ impl JetmaxHeader {
         }
     }
 
+    /// Of a flow bound by that router.
+    #[cfg(test)]
+    pub(crate) fn bound(bottleneck: u32, gap: f64) -> JetmaxHeader {
+        JetmaxHeader::new(bottleneck, 0, gap)
+    }
+
     pub(super) fn emit(&self, bytes: &mut [u8; MAX_HEADER]) {
         bytes[0] = wire::format(self.returned);
         bytes[1] = self.marker;

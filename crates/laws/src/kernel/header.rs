@@ -23,6 +23,44 @@ pub(super) struct Form {
 pub(super) const XCP: Form = Form { exid: 0x5278, len: 20 };
 pub(super) const RCP: Form = Form { exid: 0x5272, len: 16 };
 
+/// An option of these words; returns how long it is.
+pub(super) fn put(exid: u16, words: &[u32], bytes: &mut [u8; MAX_HEADER]) -> usize {
+    let len = 4 + 4 * words.len();
+    bytes[0] = KIND;
+    bytes[1] = len as u8;
+    bytes[2..4].copy_from_slice(&exid.to_be_bytes());
+    for (bytes, word) in bytes[4..].chunks_exact_mut(4).zip(words) {
+        bytes.copy_from_slice(&word.to_be_bytes());
+    }
+    len
+}
+
+/// The words of an option that has one of two lengths.
+pub(super) fn get(
+    exid: u16,
+    bytes: &[u8],
+    shorter: usize,
+    longer: usize,
+) -> Result<Vec<u32>, HeaderError> {
+    let [kind, len, a, b, ..] = *bytes else {
+        return Err(HeaderError::new(format!("{} bytes are no option", bytes.len())));
+    };
+    let (len, found) = (usize::from(len), u16::from_be_bytes([a, b]));
+    if kind != KIND || found != exid {
+        return Err(HeaderError::new(format!(
+            "kind {kind} and identifier {found:#06x}; this law's are {KIND} and {exid:#06x}"
+        )));
+    }
+    if len > bytes.len() || (len != shorter && len != longer) {
+        return Err(HeaderError::new(format!(
+            "a length of {len} in {} bytes; allowed are {shorter} and {longer}",
+            bytes.len()
+        )));
+    }
+    let words = bytes[4..len].chunks_exact(4);
+    Ok(words.map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]])).collect())
+}
+
 /// A header of the kernel's laws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelHeader {
@@ -46,16 +84,9 @@ impl KernelHeader {
     }
 
     pub(super) fn encode(&self, form: Form, bytes: &mut [u8; MAX_HEADER]) -> usize {
-        let len = if self.request.is_some() { form.len } else { MINIMAL };
-        bytes[0] = KIND;
-        bytes[1] = len as u8;
-        bytes[2..4].copy_from_slice(&form.exid.to_be_bytes());
         let fields = self.request.map(Header::to_fields).unwrap_or_default();
-        let words = fields[..(len - MINIMAL) / 4].iter().chain([&self.returned]);
-        for (at, word) in words.enumerate() {
-            bytes[4 + at * 4..8 + at * 4].copy_from_slice(&word.to_be_bytes());
-        }
-        len
+        let count = if self.request.is_some() { (form.len - MINIMAL) / 4 } else { 0 };
+        put(form.exid, &[&fields[..count], &[self.returned]].concat(), bytes)
     }
 
     pub(super) fn decode(
@@ -63,32 +94,18 @@ impl KernelHeader {
         bytes: &[u8],
         size: Bytes,
     ) -> Result<KernelHeader, HeaderError> {
-        let [kind, len, a, b, ..] = *bytes else {
-            return Err(HeaderError::new(format!("{} bytes are no option", bytes.len())));
-        };
-        let (len, exid) = (usize::from(len), u16::from_be_bytes([a, b]));
-        if kind != KIND || exid != form.exid {
-            return Err(HeaderError::new(format!(
-                "kind {kind} and identifier {exid:#06x}; this law's are {KIND} and {:#06x}",
-                form.exid
-            )));
-        }
-        if len > bytes.len() || (len != MINIMAL && len != form.len) {
-            return Err(HeaderError::new(format!(
-                "a length of {len} in {} bytes; allowed are {MINIMAL} and {}",
-                bytes.len(),
-                form.len
-            )));
-        }
-        let words = bytes[4..len].chunks_exact(4);
-        let words: Vec<u32> = words.map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]])).collect();
-        let returned = words.last().copied().unwrap_or_default();
-        if len == MINIMAL {
-            return Ok(KernelHeader::answer(returned));
-        }
-        let header =
-            Header::from_fields([words[0], words[1], if len == 20 { words[2] } else { 0 }]);
-        Ok(KernelHeader { returned, ..KernelHeader::request(header, size) })
+        let words = get(form.exid, bytes, MINIMAL, form.len)?;
+        Ok(match *words.as_slice() {
+            [rate, rtt, change, returned] => {
+                let header = Header::from_fields([rate, rtt, change]);
+                KernelHeader { returned, ..KernelHeader::request(header, size) }
+            }
+            [rate, rtt, returned] => {
+                let header = Header::from_fields([rate, rtt, 0]);
+                KernelHeader { returned, ..KernelHeader::request(header, size) }
+            }
+            _ => KernelHeader::answer(words[0]),
+        })
     }
 
     pub(super) fn fields(&self) -> Vec<Figure> {

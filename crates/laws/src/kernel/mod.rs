@@ -1,15 +1,19 @@
-//! The laws as the kernel runs them: `xcp@kernel`, `rcp@kernel`, `piqi-rcp@kernel`.
+//! The laws as the kernel runs them: `xcp@kernel`, `rcp@kernel`, `piqi-rcp@kernel`, `jetmax@kernel`. NoQ, which computes
+//! nothing, has no twin here.
 //!
 //! Source, port and sink here hand what they are told to the C of `bpf/laws`, which is compiled into the simulator:
 //! what is simulated is the arithmetic that a router's egress and a host's congestion control run, with its integers
 //! and the units of the TCP option. What surrounds it differs: the simulator's transport is not the kernel's.
 //!
-//! How these differ from the laws beside them (`xcp/`, `rcp/`, `piqi_rcp/`) the C says. In short: XCP's change is of
+//! How these differ from the laws beside them (`xcp/`, `rcp/`, `piqi_rcp/`, `jetmax/`) the C says. In short: XCP's change is of
 //! the flow's rate in time and not a packet's part of it; both halves of a port's work are done as a packet arrives;
-//! gains and intervals are constants. In the kernel
-//! a slot or interval ends when the next packet comes, here when it is due.
+//! gains and intervals are constants. In the kernel a slot or interval ends when the next packet comes, or within a
+//! millisecond, here when it is due.
 
 mod header;
+mod jetmax;
+#[cfg(test)]
+mod jetmax_tests;
 mod port;
 mod rcp;
 mod sending;
@@ -18,11 +22,18 @@ mod tests;
 mod xcp;
 
 pub use header::KernelHeader;
+pub use jetmax::{
+    JetmaxKernel, JetmaxKernelHeader, JetmaxKernelPort, JetmaxKernelSink, JetmaxKernelSource,
+};
 pub use port::{Arithmetic, KernelPort};
 pub use rcp::{PiqiRcpKernel, RcpKernel, RcpKernelSink, RcpKernelSource};
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
 use crate::options::{Kind, OptionSpec};
+
+/// The simulator's policer and switches of ensembles read the headers of the laws in Rust.
+const NO_POLICER: &str = "the kernel's program has no policer";
+const NO_JUNCTION: &str = "the kernel's program knows no switch that splits and merges its headers";
 
 /// Sender: what it would like to send at.
 const DESIRED: OptionSpec = OptionSpec {

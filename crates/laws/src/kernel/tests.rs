@@ -16,7 +16,7 @@ use super::{RcpKernel, XcpKernel};
 
 const FOREVER: f64 = 1e10;
 
-fn made<L: Law>(given: &[(&str, &str)]) -> L {
+pub(super) fn made<L: Law>(given: &[(&str, &str)]) -> L {
     let mut options = Options::defaults(L::INFO.options);
     for (name, value) in given {
         options.set(name, value).expect("an option");
@@ -24,20 +24,20 @@ fn made<L: Law>(given: &[(&str, &str)]) -> L {
     L::from_options(&options).expect("a law")
 }
 
-fn link(capacity: Rate) -> LinkContext {
+pub(super) fn link(capacity: Rate) -> LinkContext {
     LinkContext { rate: capacity, delay: Duration::ZERO, id: 1 }
 }
 
 /// One of the flows that share a port: packets of one size at a steady pace.
 #[derive(Clone, Copy, Debug)]
-struct Flow {
-    rate: f64,
+pub(super) struct Flow {
+    pub(super) rate: f64,
     rtt: Duration,
-    size: u64,
+    pub(super) size: u64,
 }
 
 /// What of the flows' packets arrives in a second and a half, in order.
-fn arrivals(flows: &[Flow]) -> Vec<(Time, usize)> {
+pub(super) fn arrivals(flows: &[Flow]) -> Vec<(Time, usize)> {
     let mut arrivals = Vec::new();
     for (i, flow) in flows.iter().enumerate() {
         let gap = flow.size as f64 / flow.rate;
@@ -51,7 +51,7 @@ fn arrivals(flows: &[Flow]) -> Vec<(Time, usize)> {
     arrivals
 }
 
-fn flows() -> impl Strategy<Value = Vec<Flow>> {
+pub(super) fn flows() -> impl Strategy<Value = Vec<Flow>> {
     let flow = (1e5..3e6_f64, 20_u64..300, 500_u64..1500);
     let flow =
         flow.prop_map(|(rate, ms, size)| Flow { rate, rtt: Duration::from_millis(ms), size });
@@ -59,7 +59,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
 }
 
 /// Timers that are due, as the simulator has them.
-fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
+pub(super) fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
     while port.next_timer() <= now {
         port.on_timer(port.next_timer(), queue);
     }

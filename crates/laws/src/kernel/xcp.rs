@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::header::{KernelHeader, XCP};
 use super::port::KernelPort;
 use super::sending::Sending as Congestion;
-use super::{CAPACITY, DESIRED};
+use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
 use crate::law::{
     Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
     Sending, Sink, Source,
@@ -50,6 +50,12 @@ impl Law for XcpKernel {
     }
     fn sink(&self, _: &FlowContext) -> Option<XcpKernelSink> {
         Some(XcpKernelSink::default())
+    }
+    fn unpoliced(&self) -> Option<&'static str> {
+        Some(NO_POLICER)
+    }
+    fn unjoined(&self) -> &'static str {
+        NO_JUNCTION
     }
     fn header_len(&self) -> Bytes {
         Bytes::new(XCP.len as u64)

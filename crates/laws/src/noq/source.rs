@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Rate, Throughput, Time};
 
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Source};
-use crate::reason::{Figure, Reason};
+use crate::reason::{Bound, Figure, Reason};
 use crate::tcp::newreno::NewRenoSource;
 
 /// NoQ at one sender.
@@ -82,9 +82,16 @@ impl Source for NoqSource {
                 "no congestion window: as fast as the queues before it let it",
                 [
                     Figure::rate("own link", line_rate.throughput().get()),
-                    Figure::bytes("receiver's window", window.as_f64()),
+                    Figure::bytes(
+                        "receiver's window",
+                        match *window {
+                            Bytes::MAX => f64::INFINITY,
+                            window => window.as_f64(),
+                        },
+                    ),
                 ],
-            ),
+            )
+            .bound(Bound::Queues),
             NoqSource::Reno(reno) => reno.reason(),
         }
     }

@@ -164,7 +164,7 @@ struct Coalescing {
 /// The buffer at the far end of a link that it pauses; what each packet needs comes first.
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct Buffer {
+pub(crate) struct Buffer {
     watches: Watches,
     spec: PauseSpec,
     /// The switch at the far end.
@@ -250,6 +250,12 @@ impl Buffer {
     fn next_due(&self) -> Time {
         let refresh = self.watches.iter().map(Watch::deadline).fold(Time::NEVER, Time::min);
         refresh.min(self.map_at).min(self.intake_at)
+    }
+
+    /// What is in it, of the fullest class, and above what it pauses its link.
+    pub(crate) fn level(&self) -> (Bytes, Bytes) {
+        let held = self.watches.iter().map(Watch::held);
+        (held.fold(Bytes::ZERO, Bytes::max), self.spec.xoff)
     }
 
     fn watch_of(&self, class: u8) -> usize {

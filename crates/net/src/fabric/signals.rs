@@ -11,7 +11,7 @@ use crate::packet::Label;
 use crate::spec::LinkId;
 
 impl Network {
-    pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
+    pub(crate) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
         self.fabric.buffer(id)
     }
     pub(super) fn buffer_mut(&mut self, id: LinkId) -> Option<&mut Buffer> {

@@ -23,7 +23,7 @@ pub(crate) struct Tally {
 }
 
 /// A link as it stands: counters since the start, and what waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Observation {
     /// Time spent sending.
     pub busy: Duration,

@@ -56,7 +56,15 @@ fn duplex(info: &mut RunInfo, name: &str, a: u32, b: u32, mbps: u64, bottleneck:
         };
         let delay = Duration::from_millis(if bottleneck { 20 } else { 1 });
         let (rate, bottleneck) = (Rate::from_mbps(mbps), bottleneck && !back);
-        info.topology.links.push(LinkInfo { name, from, to, rate, delay, bottleneck });
+        info.topology.links.push(LinkInfo {
+            name,
+            from,
+            to,
+            rate,
+            delay,
+            bottleneck,
+            slowest: bottleneck,
+        });
     }
 }
 

@@ -5,6 +5,7 @@ use super::data::Choice;
 use super::text::escape;
 use crate::Run;
 use crate::figure::{count, plural};
+use crate::headline::labels;
 
 /// Bytes of the scenario shown.
 const SCENARIO: usize = 200_000;
@@ -53,11 +54,12 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          the end, from the last of their starts on.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone.</dd>\n\
-         <dt>Conservation</dt><dd>{}</dd>\n",
+         <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),
         count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),
         super::data::SMOOTHED_POINTS,
-        conservation(runs)
+        conservation(runs),
+        fidelity(runs)
     );
     if !choice.links.is_empty() || events > 0 {
         out.push_str(&format!(
@@ -78,6 +80,16 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
         ));
     }
     out + "<p class=\"note\">Made by Ratewire. Plots by uPlot 1.6.32 (MIT licence, © Leon Sorokin).</p></footer>\n"
+}
+
+fn fidelity(runs: &[Run]) -> String {
+    let of = |(run, label): (&Run, String)| {
+        let fidelity = run.summary.fidelity.as_ref()?;
+        let class = if fidelity.holds { "" } else { " class=\"fail\"" };
+        let (label, text) = (escape(&label), escape(&fidelity.text()));
+        Some(format!("<dt>Real time</dt><dd{class}>{label}: {text}.</dd>\n"))
+    };
+    runs.iter().zip(labels(runs)).filter_map(of).collect()
 }
 
 fn conservation(runs: &[Run]) -> String {

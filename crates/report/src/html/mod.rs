@@ -146,7 +146,7 @@ fn header(page: &Page, title: &str) -> String {
         (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
         ("Duration", escape(&info.duration.to_string())),
         ("Flows", crate::figure::count(first.collected.flows_total as u64)),
-        ("World", name(&info.world)),
+        ("World", name(&crate::headline::worlds(&page.runs))),
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
         ("Ratewire", name(&info.version)),
     ];

@@ -1,16 +1,18 @@
 //! The overlay as drawings: for each group the connections that its messages cross, and what a message
 //! over each costs.
 
+use super::tables::{more, table};
 use super::text::{coordinate, escape, name};
-use crate::figure::{count, plural, rate};
+use crate::figure::{bytes, count, mean, plural, rate, seconds};
 use crate::{OverlayInfo, OverlaySummary, Run, RunInfo};
 
 /// Groups that are drawn.
 const GROUPS: usize = 6;
-/// Nodes a drawing may have and still have names and prices.
-const LABELLED: usize = 24;
-/// Side of a drawing, and its margin.
-const SIDE: (f64, f64) = (460.0, 260.0);
+/// Nodes a drawing may have and still have names, and prices of all connections.
+const NAMED: usize = 48;
+const PRICED: usize = 24;
+/// Sides of a drawing, and its margin.
+const SIDE: (f64, f64) = (560.0, 420.0);
 const MARGIN: f64 = 34.0;
 
 /// The section; nothing without an overlay.
@@ -60,7 +62,13 @@ impl Places {
             .collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let given = |node: &u32| info.topology.nodes.get(*node as usize)?.at;
+        // A host that hangs on a router stands where the router does.
+        let place = |node: u32| info.topology.nodes.get(node as usize)?.at;
+        let beside = |node: u32| {
+            let mut links = info.topology.links.iter().filter(|link| link.from == node);
+            links.find_map(|link| place(link.to))
+        };
+        let given = |node: &u32| place(*node).or_else(|| beside(*node));
         let known: Option<Vec<(f64, f64)>> = nodes.iter().map(given).collect();
         let turn = |i: usize| core::f64::consts::TAU * i as f64 / nodes.len().max(1) as f64;
         // Without a place for each they stand in a circle.
@@ -84,14 +92,14 @@ fn fit(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         (low, (high - low).max(1e-9))
     };
     let ((left, width), (bottom, height)) = (range(|p| p.0), range(|p| p.1));
-    let scale = |value: f64, low: f64, span: f64, side: f64| {
-        // A line of nodes goes through the middle.
-        let share = if span > 1e-9 { (value - low) / span } else { 0.5 };
-        MARGIN + share * (side - 2.0 * MARGIN)
+    let room = |side: f64| side - 2.0 * MARGIN;
+    // As wide as high, so that a map is one; what is left over is divided between both ends.
+    let scale = (room(SIDE.0) / width).min(room(SIDE.1) / height);
+    let at = |value: f64, low: f64, span: f64, side: f64| {
+        side / 2.0 + (value - low - span / 2.0) * scale
     };
-    let one = |&(x, y): &(f64, f64)| {
-        (scale(x, left, width, SIDE.0), SIDE.1 - scale(y, bottom, height, SIDE.1))
-    };
+    let one =
+        |&(x, y): &(f64, f64)| (at(x, left, width, SIDE.0), SIDE.1 - at(y, bottom, height, SIDE.1));
     points.iter().map(one).collect()
 }
 
@@ -131,7 +139,7 @@ fn figure(
         let Some((from, to)) = ends(connection) else { continue };
         let price = summary.connections.get(connection).map_or(0.0, |c| c.price_mean);
         out.push_str(&line("branch", from, to, 1.5 + price.clamp(0.0, 20.0) / 4.0));
-        if places.0.len() <= LABELLED || price >= 1.0 {
+        if places.0.len() <= PRICED || price >= 1.0 {
             // Off the middle towards the end, so that both directions have their own.
             let at = (from.0 + (to.0 - from.0) * 0.56, from.1 + (to.1 - from.1) * 0.56 - 5.0);
             labels.push_str(&text("price", at, &format!("${price:.2}")));
@@ -143,11 +151,19 @@ fn figure(
         out.push_str(&format!(
             "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"4\"><title>{called}</title></circle>"
         ));
-        if places.0.len() <= LABELLED {
-            labels.push_str(&text("node", (*x, y + 17.0), info.node_name(*node)));
+        if places.0.len() <= NAMED {
+            labels.push_str(&text("node", beside((*x, *y)), info.node_name(*node)));
         }
     }
     out + &labels + "</svg></figure>\n"
+}
+
+/// Where a node's name stands: away from the middle, where fewer lines are.
+fn beside((x, y): (f64, f64)) -> (f64, f64) {
+    let (dx, dy) = (x - SIDE.0 / 2.0, y - SIDE.1 / 2.0);
+    let far = (dx * dx + dy * dy).sqrt();
+    let (dx, dy) = if far > 1.0 { (dx / far, dy / far) } else { (0.0, 1.0) };
+    (x + 17.0 * dx, y + 17.0 * dy + 4.0)
 }
 
 fn line(class: &str, from: (f64, f64), to: (f64, f64), width: f64) -> String {
@@ -161,6 +177,50 @@ fn line(class: &str, from: (f64, f64), to: (f64, f64), width: f64) -> String {
 fn text(class: &str, at: (f64, f64), words: &str) -> String {
     let (x, y) = (coordinate(at.0, 1), coordinate(at.1, 1));
     format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escape(words))
+}
+
+/// Its groups and connections in figures; nothing without an overlay.
+pub(super) fn tables(run: &Run, label: &str, limit: usize) -> String {
+    let Some(overlay) = &run.summary.overlay else { return String::new() };
+    let groups = overlay.groups.iter().take(limit).map(|g| {
+        vec![
+            g.name.clone(),
+            count(g.senders),
+            rate(g.sent_bps),
+            count(g.receiving_nodes),
+            rate(g.received_bps),
+            seconds(g.delivery_mean_s),
+            seconds(g.delivery_max_s),
+        ]
+    });
+    let head = ["Group", "Senders", "Sent", "Nodes", "Received at each", "Delivered in", "At most"];
+    let groups = table("Groups", &head, groups) + &more(overlay.groups.len(), limit);
+    // The dearest first: they are what senders wait for.
+    let mut dearest: Vec<_> = overlay.connections.iter().collect();
+    dearest.sort_by(|a, b| {
+        b.price_mean.total_cmp(&a.price_mean).then(b.data_bytes.cmp(&a.data_bytes))
+    });
+    let connections = dearest.iter().take(limit).map(|c| {
+        vec![
+            c.name.clone(),
+            format!("${:.2}", c.price_mean),
+            mean(c.waiting_mean),
+            count(c.waiting_max),
+            bytes(c.data_bytes),
+            bytes(c.control_bytes),
+        ]
+    });
+    let head =
+        ["Connection", "Price mean", "Waiting mean", "Waiting max", "Messages", "Nodes’ own"];
+    let connections =
+        table("Connections", &head, connections) + &more(overlay.connections.len(), limit);
+    let open = |rows: usize| if rows <= 24 { " open" } else { "" };
+    let (groups_open, connections_open) =
+        (open(overlay.groups.len()), open(overlay.connections.len()));
+    format!(
+        "<details{groups_open}><summary>{label}: groups</summary>\n{groups}</details>\n\
+         <details{connections_open}><summary>{label}: connections of the overlay</summary>\n{connections}</details>\n"
+    )
 }
 
 #[cfg(test)]

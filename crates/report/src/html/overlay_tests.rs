@@ -1,13 +1,20 @@
 use ratewire_units::Duration;
 
 use super::*;
-use crate::{Collector, ConnectionSummary, FlowInfo, GroupSummary, NodeInfo, Summary, Topology};
+use crate::{
+    Collector, ConnectionSummary, FlowInfo, GroupSummary, LinkInfo, NodeInfo, Summary, Topology,
+};
 
-/// Two nodes and a connection each way, of which the group's tree is the first.
+/// Two nodes and a connection each way, of which the group's tree is the second.
 fn run(at: Option<(f64, f64)>) -> Run {
     let node = |name: &str| NodeInfo { name: name.into(), at, ..NodeInfo::default() };
-    let flow =
-        |from, to| FlowInfo { name: format!("{from}=>{to}"), from, to, law: "newreno".into() };
+    let flow = |from, to| FlowInfo {
+        name: format!("{from}=>{to}"),
+        from,
+        to,
+        law: "newreno".into(),
+        ..FlowInfo::default()
+    };
     let info = RunInfo {
         duration: Duration::from_secs(1),
         topology: Topology { nodes: vec![node("a<b"), node("c")], links: Vec::new() },
@@ -15,16 +22,20 @@ fn run(at: Option<(f64, f64)>) -> Run {
         overlay: Some(OverlayInfo {
             groups: vec!["news".into()],
             connections: vec![0, 1],
-            trees: vec![vec![0]],
+            trees: vec![vec![1]],
         }),
         ..RunInfo::default()
     };
     let mut summary = Summary::of(&info);
-    let connection = ConnectionSummary { price_mean: 12.3, ..ConnectionSummary::default() };
+    let connection =
+        ConnectionSummary { name: "1=>0".into(), price_mean: 12.3, ..ConnectionSummary::default() };
     let group = GroupSummary { name: "news".into(), senders: 3, ..GroupSummary::default() };
     summary.overlay = Some(OverlaySummary {
         groups: vec![group],
-        connections: vec![connection, ConnectionSummary::default()],
+        connections: vec![
+            ConnectionSummary { name: "0=>1".into(), ..ConnectionSummary::default() },
+            connection,
+        ],
         sent_bps: 1e6,
         optimum_bps: Some(2e6),
         optimum_ratio: Some(0.5),
@@ -44,6 +55,43 @@ fn a_tree_has_its_prices_and_names() {
         assert!(html.contains("0.500 of the optimum, 2 Mbit/s"), "{html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
+}
+
+/// A host has the place of its router; a drawing is as wide as it is high.
+#[test]
+fn hosts_stand_where_their_routers_do() {
+    let mut run = run(None);
+    let router =
+        |name: &str, at| NodeInfo { name: name.into(), at: Some(at), ..NodeInfo::default() };
+    run.info.topology.nodes.extend([router("r1", (0.0, 0.0)), router("r2", (30.0, 40.0))]);
+    let link = |from, to| LinkInfo { from, to, ..LinkInfo::default() };
+    run.info.topology.links = vec![link(0, 2), link(2, 3), link(1, 3)];
+    let html = overlay(&[run]);
+    let ends: Vec<f64> = ["x1", "y1", "x2", "y2"]
+        .iter()
+        .map(|key| {
+            let from = html.find(&format!("{key}=\"")).unwrap() + 4;
+            html[from..][..html[from..].find('"').unwrap()].parse().unwrap()
+        })
+        .collect();
+    let (across, down) = (ends[2] - ends[0], ends[1] - ends[3]);
+    assert!((across / down - 0.75).abs() < 0.01, "{ends:?}");
+    assert!(down > 300.0, "{ends:?}");
+}
+
+#[test]
+fn groups_and_connections_have_tables() {
+    let html = tables(&run(None), "newreno", 10);
+    for wanted in
+        ["newreno: groups", ">news<", "Delivered in", "newreno: connections", "1=&gt;0", "$12.30"]
+    {
+        assert!(html.contains(wanted), "{wanted}: {html}");
+    }
+    assert!(html.find("1=&gt;0") < html.find("0=&gt;1"), "the dearest first");
+    assert!(tables(&run(None), "newreno", 1).contains("and 1 more"));
+    let mut plain = run(None);
+    plain.summary.overlay = None;
+    assert_eq!(tables(&plain, "newreno", 10), "");
 }
 
 #[test]

@@ -42,6 +42,7 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
             ));
         }
         out.push_str("</details>\n");
+        out.push_str(&super::overlay::tables(run, &format!("{chip}{label}"), limit));
     }
     out + "</section>\n"
 }
@@ -213,7 +214,7 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
     table("Links; queues in packets and bytes", &head, rows) + &more(all.len(), limit)
 }
 
-fn more(all: usize, shown: usize) -> String {
+pub(super) fn more(all: usize, shown: usize) -> String {
     if all <= shown {
         return String::new();
     }

@@ -41,7 +41,8 @@ pub fn render(runs: &[Run], options: &Options) -> String {
     } else {
         String::new()
     };
-    out.push_str(&format!("\n{}, {}{seeds}\n", clip(&info.world, 40), info.duration));
+    let worlds = clip(&crate::headline::worlds(runs), 40);
+    out.push_str(&format!("\n{worlds}, {}{seeds}\n", info.duration));
     out.push('\n');
     out.push_str(&compare(runs, options));
     for (run, label) in runs.iter().zip(labels(runs)) {
@@ -230,7 +231,7 @@ fn links(run: &Run, options: &Options) -> String {
         columns.push(right("clamps", 1));
     }
     let mut grid = Grid::new(columns);
-    // The links one asks about first: bottlenecks, then those that dropped, queued, carried most.
+    // The links one asks about first: the bottleneck, then those that dropped, queued, carried most.
     let mut order: Vec<_> = all.iter().collect();
     order.sort_by(|a, b| {
         let key = |l: &crate::LinkSummary| (l.bottleneck, l.drops_total(), l.queue_packets_max);
@@ -302,7 +303,13 @@ fn totals(run: &Run, options: &Options) -> String {
         count(c.in_flight_packets)
     );
     let text = if c.holds() { text } else { format!("{text}  NOT CONSERVED: please report this") };
-    format!("{}\n", dim(&text, options))
+    let mut out = format!("{}\n", dim(&text, options));
+    if let Some(fidelity) = &run.summary.fidelity {
+        let text = fidelity.text();
+        let shown = if fidelity.holds { dim(&text, options) } else { red(&text, options) };
+        out.push_str(&format!("{shown}\n"));
+    }
+    out
 }
 
 fn more(all: usize, shown: usize, options: &Options) -> String {
@@ -311,6 +318,10 @@ fn more(all: usize, shown: usize, options: &Options) -> String {
     }
     let text = format!("... and {} more", count((all - shown) as u64));
     format!("{}\n", dim(&text, options))
+}
+
+fn red(text: &str, options: &Options) -> String {
+    if options.colour { format!("\u{1b}[1;31m{text}\u{1b}[0m") } else { text.into() }
 }
 
 fn bold(text: &str, options: &Options) -> String {

@@ -24,7 +24,15 @@ pub(super) struct End {
 
 pub(super) enum EndKind {
     Host(Host),
-    Switch { members: Vec<End>, routing: RoutingSpec, keys: Keys },
+    Switch { members: Vec<End>, routing: RoutingSpec, keys: Keys, told: Told },
+}
+
+/// Which keys an end was given, and where.
+pub(super) type Told = Vec<(&'static str, Span)>;
+
+/// Those of `keys` that are in a section.
+fn told(section: &Section<'_>, keys: &[&'static str]) -> Told {
+    keys.iter().filter_map(|key| Some((*key, section.get(key)?.key_span))).collect()
 }
 
 /// What is special about a host.
@@ -34,7 +42,7 @@ pub(super) struct Host {
     pub reader: Option<Reader>,
     pub fails: Vec<(Time, Time)>,
     pub idle: Vec<(Time, Time)>,
-    idle_span: Span,
+    pub told: Told,
 }
 
 impl End {
@@ -118,12 +126,21 @@ impl End {
         match &self.kind {
             EndKind::Host(host) if !host.idle.is_empty() => {
                 context
-                    .error(host.idle_span, "`idle` is for applications with unlimited data")
+                    .error(
+                        host.span("idle", self.span),
+                        "`idle` is for applications with unlimited data",
+                    )
                     .help("`app` and `size` say themselves when there is nothing to send");
             }
             EndKind::Host(_) => {}
             EndKind::Switch { members, .. } => members.iter().for_each(|m| m.refuse_idle(context)),
         }
+    }
+}
+
+impl Host {
+    fn span(&self, key: &str, otherwise: Span) -> Span {
+        self.told.iter().find(|(told, _)| *told == key).map_or(otherwise, |(_, span)| *span)
     }
 }
 
@@ -158,7 +175,7 @@ fn special_hosts(section: &Section<'_>, senders: &Senders<'_>) -> Vec<End> {
         reader: flows::reader(section),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
-        idle_span: section.get("idle").map_or(section.span, |entry| entry.key_span),
+        told: told(section, &["receive_window", "reader", "idle"]),
     };
     let Some(name) = section.text("node") else { return Vec::new() };
     let mut ends = hosts(section.context, name, senders);
@@ -172,10 +189,11 @@ fn switch(section: &Section<'_>, senders: &Senders<'_>) -> Option<End> {
         section.missing("members");
     }
     let routing = routing::read(section, &members);
-    let keys = routing::keys(section);
+    let keys = routing::keys(section, &routing);
+    let told = told(section, &["routing", "keys"]);
     let name = section.text("switch")?;
     let node = senders.net.expect_node(section.context, name)?;
-    let kind = EndKind::Switch { members, routing, keys };
+    let kind = EndKind::Switch { members, routing, keys, told };
     Some(End { name: name.value.to_string(), node, span: name.span, kind })
 }
 

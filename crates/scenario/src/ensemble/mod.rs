@@ -3,12 +3,13 @@
 mod ends;
 mod routing;
 mod tree;
+mod unread;
 
 use ratewire_anypoint::FlowControl;
 use ratewire_laws::junction::Junction;
 use ratewire_sim::setup::{Ensembles, FlowSpec, Setup};
 use ratewire_transport::{App, TransportConfig, Writer};
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use crate::section::Section;
 use crate::traffic::{Senders, flows};
@@ -16,6 +17,18 @@ use crate::transport;
 use crate::uses::Made;
 use ends::End;
 use tree::{FirstWindows, Tree};
+
+/// A switch looks for idleness as often as this.
+const SHORTEST_EXPIRY: Duration = Duration::from_millis(1);
+
+/// Which ways data go.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// From the peer.
+    inbound: bool,
+    /// From the members.
+    outbound: bool,
+}
 
 /// What all edges of a connection have in common.
 struct Connection {
@@ -25,10 +38,10 @@ struct Connection {
     law: usize,
     start: Time,
     stop: Option<Time>,
-    inbound: bool,
-    outbound: bool,
+    ways: Ways,
     flow_control: Option<FlowControl>,
     shuffle: f64,
+    idle_expiry: Duration,
 }
 
 /// Reads all `[[ensemble]]` tables; their edges come after the flows there are.
@@ -57,13 +70,14 @@ fn one(
     let switch = section.text("switch").and_then(|at| senders.net.expect_node(context, at));
     let members = End::list(section, senders);
     let routing = routing::read(section, &members);
-    let keys = routing::keys(section);
+    let keys = routing::keys(section, &routing);
     let direction = section.word_or("direction");
     let flow_control = section.word("flow_control").map(|at| match at.value {
         "soft" => FlowControl::Soft,
         _ => FlowControl::Strict,
     });
     let shuffle = section.number_or("shuffle");
+    let idle_expiry = idle_expiry(section);
     let start = section.time_or("start");
     let stop = section.time("stop");
     let law = senders.laws.read_use(section, senders.defaults);
@@ -84,6 +98,8 @@ fn one(
     if app.writer != Writer::Unlimited {
         members.iter().chain(&peer).for_each(|end| end.refuse_idle(context));
     }
+    let ways = Ways { inbound: direction != "outbound", outbound: direction != "inbound" };
+    unread::check(section, ways, peer.as_ref(), &members, senders.duration);
     let (Some(name), Some(peer), Some(switch)) = (name, peer, switch) else { return };
     if members.is_empty() {
         return;
@@ -95,15 +111,28 @@ fn one(
         law: senders.uses.index(law),
         start: Time::ZERO + start,
         stop: stop.map(|stop| Time::ZERO + stop.value),
-        inbound: direction != "outbound",
-        outbound: direction != "inbound",
+        ways,
         flow_control,
         shuffle,
+        idle_expiry,
     };
     let span = name.span;
     let first = FirstWindows::default();
     Tree { connection: &connection, senders, flows, ensembles, context, span, first }
         .grow(switch, &peer, &members, routing, keys);
+}
+
+fn idle_expiry(section: &Section<'_>) -> Duration {
+    let expiry = section.time_or("idle_expiry");
+    if expiry < SHORTEST_EXPIRY
+        && let Some(entry) = section.get("idle_expiry")
+    {
+        section
+            .context
+            .error(entry.item.span, format!("`idle_expiry` cannot be {expiry}"))
+            .help(format!("at least {SHORTEST_EXPIRY}: switches look as often"));
+    }
+    expiry.max(SHORTEST_EXPIRY)
 }
 
 /// Why the laws of a run do not fit its ensembles, and what to do.
@@ -112,14 +141,13 @@ pub(crate) fn refuse(setup: &Setup, made: &[Made]) -> Option<(String, &'static s
     let unfit = junctions.filter_map(|junction| {
         let flow = junction.peer.inbound.or(junction.peer.outbound)?;
         let one = made.get(setup.flows[flow as usize].law)?;
-        (one.law.junction() == Junction::Refuses).then_some((&junction.name, &one.name))
+        (one.law.junction() == Junction::Refuses).then_some((&junction.name, one))
     });
-    unfit.map(|(ensemble, law)| {
-        let message = format!(
-            "{law} cannot run the ensemble {ensemble:?}: what its headers say holds for one flow from \
-             end to end, and cannot be split among members or merged"
-        );
-        (message, "laws that can: xcp, rcp, piqi-rcp, and those without a congestion header")
-    })
-    .next()
+    unfit
+        .map(|(ensemble, Made { law, name, .. })| {
+            let message =
+                format!("{name} cannot run the ensemble {ensemble:?}: {}", law.unjoined());
+            (message, "laws that can: xcp, rcp, piqi-rcp, and those without a congestion header")
+        })
+        .next()
 }

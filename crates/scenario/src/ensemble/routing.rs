@@ -6,6 +6,8 @@ use super::ends::End;
 use crate::document::{Item, Value};
 use crate::section::Section;
 
+/// What of a frame is simulated, in bytes: its key.
+const CONTENT: usize = 8;
 /// Without `keys`.
 const KEYS: u64 = 65_536;
 
@@ -76,6 +78,13 @@ fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
                 continue;
             }
         };
+        if prefix.len() > CONTENT {
+            section
+                .context
+                .error(entry.key_span, format!("no frame begins with {} bytes", prefix.len()))
+                .help(format!("frames are simulated with a key of {CONTENT} bytes"));
+            continue;
+        }
         match members.iter().position(|member| member.name == *name) {
             Some(member) => prefixes.push((prefix, member)),
             None => {
@@ -96,8 +105,15 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok()).collect()
 }
 
-/// Reads `keys`.
-pub(super) fn keys(section: &Section<'_>) -> Keys {
+/// Reads `keys`, which this routing may have no use for.
+pub(super) fn keys(section: &Section<'_>, routing: &RoutingSpec) -> Keys {
+    let reads = matches!(routing, RoutingSpec::KeyHash { .. } | RoutingSpec::Prefix(_));
+    if let (Some(entry), false) = (section.get("keys"), reads) {
+        section
+            .context
+            .error(entry.key_span, "`keys` means nothing here")
+            .help("only routing by hash or prefix reads what frames contain");
+    }
     let Some(own) = section.section("keys") else { return Keys::Uniform(KEYS) };
     let keys = match own.only(&["uniform", "zipf"]) {
         Some("zipf") => own.section("zipf").map(|zipf| {

@@ -7,8 +7,8 @@ use ratewire_sim::setup::{
 use ratewire_transport::{App, ReceiveWindow, TransportConfig, Writer};
 use ratewire_units::{Bytes, Rate};
 
-use super::Connection;
 use super::ends::{End, EndKind, Host};
+use super::{Connection, Ways};
 use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::traffic::Senders;
@@ -72,7 +72,7 @@ impl Tree<'_, '_, '_, '_> {
         let edge = self.edge(&pair);
         self.junction(switch, edge, members, routing, keys, &name, false);
         // Seen from a switch on the peer's side, it is the other way round.
-        if let EndKind::Switch { members, routing, keys } = &peer.kind {
+        if let EndKind::Switch { members, routing, keys, .. } = &peer.kind {
             let edge = turned(edge);
             self.junction(peer.node, edge, members, routing.clone(), *keys, &name, true);
         }
@@ -98,6 +98,7 @@ impl Tree<'_, '_, '_, '_> {
             routing,
             flow_control: self.connection.flow_control,
             shuffle: self.connection.shuffle,
+            idle_expiry: self.connection.idle_expiry,
             keys,
         });
         for (k, member) in members.iter().enumerate() {
@@ -109,7 +110,7 @@ impl Tree<'_, '_, '_, '_> {
             self.ensembles.junctions[at].members.push(edge);
             match &member.kind {
                 EndKind::Host(host) => self.failures(host, at as u32, k as u32),
-                EndKind::Switch { members, routing, keys } => {
+                EndKind::Switch { members, routing, keys, .. } => {
                     let routing = routing.clone();
                     self.junction(member.node, edge, members, routing, *keys, &name, is_turned);
                 }
@@ -136,7 +137,7 @@ impl Tree<'_, '_, '_, '_> {
             return Edge::default();
         }
         self.senders.check_route(self.context, (near, far), pair.span);
-        let Connection { inbound, outbound, .. } = *self.connection;
+        let Ways { inbound, outbound } = self.connection.ways;
         let name = |suffix| format!("{}{suffix}", pair.name);
         Edge {
             inbound: inbound.then(|| self.flow(name(""), pair.near, pair.far, self.first.inbound)),
@@ -170,7 +171,8 @@ impl Tree<'_, '_, '_, '_> {
             to: NodeId(to.0 as u32),
             law: *law,
             start: *start,
-            stop: *stop,
+            // Where a switch sends, the end is that of what comes to it.
+            stop: stop.filter(|_| from.1.is_some()),
             app: App { writer, reader, frame: app.frame },
             transport: TransportConfig {
                 handshake: transport.handshake && from.1.is_some(),

@@ -68,6 +68,18 @@ const fn metric(
 
 const QUEUE: &[Unit] = &[Unit::Packets, Unit::Bytes, Unit::Seconds];
 
+impl MetricInfo {
+    /// Between which values it lies, whatever happens.
+    pub fn range(&self) -> (f64, f64) {
+        let most = match self.name {
+            "utilisation" | "paused" | "late_acks" | "jain" => 1.0,
+            // Its units are shares, but of a part that need not be one.
+            _ => f64::INFINITY,
+        };
+        (0.0, most)
+    }
+}
+
 /// All metrics.
 pub fn metrics() -> &'static [MetricInfo] {
     METRICS

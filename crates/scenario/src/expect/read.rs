@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ratewire_sim::overlay::spec::OverlaySpec;
-use ratewire_sim::setup::{FlowSpec, TrafficSpec};
+use ratewire_sim::setup::{Ensembles, FlowSpec, TrafficSpec};
 use ratewire_units::{Duration, Rate, Time, quantity};
 
 use super::{Basis, Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
@@ -17,6 +17,7 @@ use crate::section::{At, Section};
 pub(crate) struct Named<'a> {
     pub net: &'a Net,
     pub flows: &'a [FlowSpec],
+    pub ensembles: &'a Ensembles,
     pub traffic: &'a [TrafficSpec],
     pub overlay: Option<&'a OverlaySpec>,
     pub laws: &'a LawBook,
@@ -64,6 +65,9 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     section.set_variety(info.name);
     let bound = bound(section, info);
+    if let Some(bound) = &bound {
+        warn_of_vain(section, info, bound);
+    }
     let whole_run = matches!(
         info.name,
         "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
@@ -203,10 +207,11 @@ fn flows(
         measure.traffic = id;
         return id.map(|_| name.value.to_string());
     }
-    let (chosen, mut target) = choose(section, "flow", named)?;
+    let side = Side::of(info.name);
+    let (chosen, mut target) = choose(section, "flow", side, named)?;
     measure.flows = chosen;
     if matches!(info.name, "share" | "ratio") {
-        let (of, text) = choose(section, "of", named)?;
+        let (of, text) = choose(section, "of", side, named)?;
         measure.of = of;
         if section.has("of") {
             target = format!("{target} to {text}");
@@ -215,15 +220,47 @@ fn flows(
     Some(target)
 }
 
+/// Of the edges of ensembles, all flows are those where hosts know of what is measured: each byte counts once.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    /// Where it arrives.
+    Receivers,
+    /// Where it is sent.
+    Senders,
+    /// What happens on any edge is its own.
+    All,
+}
+
+impl Side {
+    fn of(metric: &str) -> Side {
+        match metric {
+            "clamps" | "refused" => Side::All,
+            "retransmitted" | "completion_time" => Side::Senders,
+            _ if metric.starts_with("window") || metric.starts_with("rtt") => Side::Senders,
+            _ => Side::Receivers,
+        }
+    }
+
+    fn has(self, flow: usize, ensembles: &Ensembles) -> bool {
+        match self {
+            Side::Receivers => !ensembles.ends_at_switch(flow),
+            Side::Senders => !ensembles.begins_at_switch(flow),
+            Side::All => true,
+        }
+    }
+}
+
 /// The listed flows that a key chooses, and how to call them.
 fn choose(
     section: &Section<'_>,
     key: &'static str,
+    side: Side,
     named: &Named<'_>,
 ) -> Option<(Vec<usize>, String)> {
     let context = section.context;
     let Some(names) = section.texts(key) else {
-        let all: Vec<usize> = (0..named.flows.len()).collect();
+        let all = (0..named.flows.len()).filter(|id| side.has(*id, named.ensembles));
+        let all: Vec<usize> = all.collect();
         if all.is_empty() && !named.incomplete {
             context
                 .error(section.span, format!("{} is of flows, and none is listed", section.title))
@@ -246,6 +283,22 @@ fn choose(
                 chosen.push(id);
             }
         }
+    }
+    if side == Side::Receivers
+        && let Some(way) = named.ensembles.ways().find(|way| {
+            let has = |list: &[usize]| list.iter().any(|id| chosen.contains(id));
+            has(&way.arrive) && has(&way.leave)
+        })
+    {
+        let list = |ids: &[usize]| {
+            let names: Vec<&str> = ids.iter().map(|id| named.flows[*id].name.as_str()).collect();
+            names.join(", ")
+        };
+        let message = format!("what is delivered to {} counts twice", list(&way.arrive));
+        let span = names.first().map_or(section.span, |name| name.span);
+        context
+            .warning(span, message)
+            .help(format!("it goes on in {}: name the one or the other", list(&way.leave)));
     }
     let text: Vec<&str> = names.iter().map(|name| name.value).collect();
     (!chosen.is_empty()).then(|| (chosen, text.join(", ")))
@@ -356,6 +409,27 @@ fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
     }
     let number = |at: Option<At<(f64, Unit)>>| at.map(|at| at.value.0);
     Some(Bound { min: number(min), max: number(max), unit, equals: None })
+}
+
+/// Warns of a bound that decides nothing.
+fn warn_of_vain(section: &Section<'_>, info: &MetricInfo, bound: &Bound) {
+    let (least, most) = info.range();
+    let key = ["equals", "min", "max"].into_iter().find_map(|key| section.get(key));
+    let span = key.map_or(section.span, |entry| entry.item.span);
+    let (min, max) = (bound.min.unwrap_or(f64::NEG_INFINITY), bound.max.unwrap_or(f64::INFINITY));
+    let message = if min <= least && max >= most {
+        format!("this expectation of {} cannot fail", info.name)
+    } else if min > most || max < least {
+        format!("this expectation of {} cannot hold", info.name)
+    } else {
+        return;
+    };
+    let help = if most.is_finite() {
+        format!("it is from {} to {}", bound.unit.show(least), bound.unit.show(most))
+    } else {
+        format!("it is never below {}", bound.unit.show(least))
+    };
+    section.context.warning(span, message).help(help);
 }
 
 fn quantity_of(

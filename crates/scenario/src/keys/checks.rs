@@ -60,7 +60,7 @@ pub(super) const KEYS: &[Key] = &[
 
     key("expect", "metric", Kind::Word(METRIC_NAMES), REQUIRED, "What is measured.", "\"utilisation\""),
     of(&["utilisation", "throughput", "queue_mean", "queue_max", "queue_p99", "drops", "marks", "pauses", "paused", "overflows", "late_acks"], "link", Kind::Text, "(required; for drops, marks, pauses and overflows: all links together)", "Of which link.", "\"bottleneck\""),
-    of(&["goodput", "share", "ratio", "jain", "retransmitted", "clamps", "refused", "window_mean", "window_max", "rtt_mean", "rtt_min", "rtt_max", "completion_time", "convergence_time", "reference_error"], "flow", Kind::Other("a flow's name, a pattern with one `*`, or a list of them"), "(all listed flows)", "Of which listed flows.", "\"s1->d1\""),
+    of(&["goodput", "share", "ratio", "jain", "retransmitted", "clamps", "refused", "window_mean", "window_max", "rtt_mean", "rtt_min", "rtt_max", "completion_time", "convergence_time", "reference_error"], "flow", Kind::Other("a flow's name, a pattern with one `*`, or a list of them"), "(all listed flows)", "Of which listed flows. All of them are, of an ensemble, the flows at whose hosts the thing measured happens: those that end at hosts for what is delivered, those that begin at hosts for what is sent (windows, round trips, completion), so that each byte counts once.", "\"s1->d1\""),
     of(&["share", "ratio"], "of", Kind::Other("as `flow`"), "(all listed flows)", "The flows that `flow` is compared with.", "[\"s1->d1\", \"s2->d2\"]"),
     of(&["late_acks"], "late_by", Kind::Time, "1 ms", "How much longer than the shortest a round trip is late.", "\"1 ms\""),
     of(&["completion_time"], "traffic", Kind::Text, "(none)", "Of which class of arriving traffic, in place of `flow`.", "\"web\""),

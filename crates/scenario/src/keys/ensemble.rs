@@ -21,7 +21,7 @@ const KEYS_DOC: &str = "What frames contain, as far as that is simulated: the fi
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
-    key("ensemble", "name", Kind::Text, REQUIRED, "Unique name of the connection. Its edges are flows: NAME between peer and switch, NAME.MEMBER between switch and member, both towards the members; with `.out` at the end towards the peer.", "\"kv\""),
+    key("ensemble", "name", Kind::Text, REQUIRED, "Unique name of the connection. Its edges are flows: NAME between peer and switch, NAME.MEMBER between switch and member, both towards the members; with `.out` at the end towards the peer. The flow between peer and switch carries all, those of members their parts; totals count each byte once, where it arrives at a host.", "\"kv\""),
     key("ensemble", "peer", END, REQUIRED, "Whom the ensemble appears to as a single host. A table with a `switch`: another ensemble.", "\"client\""),
     key("ensemble", "switch", Kind::Text, REQUIRED, "The node where the switch is.", "\"switch\""),
     key("ensemble", "members", MEMBERS, REQUIRED, "The members.", "[\"a1\", \"a2\", { node = \"a3\", receive_window = \"50 KB\" }]"),
@@ -30,6 +30,7 @@ pub(super) const KEYS: &[Key] = &[
     key("ensemble", "keys", Kind::Table("keys"), "{ uniform = 65536 }", KEYS_DOC, "{ uniform = 1000 }"),
     key("ensemble", "flow_control", Kind::Word(&["strict", "soft"]), "(soft where the law's receivers hold senders back by rate, else strict)", "What switches do with windows. \"strict\": the peer is told the smallest of the members', each member an even part of the peer's; \"soft\": the largest, and all of it (Anypoint, section III-B).", "\"soft\""),
     key("ensemble", "shuffle", Kind::Number(0.0, 1.0), "0.1", "Part of what members send that a switch moves between them in a round trip, towards equal rates, where a law feeds back changes of rate. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma); 0 is Anypoint's switch, whose members stay unequal for long.", "0"),
+    key("ensemble", "idle_expiry", Kind::Time, "60 s", "When nothing has passed for so long, and nothing is owed, switches forget the connection but for where its streams are: two numbers a member, and what room receivers have. The next packet sets it up anew. At least 1 ms. The paper's state is soft (Anypoint, section II); the time is ours.", "\"10 s\""),
     key("ensemble", "start", Kind::Time, "0 s", "When it starts.", "\"5 s\""),
     key("ensemble", "stop", Kind::Time, "(never)", "When all its applications stop writing; what is written is still delivered.", "\"20 s\""),
     key("ensemble", "size", Kind::Size, "(unlimited data)", "Payload that each sender sends.", "\"10 MB\""),
@@ -58,8 +59,8 @@ pub(super) const KEYS: &[Key] = &[
     key("routing", "hash", Kind::Table("hash"), "(none)", "By a key.", "{ offset = 0, len = 8 }"),
     key("routing", "weighted", Kind::Other("a list of numbers above 0, one a member"), "(none)", "Each its share.", "[3, 1]"),
     key("routing", "prefix", Kind::Other("a table of hexadecimal digits and members' names"), "(none)", "By what frames begin with.", "{ \"00\" = \"a1\", \"0001\" = \"a2\" }"),
-    key("hash", "offset", Kind::Count(0, 65_535), "0", "Where the key begins in the frame, in bytes.", "0"),
-    key("hash", "len", Kind::Count(1, 65_535), "8", "How long it is, in bytes.", "8"),
+    key("hash", "offset", Kind::Count(0, 7), "0", "Where the key begins in the frame, in bytes: of the eight that are simulated.", "0"),
+    key("hash", "len", Kind::Count(1, 8), "8", "How long it is, in bytes; up to the eighth byte of the frame at most.", "8"),
 ];
 
 pub(super) const TABLES: &[TableInfo] = &[

@@ -6,6 +6,7 @@ mod ensemble;
 mod network;
 mod overlay;
 mod pause;
+mod programs;
 mod traffic;
 
 use std::fmt;
@@ -118,8 +119,15 @@ pub struct TableInfo {
     pub example: &'static str,
 }
 
-const PARTS: &[&[Key]] =
-    &[network::KEYS, pause::KEYS, traffic::KEYS, ensemble::KEYS, overlay::KEYS, checks::KEYS];
+const PARTS: &[&[Key]] = &[
+    network::KEYS,
+    pause::KEYS,
+    traffic::KEYS,
+    programs::KEYS,
+    ensemble::KEYS,
+    overlay::KEYS,
+    checks::KEYS,
+];
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
@@ -130,7 +138,7 @@ pub fn keys() -> impl Iterator<Item = &'static Key> {
 pub fn tables() -> impl Iterator<Item = &'static TableInfo> {
     let links = TABLES.iter().position(|table| table.name == "police").map_or(0, |at| at + 1);
     let (links, rest) = TABLES.split_at(links);
-    [links, pause::TABLES, rest, ensemble::TABLES, CHECKS].into_iter().flatten()
+    [links, pause::TABLES, rest, programs::TABLES, ensemble::TABLES, CHECKS].into_iter().flatten()
 }
 
 /// The key `name` of `table`.

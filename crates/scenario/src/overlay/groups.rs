@@ -24,6 +24,11 @@ impl Draft<'_, '_> {
         };
         let receivers = self.clients(section, "receivers");
         let senders = self.clients(section, "senders");
+        if let Some(list) = section.list("senders").filter(|list| list.value.is_empty()) {
+            context
+                .error(list.span, "nobody sends to this group")
+                .help("name nodes whose clients do, for example [[\"a\", 20]]");
+        }
         let offered = section.rate("rate");
         let start = section.time_or("start");
         let stop = section.time("stop");
@@ -95,6 +100,12 @@ impl Draft<'_, '_> {
                 section.refuse(key, item);
                 continue;
             };
+            if count == 0 {
+                section
+                    .context
+                    .error(item.span, format!("`{key}`: no clients at {:?}", name.value))
+                    .help("allowed: from 1 on; leave out who has none");
+            }
             if clients.len() as u64 + count > MOST_CLIENTS {
                 section.context.error(item.span, format!("more than {MOST_CLIENTS} clients"));
                 return clients;
@@ -187,8 +198,7 @@ fn name_and_count(item: &Item) -> Option<(At<&str>, u64)> {
     };
     match items.as_slice() {
         [Item { value: Value::Text(name), span }, Item { value: Value::Integer(count), .. }] => {
-            let count = u64::try_from(*count).ok().filter(|count| *count > 0)?;
-            Some((At { value: name, span: *span }, count))
+            Some((At { value: name, span: *span }, u64::try_from(*count).ok()?))
         }
         _ => None,
     }

@@ -45,7 +45,7 @@ pub(crate) fn read(
         }
         return None;
     };
-    let params = params(&section);
+    let params = params(&section, senders.duration);
     let law = senders.laws.read_use(&section, senders.defaults);
     let law = senders.uses.index(law);
     let config = section
@@ -100,7 +100,7 @@ pub(crate) fn read(
     Some(Arc::new(draft.spec))
 }
 
-fn params(section: &Section<'_>) -> Params {
+fn params(section: &Section<'_>, duration: Duration) -> Params {
     let context = section.context;
     let dollars = |key| Dollars::new(section.number_or(key));
     let price = match section.word_or("price") {
@@ -139,6 +139,22 @@ fn params(section: &Section<'_>) -> Params {
         context
             .error(section.span, format!("a fee of ${fee} is more than a client may ever hold"))
             .help(format!("`cap` is ${cap}: nobody could send anything"));
+    }
+    if let (Some(entry), true) = (section.get("interval"), params.interval >= duration) {
+        context
+            .warning(entry.item.span, "prices are told once and never again")
+            .help(format!("the run ends at {duration}: make `interval` shorter"));
+    }
+    if params.threshold > params.cap {
+        let span = section.get("threshold").or_else(|| section.get("cap"));
+        let span = span.map_or(section.span, |entry| entry.item.span);
+        let (threshold, cap) = (params.threshold.get(), params.cap.get());
+        context
+            .warning(
+                span,
+                format!("a threshold of ${threshold} is more than a client may ever hold"),
+            )
+            .help(format!("`cap` is ${cap}: salaries only ever come faster"));
     }
     params
 }

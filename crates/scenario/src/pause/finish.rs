@@ -98,6 +98,11 @@ impl<'a> Pausing<'a> {
             }
             (None, Some(buffer)) => (buffer.saturating_sub(headroom), buffer),
         };
+        if xoff > buffer && self.is_news(span, "room") {
+            self.context
+                .error(span, format!("`xoff` ({xoff}) is above `buffer` ({buffer})"))
+                .help("the link is paused before its buffer is full; leave out one of them, and it is worked out");
+        }
         if buffer.saturating_sub(xoff) >= headroom {
             return (xoff, buffer);
         }

@@ -1,6 +1,7 @@
 //! `pause`, `sockets` and `bursts` of links: as written, and as simulated.
 
 mod finish;
+mod unused;
 
 use ratewire_laws::options::Size;
 use ratewire_net::spec::{Arrangement, Bursts, Quanta, Sockets};
@@ -10,6 +11,7 @@ use crate::document::{Table, Value};
 use crate::section::{At, Section};
 
 pub(crate) use finish::Pausing;
+pub(crate) use unused::warn_of_queues;
 
 /// `pause`, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::Senders;
+use super::{Senders, programs};
 use crate::document::Value;
 use crate::section::Section;
 use crate::transport;
@@ -82,7 +82,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
                     .warning(section.span, format!("the flow {name:?} never starts"))
                     .help(format!("the run ends at {}", senders.duration));
             }
-            flows.push(FlowSpec {
+            let flow = FlowSpec {
                 name,
                 from: NodeId(a as u32),
                 to: NodeId(b as u32),
@@ -92,7 +92,10 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
                 app: app.clone(),
                 transport: config.clone(),
                 lie,
-            });
+            };
+            let program = programs::of_flow(section, &flow, flows.len(), many);
+            senders.programs.extend(program);
+            flows.push(flow);
             number += 1;
         }
     }

@@ -3,10 +3,12 @@
 pub(crate) mod arriving;
 pub(crate) mod flows;
 mod load;
+pub(crate) mod programs;
 mod sizes;
 
 use std::collections::BTreeMap;
 
+use ratewire_sim::setup::ProgramSpec;
 use ratewire_transport::TransportConfig;
 use ratewire_units::Duration;
 
@@ -28,6 +30,8 @@ pub(crate) struct Senders<'a> {
     pub uses: Uses,
     pub transport: &'a TransportConfig,
     pub duration: Duration,
+    /// Programs that send flows' data.
+    pub programs: Vec<ProgramSpec>,
     /// Names of flows and classes of traffic that are taken.
     pub names: BTreeMap<String, Span>,
     /// How many flows without a name there are between two nodes.

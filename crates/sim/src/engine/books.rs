@@ -5,21 +5,8 @@ use ratewire_units::{Bytes, Duration};
 
 use super::Simulation;
 use crate::error::RunError;
-use crate::outcome::{Drops, LinkOutcome, Outcome, Pausing};
+use crate::outcome::{LinkOutcome, Outcome};
 use crate::record::{FlowSample, LinkSample, Recorder};
-
-/// A link's counters as of the last sample.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LinkBefore {
-    busy: Duration,
-    sent: Bytes,
-    drops: u64,
-    marks: u64,
-    area_packets: u128,
-    area_bytes: u128,
-    pauses: u64,
-    paused: Duration,
-}
 
 impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn sample(&mut self) {
@@ -58,34 +45,8 @@ impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn sample_link(&mut self, link: LinkId, interval: Duration) {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
         let before = &mut self.link_before[link.index()];
-        let ps = interval.ps() as f64;
-        self.recorder.link_sample(&LinkSample {
-            at: self.now,
-            interval,
-            link,
-            busy: seen.busy.saturating_sub(before.busy).ps() as f64 / ps,
-            sent: seen.sent_bytes - before.sent,
-            queue_packets_mean: (seen.area_packets - before.area_packets) as f64 / ps,
-            queue_packets_max: seen.peak_packets,
-            queue_bytes_mean: (seen.area_bytes - before.area_bytes) as f64 / ps,
-            queue_bytes_max: seen.peak_bytes,
-            queue_packets: seen.waiting_packets,
-            queue_bytes: seen.waiting_bytes,
-            drops: seen.drops() - before.drops,
-            marks: seen.marked - before.marks,
-            pauses: seen.pauses - before.pauses,
-            paused: seen.paused.saturating_sub(before.paused).ps() as f64 / ps,
-        });
-        *before = LinkBefore {
-            busy: seen.busy,
-            sent: seen.sent_bytes,
-            drops: seen.drops(),
-            marks: seen.marked,
-            area_packets: seen.area_packets,
-            area_bytes: seen.area_bytes,
-            pauses: seen.pauses,
-            paused: seen.paused,
-        };
+        self.recorder.link_sample(&LinkSample::of(link, before, &seen, self.now, interval));
+        *before = seen;
     }
 
     pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
@@ -129,31 +90,6 @@ impl<R: Recorder> Simulation<'_, R> {
 
     pub(super) fn settle_link(&mut self, link: LinkId) -> LinkOutcome {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
-        let ps = self.now.ps().max(1) as f64;
-        LinkOutcome {
-            link,
-            busy: seen.busy,
-            sent: seen.sent_bytes,
-            packets: seen.sent_packets,
-            queue_packets_mean: seen.area_packets as f64 / ps,
-            queue_bytes_mean: seen.area_bytes as f64 / ps,
-            queue_packets_max: seen.peak_packets_run,
-            queue_bytes_max: seen.peak_bytes_run,
-            drops: Drops {
-                full: seen.dropped_full,
-                early: seen.dropped_early,
-                lost: seen.lost,
-                down: seen.dropped_down,
-                policed: seen.dropped_policed,
-            },
-            marks: seen.marked,
-            clamps: seen.clamps(),
-            pausing: Pausing {
-                pauses: seen.pauses,
-                paused: seen.paused,
-                frames: seen.control_frames,
-                overflowed: seen.overflowed,
-            },
-        }
+        LinkOutcome::of(link, &seen, self.now)
     }
 }

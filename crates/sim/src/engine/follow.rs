@@ -86,12 +86,19 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
+    /// Whether the packet that is followed was sent in this flow.
+    #[cold]
+    pub(crate) fn is_followed_flow(&self, flow: Option<u32>) -> bool {
+        flow.is_some() && self.following.packet.as_ref().map(|packet| packet.flow.0) == flow
+    }
+
     /// Tells of the packet that was followed.
     #[cold]
-    pub(crate) fn tell_followed(&mut self, slot: u32, fate: Fate) {
+    pub(crate) fn tell_followed(&mut self, fate: Fate) {
         let Some(trail) = self.network.take_trail() else { return };
         let Some(packet) = self.following.packet.take() else { return };
         let Packet { flow, asked, sent, size } = packet;
+        let Some(slot) = self.slots[flow.0 as usize] else { return };
         let Some(of) = self.flows.get(slot, flow.0) else { return };
         self.recorder.followed(&Followed {
             flow,
@@ -101,6 +108,7 @@ impl<R: Recorder> Simulation<'_, R> {
             trail,
             fate,
             kept_by: of.sender.kept_by(),
+            blocked: of.blocked,
             reason: of.sender.source().reason(),
             window: of.sender.source().window(),
             pacing: of.sender.pacing(),
@@ -111,11 +119,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// The packet that is followed, if one is, will not be acknowledged any more.
     pub(super) fn give_up_following(&mut self) {
         let fate = if self.network.follows() { Fate::Underway } else { Fate::Lost };
-        if let Some(Packet { flow, .. }) = self.following.packet
-            && let Some(slot) = self.slots[flow.0 as usize]
-        {
-            self.tell_followed(slot, fate);
-        }
+        self.tell_followed(fate);
         self.following.packet = None;
     }
 }

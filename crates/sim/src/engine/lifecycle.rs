@@ -1,7 +1,7 @@
 //! How flows begin and end.
 
 use ratewire_net::spec::Sockets;
-use ratewire_transport::{App, TransportConfig};
+use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration};
 
 use super::{Rare, Simulation};
@@ -19,17 +19,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.later(self.traffic[class].next(spec), Rare::Arrive(class as u32));
         let Some(arrival) = arrival else { return Ok(()) };
         let id = FlowId(self.outcomes.len() as u32);
-        let flow = FlowSpec {
-            name: format!("{}.{count}", spec.name),
-            from: arrival.from,
-            to: arrival.to,
-            law: spec.law,
-            start: self.now,
-            stop: None,
-            app: App::sized(arrival.size),
-            transport: spec.transport.clone(),
-            lie: None,
-        };
+        let flow = arrival.flow(spec, count, self.now);
         self.outcomes.push(FlowOutcome { traffic: Some(class), ..outcome(id, &flow) });
         self.slots.push(None);
         self.start(id, &flow, Some(class))
@@ -108,8 +98,10 @@ impl<R: Recorder> Simulation<'_, R> {
         flow.completed = true;
         let index = flow.id.0 as usize;
         let outcome = &mut self.outcomes[index];
-        outcome.completed = Some(self.now);
         let start = outcome.started.unwrap_or(self.now);
+        // Where a switch's part of a stream ends is known later than it has arrived.
+        let at = if self.junctions.arrives_at_host(flow.id.0) { flow.grew } else { self.now };
+        outcome.completed = Some(at);
         let (from, to) = (outcome.from, outcome.to);
         flow.passed = self.junctions.passed(flow.id.0);
         let size = flow.receiver.delivered() + flow.passed;
@@ -132,10 +124,11 @@ impl<R: Recorder> Simulation<'_, R> {
             traffic: outcome.traffic,
             size,
             start,
-            took: self.now.since(start),
+            took: at.since(start),
             ideal,
             retransmitted,
         });
+        self.complete_beyond(index as u32);
     }
 
     fn transport(&self, flow: usize) -> &TransportConfig {

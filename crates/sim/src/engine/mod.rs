@@ -7,7 +7,7 @@ mod overlay;
 mod sockets;
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Body, Ecn, Label, Network, Scheduler};
+use ratewire_net::{Body, Ecn, Label, Network, Observation, Scheduler};
 use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
@@ -23,7 +23,6 @@ use crate::routes::RouteTable;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
-use books::LinkBefore;
 use follow::Following;
 use lifecycle::outcome;
 use overlay::Turn;
@@ -88,13 +87,13 @@ pub(crate) struct Simulation<'a, R> {
     /// Slot of each flow that has started.
     pub(crate) slots: Vec<Option<u32>>,
     pub(crate) junctions: Junctions,
-    outcomes: Vec<FlowOutcome>,
+    pub(crate) outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
     sampled: Vec<LinkId>,
     last_sample: Time,
     /// What flows that have ended did since the last sample.
     ended: Vec<FlowSample>,
-    link_before: Vec<LinkBefore>,
+    link_before: Vec<Observation>,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
@@ -128,7 +127,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             sampled: setup.sampled_links.clone().unwrap_or_else(all_links),
             last_sample: Time::ZERO,
             ended: Vec::new(),
-            link_before: vec![LinkBefore::default(); setup.network.links.len()],
+            link_before: vec![Observation::default(); setup.network.links.len()],
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
@@ -284,7 +283,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 if let Some(mut ack) = self.network.ack(label) {
                     flow.on_ack(now, &mut ack, self.setup);
                     if self.network.is_followed(label) {
-                        self.tell_followed(slot, Fate::Acknowledged(now, ack.header));
+                        self.tell_followed(Fate::Acknowledged(now, ack.header));
                     }
                 }
                 self.network.remove(label);
@@ -307,7 +306,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
                         if self.network.is_followed(label) {
-                            self.tell_followed(slot, Fate::AcknowledgedLater);
+                            self.tell_followed(Fate::AcknowledgedLater);
                         }
                         self.network.remove(label);
                         self.arm(slot);
@@ -320,6 +319,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.packets.sent += 1;
                 self.network.answer(now, label, &address, &ack, &mut self.wheel);
             }
+            // Modelled hosts send no real packets.
+            Body::Kept(_) => self.network.remove(label),
         }
     }
 

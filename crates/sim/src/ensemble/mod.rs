@@ -38,6 +38,18 @@ struct Junction {
     timer_at: Time,
 }
 
+impl Junction {
+    /// The flow that something it lets go is of.
+    fn flow_of(&self, output: &Output) -> Option<u32> {
+        match *output {
+            Output::Segment(Side::Peer, _) | Output::Skip(_) => self.peer.outbound,
+            Output::Segment(Side::Member(k), _) => self.members[k].inbound,
+            Output::Ack(Side::Peer, _) => self.peer.inbound,
+            Output::Ack(Side::Member(k), _) => self.members[k].outbound,
+        }
+    }
+}
+
 /// Both ends of an edge: a switch and which side of it, or a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
@@ -92,6 +104,7 @@ impl Junctions {
                 packet: flow.transport.packet,
                 flow_control: junction.flow_control.unwrap_or(natural),
                 shuffle: junction.shuffle,
+                idle_expiry: junction.idle_expiry,
             };
             list.push(Junction {
                 switch: Switch::new(config, junction.routing.make()),
@@ -125,6 +138,28 @@ impl Junctions {
             Some((j, Side::Member(k))) => self.list[j as usize].switch.acknowledged_outbound(k),
             None => Bytes::ZERO,
         }
+    }
+
+    /// The edges that are over when this one is: those that leave the switch at its far end, if it is the last of
+    /// those that arrive there, as `is_open` says of the others.
+    pub(crate) fn over_with(&self, flow: u32, is_open: impl Fn(u32) -> bool) -> Vec<u32> {
+        if !self.has(flow) {
+            return Vec::new();
+        }
+        let Some((j, side)) = self.ends(flow).to else { return Vec::new() };
+        let Junction { peer, members, .. } = &self.list[j as usize];
+        match side {
+            Side::Peer => members.iter().filter_map(|edge| edge.inbound).collect(),
+            Side::Member(_) if members.iter().filter_map(|edge| edge.outbound).any(is_open) => {
+                Vec::new()
+            }
+            Side::Member(_) => peer.outbound.into_iter().collect(),
+        }
+    }
+
+    /// Whether an edge comes from a switch and ends at a host.
+    pub(crate) fn arrives_at_host(&self, flow: u32) -> bool {
+        self.has(flow) && self.ends(flow).to.is_none()
     }
 
     /// What a receiver counts as arrived and has not got: gaps that a switch has closed.

@@ -18,9 +18,18 @@ impl<R: Recorder> Simulation<'_, R> {
         let content = *self.network.content(label);
         let ends = self.junctions.ends(label.generation);
         let is_ack = matches!(content.body, Body::Ack { .. });
-        let Some((j, side)) = (if is_ack { ends.from } else { ends.to }) else { return false };
-        if self.network.is_followed(label) {
-            self.tell_followed(label.flow, Fate::AcknowledgedLater);
+        let Some((j, side)) = (if is_ack { ends.from } else { ends.to }) else {
+            if let Body::Data { offset, payload } = content.body
+                && let Some(flow) = self.flows.at(label.flow)
+                && offset + u64::from(payload) > flow.receiver.delivered().get()
+            {
+                flow.grew = self.now;
+            }
+            return false;
+        };
+        let is_followed = self.network.is_followed(label);
+        if is_followed {
+            self.network.hand_on();
         }
         let mut out = core::mem::take(&mut self.junctions.out);
         let ack = self.network.ack(label);
@@ -39,35 +48,35 @@ impl<R: Recorder> Simulation<'_, R> {
             let marked = label.ecn == Ecn::Marked;
             junction.switch.on_segment(now, side, &segment, &key, marked, &mut out);
         }
-        self.send_on(j, &mut out);
+        let followed = if is_followed { self.continues(j, is_ack, &out) } else { None };
+        if is_followed && followed.is_none() {
+            self.tell_followed(Fate::AcknowledgedLater);
+        }
+        self.send_on(j, &mut out, followed);
         self.junctions.out = out;
         true
     }
 
-    /// Sends what a switch lets go.
-    fn send_on(&mut self, j: u32, out: &mut Vec<Output>) {
-        for output in out.drain(..) {
-            let junction = &self.junctions.list[j as usize];
-            let edge = |side| match side {
-                Side::Peer => junction.peer,
-                Side::Member(k) => junction.members[k],
-            };
+    /// Which of what a switch lets go takes the place of the packet that is followed.
+    #[cold]
+    fn continues(&self, j: u32, is_ack: bool, out: &[Output]) -> Option<usize> {
+        let junction = &self.junctions.list[j as usize];
+        let is_data = |output: &Output| matches!(output, Output::Segment(..));
+        let is_for_it = |output: &Output| self.is_followed_flow(junction.flow_of(output));
+        let data = (!is_ack).then(|| out.iter().position(is_data)).flatten();
+        let ack = || out.iter().position(|output| !is_data(output) && is_for_it(output));
+        data.or_else(ack).or_else(|| (!out.is_empty()).then_some(0))
+    }
+
+    /// Sends what a switch lets go, one of it perhaps in place of what is followed.
+    fn send_on(&mut self, j: u32, out: &mut Vec<Output>, followed: Option<usize>) {
+        for (i, output) in out.drain(..).enumerate() {
+            let flow = self.junctions.list[j as usize].flow_of(&output);
+            let is_followed = followed == Some(i);
             match output {
-                Output::Segment(to, segment) => {
-                    let flow = match to {
-                        Side::Peer => edge(to).outbound,
-                        Side::Member(_) => edge(to).inbound,
-                    };
-                    self.send_segment(flow, segment, false);
-                }
-                Output::Skip(segment) => {
-                    self.send_segment(edge(Side::Peer).outbound, segment, true)
-                }
-                Output::Ack(to, mut ack) => {
-                    let flow = match to {
-                        Side::Peer => edge(to).inbound,
-                        Side::Member(_) => edge(to).outbound,
-                    };
+                Output::Segment(_, segment) => self.send_segment(flow, segment, false, is_followed),
+                Output::Skip(segment) => self.send_segment(flow, segment, true, false),
+                Output::Ack(_, mut ack) => {
                     let Some((slot, flow)) = flow.and_then(|id| {
                         let slot = self.slots[id as usize]?;
                         Some((slot, self.flows.get(slot, id)?))
@@ -77,7 +86,11 @@ impl<R: Recorder> Simulation<'_, R> {
                     let address = flow.back(slot, &mut ack, self.setup);
                     let is_whole = ack.cumulative >= flow.end && !flow.completed;
                     self.packets.sent += 1;
-                    self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
+                    if is_followed {
+                        self.network.acknowledge_on(self.now, &address, &ack, &mut self.wheel);
+                    } else {
+                        self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
+                    }
                     if is_whole {
                         self.complete(slot);
                     }
@@ -87,7 +100,27 @@ impl<R: Recorder> Simulation<'_, R> {
         self.arm_switch(j);
     }
 
-    fn send_segment(&mut self, flow: Option<u32>, mut segment: Segment, is_empty: bool) {
+    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch that it ends at
+    /// has, too.
+    #[cold]
+    pub(crate) fn complete_beyond(&mut self, flow: u32) {
+        let is_open = |id: u32| self.outcomes[id as usize].completed.is_none();
+        for id in self.junctions.over_with(flow, is_open) {
+            if let Some(slot) = self.slots[id as usize]
+                && self.flows.get(slot, id).is_some_and(|flow| !flow.completed)
+            {
+                self.complete(slot);
+            }
+        }
+    }
+
+    fn send_segment(
+        &mut self,
+        flow: Option<u32>,
+        mut segment: Segment,
+        is_empty: bool,
+        is_followed: bool,
+    ) {
         let Some((slot, flow)) = flow.and_then(|id| {
             let slot = self.slots[id as usize]?;
             Some((slot, self.flows.get(slot, id)?))
@@ -99,7 +132,11 @@ impl<R: Recorder> Simulation<'_, R> {
             address.size = flow.headers;
         }
         self.packets.sent += 1;
-        self.network.send(self.now, &address, &segment, &mut self.wheel);
+        if is_followed {
+            self.network.send_on(self.now, &address, &segment, &mut self.wheel);
+        } else {
+            self.network.send(self.now, &address, &segment, &mut self.wheel);
+        }
     }
 
     fn arm_switch(&mut self, j: u32) {
@@ -117,7 +154,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let junction = &mut self.junctions.list[j as usize];
         junction.timer_at = Time::NEVER;
         junction.switch.on_timer(self.now, &mut out);
-        self.send_on(j, &mut out);
+        self.send_on(j, &mut out, None);
     }
 
     /// Something happens to a member.
@@ -152,7 +189,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
         let mut out = Vec::new();
         self.junctions.list[j as usize].switch.fail(self.now, member, &mut out);
-        self.send_on(j, &mut out);
+        self.send_on(j, &mut out, None);
     }
 
     /// A host that has failed is there again: its ends of an edge begin anew.
@@ -170,7 +207,7 @@ impl<R: Recorder> Simulation<'_, R> {
 fn segment(body: &Body, header: ratewire_laws::Header) -> Segment {
     let (kind, offset, payload) = match *body {
         Body::Data { offset, payload } => (SegmentKind::Data { again: false }, offset, payload),
-        Body::Open | Body::Ack { .. } => (SegmentKind::Open, 0, 0),
+        Body::Open | Body::Ack { .. } | Body::Kept(_) => (SegmentKind::Open, 0, 0),
     };
     Segment { kind, offset, payload: Bytes::new(u64::from(payload)), header }
 }

@@ -5,7 +5,7 @@ use ratewire_anypoint::routing::{
     KeyHash, LeastOutstanding, Prefix, RoundRobin, Routing, Weighted,
 };
 use ratewire_net::spec::NodeId;
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 /// All ensembles of a run: trees whose inner nodes are switches. Each edge is a listed flow in each
 /// direction that is used.
@@ -27,10 +27,17 @@ impl Ensembles {
 
     /// Whether a listed flow ends at a switch: what arrives there goes on.
     pub fn ends_at_switch(&self, flow: usize) -> bool {
-        let is = |id: Option<u32>| id == Some(flow as u32);
-        let ends =
-            |j: &JunctionSpec| is(j.peer.inbound) || j.members.iter().any(|m| is(m.outbound));
-        self.has_edge(flow) && self.junctions.iter().any(ends)
+        self.ways().any(|way| way.arrive.contains(&flow))
+    }
+
+    /// Whether a listed flow begins at a switch: what it carries came there on others.
+    pub fn begins_at_switch(&self, flow: usize) -> bool {
+        self.ways().any(|way| way.leave.contains(&flow))
+    }
+
+    /// The ways through all switches.
+    pub fn ways(&self) -> impl Iterator<Item = Way> {
+        self.junctions.iter().flat_map(JunctionSpec::ways)
     }
 
     /// Whether the application of a listed flow writes nothing at this time.
@@ -64,8 +71,38 @@ pub struct JunctionSpec {
     pub flow_control: Option<FlowControl>,
     /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
     pub shuffle: f64,
+    /// When a switch forgets a connection in which nothing passes.
+    pub idle_expiry: Duration,
     /// The keys that frames begin with.
     pub keys: Keys,
+}
+
+/// A direction through a switch: what arrives on some listed flows leaves on others.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    /// These end at the switch.
+    pub arrive: Vec<usize>,
+    /// These begin there.
+    pub leave: Vec<usize>,
+}
+
+impl JunctionSpec {
+    fn ways(&self) -> [Way; 2] {
+        let list = |ids: &mut dyn Iterator<Item = Option<u32>>| {
+            ids.flatten().map(|id| id as usize).collect()
+        };
+        let members = || self.members.iter();
+        [
+            Way {
+                arrive: list(&mut [self.peer.inbound].into_iter()),
+                leave: list(&mut members().map(|edge| edge.inbound)),
+            },
+            Way {
+                arrive: list(&mut members().map(|edge| edge.outbound)),
+                leave: list(&mut [self.peer.outbound].into_iter()),
+            },
+        ]
+    }
 }
 
 /// Two neighbours in an ensemble: the flow each way, as an index into the listed flows.

@@ -32,6 +32,7 @@ const IN_INTEGERS: &[(&str, &str)] = &[
     ),
     ("rcp@kernel", "rates in 16 B/s"),
     ("piqi-rcp@kernel", "rates in 16 B/s"),
+    ("jetmax@kernel", "rates in 19 bits of mantissa"),
 ];
 
 /// How fast a network is, and how large its packets are, in multiples of 20 Mbit/s and 1000 bytes.

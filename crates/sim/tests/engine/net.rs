@@ -55,6 +55,7 @@ impl Net {
                 watched_links: Vec::new(),
                 follow: Follow::default(),
                 overlay: None,
+                programs: Vec::new(),
             },
         }
     }

@@ -226,7 +226,7 @@ fn step(utilisation: f64) -> usize {
     STEPS.iter().filter(|&&s| utilisation >= s).count()
 }
 
-/// Rate and delay, on bottlenecks; on every link where there are few.
+/// Rate and delay, on the slowest; on every link where there are few.
 fn link_labels(
     runs: &[Run],
     graph: &Graph,
@@ -239,8 +239,8 @@ fn link_labels(
         let links = edge.forth.iter().chain(&edge.back);
         let known: Vec<&LinkInfo> =
             links.filter_map(|&l| info.topology.links.get(l as usize)).collect();
-        let Some(link) = known.iter().find(|l| l.bottleneck).or(known.first()) else { continue };
-        if !link.bottleneck && graph.edges.len() > 3 {
+        let Some(link) = known.iter().find(|l| l.slowest).or(known.first()) else { continue };
+        if !link.slowest && graph.edges.len() > 3 {
             continue;
         }
         let text = format!("{}, {}", link.rate, link.delay);

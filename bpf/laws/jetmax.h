@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* JetMax in integers: each router gives each flow that it binds an equal part of what the other flows leave of its
+ * link, g = (gamma C - u) / N; each source takes a share tau of the way to g a round trip.
+ *
+ * Differences from laws/jetmax:
+ * - a packet carries its sender's rate in place of the time since the one before: size / rate is that time, for a source
+ *   short of data too, and stays so where segments are cut or merged;
+ * - in place of the virtual loss, 1 - gamma C / y, it carries y / (gamma C), which grows with it;
+ * - which router a flow should be bound by the receiver works out, for it needs only the header, and returns its answer;
+ * - numbers have fewer bits (option.h); a packet counts, and is told, as it comes to the queue;
+ * - a SYN carries no header: the first packets of data ask for a proposal;
+ * - a loss halves the rate, which then does not grow until it is repaired, as under the other laws here.
+ *
+ * Valid for capacities up to 549 Gbit/s and intervals of up to a second. */
+#pragma once
+
+#include "option.h"
+
+#define RW_JETMAX_TAU 39322 /* 0.6 in 2^-16 */
+#define RW_JETMAX_GAMMA 62259 /* 0.95 in 2^-16 */
+#define RW_JETMAX_MARGIN 1311 /* 0.02 in 2^-16 */
+#define RW_JETMAX_INTERVAL_US 50000
+/* Load is not known finer than such a packet an interval. */
+#define RW_JETMAX_GRAIN 1500
+/* Flows are counted in 2^-16, and the load in 2^-26 of gamma C. */
+#define RW_JETMAX_FLOWS 16
+#define RW_JETMAX_LOAD 26
+
+struct rw_jetmax {
+	__u64 capacity;
+
+	/* The three sums of this interval: bytes; of flows bound here, bytes, and X = size / rate. */
+	__u64 input;
+	__u64 responsive;
+	__u64 sum_x;
+	__u64 interval_us;
+	__u64 interval_at_ns;
+
+	/* What packets are told, as it is in the option; see rw_jetmax_header. */
+	__u32 id;
+	__u32 number;
+	__u32 fair_field;
+	__u32 load_field;
+
+	/* For whoever looks: of the interval before, what came, and of that from flows bound elsewhere; flows bound here in
+	 * 2^-RW_JETMAX_FLOWS; and g. */
+	__u64 input_bw;
+	__u64 unresponsive_bw;
+	__u64 flows;
+	__u64 fair;
+};
+
+RW_INLINE __u64 rw_jetmax_target(const struct rw_jetmax *port)
+{
+	return rw_mul_shift(port->capacity, RW_JETMAX_GAMMA, 16);
+}
+
+/* What packets are told until the next interval ends. */
+RW_FUNCTION int rw_jetmax_say(struct rw_jetmax *port RW_NONNULL, __u64 fair)
+{
+	__u64 least = rw_mul_shift(RW_JETMAX_GRAIN, 1000000, 0) / rw_max(port->interval_us, 1);
+	struct rw_share load;
+
+	rw_share_of(&load, rw_max(port->input_bw, least), rw_max(rw_jetmax_target(port), 1));
+	port->fair = fair;
+	port->fair_field = rw_rate_real(fair);
+	port->load_field = rw_load_real(rw_times(&load, 1ull << RW_JETMAX_LOAD));
+	return 0;
+}
+
+/* id tells the routers of a way apart, and is not 0. */
+RW_INLINE void rw_jetmax_init(struct rw_jetmax *port, __u64 capacity, __u32 id, __u64 now_ns)
+{
+	*port = (struct rw_jetmax){};
+	port->capacity = rw_min(capacity, RW_MOST_RATE);
+	port->id = id & 0xffff;
+	port->interval_us = RW_JETMAX_INTERVAL_US;
+	port->interval_at_ns = now_ns + RW_JETMAX_INTERVAL_US * 1000ull;
+	rw_jetmax_say(port, rw_jetmax_target(port));
+}
+
+RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_ns)
+{
+	__u64 target = rw_jetmax_target(port), responsive, fair = target;
+
+	port->input_bw = rw_min(rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1), RW_MOST_RATE);
+	responsive = rw_min(rw_mul_shift(port->responsive, 1000000, 0) / rw_max(port->interval_us, 1), RW_MOST_RATE);
+	port->unresponsive_bw = rw_less(port->input_bw, responsive);
+	port->flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_JETMAX_FLOWS) / rw_max(port->interval_us, 1);
+	if (port->flows)
+		fair = (rw_less(target, port->unresponsive_bw) << RW_JETMAX_FLOWS) /
+		       rw_max(port->flows, 1 << RW_JETMAX_FLOWS);
+	else if (rw_less(port->input_bw, rw_mul_shift(port->input_bw, RW_JETMAX_MARGIN, 16)) > target)
+		/* Too much comes from flows bound elsewhere: each that hears it comes to be bound here. */
+		fair = 0;
+	rw_jetmax_say(port, fair);
+	port->number = (port->number + 1) & 0xff;
+	port->input = 0;
+	port->responsive = 0;
+	port->sum_x = 0;
+	port->interval_us = RW_JETMAX_INTERVAL_US;
+	port->interval_at_ns = now_ns + RW_JETMAX_INTERVAL_US * 1000ull;
+	return 0;
+}
+
+/* Carries out what is due. An interval that ends late is as long as it was. */
+RW_INLINE void rw_jetmax_timers(struct rw_jetmax *port, __u64 now_ns)
+{
+	if (port->interval_at_ns > now_ns)
+		return;
+	port->interval_us += (now_ns - port->interval_at_ns) / 1000;
+	rw_jetmax_interval(port, now_ns);
+}
+
+/* What routers read and write of a packet with data. Rates and the load are as in the option. */
+struct rw_jetmax_header {
+	/* By which the flow is bound, and which would have it; 0 for none. */
+	__u32 bottleneck;
+	__u32 proposed;
+	/* At bottleneck: g, and the interval that it is of. */
+	__u32 fair;
+	__u32 number;
+	/* At proposed: g, and the load, by which it is the one. */
+	__u32 proposed_fair;
+	__u32 load;
+	/* The sender's rate, and the round that it is in. */
+	__u32 rate;
+	__u32 marker;
+};
+
+/* A packet is told what this router has worked out. */
+RW_INLINE void rw_jetmax_tell(const struct rw_jetmax *port, struct rw_jetmax_header *header)
+{
+	if (header->bottleneck == port->id) {
+		header->fair = port->fair_field;
+		header->number = port->number;
+	} else if (port->load_field > header->load) {
+		header->load = port->load_field;
+		header->proposed = port->id;
+		header->proposed_fair = port->fair_field;
+	}
+}
+
+/* A packet comes; header is null where it carries none. */
+RW_INLINE void rw_jetmax_packet(struct rw_jetmax *port, __u64 now_ns, __u64 size, struct rw_jetmax_header *header)
+{
+	rw_jetmax_timers(port, now_ns);
+	port->input += size;
+	if (!header)
+		return;
+	if (header->bottleneck == port->id) {
+		port->responsive += size;
+		port->sum_x += rw_min(rw_x(size, rw_real_rate(header->rate)), 1ull << RW_X_SECOND);
+	}
+	rw_jetmax_tell(port, header);
+}
+
+/* What a receiver returns. */
+struct rw_jetmax_answer {
+	/* The router to be bound by from now on; 0 for the one that is. */
+	__u32 router;
+	/* g to go for, RW_REAL_UNKNOWN where no router has said one; the interval of the bottleneck's. */
+	__u32 fair;
+	__u32 number;
+	__u32 marker;
+};
+
+/* A flow changes to a router that would give it less than its own, by a margin. */
+RW_INLINE void rw_jetmax_answer(const struct rw_jetmax_header *header, struct rw_jetmax_answer *answer)
+{
+	__u64 fair = rw_real_rate(header->fair), proposed = rw_real_rate(header->proposed_fair);
+	int is_known = header->fair != RW_REAL_UNKNOWN;
+	int approves = header->proposed &&
+		       (!is_known || proposed < rw_less(fair, rw_mul_shift(fair, RW_JETMAX_MARGIN, 16)));
+
+	answer->router = approves ? header->proposed : 0;
+	/* A router that is overloaded by flows bound elsewhere has no rate to offer yet. */
+	answer->fair = is_known && approves && proposed ? header->proposed_fair : header->fair;
+	answer->number = header->number;
+	answer->marker = header->marker;
+}
+
+struct rw_jetmax_sender {
+	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
+	__u64 allowed;
+	/* What it would like to send at, and g as heard last. B/s. */
+	__u64 desired;
+	__u64 fair;
+	/* The router that it is bound by, 0 while it knows of none; and whether that has yet to measure an interval with
+	 * this flow among its own. */
+	__u32 bottleneck;
+	__u32 settling;
+	/* The round, which packets carry: a rate is changed once a round trip. */
+	__u32 marker;
+	/* While settling: the bottleneck's interval that had just ended where the first packet of this round passed. */
+	__u32 first;
+};
+
+#define RW_JETMAX_NO_INTERVAL ~0u
+
+RW_INLINE __u64 rw_jetmax_rate(const struct rw_jetmax_sender *sender)
+{
+	return sender->allowed >> RW_SENDER_FRACTION;
+}
+
+/* The first RTT is known: as under XCP. */
+RW_INLINE void rw_jetmax_start(struct rw_jetmax_sender *sender, __u64 window, __u64 rtt_us)
+{
+	sender->allowed = rw_first_rate(window, rtt_us) << RW_SENDER_FRACTION;
+}
+
+/* A packet leaves: its header. */
+RW_INLINE void rw_jetmax_send(const struct rw_jetmax_sender *sender, struct rw_jetmax_header *header)
+{
+	*header = (struct rw_jetmax_header){
+		.bottleneck = sender->bottleneck,
+		.fair = RW_REAL_UNKNOWN,
+		.proposed_fair = RW_REAL_UNKNOWN,
+		.rate = rw_rate_real(rw_jetmax_rate(sender)),
+		.marker = sender->marker,
+	};
+}
+
+RW_INLINE void rw_jetmax_round(struct rw_jetmax_sender *sender)
+{
+	sender->marker = (sender->marker + 1) & 0xff;
+	sender->first = RW_JETMAX_NO_INTERVAL;
+}
+
+/* Packets from now on count as bound by that router. */
+RW_INLINE void rw_jetmax_switch(struct rw_jetmax_sender *sender, __u32 router)
+{
+	sender->bottleneck = router;
+	sender->settling = 1;
+	rw_jetmax_round(sender);
+}
+
+/* Whether the bottleneck's interval is one in which it saw nothing but this round: the first packet met the figures of an
+ * interval before it, and came in the middle of the next. */
+RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 number)
+{
+	if (sender->first != RW_JETMAX_NO_INTERVAL)
+		return (__s8)(number - sender->first) >= 2;
+	sender->first = number;
+	return 0;
+}
+
+/* The other end's answer has come. */
+RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_jetmax_answer *answer, __u64 least,
+			       __u32 may_grow)
+{
+	__u64 target;
+
+	if (answer->marker != sender->marker)
+		return;
+	if (answer->fair == RW_REAL_UNKNOWN) {
+		/* There is no bottleneck yet, or it is no longer on the way. */
+		if (answer->router)
+			rw_jetmax_switch(sender, answer->router);
+		return;
+	}
+	if (sender->settling && !rw_jetmax_is_measured(sender, answer->number))
+		return;
+	sender->settling = 0;
+	sender->fair = rw_min(rw_real_rate(answer->fair), RW_MOST_RATE);
+	target = sender->fair << RW_SENDER_FRACTION;
+	if (target < sender->allowed)
+		sender->allowed -= rw_mul_shift(sender->allowed - target, RW_JETMAX_TAU, 16);
+	else if (may_grow)
+		sender->allowed += rw_mul_shift(target - sender->allowed, RW_JETMAX_TAU, 16);
+	sender->allowed = rw_min(sender->allowed, sender->desired << RW_SENDER_FRACTION);
+	sender->allowed = rw_max(sender->allowed, least << RW_SENDER_FRACTION);
+	if (answer->router)
+		rw_jetmax_switch(sender, answer->router);
+	else
+		rw_jetmax_round(sender);
+}
+
+/* A loss: half of the rate, until it is repaired. */
+RW_INLINE void rw_jetmax_loss(struct rw_jetmax_sender *sender, __u64 least)
+{
+	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_SENDER_FRACTION));
+}
+
+/* The option's fields (option.h): three words of a packet that asks, three more of which the answer is a part. */
+#define RW_JETMAX_WORDS 6
+#define RW_JETMAX_ANSWER_WORDS 2
+
+RW_INLINE void rw_jetmax_read(const __u32 words[RW_JETMAX_WORDS], struct rw_jetmax_header *header)
+{
+	header->bottleneck = words[0] >> 16;
+	header->proposed = words[0] & 0xffff;
+	header->number = words[1] >> 24;
+	header->fair = words[1] & 0xffffff;
+	header->marker = words[2] >> 24;
+	header->proposed_fair = words[2] & 0xffffff;
+	header->load = words[3] >> 16;
+	header->rate = words[5] & 0xffffff;
+}
+
+RW_INLINE void rw_jetmax_write(const struct rw_jetmax_header *header, const struct rw_jetmax_answer *answer,
+			       __u32 words[RW_JETMAX_WORDS])
+{
+	words[0] = header->bottleneck << 16 | header->proposed;
+	words[1] = header->number << 24 | header->fair;
+	words[2] = header->marker << 24 | header->proposed_fair;
+	words[3] = header->load << 16 | answer->router;
+	words[4] = answer->number << 24 | answer->fair;
+	words[5] = answer->marker << 24 | header->rate;
+}
+
+/* An answer of a packet that asks, or one alone. */
+RW_INLINE void rw_jetmax_read_answer(const __u32 words[RW_JETMAX_WORDS], struct rw_jetmax_answer *answer)
+{
+	answer->router = words[3] & 0xffff;
+	answer->number = words[4] >> 24;
+	answer->fair = words[4] & 0xffffff;
+	answer->marker = words[5] >> 24;
+}
+
+RW_INLINE void rw_jetmax_read_alone(const __u32 words[RW_JETMAX_ANSWER_WORDS], struct rw_jetmax_answer *answer)
+{
+	answer->router = words[0] >> 16;
+	answer->marker = words[0] & 0xff;
+	answer->number = words[1] >> 24;
+	answer->fair = words[1] & 0xffffff;
+}
+
+RW_INLINE void rw_jetmax_write_alone(const struct rw_jetmax_answer *answer, __u32 words[RW_JETMAX_ANSWER_WORDS])
+{
+	words[0] = answer->router << 16 | answer->marker;
+	words[1] = answer->number << 24 | answer->fair;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The rate of a link that nobody has told: what leaves while something waits. The rule of laws/xcp, whose
+ * measure_capacity does the same from departures; here only arrivals are seen, and what waits as they come. */
+#pragma once
+
+#include "arithmetic.h"
+
+#define RW_METER_WINDOW_NS 50000000ull
+/* Where as much came as is believed to be possible, and nothing waited, a twentieth more is believed. */
+#define RW_METER_PROBE 20
+
+struct rw_meter {
+	/* Of this window: what left while something waited, and for how long something did; and what came. */
+	__u64 left;
+	__u64 time_ns;
+	__u64 came;
+	__u64 began_ns;
+};
+
+/* A packet comes, passed_ns after the one before, that left behind bytes waiting, of which queue still do. */
+RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 behind, __u64 queue)
+{
+	meter->came += size;
+	if (!queue || behind < queue)
+		return;
+	meter->left += behind - queue;
+	meter->time_ns += passed_ns;
+}
+
+/* The capacity to believe in from now on, at least 1 B/s; evidence counts by the part of the window it covers. */
+RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns, __u64 believed)
+{
+	__u64 window = rw_less(now_ns, meter->began_ns);
+	struct rw_share part;
+
+	if (window < RW_METER_WINDOW_NS)
+		return believed;
+	if (meter->time_ns) {
+		__u64 found = rw_min(rw_mul_shift(meter->left, 1000000000, 0) / meter->time_ns, RW_MOST_RATE);
+
+		rw_share_of(&part, rw_min(meter->time_ns, window), window);
+		if (found > believed)
+			believed += rw_times(&part, found - believed);
+		else
+			believed -= rw_times(&part, believed - found);
+	} else if (rw_mul_shift(meter->came, 1000000000, 0) / window >= believed - believed / RW_METER_PROBE) {
+		believed = rw_min(believed + believed / RW_METER_PROBE, RW_MOST_RATE);
+	}
+	*meter = (struct rw_meter){ .began_ns = now_ns };
+	return rw_max(believed, 1);
+}

@@ -1,0 +1,170 @@
+//! From the peer to the members.
+
+use ratewire_laws::Header;
+use ratewire_laws::junction::Junction;
+use ratewire_transport::{Ack, Segment};
+use ratewire_units::{Bytes, Throughput, Time};
+
+use super::{Connection, INBOUND};
+use crate::relay::{Place, Sent};
+use crate::routing::Frame;
+use crate::switch::{Ground, Output, Side};
+
+impl Connection {
+    /// All members are asked, and the peer is answered when all have answered.
+    pub(super) fn open_inbound(
+        &mut self,
+        ground: &Ground,
+        segment: &Segment,
+        out: &mut Vec<Output>,
+    ) {
+        for k in ground.members_up() {
+            self.unanswered[k] = true;
+            let mut segment = *segment;
+            self.split.open(ground.law(), k, &mut segment.header);
+            out.push(Output::Segment(Side::Member(k), segment));
+        }
+    }
+
+    pub(super) fn answer_open(&mut self, ground: &Ground, header: Header, out: &mut Vec<Output>) {
+        let ack = self.ack_to_peer(ground, header, false);
+        out.push(Output::Ack(Side::Peer, Ack { opens: true, ..ack }));
+    }
+
+    /// The peer asks whether there is room: who has least knows.
+    pub(super) fn probe_inbound(
+        &mut self,
+        ground: &Ground,
+        segment: &Segment,
+        out: &mut Vec<Output>,
+    ) {
+        let up = ground.members_up().into_iter();
+        if let Some(k) = up.min_by_key(|k| ground.windows.of_member(*k)) {
+            let segment = Segment { offset: self.inbound.next(k), ..*segment };
+            out.push(Output::Segment(Side::Member(k), segment));
+        }
+    }
+
+    pub(super) fn inbound_data(
+        &mut self,
+        ground: &mut Ground,
+        now: Time,
+        segment: &Segment,
+        content: &[u8],
+        marked: bool,
+        out: &mut Vec<Output>,
+    ) {
+        let Segment { offset, payload, .. } = *segment;
+        if self.inbound.is_acknowledged(0, offset, offset.saturating_add(payload.get())) {
+            let ack = self.ack_to_peer(ground, self.last_header[INBOUND], false);
+            out.push(Output::Ack(Side::Peer, ack));
+            return;
+        }
+        // Whole to one member; but a packet that is not where one is expected to begin may have parts with
+        // places of their own.
+        let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
+        while offset < end {
+            let known = self.inbound.find(0, offset);
+            let Some(place) = known.or_else(|| self.route(ground, offset, end, content)) else {
+                return;
+            };
+            let (k, at) = (place.target as usize, place.at + (offset - place.start));
+            let payload = Bytes::new(place.end.min(end) - offset);
+            let mut segment = Segment { offset: at, payload, ..*segment };
+            let wish = self.split.data(now, ground.law(), k, payload, &mut segment.header);
+            self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
+            out.push(Output::Segment(Side::Member(k), segment));
+            offset += payload.get();
+        }
+    }
+
+    /// Gives the frame of the packet from `offset` to `end` a place, and those before it that were lost on
+    /// their way here, if the module can tell where they go: so that each member's order is the peer's.
+    fn route(
+        &mut self,
+        ground: &mut Ground,
+        offset: u64,
+        end: u64,
+        content: &[u8],
+    ) -> Option<Place> {
+        // A frame of several packets is where its number says, one of a packet is the packet: in the
+        // stream of a merging switch it may begin anywhere.
+        let start = if ground.frame() > ground.payload() {
+            offset - offset % ground.frame()
+        } else {
+            offset
+        };
+        let end = if ground.frame() > ground.payload() {
+            end.max(start.saturating_add(ground.frame()))
+        } else {
+            end
+        };
+        if !ground.routing.reads_content() {
+            let mut lost = self.inbound.placed(0);
+            while lost < start {
+                let next = (lost - lost % ground.frame()).saturating_add(ground.frame()).min(start);
+                self.place(ground, lost, next, &[])?;
+                lost = next;
+            }
+        }
+        self.place(ground, start, end, content)?;
+        self.inbound.find(0, offset)
+    }
+
+    fn place(&mut self, ground: &mut Ground, start: u64, end: u64, content: &[u8]) -> Option<()> {
+        let frame = Frame { number: start / ground.frame(), content };
+        let k = ground.routing.route(&frame, &ground.members)?;
+        self.inbound.place(0, start, end, k);
+        ground.members[k].outstanding = self.inbound.outstanding(k);
+        Some(())
+    }
+
+    pub(super) fn inbound_ack(
+        &mut self,
+        ground: &mut Ground,
+        k: usize,
+        ack: &Ack,
+        out: &mut Vec<Output>,
+    ) {
+        ground.windows.set_member(k, ack.window);
+        let mut header = ack.header;
+        if ack.opens {
+            self.split.acknowledge(ground.law(), k, 0.0, &mut header);
+            self.unanswered[k] = false;
+            if !self.unanswered.contains(&true) {
+                self.answer_open(ground, header, out);
+            }
+            return;
+        }
+        let mut fresh = core::mem::take(&mut self.fresh);
+        self.inbound.acknowledge(k, ack, &mut fresh);
+        ground.members[k].outstanding = self.inbound.outstanding(k);
+        let (wish, marked) = fresh.first().map_or((0.0, false), |f| (f.wish, f.marked));
+        self.fresh = fresh;
+        self.split.acknowledge(ground.law(), k, wish, &mut header);
+        self.last_header[INBOUND] = header;
+        if let (Junction::Changes, Some(change)) =
+            (ground.law().junction(), ground.law().fed_back(&header))
+        {
+            self.inbound.hold(0, change.get());
+        }
+        out.push(Output::Ack(Side::Peer, self.ack_to_peer(ground, header, ack.marked || marked)));
+    }
+
+    /// To the peer all below is acknowledged that no member still owes.
+    fn ack_to_peer(&mut self, ground: &Ground, mut header: Header, marked: bool) -> Ack {
+        let (sack, told) = self.inbound.sack(0);
+        if ground.law().junction() == Junction::Changes {
+            let change = Throughput::new(self.inbound.release(0, told));
+            ground.law().feed_back(&mut header, change);
+        }
+        Ack {
+            opens: false,
+            cumulative: self.inbound.below(0),
+            window: ground.windows.for_peer(),
+            sack,
+            marked,
+            header,
+        }
+    }
+}

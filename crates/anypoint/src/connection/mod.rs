@@ -1,0 +1,158 @@
+//! The soft state of a connection: made when something passes, dropped when nothing has for long.
+
+mod inbound;
+mod outbound;
+
+use ratewire_laws::Header;
+use ratewire_transport::{Ack, Segment, SegmentKind};
+use ratewire_units::{Bytes, Duration, Time};
+
+use crate::merge::Merge;
+use crate::relay::{Fresh, Relay};
+use crate::settled::Settled;
+use crate::split::Split;
+use crate::switch::{Ground, Output, Side, SwitchConfig};
+
+/// How long a gap that a failed member has left waits to be closed again.
+const CLOSE_AGAIN: Duration = Duration::from_millis(200);
+
+/// Which of the two last headers.
+const INBOUND: usize = 0;
+const OUTBOUND: usize = 1;
+
+/// What is known of a connection while packets pass.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) inbound: Relay,
+    split: Split,
+    pub(crate) outbound: Relay,
+    merge: Merge,
+    /// The peer has asked to open, and these have not answered yet.
+    unanswered: Vec<bool>,
+    /// These members have asked: to open, and whether there is room.
+    opening: Vec<bool>,
+    asking: Vec<bool>,
+    /// When gaps in the peer's stream are closed again; [`Time::NEVER`] while there are none.
+    pub(crate) close_again: Time,
+    /// The headers that acknowledgements carried last, for those that the switch makes itself.
+    last_header: [Header; 2],
+    fresh: Vec<Fresh>,
+}
+
+/// What is left of a connection that is idle. Nobody else knows it: where a member's stream goes on, the
+/// peer's next packet does not say.
+#[derive(Clone, Debug)]
+pub(crate) struct Idle {
+    pub(crate) inbound: Settled,
+    pub(crate) outbound: Settled,
+}
+
+impl Idle {
+    /// Before anything has passed.
+    pub(crate) fn new(members: usize) -> Idle {
+        Idle { inbound: Settled::new(1, members), outbound: Settled::new(members, 1) }
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(config: &SwitchConfig, idle: &Idle) -> Connection {
+        let &SwitchConfig { ref law, members, frame, packet, shuffle, .. } = config;
+        Connection {
+            inbound: Relay::inbound(&idle.inbound),
+            split: Split::new(law, members, packet, frame),
+            outbound: Relay::outbound(&idle.outbound),
+            merge: Merge::new(law, members, packet, shuffle),
+            unanswered: vec![false; members],
+            opening: vec![false; members],
+            asking: vec![false; members],
+            close_again: Time::NEVER,
+            last_header: [Header::None; 2],
+            fresh: Vec::new(),
+        }
+    }
+
+    /// What is left of it if it is forgotten now; `None` as long as somebody owes something or waits for
+    /// an answer.
+    pub(crate) fn rest(&self) -> Option<Idle> {
+        let mut waiting = self.unanswered.iter().chain(&self.opening).chain(&self.asking);
+        if waiting.any(|waits| *waits) {
+            return None;
+        }
+        Some(Idle { inbound: self.inbound.settled()?, outbound: self.outbound.settled()? })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a packet, and where it is")]
+    pub(crate) fn on_segment(
+        &mut self,
+        ground: &mut Ground,
+        now: Time,
+        from: Side,
+        segment: &Segment,
+        content: &[u8],
+        marked: bool,
+        out: &mut Vec<Output>,
+    ) {
+        match (from, segment.kind) {
+            (Side::Peer, SegmentKind::Open) => self.open_inbound(ground, segment, out),
+            (Side::Peer, _) if segment.payload == Bytes::ZERO => {
+                self.probe_inbound(ground, segment, out);
+            }
+            (Side::Peer, _) => self.inbound_data(ground, now, segment, content, marked, out),
+            (Side::Member(k), SegmentKind::Open) => {
+                self.opening[k] = true;
+                let mut segment = *segment;
+                self.merge.data(now, ground.law(), k, &mut segment.header);
+                out.push(Output::Segment(Side::Peer, segment));
+            }
+            (Side::Member(k), _) => self.outbound_data(ground, now, k, segment, marked, out),
+        }
+    }
+
+    pub(crate) fn on_ack(
+        &mut self,
+        ground: &mut Ground,
+        now: Time,
+        from: Side,
+        ack: &Ack,
+        out: &mut Vec<Output>,
+    ) {
+        match from {
+            Side::Peer => self.outbound_ack(ground, now, ack, out),
+            Side::Member(k) => self.inbound_ack(ground, k, ack, out),
+        }
+    }
+
+    /// A member has failed; returns how much of the peer's stream stays empty for it.
+    pub(crate) fn fail(
+        &mut self,
+        ground: &mut Ground,
+        now: Time,
+        member: usize,
+        out: &mut Vec<Output>,
+    ) -> Bytes {
+        self.inbound.drop_target(member);
+        self.outbound.drop_source(member);
+        self.split.forget(member);
+        self.merge.forget(member);
+        ground.windows.forget(member);
+        self.opening[member] = false;
+        self.asking[member] = false;
+        let gaps = self.outbound.abandoned(0).iter().map(|(from, to)| to - from).sum();
+        self.close_gaps(now, out);
+        if core::mem::take(&mut self.unanswered[member]) && !self.unanswered.contains(&true) {
+            self.answer_open(ground, Header::None, out);
+        }
+        Bytes::new(gaps)
+    }
+
+    /// Tells the peer not to wait for what failed members had sent and what did not arrive.
+    pub(crate) fn close_gaps(&mut self, now: Time, out: &mut Vec<Output>) {
+        let gaps = self.outbound.abandoned(0);
+        self.close_again = if gaps.is_empty() { Time::NEVER } else { now + CLOSE_AGAIN };
+        let kind = SegmentKind::Data { again: true };
+        out.extend(gaps.into_iter().map(|(from, to)| {
+            let payload = Bytes::new(to - from);
+            Output::Skip(Segment { kind, offset: from, payload, header: Header::None })
+        }));
+    }
+}

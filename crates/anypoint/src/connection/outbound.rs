@@ -1,0 +1,109 @@
+//! From the members to the peer.
+
+use ratewire_laws::Header;
+use ratewire_transport::{Ack, Segment};
+use ratewire_units::{Bytes, Time};
+
+use super::{Connection, OUTBOUND};
+use crate::relay::Sent;
+use crate::switch::{Ground, Output, Side};
+
+impl Connection {
+    pub(super) fn outbound_data(
+        &mut self,
+        ground: &Ground,
+        now: Time,
+        k: usize,
+        segment: &Segment,
+        marked: bool,
+        out: &mut Vec<Output>,
+    ) {
+        let Segment { offset, payload, .. } = *segment;
+        let end = offset.saturating_add(payload.get());
+        if payload == Bytes::ZERO {
+            self.asking[k] = true;
+            let segment = Segment { offset: self.outbound.next(0), ..*segment };
+            out.push(Output::Segment(Side::Peer, segment));
+            return;
+        }
+        if self.outbound.is_acknowledged(k, offset, end) {
+            let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
+            out.push(Output::Ack(Side::Member(k), ack));
+            return;
+        }
+        // What was lost on its way here keeps a place, so that the peer gets each member's data in order.
+        let placed = self.outbound.placed(k).max(self.outbound.below(k));
+        if end > placed {
+            if offset > placed {
+                self.outbound.place(k, placed, offset, 0);
+            }
+            self.outbound.place(k, offset.max(placed), end, 0);
+        }
+        let Some(place) = self.outbound.find(k, offset) else { return };
+        let at = place.at + (offset - place.start);
+        let mut segment = Segment { offset: at, ..*segment };
+        let wish = self.merge.data(now, ground.law(), k, &mut segment.header);
+        self.outbound.note(0, at, Sent { payload: payload.get() as u32, wish, marked });
+        out.push(Output::Segment(Side::Peer, segment));
+    }
+
+    pub(super) fn outbound_ack(
+        &mut self,
+        ground: &mut Ground,
+        now: Time,
+        ack: &Ack,
+        out: &mut Vec<Output>,
+    ) {
+        let grown = ground.windows.set_peer(ack.cumulative, ack.window);
+        let mut fresh = core::mem::take(&mut self.fresh);
+        self.outbound.acknowledge(0, ack, &mut fresh);
+        self.merge.acknowledge(now, ground.law(), &fresh, &ack.header);
+        self.last_header[OUTBOUND] = ack.header;
+        if ack.opens {
+            for k in ground.members_up() {
+                if !core::mem::take(&mut self.opening[k]) {
+                    continue;
+                }
+                let ack = self.ack_to_member(ground, k, ack.header, ack.marked);
+                out.push(Output::Ack(Side::Member(k), Ack { opens: true, ..ack }));
+            }
+        }
+        for one in &fresh {
+            let marked = ack.marked || one.marked;
+            let ack = self.ack_to_member(ground, one.source, ack.header, marked);
+            out.push(Output::Ack(Side::Member(one.source), ack));
+        }
+        // News of nothing but room concerns all, an answer who asked.
+        if fresh.is_empty() && !ack.opens {
+            for k in ground.members_up() {
+                if grown || self.asking[k] {
+                    let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
+                    out.push(Output::Ack(Side::Member(k), ack));
+                }
+            }
+        }
+        self.fresh = fresh;
+        if self.close_again != Time::NEVER && self.outbound.abandoned(0).is_empty() {
+            self.close_again = Time::NEVER;
+        }
+    }
+
+    fn ack_to_member(
+        &mut self,
+        ground: &Ground,
+        k: usize,
+        mut header: Header,
+        marked: bool,
+    ) -> Ack {
+        self.asking[k] = false;
+        self.merge.feed_back(ground.law(), k, &mut header);
+        Ack {
+            opens: false,
+            cumulative: self.outbound.below(k),
+            window: ground.windows.for_member(ground.up),
+            sack: self.outbound.sack(k).0,
+            marked,
+            header,
+        }
+    }
+}

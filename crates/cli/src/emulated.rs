@@ -1,0 +1,69 @@
+//! Runs in real time, and what is told of them beside a run's figures.
+
+use std::path::Path;
+
+use ratewire_emulate::{Emulated, Fidelity, Options};
+use ratewire_net::spec::NodeId;
+use ratewire_report::{FidelitySummary, Run};
+use ratewire_run::{Failure, Files, Labels, run_in};
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::Recorder;
+use ratewire_sim::setup::Setup;
+
+/// Runs a setup in real time; with a shell at a host, for as long as that is open.
+pub(crate) fn run(
+    setup: &Setup,
+    labels: &Labels,
+    files: Option<Files>,
+    folder: Option<&Path>,
+    shell: Option<NodeId>,
+    also: &mut dyn Recorder,
+) -> Result<(Run, Outcome), Failure> {
+    let logs = folder.filter(|_| !setup.programs.is_empty()).map(|f| f.join("programs"));
+    let options = Options { logs, shell };
+    let mut fidelity = None;
+    let (mut run, outcome) = run_in("emulate", setup, labels, files, also, |observer| {
+        let emulated = ratewire_emulate::run(setup, &options, observer)
+            .map_err(|e| Failure::World(e.to_string()))?;
+        complain(&emulated);
+        fidelity = Some(summary(&emulated.fidelity));
+        Ok(emulated.outcome)
+    })?;
+    run.summary.fidelity = fidelity;
+    Ok((run, outcome))
+}
+
+/// Tells of flows and programs that did not do what they were to do.
+fn complain(emulated: &Emulated) {
+    for (flow, why) in &emulated.failed {
+        eprintln!("warning: the flow {flow:?} failed: {why}");
+    }
+    for (host, has, wants) in &emulated.under_another {
+        eprintln!(
+            "warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}"
+        );
+        eprintln!("  help: choose it in the program, as with `iperf3 -C {wants}`");
+    }
+    for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
+        eprintln!("warning: {:?} at {} ended with an error", program.run, program.host);
+        if let Some(log) = &program.log {
+            eprintln!("  help: {} has what it wrote", log.display());
+        }
+    }
+}
+
+fn summary(fidelity: &Fidelity) -> FidelitySummary {
+    FidelitySummary {
+        holds: fidelity.holds(),
+        packets: fidelity.packets,
+        late_share: fidelity.late_share(),
+        lateness_p99_s: fidelity.quantile(0.99).secs(),
+        lateness_max_s: fidelity.worst.secs(),
+        longest_absence_s: fidelity.longest_absence.secs(),
+        dropped_by_devices: fidelity.refused_by_devices,
+        refused_by_hosts: fidelity.refused_by_hosts,
+        stray: fidelity.stray,
+        offloads: fidelity.offloads,
+        real_time: fidelity.real_time,
+    }
+}

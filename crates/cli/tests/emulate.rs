@@ -1,0 +1,406 @@
+//! The emulated world as its users meet it: kernels and programs at the hosts of a scenario. Needs root, network
+//! namespaces and /dev/net/tun; without, it skips, or fails with `RATEWIRE_REQUIRE_ROOT=1`.
+
+// Real programs take real time.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// One at a time: each has the network's thread go before all others.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Exit code of a run whose packets were late: on a busy machine that is no fault of ours.
+const LATE: i32 = 6;
+
+struct Lab {
+    folder: PathBuf,
+    _machine: MutexGuard<'static, ()>,
+}
+
+impl Lab {
+    /// `None` where it cannot be built and need not.
+    fn build(test: &str) -> Option<Lab> {
+        if let Some(why) = why_not() {
+            assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
+            eprintln!("skipped: {why}");
+            return None;
+        }
+        let machine = MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("emulate-{test}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Some(Lab { folder, _machine: machine })
+    }
+
+    fn scenario(&self, text: &str) -> PathBuf {
+        let path = self.folder.join("scenario.toml");
+        std::fs::write(&path, text).expect("a file");
+        path
+    }
+
+    /// Runs a scenario, and returns its runs.
+    fn run(&self, text: &str, args: &[&str]) -> Vec<Value> {
+        let path = self.scenario(text);
+        let done = ratewire()
+            .arg("run")
+            .arg(path)
+            .args(["--json", "--out"])
+            .arg(self.folder.join("out"))
+            .args(args)
+            .output()
+            .expect("ratewire starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(matches!(done.status.code(), Some(0 | LATE)), "{:?}: {said}", done.status);
+        assert!(!said.contains("failed"), "{said}");
+        let page: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        page["runs"].as_array().expect("runs").clone()
+    }
+
+    fn log(&self, name: &str) -> String {
+        let pattern = format!("cat {}/out/*/programs/{name}", self.folder.display());
+        said(&sh(&pattern))
+    }
+}
+
+fn ratewire() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ratewire"))
+}
+
+fn sh(script: &str) -> Output {
+    Command::new("sh").args(["-c", script]).output().expect("a shell")
+}
+
+fn said(done: &Output) -> String {
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+fn why_not() -> Option<String> {
+    let can = sh("[ $(id -u) = 0 ] && [ -c /dev/net/tun ] && unshare --net true").status.success();
+    if !can {
+        return Some("it needs root, network namespaces and /dev/net/tun".into());
+    }
+    let missing = ["ip", "iperf3", "nginx", "curl", "git"];
+    let missing = missing.iter().find(|tool| !sh(&format!("command -v {tool}")).status.success());
+    missing.map(|tool| format!("{tool} is not installed"))
+}
+
+fn link<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let links = run["links"].as_array().expect("links");
+    links.iter().find(|link| link["name"] == name).expect("a link of this name")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn drops(run: &Value) -> f64 {
+    number(&run["conservation"]["dropped_packets"])
+}
+
+const DUMBBELL: &str = r#"
+duration = "6 s"
+
+[topology]
+kind       = "dumbbell"
+pairs      = 2
+bottleneck = { rate = "20 Mbit/s", delay = "15 ms", queue = "1 bdp" }
+access     = { rate = "100 Mbit/s", delay = "1 ms" }
+"#;
+
+const TWO_FLOWS: &str = r#"
+[[flow]]
+from = "s*"
+to   = "d*"
+"#;
+
+#[test]
+fn one_scenario_gives_like_figures_in_both_worlds() {
+    let Some(lab) = Lab::build("both") else { return };
+    let text = format!("law = \"newreno\"\n{DUMBBELL}{TWO_FLOWS}");
+    let runs = lab.run(&text, &["--world", "simulate,emulate"]);
+    let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
+    assert_eq!((&simulated["world"], &emulated["world"]), (&"simulate".into(), &"emulate".into()));
+    for figure in ["utilisation", "queue_packets_mean"] {
+        let of = |run| number(&link(run, "bottleneck")[figure]);
+        let (simulated, emulated) = (of(simulated), of(emulated));
+        let off = (simulated - emulated).abs() / simulated;
+        assert!(off < 0.25, "{figure}: {simulated} simulated, {emulated} emulated");
+    }
+    assert!(drops(emulated) > 0.0, "NewReno fills the queue");
+    let fidelity = &emulated["fidelity"];
+    assert!(
+        number(&fidelity["packets"]) > 5_000.0 && number(&fidelity["dropped_by_devices"]) == 0.0
+    );
+    assert!(simulated["fidelity"].is_null());
+}
+
+#[cfg(feature = "live")]
+#[test]
+fn kernels_that_speak_a_law_keep_the_queue_short() {
+    let Some(lab) = Lab::build("laws") else { return };
+    let text = format!("law = [\"cubic\"]\n{DUMBBELL}{TWO_FLOWS}");
+    let cgroups = said(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
+    let left =
+        |process: u32| Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"));
+    // Of a run that was killed (no process has so high a number), and of one that seems to go on.
+    let (of_killed, of_running) = (left(99_999_999), left(1));
+    std::fs::create_dir_all(&of_killed).expect("a cgroup");
+    std::fs::create_dir_all(&of_running).expect("a cgroup");
+    let laws = "cubic,xcp,xcp@kernel,rcp,rcp@kernel,piqi-rcp,jetmax";
+    let runs = lab.run(&text, &["--world", "emulate", "--law", laws]);
+    assert!(!of_killed.exists(), "the next run removes what a killed one has left");
+    assert!(of_running.exists(), "and nothing else");
+    std::fs::remove_dir(&of_running).expect("it is empty");
+    let queue = |run| number(&link(run, "bottleneck")["queue_packets_mean"]);
+    let (cubic, others) = runs.split_first().expect("runs");
+    for run in others {
+        let law = &run["law"];
+        assert!(queue(run) < queue(cubic) / 2.0, "{law}: {} and {}", queue(run), queue(cubic));
+        let goodput = |i: usize| number(&run["flows"][i]["goodput_bps"]);
+        let (one, other) = (goodput(0), goodput(1));
+        assert!((one / other - 1.0).abs() < 0.2, "{law} shares: {one} and {other}");
+        let utilisation = number(&link(run, "bottleneck")["utilisation"]);
+        assert!(utilisation > 0.6, "{law}: {utilisation}");
+    }
+}
+
+#[test]
+fn programs_that_know_nothing_of_it_run_over_it() {
+    let Some(lab) = Lab::build("programs") else { return };
+    let site = lab.folder.join("site");
+    let folder = site.display();
+    let made = sh(&format!(
+        "mkdir -p {folder}/html && cd {folder} && head -c 2000000 /dev/urandom > html/file &&
+         git init -q work && cd work && cp ../html/file . && git add . &&
+         git -c user.name=t -c user.email=t@t commit -qm t && cd .. &&
+         git clone -q --bare work html/repo.git && cd html/repo.git && git update-server-info"
+    ));
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let conf = site.join("nginx.conf");
+    std::fs::write(
+        &conf,
+        format!(
+            "daemon off; user root; pid {folder}/pid; error_log stderr;
+             events {{ }} http {{ access_log off; server {{ listen 80; root {folder}/html; }} }}"
+        ),
+    )
+    .expect("a file");
+    let text = format!(
+        r#"law = "cubic"
+{DUMBBELL}
+[[program]]
+host = "d1"
+run  = "iperf3 -s"
+
+[[program]]
+host = "d2"
+run  = "nginx -p {folder} -c {conf}"
+
+[[flow]]
+from = "s1"
+to   = "d1"
+run  = "iperf3 -c d1 -t 3 --json"
+
+[[flow]]
+name   = "download"
+from   = "d2"
+to     = "s2"
+run    = "curl -sS -o {folder}/got http://d2/file && cmp {folder}/got {folder}/html/file && git clone -q http://d2/repo.git {folder}/cloned && cmp {folder}/cloned/file {folder}/html/file && echo all is there"
+run_at = "to"
+start  = "500 ms"
+"#,
+        conf = conf.display(),
+    );
+    let runs = lab.run(&text, &["--world", "emulate"]);
+    let said = lab.log("*s2*");
+    assert!(said.contains("all is there"), "{said}");
+    let iperf: Value = serde_json::from_str(&lab.log("*s1*")).expect("iperf3's JSON");
+    let received = number(&iperf["end"]["sum_received"]["bytes"]);
+    let flow = |i: usize| number(&runs[0]["flows"][i]["delivered_bytes"]);
+    assert!(received > 1e6, "{received}");
+    assert!((flow(0) / received - 1.0).abs() < 0.2, "{} and {received}", flow(0));
+    assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
+}
+
+#[test]
+fn a_paused_link_holds_the_sending_kernel_back_and_nothing_is_dropped() {
+    let Some(lab) = Lab::build("paused") else { return };
+    let text = r#"
+law      = "cubic"
+duration = "5 s"
+
+[topology]
+kind = "custom"
+
+[[node]]
+name = "a"
+[[node]]
+name = "switch"
+[[node]]
+name = "b"
+
+[[link]]
+between = ["a", "switch"]
+rate    = "100 Mbit/s"
+delay   = "1 us"
+queue   = "20 packets"
+sockets = "in-turn"
+pause   = { buffer = "31 packets" }
+reverse = { queue = "unlimited", sockets = "drop", pause = false }
+
+[[link]]
+between = ["switch", "b"]
+rate    = "20 Mbit/s"
+delay   = "1 ms"
+queue   = "unlimited"
+
+[[flow]]
+from = "a"
+to   = "b"
+"#;
+    let runs = lab.run(text, &["--world", "emulate"]);
+    assert_eq!(drops(&runs[0]), 0.0);
+    assert_eq!(number(&runs[0]["fidelity"]["dropped_by_devices"]), 0.0);
+    let paused = &link(&runs[0], "a->switch")["pausing"];
+    assert!(number(&paused["pauses"]) > 100.0, "{paused}");
+    let utilisation = number(&link(&runs[0], "switch->b")["utilisation"]);
+    assert!(utilisation > 0.9, "{utilisation}");
+}
+
+#[test]
+fn queues_mark_real_packets_and_links_change() {
+    let Some(lab) = Lab::build("marks") else { return };
+    let codel = "queue = \"1 bdp\", discipline = { codel = { target = \"5 ms\", ecn = true } }";
+    let text = DUMBBELL.replace("queue = \"1 bdp\"", codel);
+    let change = "[[change]]\nat = \"3 s\"\nlink = \"bottleneck\"\nrate = \"5 Mbit/s\"\n";
+    let ecn = "[transport]\necn = true\n";
+    let text = format!("law = \"cubic\"\n{text}\n{ecn}\n{TWO_FLOWS}\n{change}");
+    let runs = lab.run(&text, &["--world", "simulate,emulate"]);
+    for run in &runs {
+        let bottleneck = link(run, "bottleneck");
+        assert!(number(&bottleneck["marks"]) > 5.0, "{bottleneck}");
+        // Three seconds at 20 Mbit/s and three at 5 Mbit/s.
+        let mean = number(&bottleneck["throughput_bps"]) / 1e6;
+        assert!((11.0..13.0).contains(&mean), "{mean}");
+    }
+}
+
+#[test]
+fn the_same_flows_arrive_in_both_worlds() {
+    let Some(lab) = Lab::build("arriving") else { return };
+    let traffic = "[[traffic]]\narrivals = { poisson = \"15 /s\" }\nsizes = { pareto = { shape = 1.6, mean = \"20 KB\" } }\nstop = \"5 s\"\n";
+    let runs = lab
+        .run(&format!("law = \"newreno\"\n{DUMBBELL}{traffic}"), &["--world", "simulate,emulate"]);
+    let figure = |run: &Value, name: &str| number(&run["completions"][name]);
+    let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
+    let count = figure(simulated, "flows");
+    assert!(count > 50.0 && (figure(emulated, "flows") / count - 1.0).abs() < 0.05, "{emulated}");
+    let (one, other) = (figure(simulated, "median_s"), figure(emulated, "median_s"));
+    assert!((other / one - 1.0).abs() < 0.25, "median completion: {one} and {other}");
+}
+
+#[test]
+fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
+    let Some(lab) = Lab::build("shell") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
+    let mut shell = ratewire()
+        .args(["shell", path.to_str().expect("a plain path"), "s1"])
+        .env("SHELL", "/bin/sh")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
+    shell.stdin.take().expect("its input").write_all(script.as_bytes()).expect("it reads");
+    let done = shell.wait_with_output().expect("it ends");
+    let told = said(&done);
+    assert!(done.status.success(), "{told}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(told.contains("at s1\n"), "{told}");
+    assert!(
+        told.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
+        "{told}"
+    );
+    assert!(told.contains("\n2\n"), "its own device and lo, not the machine's: {told}");
+    assert!(String::from_utf8_lossy(&done.stderr).contains("nsenter --target"));
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_nothing() {
+    let Some(lab) = Lab::build("killed") else { return };
+    let marker = format!("7{}", std::process::id());
+    let program =
+        format!("\n[[program]]\nhost = \"s1\"\nrun = \"sleep {marker} & sleep {marker}\"\n");
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}{program}"));
+    let mut run = ratewire()
+        .args(["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let running = || said(&sh(&format!("pgrep -fx 'sleep {marker}'"))).lines().count();
+    let until = |is: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !is() && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        is()
+    };
+    assert!(until(&|| running() == 2), "the programs run");
+    let namespace = said(&sh(&format!(
+        "readlink /proc/$(pgrep -fx 'sleep {marker}' | head -1)/ns/net | tr -dc 0-9"
+    )));
+    let has_namespace =
+        || sh(&format!("lsns -n -t net -o NS | grep -qw {namespace}")).status.success();
+    assert!(has_namespace(), "{namespace}");
+    run.kill().expect("it can be killed");
+    run.wait().expect("it ends");
+    assert!(until(&|| running() == 0), "what it started is killed with it");
+    assert!(until(&|| !has_namespace()), "its namespaces are gone");
+}
+
+#[test]
+fn what_cannot_be_emulated_is_refused_with_a_remedy() {
+    let Some(lab) = Lab::build("refused") else { return };
+    let refused = |text: &str, expected: &[&str]| {
+        let path = lab.scenario(text);
+        let args =
+            ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
+        let done = ratewire().args(args).output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        expected.iter().for_each(|words| assert!(said.contains(words), "{words}: {said}"));
+    };
+    let with = |law: &str, rest: &str| format!("law = \"{law}\"\n{DUMBBELL}{rest}");
+    refused(
+        &with("maxnet", TWO_FLOWS),
+        &["no kernel sends under maxnet", "help: laws with a kernel"],
+    );
+    let many = "[[traffic]]\narrivals = { poisson = \"5000 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
+    refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
+    let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
+    refused(&with("xcp", &lie), &["senders that lie"]);
+
+    let path = lab.scenario(&with("cubic", TWO_FLOWS));
+    let command = env!("CARGO_BIN_EXE_ratewire");
+    // Where others may not enter, the command is not found, and the test would prove nothing.
+    let copy = std::env::temp_dir().join(format!("ratewire-{}", std::process::id()));
+    std::fs::copy(command, &copy).expect("a copy");
+    let scenario = copy.with_extension("toml");
+    std::fs::copy(path, &scenario).expect("a copy");
+    let done = sh(&format!(
+        "setpriv --reuid 65534 --clear-groups {} run {} --world emulate --no-files",
+        copy.display(),
+        scenario.display()
+    ));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    let _ = (std::fs::remove_file(&copy), std::fs::remove_file(&scenario));
+    assert_eq!(done.status.code(), Some(5), "{said}");
+    assert!(said.contains("run it with sudo"), "{said}");
+}

@@ -1,0 +1,169 @@
+//! TCP headers as no host should send them, from a raw socket through a router: what is malformed passes as it is, what is
+//! not is changed where the law says, and the checksum stays right.
+
+use std::fs::File;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::sched::{CloneFlags, setns};
+use nix::sys::socket::sockopt::ReceiveTimeout;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, recv, sendto,
+    setsockopt, socket,
+};
+use nix::sys::time::{TimeVal, TimeValLike};
+
+use crate::lab::Lab;
+
+const FROM: Ipv4Addr = Ipv4Addr::new(10, 7, 1, 1);
+const TO: Ipv4Addr = Ipv4Addr::new(10, 7, 2, 2);
+/// By which the receiver knows them.
+const PORT: u16 = 7777;
+
+/// What is above IP, as it is written and read, at one of the ends.
+fn raw_socket(lab: &Lab, end: &str) -> OwnedFd {
+    let netns = File::open(format!("/var/run/netns/{}", lab.netns(end))).expect("a namespace");
+    // Of its own, for the thread stays in the namespace.
+    let opened = std::thread::spawn(move || {
+        setns(netns, CloneFlags::CLONE_NEWNET).expect("root may");
+        let (inet, flags) = (AddressFamily::Inet, SockFlag::empty());
+        socket(inet, SockType::Raw, flags, SockProtocol::Tcp).expect("a raw socket")
+    });
+    opened.join().expect("it is there")
+}
+
+fn checksum(segment: &[u8]) -> u16 {
+    let pair = |pair: &[u8]| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u32::from(*low));
+    let addresses = [FROM.octets(), TO.octets()].concat();
+    let sum: u32 = addresses.chunks(2).chain(segment.chunks(2)).map(pair).sum();
+    let mut sum = sum + 6 + segment.len() as u32;
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// A segment with a header that claims to be `words` long.
+fn segment(options: &[u8], words: u8, payload: usize, number: u32) -> Vec<u8> {
+    let mut segment = PORT.to_be_bytes().to_vec();
+    segment.extend([0x14, 0x51]);
+    segment.extend(number.to_be_bytes());
+    segment.extend([0, 0, 0, 1, words << 4, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+    segment.extend(options);
+    segment.extend((0..payload).map(|i| i as u8));
+    let sum = !checksum(&segment);
+    segment[16..18].copy_from_slice(&sum.to_be_bytes());
+    segment
+}
+
+/// Where in a segment the option begins that a router may change, as RFC 9293 reads options.
+fn ours(segment: &[u8], option: &[u8]) -> Option<usize> {
+    let end = usize::from(segment[12] >> 4) * 4;
+    let mut at = 20;
+    while at + option.len() <= end && end <= segment.len() {
+        match segment[at] {
+            0 => return None,
+            1 => at += 1,
+            _ if segment[at..].starts_with(&option[..4]) => return Some(at),
+            _ if segment[at + 1] < 2 => return None,
+            _ => at += usize::from(segment[at + 1]),
+        }
+    }
+    None
+}
+
+/// What options are made of, and what they are not.
+fn cases(option: &[u8]) -> Vec<Vec<u8>> {
+    let mut cases = vec![
+        vec![],
+        vec![1; 40],
+        vec![0; 40],
+        // Lengths of 0 and 1, of an option known to all and of ours.
+        vec![8, 0, 0, 0],
+        vec![8, 1, 0, 0],
+        [&[254, 0], &option[2..]].concat(),
+        [&[254, 1], &option[2..]].concat(),
+        // Longer than there is room; than the header.
+        vec![254, 40, 0x52, 0x78],
+        vec![5, 255, 1, 1],
+        // Cut off at every word.
+        option[..4].to_vec(),
+        option[..8].to_vec(),
+        option[..option.len() - 4].to_vec(),
+        // One that says it is shorter, so that another begins in it.
+        [&[254, 4, 0x52, 0x78, 254, 8], &option[2..option.len() - 2], &[1, 1]].concat(),
+        option.to_vec(),
+        [&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1], option].concat(),
+        // After the end of all options.
+        [&[0, 0, 0, 0], option].concat(),
+    ];
+    if option.len() <= 20 {
+        cases.push([option, option].concat());
+    }
+    // At odd offsets, where the checksum's words are straddled.
+    for padding in 1..4 {
+        let mut case = vec![1; padding];
+        case.extend(option);
+        case.resize(case.len().next_multiple_of(4), 1);
+        cases.push(case);
+    }
+    // At random, of the bytes that mean something.
+    let bytes = [0, 1, 2, 4, 8, 10, 20, 28, 254, 255, option[1], option[2], option[3]];
+    let mut state = 1_u64;
+    let mut draw = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..500 {
+        let len = draw(11) * 4;
+        cases.push((0..len).map(|_| bytes[draw(bytes.len())]).collect());
+    }
+    cases
+}
+
+#[test]
+fn what_no_host_should_send_passes_a_router_unharmed() {
+    let Some(lab) = Lab::build("hostile") else { return };
+    let (sender, receiver) = (raw_socket(&lab, "s"), raw_socket(&lab, "d"));
+    setsockopt(&receiver, ReceiveTimeout, &TimeVal::seconds(10)).expect("it may wait");
+    let to = SockaddrIn::from(std::net::SocketAddrV4::new(TO, 0));
+    for (law, option, changes) in [
+        ("xcp", [&[254, 20, 0x52, 0x78][..], &[0x7f; 16]].concat(), 12..16),
+        ("rcp", [&[254, 16, 0x52, 0x72][..], &[0xff; 12]].concat(), 4..8),
+        ("jetmax", [&[254, 28, 0x52, 0x6a][..], &[0; 24]].concat(), 4..18),
+    ] {
+        lab.live(&["router", "--iface", "right", "--law", law, "--capacity", "98mbit"]);
+        let mut touched = 0;
+        let mut number = 0;
+        for options in cases(&option) {
+            let whole = 5 + (options.len() / 4) as u8;
+            // As long as it is; shorter than a header; longer than the packet.
+            for (words, payload) in [(whole, 0), (whole, 700), (whole, 1), (4, 0), (15, 3)] {
+                number += 1;
+                let sent = segment(&options, words, payload, number);
+                sendto(sender.as_raw_fd(), &sent, &to, MsgFlags::empty()).expect("it leaves");
+                let mut packet = [0; 2048];
+                let came = loop {
+                    let len = recv(receiver.as_raw_fd(), &mut packet, MsgFlags::empty())
+                        .unwrap_or_else(|e| panic!("{law}: {e}: lost {sent:02x?}"));
+                    let came = &packet[usize::from(packet[0] & 15) * 4..len];
+                    if came[..2] == PORT.to_be_bytes() && came[4..8] == number.to_be_bytes() {
+                        break came;
+                    }
+                };
+                let mut expected = sent.clone();
+                if let Some(at) = ours(&sent, &option) {
+                    let changed = at + changes.start..at + changes.end;
+                    expected[changed.clone()].copy_from_slice(&came[changed]);
+                    expected[16..18].copy_from_slice(&came[16..18]);
+                    touched += u32::from(came != sent);
+                }
+                assert_eq!(came, expected, "{law}");
+                assert_eq!(checksum(came), 0xffff, "{law}: {came:02x?}");
+            }
+        }
+        assert!(touched > 10, "{law}: only {touched} were changed at all");
+        lab.live(&["detach"]);
+    }
+}

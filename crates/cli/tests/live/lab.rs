@@ -1,0 +1,224 @@
+//! A sender, a router and a receiver, each in a namespace of its own.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// One at a time: a host's law is the machine's.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Three namespaces in a row: a sender, a router whose link to the receiver carries 100 Mbit/s, a receiver. And a cgroup
+/// for those who take part.
+pub(crate) struct Lab {
+    pub(crate) tag: String,
+    pub(crate) cgroup: PathBuf,
+    _machine: MutexGuard<'static, ()>,
+}
+
+pub(crate) const LINK: f64 = 100e6;
+/// A little less than the link carries, so that what waits can drain.
+const SHARED_OUT: &str = "98mbit";
+
+impl Lab {
+    /// `None` where it cannot be built and need not.
+    pub(crate) fn build(test: &str) -> Option<Lab> {
+        if let Some(why) = why_not() {
+            assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
+            eprintln!("skipped: {why}");
+            return None;
+        }
+        let machine = MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let tag = format!("{}{test}", std::process::id());
+        let cgroup = cgroups().join(format!("ratewire-{tag}"));
+        std::fs::create_dir(&cgroup).expect("a cgroup");
+        let lab = Lab { tag, cgroup, _machine: machine };
+        for end in ["s", "r", "d"] {
+            lab.sh(&format!("ip netns add {0}; ip -n {0} link set lo up", lab.netns(end)));
+        }
+        let (s, r, d) = (lab.netns("s"), lab.netns("r"), lab.netns("d"));
+        lab.sh(&format!(
+            "ip link add left netns {s} type veth peer name left netns {r}
+             ip link add right netns {r} type veth peer name right netns {d}
+             ip -n {s} addr add 10.7.1.1/24 dev left; ip -n {r} addr add 10.7.1.2/24 dev left
+             ip -n {r} addr add 10.7.2.1/24 dev right; ip -n {d} addr add 10.7.2.2/24 dev right
+             ip -n {s} link set left up; ip -n {r} link set left up
+             ip -n {r} link set right up; ip -n {d} link set right up
+             ip -n {s} route add default via 10.7.1.2; ip -n {d} route add default via 10.7.2.1
+             nsenter --net=/var/run/netns/{r} sysctl -qw net.ipv4.ip_forward=1
+             nsenter --net=/var/run/netns/{r} sysctl -qw net.ipv6.conf.all.forwarding=1
+             ip -n {s} addr add fd00:1::1/64 dev left nodad; ip -n {r} addr add fd00:1::2/64 dev left nodad
+             ip -n {r} addr add fd00:2::1/64 dev right nodad; ip -n {d} addr add fd00:2::2/64 dev right nodad
+             ip -n {s} route add default via fd00:1::2; ip -n {d} route add default via fd00:2::1
+             tc -n {r} qdisc add dev right root tbf rate 100mbit burst 32kb limit 1000000"
+        ));
+        Some(lab)
+    }
+
+    pub(crate) fn netns(&self, end: &str) -> String {
+        format!("rw{}{end}", self.tag)
+    }
+
+    pub(crate) fn sh(&self, script: &str) {
+        let done = Command::new("sh").args(["-ec", script]).output().expect("a shell");
+        assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    /// The command at one of the ends.
+    pub(crate) fn at(&self, end: &str, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/var/run/netns/{}", self.netns(end))).arg(program);
+        command
+    }
+
+    pub(crate) fn ratewire(&self, args: &[&str]) -> Output {
+        self.at("r", env!("CARGO_BIN_EXE_ratewire")).args(args).output().expect("ratewire starts")
+    }
+
+    pub(crate) fn live(&self, args: &[&str]) -> String {
+        let done = self.ratewire(&[&["live"], args].concat());
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(done.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&done.stderr));
+        said
+    }
+
+    pub(crate) fn attach(&self, law: &str) {
+        self.attach_with(law, SHARED_OUT);
+    }
+
+    pub(crate) fn attach_with(&self, law: &str, capacity: &str) {
+        self.live(&["router", "--iface", "right", "--law", law, "--capacity", capacity]);
+        let cgroup = self.cgroup.to_str().expect("a plain path");
+        self.live(&["host", "--law", law, "--cgroup", cgroup]);
+    }
+
+    /// A program at one of the ends, taking part or not.
+    pub(crate) fn start(&self, end: &str, takes_part: bool, program: &str) -> Child {
+        let join = match takes_part {
+            true => format!("echo $$ > {}/cgroup.procs; ", self.cgroup.display()),
+            false => String::new(),
+        };
+        let mut command = self.at(end, "sh");
+        command.args(["-ec", &format!("{join}exec {program}")]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    }
+
+    /// What `tc` counts at the bottleneck.
+    pub(crate) fn queue(&self) -> Queue {
+        let done = Command::new("tc")
+            .args(["-n", &self.netns("r"), "-s", "-j", "qdisc", "show", "dev", "right", "root"])
+            .output()
+            .expect("tc");
+        let list: Value = serde_json::from_slice(&done.stdout).expect("tc writes JSON");
+        let count = |name: &str| list[0][name].as_u64().expect("a count");
+        Queue { bytes: count("bytes"), drops: count("drops"), backlog: count("backlog") }
+    }
+
+    /// Three flows for some seconds; what each got, and what the link did in the middle of it.
+    pub(crate) fn three_flows(&self, congestion: Option<&str>) -> Shared {
+        let takes_part = congestion.is_none();
+        let congestion = congestion.map_or(String::new(), |name| format!("-C {name}"));
+        let drops = self.queue().drops;
+        let ports = [5201, 5202, 5203];
+        let servers: Vec<Child> = ports
+            .map(|port| self.start("d", takes_part, &format!("iperf3 -s -1 -p {port}")))
+            .into();
+        sleep(Duration::from_millis(500));
+        let client = |port| {
+            self.start(
+                "s",
+                takes_part,
+                &format!("iperf3 -J -c 10.7.2.2 -p {port} -t 8 -O 2 {congestion}"),
+            )
+        };
+        let clients = ports.map(client);
+        sleep(Duration::from_secs(3));
+        let (before, mut backlog, samples) = (self.queue(), 0, 200);
+        let began = std::time::Instant::now();
+        for _ in 0..samples {
+            backlog += self.queue().backlog;
+            sleep(Duration::from_millis(20));
+        }
+        let (after, seconds) = (self.queue(), began.elapsed().as_secs_f64());
+        let rates = clients.map(|client| {
+            let done = client.wait_with_output().expect("iperf3 ends");
+            let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+            let rate = &report["end"]["sum_received"]["bits_per_second"];
+            rate.as_f64().unwrap_or_else(|| panic!("{}", report["error"]))
+        });
+        servers.into_iter().for_each(|mut server| {
+            let _ = server.kill();
+            let _ = server.wait();
+        });
+        Shared {
+            rates,
+            utilisation: (after.bytes - before.bytes) as f64 * 8.0 / seconds / LINK,
+            backlog: backlog as f64 / f64::from(samples),
+            drops: self.queue().drops - drops,
+        }
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.ratewire(&["live", "detach"]);
+        for end in ["s", "r", "d"] {
+            let _ = Command::new("ip").args(["netns", "del", &self.netns(end)]).output();
+        }
+        let _ = std::fs::write(self.cgroup.join("cgroup.kill"), "1");
+        for _ in 0..50 {
+            if std::fs::remove_dir(&self.cgroup).is_ok() {
+                break;
+            }
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+pub(crate) struct Queue {
+    pub(crate) bytes: u64,
+    pub(crate) drops: u64,
+    pub(crate) backlog: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) rates: [f64; 3],
+    pub(crate) utilisation: f64,
+    pub(crate) backlog: f64,
+    pub(crate) drops: u64,
+}
+
+impl Shared {
+    /// How far the flow furthest off is from an equal share.
+    pub(crate) fn unfairness(&self) -> f64 {
+        let mean = self.rates.iter().sum::<f64>() / 3.0;
+        self.rates.iter().map(|rate| (rate / mean - 1.0).abs()).fold(0.0, f64::max)
+    }
+}
+
+/// What keeps the laboratory from being built.
+fn why_not() -> Option<String> {
+    let is_there = |tool: &&str| {
+        let asked = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
+        asked.is_ok_and(|done| done.status.success())
+    };
+    if let Some(tool) = ["ip", "tc", "ss", "ethtool", "nsenter", "iperf3", "nginx", "curl", "git"]
+        .iter()
+        .find(|tool| !is_there(tool))
+    {
+        return Some(format!("{tool} is missing"));
+    }
+    let doctor =
+        Command::new(env!("CARGO_BIN_EXE_ratewire")).arg("doctor").output().expect("it starts");
+    (!doctor.status.success()).then(|| String::from_utf8_lossy(&doctor.stdout).into_owned())
+}
+
+fn cgroups() -> PathBuf {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("/proc");
+    let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    PathBuf::from(mount.expect("a cgroup2 file system").split(' ').nth(1).expect("its path"))
+}

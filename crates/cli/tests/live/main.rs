@@ -1,0 +1,291 @@
+//! Laws in this machine's kernel, as their users meet them: namespaces joined by a router, programs that know nothing of
+//! it. Needs root, iperf3, and a kernel that lets us; without, it skips, or fails with `RATEWIRE_REQUIRE_ROOT=1`.
+
+// Real programs take real time.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod hostile;
+mod lab;
+
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use lab::{LINK, Lab};
+
+#[test]
+fn three_programs_share_a_link_fill_it_and_leave_its_queue_empty() {
+    let Some(lab) = Lab::build("share") else { return };
+    let cubic = lab.three_flows(Some("cubic"));
+    for law in ["xcp", "rcp", "piqi-rcp", "jetmax"] {
+        lab.attach(law);
+        let shared = lab.three_flows(None);
+        let said = lab.live(&["status"]);
+        lab.live(&["detach"]);
+        let seen = format!("{law}: {shared:?}, under CUBIC {cubic:?}\n{said}");
+        assert!(shared.unfairness() < 0.1, "{seen}");
+        // Of the link, although a little less is shared out; PIQI-RCP and JetMax aim at 95 % of that.
+        let aims_lower = ["piqi-rcp", "jetmax"].contains(&law);
+        assert!(shared.utilisation > if aims_lower { 0.88 } else { 0.95 }, "{seen}");
+        assert!(shared.backlog < cubic.backlog / 4.0, "{seen}");
+        assert_eq!(shared.drops, 0, "{seen}");
+        // Three connections of data and three of control, seen at both ends.
+        assert!(said.contains("12 take part, 0 plain, 0 refused"), "{seen}");
+    }
+}
+
+#[test]
+fn with_a_peer_that_does_not_speak_it_nothing_changes() {
+    let Some(lab) = Lab::build("plain") else { return };
+    lab.attach("xcp");
+    let mut server = lab.start("d", false, "iperf3 -s -1 -p 5201");
+    sleep(Duration::from_millis(500));
+    let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 2 -C cubic");
+    let done = client.wait_with_output().expect("iperf3 ends");
+    server.wait().expect("so does the server");
+    let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+    assert_eq!(report["end"]["sender_tcp_congestion"], "cubic", "{report}");
+    assert!(
+        report["end"]["sum_received"]["bits_per_second"].as_f64() > Some(0.5 * LINK),
+        "{report}"
+    );
+    let said = lab.live(&["status"]);
+    assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
+}
+
+/// Nobody has told what the link carries: the port believes the interface, and then what it sees leave.
+#[test]
+fn a_capacity_may_be_measured() {
+    let Some(lab) = Lab::build("measured") else { return };
+    lab.attach_with("xcp", "measured");
+    let shared = lab.three_flows(None);
+    let said: Value =
+        serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
+    let seen = format!("{shared:?}\n{said}");
+    assert!(shared.unfairness() < 0.1 && shared.utilisation > 0.95, "{seen}");
+    // Of the link, around which it probes by 5 %; veth says it carries 10 Gbit/s.
+    let believed = said["routers"][0]["capacity_bps"].as_f64().expect("a capacity");
+    assert!((0.9..1.15).contains(&(believed / LINK)), "{seen}");
+    let done = lab.ratewire(&[
+        "live",
+        "router",
+        "--iface",
+        "left",
+        "--law",
+        "xcp",
+        "--capacity",
+        "measured",
+        "--queue",
+        "virtual",
+    ]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(said.contains("cannot measure it") && said.contains("--queue backlog"), "{said}");
+}
+
+/// A link that carries nothing for half a second: the timer of a sender fires, its rate is halved; then it has the link again.
+#[test]
+fn a_loss_is_answered_and_routers_count_again() {
+    let Some(lab) = Lab::build("loss") else { return };
+    lab.attach("xcp");
+    let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
+    sleep(Duration::from_millis(500));
+    let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 8 -i 1");
+    sleep(Duration::from_secs(3));
+    let of_connection = || {
+        let done = lab.at("s", "ss").args(["-tino", "dport", "=", "5201"]).output().expect("ss");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let before = of_connection();
+    assert!(!before.contains("ssthresh:"), "nothing is lost yet: {before}");
+    let r = lab.netns("r");
+    lab.sh(&format!(
+        "ip -n {r} route add blackhole 10.7.2.2/32; sleep 0.5; ip -n {r} route del blackhole 10.7.2.2/32"
+    ));
+    sleep(Duration::from_millis(500));
+    // The kernel asks the congestion control at each loss; this is where it answers.
+    let after = of_connection();
+    assert!(after.contains("ssthresh:") && after.contains("retrans:"), "{after}");
+    let done = client.wait_with_output().expect("iperf3 ends");
+    server.wait().expect("so does the server");
+    let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+    let last = report["intervals"].as_array().expect("intervals").iter().rev().take(2);
+    for interval in last {
+        let rate = interval["sum"]["bits_per_second"].as_f64().expect("a rate");
+        assert!(rate > 0.85 * LINK, "{interval}");
+    }
+}
+
+/// Without a pausing interface it is left alone; forced, a sender has no window, and losses do not slow it.
+#[test]
+fn noq_is_taken_where_queues_pause_or_everywhere() {
+    let Some(lab) = Lab::build("noq") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    for (mode, control) in [("safe", "cubic"), ("force", "rw_noq")] {
+        lab.live(&["host", "--law", "noq", "--cgroup", cgroup, "--mode", mode]);
+        let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
+        sleep(Duration::from_millis(500));
+        let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 2 -C cubic");
+        let done = client.wait_with_output().expect("iperf3 ends");
+        server.wait().expect("so does the server");
+        let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+        assert_eq!(report["end"]["sender_tcp_congestion"], control, "{report}");
+        let rate = report["end"]["sum_received"]["bits_per_second"].as_f64();
+        assert!(rate > Some(0.8 * LINK), "{report}");
+        lab.live(&["detach"]);
+    }
+}
+
+#[test]
+fn ipv6_takes_part_too() {
+    let Some(lab) = Lab::build("six") else { return };
+    lab.attach("xcp");
+    let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
+    sleep(Duration::from_millis(500));
+    let client = lab.start("s", true, "iperf3 -J -6 -c fd00:2::2 -p 5201 -t 3 -O 1");
+    let done = client.wait_with_output().expect("iperf3 ends");
+    server.wait().expect("so does the server");
+    let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+    assert_eq!(report["end"]["sender_tcp_congestion"], "rw_xcp", "{report}");
+    assert!(
+        report["end"]["sum_received"]["bits_per_second"].as_f64() > Some(0.85 * LINK),
+        "{report}"
+    );
+    assert_eq!(lab.queue().drops, 0);
+    let said: Value =
+        serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
+    let count = |name: &str| said["routers"][0][name].as_f64().expect("a count");
+    // All but neighbour discovery and handshakes.
+    assert!(count("with_header") > 0.99 * count("packets"), "{said}");
+}
+
+/// curl from nginx, and a git clone over it.
+#[test]
+fn programs_need_not_know_of_it() {
+    let Some(lab) = Lab::build("programs") else { return };
+    lab.attach("xcp");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("live-{}", lab.tag));
+    let (root, shown) = (folder.join("root"), folder.display());
+    std::fs::create_dir_all(&root).expect("a folder");
+    std::fs::write(
+        folder.join("nginx.conf"),
+        format!(
+            "daemon off; pid {shown}/nginx.pid; error_log {shown}/error.log; events {{}}
+             http {{ access_log off; client_body_temp_path {shown}/body; proxy_temp_path {shown}/proxy;
+             fastcgi_temp_path {shown}/fastcgi; uwsgi_temp_path {shown}/uwsgi; scgi_temp_path {shown}/scgi;
+             server {{ listen 10.7.2.2:80; root {shown}/root; }} }}"
+        ),
+    )
+    .expect("its configuration");
+    lab.sh(&format!(
+        "cd {shown}; head -c 20000000 /dev/urandom > root/file
+         git init -q work; cp root/file work/; cd work; git add file
+         git -c user.name=t -c user.email=t@example.invalid commit -qm file
+         git clone -q --bare . ../root/work.git; cd ../root/work.git; git update-server-info; chmod -R a+rX {shown}"
+    ));
+    let conf = folder.join("nginx.conf");
+    let mut server = lab.start("d", true, &format!("nginx -c {} -g 'user root;'", conf.display()));
+    let fetch = format!(
+        "curl -s --retry 20 --retry-connrefused --retry-delay 1 -o {shown}/fetched http://10.7.2.2/file"
+    );
+    let fetched = lab.start("s", true, &fetch).wait_with_output().expect("curl ends");
+    let clone = format!("git clone -q http://10.7.2.2/work.git {shown}/cloned");
+    let cloned = lab.start("s", true, &clone).wait_with_output().expect("git ends");
+    let said = lab.live(&["status"]);
+    let _ = server.kill();
+    let _ = server.wait();
+    for done in [&fetched, &cloned] {
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    lab.sh(&format!(
+        "cmp {shown}/root/file {shown}/fetched; cmp {shown}/root/file {shown}/cloned/file"
+    ));
+    assert_eq!(lab.queue().drops, 0, "{said}");
+    // Each connection at both of its ends; clones open several.
+    assert!(said.contains("0 plain, 0 refused") && !said.contains("xcp: 0 take part"), "{said}");
+    std::fs::remove_dir_all(&folder).expect("it goes");
+}
+
+#[test]
+fn what_cannot_be_attached_says_why_and_changes_nothing() {
+    let Some(lab) = Lab::build("wrong") else { return };
+    let qdiscs = || {
+        let netns = lab.netns("r");
+        Command::new("tc").args(["-n", &netns, "qdisc", "show"]).output().expect("tc").stdout
+    };
+    let before = qdiscs();
+    for (args, says) in [
+        (
+            ["router", "--iface", "nosuch", "--law", "xcp", "--capacity", "1gbit"],
+            "no interface is called \"nosuch\"",
+        ),
+        (
+            ["host", "--law", "xcp", "--cgroup", "/nosuch", "--desired", "1gbit"],
+            "cannot open the cgroup /nosuch",
+        ),
+        (
+            ["host", "--law", "xcp", "--cgroup", "/tmp", "--desired", "1gbit"],
+            "the kernel refuses rw_xcp",
+        ),
+    ] {
+        let done = lab.ratewire(&[&["live"], &args[..]].concat());
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        assert!(said.contains(says) && said.contains("help: "), "{said}");
+        assert_eq!(lab.live(&["status"]), "nothing is attached\n");
+        assert_eq!(qdiscs(), before);
+    }
+    lab.attach("xcp");
+    for args in [
+        ["router", "--iface", "right", "--law", "rcp", "--capacity", "1gbit"],
+        ["host", "--law", "xcp", "--cgroup", "/tmp", "--desired", "1gbit"],
+    ] {
+        let done = lab.ratewire(&[&["live"], &args[..]].concat());
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        assert!(said.contains("attached") && said.contains("ratewire live detach"), "{said}");
+    }
+    assert!(lab.live(&["status", "--format", "json"]).contains("\"law\": \"xcp\""));
+    let said = lab.live(&["status", "--format", "prometheus"]);
+    assert!(said.contains("ratewire_router_says_bits_per_second{iface=\"right\",law=\"xcp\"} "));
+    assert!(
+        said.contains("ratewire_host_connections_total{law=\"xcp\",kind=\"plain\"} 0"),
+        "{said}"
+    );
+    assert_eq!(lab.live(&["detach", "--hosts"]), "detached: rw_xcp\n");
+    assert_eq!(lab.live(&["detach"]), "detached: right\n");
+    assert_eq!(qdiscs(), before);
+    assert_eq!(lab.live(&["detach"]), "nothing was attached\n");
+}
+
+/// As an `attach` leaves it that is killed between two steps.
+#[test]
+fn what_was_left_halfway_is_detached_too() {
+    let Some(lab) = Lab::build("half") else { return };
+    lab.attach("rcp");
+    let netns = std::fs::metadata(format!("/var/run/netns/{}", lab.netns("r"))).expect("its file");
+    let pins = format!("/sys/fs/bpf/ratewire/{}", netns.ino());
+    std::fs::remove_dir_all(&pins).expect("what is pinned there");
+    let egress = || {
+        let netns = lab.netns("r");
+        let filters = ["-n", &netns, "filter", "show", "dev", "right", "egress"];
+        String::from_utf8(Command::new("tc").args(filters).output().expect("tc").stdout)
+            .expect("text")
+    };
+    assert!(egress().contains("ratewire_router"), "{}", egress());
+    lab.live(&["detach"]);
+    assert_eq!(egress(), "");
+    assert!(!std::path::Path::new(&pins).exists(), "nothing stays pinned");
+}
+
+#[test]
+fn a_doctor_finds_this_machine_well() {
+    let Some(lab) = Lab::build("well") else { return };
+    let done = lab.ratewire(&["doctor"]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success(), "{said}");
+    assert_eq!(said.matches("ok  ").count(), 7, "{said}");
+}

@@ -1,0 +1,279 @@
+//! Packets on their way through the network: the bytes stay here, in the bundles that hosts' kernels hand over, while
+//! each packet of a bundle goes its way by a number.
+//!
+//! Packets of one bundle that arrive together leave as one again. So what is modelled is packets, each queued and
+//! dropped for itself, while a host's kernel is called for many at once.
+
+use std::io::IoSlice;
+
+use ratewire_laws::Header;
+
+use crate::dialect::Dialect;
+use crate::packet::{self, Shape};
+use crate::tun::{OFFLOAD, Offload};
+
+/// Room for an IP and a TCP header, each as long as it can be.
+pub(crate) const HEADERS_MOST: usize = 120;
+
+const FIN: u8 = 1;
+const PSH: u8 = 8;
+/// Where the flags are in a TCP header.
+const FLAGS: usize = 13;
+/// Where the checksum is in a TCP header.
+const CHECKSUM: usize = 16;
+
+/// What a host's kernel handed over at once.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    bytes: Vec<u8>,
+    pub(crate) shape: Shape,
+    offload: Offload,
+    /// The stream it is of, in the caller's numbering.
+    stream: u32,
+    /// Packets of it that are on their way.
+    left: u32,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    bundle: u32,
+    /// Which of its packets.
+    place: u32,
+}
+
+/// All packets on their way.
+#[derive(Debug, Default)]
+pub(crate) struct Bundles {
+    bundles: Vec<Option<Bundle>>,
+    free_bundles: Vec<u32>,
+    members: Vec<Member>,
+    free_members: Vec<u32>,
+}
+
+/// A packet that goes into the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entering {
+    /// Its number.
+    pub(crate) kept: u32,
+    /// Its network-layer bytes.
+    pub(crate) size: u32,
+}
+
+/// Packets of one bundle, one after the other, as they leave the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    bundle: u32,
+    first: u32,
+    count: u32,
+    /// The congestion header they arrive with.
+    header: Header,
+    marked: bool,
+}
+
+impl Bundle {
+    /// As it comes from a device; `None` for what is no packet, or a bundle of a kind that cannot be cut.
+    pub(crate) fn read(read: &[u8]) -> Option<Bundle> {
+        let (offload, bytes) = read.split_first_chunk::<OFFLOAD>()?;
+        let (offload, shape) = (Offload::read(offload)?, Shape::of(bytes)?);
+        let can_be_cut = offload.payload.is_none() || shape.is_tcp();
+        let bytes = bytes[..shape.total].to_vec();
+        can_be_cut.then_some(Bundle { bytes, shape, offload, stream: 0, left: 0 })
+    }
+
+    /// Its headers.
+    pub(crate) fn headers(&self) -> &[u8] {
+        &self.bytes[..self.shape.headers]
+    }
+
+    /// Payload of each packet but the last.
+    fn payload(&self) -> usize {
+        let all = self.shape.total - self.shape.headers;
+        self.offload.payload.map_or(all, usize::from)
+    }
+
+    fn packets(&self) -> usize {
+        let all = self.shape.total - self.shape.headers;
+        all.div_ceil(self.payload().max(1)).max(1)
+    }
+
+    /// Where the payload of so many packets is, from this one on.
+    fn range(&self, first: u32, count: u32) -> std::ops::Range<usize> {
+        let start = self.shape.headers + first as usize * self.payload();
+        start..(start + count as usize * self.payload()).min(self.shape.total)
+    }
+}
+
+impl Bundles {
+    /// Keeps what a host handed over, of this stream, and puts its packets into `entering`.
+    pub(crate) fn take_in(
+        &mut self,
+        mut bundle: Bundle,
+        stream: u32,
+        entering: &mut Vec<Entering>,
+    ) {
+        let packets = bundle.packets() as u32;
+        (bundle.left, bundle.stream) = (packets, stream);
+        entering.clear();
+        for place in 0..packets {
+            let size = bundle.shape.headers + bundle.range(place, 1).len();
+            entering.push(Entering { kept: 0, size: size as u32 });
+        }
+        let id = match self.free_bundles.pop() {
+            Some(id) => {
+                self.bundles[id as usize] = Some(bundle);
+                id
+            }
+            None => {
+                self.bundles.push(Some(bundle));
+                self.bundles.len() as u32 - 1
+            }
+        };
+        for (place, entering) in entering.iter_mut().enumerate() {
+            let member = Member { bundle: id, place: place as u32 };
+            entering.kept = match self.free_members.pop() {
+                Some(number) => {
+                    self.members[number as usize] = member;
+                    number
+                }
+                None => {
+                    self.members.push(member);
+                    self.members.len() as u32 - 1
+                }
+            };
+        }
+    }
+
+    /// The stream of a packet.
+    pub(crate) fn stream(&self, kept: u32) -> u32 {
+        let bundle = self.members[kept as usize].bundle;
+        self.bundles[bundle as usize].as_ref().map_or(u32::MAX, |bundle| bundle.stream)
+    }
+
+    /// The payload of a packet, bytes.
+    pub(crate) fn payload(&self, kept: u32) -> u64 {
+        let member = self.members[kept as usize];
+        let bundle = self.bundles[member.bundle as usize].as_ref();
+        bundle.map_or(0, |bundle| bundle.range(member.place, 1).len() as u64)
+    }
+
+    /// A packet was dropped.
+    pub(crate) fn drop(&mut self, kept: u32) {
+        let bundle = self.members[kept as usize].bundle;
+        self.free_members.push(kept);
+        self.let_go(bundle, 1);
+    }
+
+    /// A packet leaves the network.
+    pub(crate) fn leave(&mut self, kept: u32, header: Header, marked: bool) -> Leaving {
+        let Member { bundle, place } = self.members[kept as usize];
+        self.free_members.push(kept);
+        Leaving { bundle, first: place, count: 1, header, marked }
+    }
+
+    /// Whether nothing is on its way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bundles.len() == self.free_bundles.len()
+    }
+
+    fn let_go(&mut self, bundle: u32, packets: u32) {
+        let Some(held) = &mut self.bundles[bundle as usize] else { return };
+        held.left -= packets;
+        if held.left == 0 {
+            self.bundles[bundle as usize] = None;
+            self.free_bundles.push(bundle);
+        }
+    }
+
+    /// Hands packets that leave to `write`, as one, and lets go of them.
+    pub(crate) fn hand_over(
+        &mut self,
+        leaving: Leaving,
+        dialect: Option<&Dialect>,
+        write: impl FnOnce(&[IoSlice<'_>]),
+    ) {
+        let Some(bundle) = &self.bundles[leaving.bundle as usize] else { return };
+        let mut room = [0; HEADERS_MOST];
+        let headers = &mut room[..bundle.shape.headers];
+        let (payload, offload) = cut(bundle, &leaving, dialect, headers);
+        let offload: [u8; OFFLOAD] = offload.write(headers.len());
+        write(&[IoSlice::new(&offload), IoSlice::new(headers), IoSlice::new(payload)]);
+        self.let_go(leaving.bundle, leaving.count);
+    }
+}
+
+impl Leaving {
+    /// Which packet of its bundle is the first of these.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+    /// Whether the last of a bundle of so many is among them.
+    pub(crate) fn is_last_of(&self, packets: usize) -> bool {
+        (self.first + self.count) as usize == packets
+    }
+
+    /// Takes in a packet that leaves right behind these, if it can go with them.
+    pub(crate) fn joined(&mut self, next: &Leaving) -> bool {
+        let fits = self.bundle == next.bundle
+            && self.first + self.count == next.first
+            && self.marked == next.marked
+            && self.header == next.header;
+        if fits {
+            self.count += next.count;
+        }
+        fits
+    }
+}
+
+/// Of a bundle the packets that leave: writes their headers, and says where their payload is and what is left to be
+/// done with them.
+fn cut<'a>(
+    bundle: &'a Bundle,
+    leaving: &Leaving,
+    dialect: Option<&Dialect>,
+    headers: &mut [u8],
+) -> (&'a [u8], Offload) {
+    let Shape { ip, .. } = bundle.shape;
+    headers.copy_from_slice(&bundle.bytes[..bundle.shape.headers]);
+    let payload = &bundle.bytes[bundle.range(leaving.first, leaving.count)];
+    let total = headers.len() + payload.len();
+    if bundle.packets() > leaving.count as usize {
+        packet::put_u16(headers, 2, total as u16);
+        let number = packet::u16_at(headers, 4).unwrap_or_default();
+        packet::put_u16(headers, 4, number.wrapping_add(leaving.first as u16));
+        advance(&mut headers[ip..], leaving.first, bundle.payload());
+        if !leaving.is_last_of(bundle.packets()) {
+            headers[ip + FLAGS] &= !(FIN | PSH);
+        }
+    }
+    if leaving.marked {
+        packet::mark(headers);
+    }
+    if let Some(dialect) = dialect {
+        dialect.write(&leaving.header, total, headers, ip);
+    }
+    packet::seal(headers, ip);
+    if let Some((start, offset)) = bundle.offload.checksum {
+        let at = usize::from(start) + usize::from(offset);
+        if at + 2 <= headers.len() {
+            let sum = packet::pseudo_sum(headers, ip, total);
+            packet::put_u16(headers, at, sum);
+        }
+    } else if bundle.shape.is_tcp() {
+        let options = ip + 20..headers.len();
+        let (old, new) = (&bundle.bytes[options.clone()], &headers[options]);
+        let checksum = packet::u16_at(headers, ip + CHECKSUM).unwrap_or_default();
+        let checksum = packet::updated(checksum, old, new);
+        packet::put_u16(headers, ip + CHECKSUM, checksum);
+    }
+    let single = leaving.count == 1;
+    let offload = Offload { payload: bundle.offload.payload.filter(|_| !single), ..bundle.offload };
+    (payload, offload)
+}
+
+/// A TCP header so many packets on.
+fn advance(tcp: &mut [u8], packets: u32, payload: usize) {
+    let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
+    let sequence = sequence.wrapping_add(packets * payload as u32);
+    tcp[4..8].copy_from_slice(&sequence.to_be_bytes());
+}

@@ -1,0 +1,51 @@
+//! Which congestion control of the kernel sends under a law.
+
+use ratewire_laws::AnyLaw;
+
+/// A congestion control of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Control {
+    /// As the kernel calls it.
+    pub(crate) name: &'static str,
+    /// The law of `bpf/` that it is, as [`ratewire_live::Law`] spells it; `None` for one that the kernel has.
+    pub(crate) live: Option<&'static str>,
+    /// The TCP option that holds its congestion header.
+    pub(crate) option: Option<Form>,
+}
+
+/// A law's TCP option, `bpf/laws/option.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// The experiment's identifier.
+    pub(crate) identifier: u16,
+    /// Bytes at its end that go back to the sender, and are no router's business.
+    pub(crate) returned: usize,
+}
+
+const fn own(name: &'static str) -> Option<Control> {
+    Some(Control { name, live: None, option: None })
+}
+
+const fn loaded(name: &'static str, live: &'static str, option: Option<Form>) -> Option<Control> {
+    Some(Control { name, live: Some(live), option })
+}
+
+const XCP: Option<Form> = Some(Form { identifier: 0x5278, returned: 4 });
+const RCP: Option<Form> = Some(Form { identifier: 0x5272, returned: 4 });
+const JETMAX: Option<Form> = Some(Form { identifier: 0x526a, returned: 12 });
+
+/// The congestion control that sends under a law; `None` if no kernel has one.
+pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
+    match law {
+        AnyLaw::Xcp(_) | AnyLaw::XcpKernel(_) => loaded("rw_xcp", "xcp", XCP),
+        AnyLaw::Rcp(_) | AnyLaw::RcpKernel(_) => loaded("rw_rcp", "rcp", RCP),
+        AnyLaw::PiqiRcp(_) | AnyLaw::PiqiRcpKernel(_) => loaded("rw_piqi", "piqi-rcp", RCP),
+        AnyLaw::Jetmax(_) | AnyLaw::JetmaxKernel(_) => loaded("rw_jetmax", "jetmax", JETMAX),
+        AnyLaw::Noq(_) => loaded("rw_noq", "noq", None),
+        AnyLaw::NewReno(_) => own("reno"),
+        AnyLaw::Cubic(_) => own("cubic"),
+        AnyLaw::Bbr(_) => own("bbr"),
+        AnyLaw::Dctcp(_) => own("dctcp"),
+        _ => None,
+    }
+}

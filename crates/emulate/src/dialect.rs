@@ -1,0 +1,134 @@
+//! What a law's ports read and write in the packets of a kernel that speaks it: the TCP options of `bpf/laws/option.h`.
+//!
+//! A law of `bpf/` has that option as its header. Of XCP, RCP and PIQI-RCP the ports in Rust have the drafts' headers,
+//! whose fields follow from the option's: XCP's X is a packet over the rate, and a packet's part of the feedback is
+//! the change in time times X. JetMax's do not: there the ports are those of `bpf/` too.
+
+use ratewire_kernel::Header as Fields;
+use ratewire_laws::rcp::{Kind, RcpHeader};
+use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
+use ratewire_units::{Bytes, Duration, Throughput};
+use ratewire_wire::xcp::{Format, XcpHeader};
+
+use crate::control::{Form, control};
+use crate::packet;
+
+const TCP: u8 = 6;
+/// Kind, length and identifier.
+const FIXED: usize = 4;
+
+/// A law's own option.
+#[derive(Clone, Debug)]
+pub(crate) struct Dialect {
+    law: AnyLaw,
+    form: Form,
+}
+
+/// The laws as real packets can carry them.
+pub(crate) fn adapt(laws: &mut [AnyLaw]) {
+    for law in laws.iter_mut().filter(|law| matches!(law, AnyLaw::Jetmax(_))) {
+        if let Ok(of_kernel) = AnyLaw::new("jetmax@kernel", &[]) {
+            *law = of_kernel;
+        }
+    }
+}
+
+impl Dialect {
+    /// Of a law's ports; `None` for a law whose headers no kernel writes.
+    pub(crate) fn of(law: &AnyLaw) -> Option<Dialect> {
+        control(law)?.option.map(|form| Dialect { law: law.clone(), form })
+    }
+
+    /// The congestion header of a packet.
+    pub(crate) fn read(&self, headers: &[u8], ip: usize, size: u32) -> Header {
+        let Some(at) = packet::option(headers, ip) else { return Header::None };
+        let option = &headers[at];
+        // Acknowledgements have only what is returned.
+        let is_short = option.len() <= FIXED + self.form.returned;
+        if option[2..4] != self.form.identifier.to_be_bytes() || is_short {
+            return Header::None;
+        }
+        let size = Bytes::new(u64::from(size));
+        match self.law {
+            AnyLaw::Xcp(_) => {
+                let fields = fields(option);
+                let x = x(&fields, size);
+                Header::Xcp(XcpHeader {
+                    protocol: TCP,
+                    format: Format::Standard,
+                    rtt: fields.rtt(),
+                    x,
+                    reverse_feedback: Throughput::ZERO,
+                    delta_throughput: Throughput::new(fields.change().get() * x.secs()),
+                })
+            }
+            AnyLaw::Rcp(_) => Header::Rcp(rate(&fields(option))),
+            AnyLaw::PiqiRcp(_) => Header::PiqiRcp(rate(&fields(option))),
+            _ => self.law.decode(option, size).unwrap_or(Header::None),
+        }
+    }
+
+    /// Writes a packet's congestion header back.
+    pub(crate) fn write(&self, header: &Header, total: usize, headers: &mut [u8], ip: usize) {
+        if *header == Header::None {
+            return;
+        }
+        let Some(at) = packet::option(headers, ip) else { return };
+        let option = &mut headers[at];
+        let fields = match header {
+            Header::Xcp(header) => {
+                let change = match header.x.secs() {
+                    x if x > 0.0 => header.delta_throughput.get() / x,
+                    _ => 0.0,
+                };
+                let read = fields(option);
+                Fields::new(read.rate(), read.rtt(), Throughput::new(change))
+            }
+            Header::Rcp(header) | Header::PiqiRcp(header) => {
+                Fields::new(header.rate, header.rtt, Throughput::ZERO)
+            }
+            _ => {
+                let mut bytes = [0; MAX_HEADER];
+                let len = self.law.encode(header, Bytes::new(total as u64), &mut bytes);
+                if let (true, Some(end)) =
+                    (len == option.len(), len.checked_sub(self.form.returned))
+                {
+                    option[..end].copy_from_slice(&bytes[..end]);
+                }
+                return;
+            }
+        };
+        let end = option.len() - 4;
+        let words = option[FIXED..end].chunks_exact_mut(4);
+        for (word, field) in words.zip(fields.to_fields()) {
+            word.copy_from_slice(&field.to_be_bytes());
+        }
+    }
+}
+
+/// The fields for routers, in order; those that the option has not are 0.
+fn fields(option: &[u8]) -> Fields {
+    let end = option.len() - 4;
+    let mut words = [0; 3];
+    for (word, bytes) in words.iter_mut().zip(option[FIXED..end].chunks_exact(4)) {
+        *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    }
+    Fields::from_fields(words)
+}
+
+fn x(fields: &Fields, size: Bytes) -> Duration {
+    match fields.rate().get() {
+        rate if rate > 0.0 => Duration::from_secs_f64(size.as_f64() / rate),
+        _ => Duration::ZERO,
+    }
+}
+
+fn rate(fields: &Fields) -> RcpHeader {
+    RcpHeader {
+        protocol: TCP,
+        kind: Kind::Request,
+        rate: fields.rate(),
+        rtt: fields.rtt(),
+        reverse_rate: Throughput::ZERO,
+    }
+}

@@ -1,0 +1,29 @@
+//! What can go wrong, and what to do about it.
+
+use std::fmt;
+
+/// Why a run could not be emulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    what: String,
+    help: &'static str,
+}
+
+impl Error {
+    pub(crate) fn new(what: impl Into<String>, help: &'static str) -> Error {
+        Error { what: what.into(), help }
+    }
+    /// With what the system says.
+    pub(crate) fn because(mut self, why: impl fmt::Display) -> Error {
+        self.what = format!("{}: {why}", self.what);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if self.help.is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.help) }
+    }
+}
+impl std::error::Error for Error {}

@@ -1,0 +1,89 @@
+//! What must hold for whatever a device hands over. Shared by the fuzz target, the test that replays its corpus, and
+//! property tests.
+
+use ratewire_laws::Header;
+
+use crate::bundle::{Bundle, Bundles, Leaving};
+use crate::packet::{self, Shape};
+use crate::tun::{OFFLOAD, Offload};
+
+/// Reads `data` as what came from a device, after a byte that says which of its packets are dropped and which are
+/// marked: those that leave the network are whole packets, together have the payload that came in, and their
+/// checksums are right if those that came in were. Says whether it was a packet.
+///
+/// # Panics
+/// When one of these does not hold.
+pub fn packets(data: &[u8]) -> bool {
+    let Some((choice, read)) = data.split_first() else { return false };
+    let Some(bundle) = Bundle::read(read) else { return false };
+    let (came, shape) = (read[OFFLOAD..][..bundle.shape.total].to_vec(), bundle.shape);
+    let offload = Offload::read(read.first_chunk().expect("it was read")).expect("it was read");
+    let was_right = is_right(&came, &shape, &offload);
+    let mut bundles = Bundles::default();
+    let mut entering = Vec::new();
+    bundles.take_in(bundle, 7, &mut entering);
+    let mut payload = Vec::new();
+    let mut leaving: Option<Leaving> = None;
+    let mut left = Vec::new();
+    for (i, packet) in entering.iter().enumerate() {
+        assert_eq!(bundles.stream(packet.kept), 7);
+        assert!(packet.size as usize <= shape.total);
+        if choice >> (i % 7) & 1 == 1 && i % 3 == 2 {
+            bundles.drop(packet.kept);
+            continue;
+        }
+        let start = shape.headers + i * usize::from(offload.payload.unwrap_or(0));
+        let len = packet.size as usize - shape.headers;
+        payload.extend_from_slice(&came[start..start + len]);
+        let next = bundles.leave(packet.kept, Header::None, choice >> (i % 5) & 2 == 2);
+        if !leaving.as_mut().is_some_and(|last| last.joined(&next)) {
+            left.extend(leaving.replace(next));
+        }
+    }
+    left.extend(leaving);
+    let mut arrived = Vec::new();
+    for leaving in left {
+        let first = leaving.first();
+        let is_last = leaving.is_last_of(entering.len());
+        bundles.hand_over(leaving, None, |parts| {
+            let written: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+            let (again, bytes) = written.split_first_chunk().expect("what was written is whole");
+            let again = Offload::read(again).expect("what was written can be read");
+            let out = Shape::of(bytes).expect("what was written is a packet");
+            assert_eq!((out.total, out.stream), (bytes.len(), shape.stream));
+            assert_eq!(packet::sum_of_header(bytes, out.ip), 0xffff, "the IP header's checksum");
+            assert!(
+                !was_right || is_right(bytes, &out, &again),
+                "the checksum was right, and is not"
+            );
+            if offload.payload.is_some() {
+                let sequence = |bytes: &[u8]| {
+                    u32::from_be_bytes(*bytes[shape.ip + 4..].first_chunk().expect("it is TCP"))
+                };
+                let before = first * u32::from(offload.payload.unwrap_or(0));
+                assert_eq!(sequence(bytes), sequence(&came).wrapping_add(before));
+                let ends = came[shape.ip + 13] & 9;
+                assert_eq!(bytes[shape.ip + 13] & 9, if is_last { ends } else { 0 }, "FIN and PSH");
+            }
+            arrived.extend_from_slice(&bytes[out.headers..]);
+        });
+    }
+    assert_eq!(arrived, payload);
+    assert!(bundles.is_empty(), "what has left is forgotten");
+    true
+}
+
+/// Whether TCP's checksum is right, finished as the kernel would where that is left to it.
+fn is_right(bytes: &[u8], shape: &Shape, offload: &Offload) -> bool {
+    if !shape.is_tcp() {
+        return true;
+    }
+    let pseudo = packet::pseudo_sum(bytes, shape.ip, bytes.len());
+    match offload.checksum {
+        Some((start, offset)) => {
+            let is_tcps = usize::from(start) == shape.ip && offset == 16;
+            is_tcps && packet::u16_at(bytes, shape.ip + 16) == Some(pseudo)
+        }
+        None => packet::fold(u64::from(pseudo) + packet::sum(&bytes[shape.ip..])) == 0xffff,
+    }
+}

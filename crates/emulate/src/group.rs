@@ -1,0 +1,85 @@
+//! Control groups, by which the laws of `bpf/` know the sockets that take part.
+//!
+//! A socket belongs to the group that its process is in when it is opened. So this process moves into a law's group
+//! while it opens the sockets of that law's flows, and back; programs start in the group of theirs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// How the groups of emulations are called, followed by the process's number.
+const PREFIX: &str = "ratewire-emulate-";
+
+/// A control group of this process.
+#[derive(Debug)]
+pub(crate) struct Group {
+    folder: PathBuf,
+    /// Where this process was before.
+    home: PathBuf,
+}
+
+impl Group {
+    /// Makes a group below `root`, where the cgroup2 file system is mounted.
+    pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
+        let cannot = |e: io::Error| {
+            let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";
+            Error::new("cannot make a control group", help).because(e)
+        };
+        sweep(root);
+        let own = fs::read_to_string("/proc/self/cgroup").map_err(cannot)?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+        let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).map_err(cannot)?;
+        Ok(Group { folder, home: root.join(own) })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Does something while this process is in the group.
+    pub(crate) fn inside<T>(&self, what: impl FnOnce() -> T) -> Result<T, Error> {
+        let cannot = |e| Error::new("cannot move to a control group", "").because(e);
+        move_to(&self.folder).map_err(cannot)?;
+        let done = what();
+        move_to(&self.home).map_err(cannot)?;
+        Ok(done)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = move_to(&self.home);
+        // What was killed a moment ago may not be gone yet.
+        for _ in 0..100 {
+            match fs::remove_dir(&self.folder) {
+                Err(e) if e.kind() == io::ErrorKind::ResourceBusy => {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                _ => break,
+            }
+        }
+    }
+}
+
+fn move_to(group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), std::process::id().to_string())
+}
+
+/// Removes the groups of emulations that were killed; those of others, and of ones that run, stay.
+fn sweep(root: &Path) {
+    let Ok(folders) = fs::read_dir(root) else { return };
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let process = name.to_string_lossy().strip_prefix(PREFIX).and_then(|rest| {
+            let (process, _) = rest.split_once('-')?;
+            process.parse::<u32>().ok()
+        });
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            // A group in which something lives cannot be removed.
+            let _ = fs::remove_dir(folder.path());
+        }
+    }
+}

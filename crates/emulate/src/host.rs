@@ -1,0 +1,214 @@
+//! Hosts: each a network namespace of its own with one device, at whose other end is the network.
+//!
+//! A namespace has no name: it is where a thread lives, and what that thread starts. When the thread ends, or the
+//! process is killed, it is gone, with its device, addresses and routes.
+
+use std::fs;
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use ratewire_net::spec::NodeId;
+use ratewire_units::Bytes;
+
+use crate::Error;
+use crate::tun::Tun;
+
+/// The device of each host.
+const DEVICE: &str = "rw0";
+/// Packets, or bundles of them, that the device holds while the network does not take them: more than any socket's
+/// window, so that sockets are held back and nothing is dropped.
+const DEVICE_QUEUE: u32 = 100_000;
+
+/// Where the congestion control is that sockets have by default.
+const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// What a host is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    pub(crate) node: NodeId,
+    pub(crate) name: String,
+    pub(crate) address: Ipv4Addr,
+    /// Network-layer bytes of its largest packet.
+    pub(crate) mtu: Bytes,
+    /// Room for what a socket sends or receives.
+    pub(crate) window: Bytes,
+    /// Whether connections are to be marked in place of losing packets.
+    pub(crate) ecn: bool,
+    /// The congestion control that sockets which do not choose one are to have.
+    pub(crate) control: Option<&'static str>,
+}
+
+/// A host in operation.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) spec: Spec,
+    pub(crate) tun: Tun,
+    /// The congestion control that sockets have by default.
+    pub(crate) control: String,
+    /// The thread that lives there, for other programs to follow it.
+    pub(crate) thread: nix::unistd::Pid,
+    jobs: Option<mpsc::Sender<Job>>,
+    lives: Option<JoinHandle<()>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// What a host's thread tells once it is there.
+struct Moved {
+    tun: Tun,
+    control: String,
+    thread: nix::unistd::Pid,
+}
+
+/// The address of the n-th host, from 0: 198.18.0.0/15 is set aside for tests of networks (RFC 2544).
+pub(crate) fn address(n: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(Ipv4Addr::new(198, 18, 0, 1).to_bits() + n as u32)
+}
+
+/// The most hosts there can be.
+pub(crate) const MOST: usize = (1 << 17) - 2;
+
+impl Host {
+    /// Sets a host up; `names` is a file in the form of `/etc/hosts`, and takes its place there.
+    pub(crate) fn set_up(spec: Spec, names: &Path) -> Result<Host, Error> {
+        let (jobs, todo) = mpsc::channel::<Job>();
+        let (told, moved) = mpsc::channel();
+        let (own, names) = (spec.clone(), names.to_path_buf());
+        let lives = thread::Builder::new()
+            .name(format!("host {}", spec.name))
+            .spawn(move || {
+                let is_there = move_in(&own, &names);
+                let failed = is_there.is_err();
+                // The other end waits for this.
+                let _ = told.send(is_there);
+                if !failed {
+                    todo.into_iter().for_each(|job| job());
+                }
+            })
+            .map_err(|e| Error::new("cannot start a thread for a host", "").because(e))?;
+        let moved =
+            moved.recv().map_err(|e| Error::new("a host's thread died", "").because(e))??;
+        Ok(Host {
+            spec,
+            tun: moved.tun,
+            control: moved.control,
+            thread: moved.thread,
+            jobs: Some(jobs),
+            lives: Some(lives),
+        })
+    }
+
+    /// Has the host's thread do something, and waits for what comes of it.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let (told, done) = mpsc::channel();
+        let gone = || Error::new(format!("the host {} is gone", self.spec.name), "");
+        let job = Box::new(move || {
+            let _ = told.send(job());
+        });
+        self.jobs.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
+        done.recv().map_err(|_| gone())
+    }
+
+    /// Packets that its device has dropped.
+    pub(crate) fn device_drops(&self) -> Result<u64, Error> {
+        let table = self.run(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
+        let table = table.map_err(|e| Error::new("cannot read /proc/net/dev", "").because(e))?;
+        let line =
+            table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
+        // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+        let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
+        Ok(drops.unwrap_or(0))
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.lives.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
+    let cannot = |what: &str| {
+        Error::new(
+            format!("cannot {what} for the host {}", spec.name),
+            "the emulated world needs root, network namespaces and /dev/net/tun: run it with sudo",
+        )
+    };
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
+        .map_err(|e| cannot("make a network namespace").because(e))?;
+    let none = None::<&str>;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+        .and_then(|()| mount(Some(names), "/etc/hosts", none, MsFlags::MS_BIND, none))
+        .map_err(|e| cannot("mount /etc/hosts").because(e))?;
+    let tun = Tun::make(DEVICE).map_err(|e| cannot("make a TUN device").because(e))?;
+    configure(spec).map_err(|e| cannot("set up the device").because(e))?;
+    let thread = nix::unistd::gettid();
+    let control = fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string();
+    Ok(Moved { tun, control, thread })
+}
+
+/// Address, routes and limits of the namespace that the calling thread is in.
+fn configure(spec: &Spec) -> std::io::Result<()> {
+    let Spec { address, mtu, window, .. } = spec;
+    // Windows are learnt anew in each connection; without IPv6 nothing is sent that nobody asked for.
+    let most = window.get().clamp(1 << 12, i32::MAX as u64);
+    let buffers = format!("4096 {} {most}", most.min(131_072));
+    for (key, value) in [
+        ("ipv6/conf/all/disable_ipv6", "1"),
+        ("ipv4/tcp_no_metrics_save", "1"),
+        ("ipv4/tcp_rmem", buffers.as_str()),
+        ("ipv4/tcp_wmem", buffers.as_str()),
+        // Else only what asks for it is.
+        ("ipv4/tcp_ecn", if spec.ecn { "1" } else { "2" }),
+        ("ipv4/ping_group_range", "0 0"),
+    ] {
+        let path = Path::new("/proc/sys/net").join(key);
+        // A kernel without IPv6 has nothing to switch off.
+        if path.exists() {
+            fs::write(&path, value)
+                .map_err(|e| std::io::Error::other(format!("{} = {value}: {e}", path.display())))?;
+        }
+    }
+    // Without a change to the whole machine, only some may be a namespace's.
+    if let Some(control) = spec.control {
+        let _ = fs::write(CONTROL, control);
+    }
+    ip(&format!(
+        "link set lo up\n\
+         link set {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} up\n\
+         address add {address}/32 dev {DEVICE}\n\
+         route add default dev {DEVICE} src {address}\n",
+        mtu = mtu.get()
+    ))
+}
+
+/// Has `ip` of iproute2 do these commands.
+fn ip(commands: &str) -> std::io::Result<()> {
+    let mut ip = Command::new("ip")
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| std::io::Error::other(format!("ip (Debian's iproute2): {e}")))?;
+    if let Some(mut input) = ip.stdin.take() {
+        input.write_all(commands.as_bytes())?;
+    }
+    let done = ip.wait_with_output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(std::io::Error::other(String::from_utf8_lossy(&done.stderr).trim().to_string()))
+}

@@ -1,0 +1,119 @@
+//! The laws of `bpf/` in hosts' kernels, for as long as a run takes.
+
+#[cfg(feature = "live")]
+pub(crate) use loaded::Laws;
+#[cfg(not(feature = "live"))]
+pub(crate) use none::Laws;
+
+#[cfg(feature = "live")]
+mod loaded {
+    use std::path::Path;
+
+    use ratewire_live::{Law, host};
+    use ratewire_sim::setup::Setup;
+    use ratewire_units::Rate;
+
+    use crate::Error;
+    use crate::control::{Control, control};
+    use crate::group::Group;
+
+    /// Those that senders speak.
+    pub(crate) struct Laws(Vec<Loaded>);
+
+    struct Loaded {
+        control: Control,
+        group: Group,
+        _held: host::Held,
+    }
+
+    impl Laws {
+        /// Loads the laws of flows, and of ports where programs run.
+        pub(crate) fn load(setup: &Setup) -> Result<Laws, Error> {
+            let of_flows = setup.flows.iter().map(|flow| flow.law);
+            let ports = setup.network.links.iter().filter_map(|link| link.law);
+            let of_programs = ports.filter(|_| !setup.programs.is_empty());
+            let mut laws: Vec<Loaded> = Vec::new();
+            for control in of_flows.chain(of_programs).filter_map(|law| control(&setup.laws[law])) {
+                let Some(name) = control.live else { continue };
+                if !laws.iter().any(|loaded| loaded.control == control) {
+                    laws.push(Loaded::load(setup, control, name)?);
+                }
+            }
+            Ok(Laws(laws))
+        }
+
+        fn loaded(&self, control: Control) -> Option<&Group> {
+            self.0.iter().find(|loaded| loaded.control == control).map(|loaded| &loaded.group)
+        }
+
+        /// The control group whose sockets send under it.
+        pub(crate) fn folder(&self, control: Control) -> Option<&Path> {
+            self.loaded(control).map(Group::folder)
+        }
+
+        /// Does something while sockets that are opened send under it.
+        pub(crate) fn inside<T>(
+            &self,
+            control: Option<Control>,
+            what: impl FnOnce() -> T,
+        ) -> Result<T, Error> {
+            match control.and_then(|control| self.loaded(control)) {
+                Some(group) => group.inside(what),
+                None => Ok(what()),
+            }
+        }
+    }
+
+    impl Loaded {
+        fn load(setup: &Setup, control: Control, name: &str) -> Result<Loaded, Error> {
+            let wrong = |e: ratewire_live::Error| {
+                Error::new(format!("cannot have kernels send under {name}"), "").because(e)
+            };
+            let law = Law::named(name)
+                .ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))?;
+            let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
+            let cgroup = Some(group.folder().to_path_buf());
+            // A host's own interface is told that it is paused by the model, which it cannot know.
+            let is_forced = setup.network.links.iter().any(|link| link.pause.is_some());
+            let desired = line_rate(setup);
+            let held = host::hold(&host::Spec { law, cgroup, desired, is_forced });
+            Ok(Loaded { control, group, _held: held.map_err(wrong)? })
+        }
+    }
+
+    /// The rate of the fastest link at which a flow starts: what senders ask for.
+    fn line_rate(setup: &Setup) -> Rate {
+        let is_end = |node| setup.flows.iter().any(|flow| flow.from == node || flow.to == node);
+        let own = setup.network.links.iter().filter(|link| is_end(link.from));
+        own.map(|link| link.service.mean_rate()).max().unwrap_or(Rate::ZERO)
+    }
+}
+
+#[cfg(not(feature = "live"))]
+mod none {
+    use std::path::Path;
+
+    use ratewire_sim::setup::Setup;
+
+    use crate::Error;
+    use crate::control::Control;
+
+    /// None: setups that need one were refused before.
+    pub(crate) struct Laws;
+
+    impl Laws {
+        pub(crate) fn load(_: &Setup) -> Result<Laws, Error> {
+            Ok(Laws)
+        }
+        pub(crate) fn folder(&self, _: Control) -> Option<&Path> {
+            None
+        }
+        pub(crate) fn inside<T>(
+            &self,
+            _: Option<Control>,
+            what: impl FnOnce() -> T,
+        ) -> Result<T, Error> {
+            Ok(what())
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Real time: the same scenario, with kernels and programs at its hosts.
+//!
+//! Each host is a network namespace with one TUN device. What its kernel sends goes through the network model that
+//! the simulator runs ([`ratewire_net`]): the same links, queues and laws' ports, told the time by the clock. What
+//! arrives is written to the device of the host it is for.
+//!
+//! **Time.** What happens in the network happens at the time that the model says, however late it is worked out: a
+//! packet that is looked at late leaves the next queue no later for it. How late packets left the network is counted,
+//! and is what a run's [`Fidelity`] is judged by.
+//!
+//! **Flows** of a scenario are TCP connections under the kernel's congestion control of that name, whose applications
+//! write and read as the scenario says; or programs ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
+
+mod agenda;
+mod arriving;
+mod bundle;
+mod check;
+mod clock;
+mod control;
+mod dialect;
+mod error;
+mod fidelity;
+mod flow;
+#[doc(hidden)]
+pub mod fuzzing;
+#[cfg(feature = "live")]
+mod group;
+mod host;
+mod laws;
+mod packet;
+mod program;
+mod stage;
+mod sys;
+mod tun;
+mod world;
+
+pub use error::Error;
+pub use fidelity::{Fidelity, LATE, MOST_LATE};
+pub use stage::{Emulated, Options, ProgramEnd, run};

@@ -1,0 +1,148 @@
+//! IP packets as bytes: what the network has to know of them.
+
+use std::net::Ipv4Addr;
+
+/// Protocols whose ports are read.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Kind of the TCP option that holds a congestion header, `bpf/laws/option.h`.
+const OPTION_KIND: u8 = 254;
+
+/// What is where in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// What tells apart the streams of packets.
+    pub(crate) stream: Stream,
+    /// Bytes of the IP header.
+    pub(crate) ip: usize,
+    /// Bytes of all headers: of TCP's or UDP's too.
+    pub(crate) headers: usize,
+    /// Network-layer bytes.
+    pub(crate) total: usize,
+}
+
+/// What tells apart the streams of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stream {
+    pub(crate) from: Ipv4Addr,
+    pub(crate) to: Ipv4Addr,
+    pub(crate) protocol: u8,
+    pub(crate) ports: [u16; 2],
+}
+
+impl Shape {
+    /// Of a whole IPv4 packet; `None` for what is none.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Shape> {
+        let first = *bytes.first()?;
+        let ip = usize::from(first & 15) * 4;
+        if first >> 4 != 4 || ip < 20 || bytes.len() < ip {
+            return None;
+        }
+        let total = usize::from(u16_at(bytes, 2)?);
+        if total < ip || total > bytes.len() {
+            return None;
+        }
+        let bytes = &bytes[..total];
+        let address =
+            |at: usize| Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]);
+        let is_fragment = u16_at(bytes, 6)? & 0x1fff != 0;
+        let protocol = bytes[9];
+        let after = match protocol {
+            TCP if !is_fragment => usize::from(bytes.get(ip + 12)? >> 4) * 4,
+            UDP if !is_fragment => 8,
+            _ => 0,
+        };
+        let least = if protocol == TCP && !is_fragment { 20 } else { 0 };
+        if after < least || ip + after > total {
+            return None;
+        }
+        let ports = match after {
+            0 => [0; 2],
+            _ => [u16_at(bytes, ip)?, u16_at(bytes, ip + 2)?],
+        };
+        let stream = Stream { from: address(12), to: address(16), protocol, ports };
+        Some(Shape { stream, ip, headers: ip + after, total })
+    }
+
+    pub(crate) fn is_tcp(&self) -> bool {
+        self.stream.protocol == TCP && self.headers > self.ip
+    }
+}
+
+/// The two bits of explicit congestion notification (RFC 3168).
+pub(crate) fn ecn(bytes: &[u8]) -> u8 {
+    bytes[1] & 3
+}
+
+/// Marks a packet: congestion experienced.
+pub(crate) fn mark(bytes: &mut [u8]) {
+    bytes[1] |= 3;
+}
+
+/// Where the TCP option of a congestion header lies, its length included; `headers` end with TCP's.
+pub(crate) fn option(headers: &[u8], ip: usize) -> Option<std::ops::Range<usize>> {
+    let mut at = ip + 20;
+    while let Some(kind) = headers.get(at) {
+        match kind {
+            0 => return None,
+            1 => at += 1,
+            _ => {
+                let len = usize::from(*headers.get(at + 1)?);
+                if len < 2 || at + len > headers.len() {
+                    return None;
+                }
+                if *kind == OPTION_KIND && len >= 4 {
+                    return Some(at..at + len);
+                }
+                at += len;
+            }
+        }
+    }
+    None
+}
+
+/// The sum of 16-bit words that checksums are made of (RFC 1071), not folded.
+pub(crate) fn sum(bytes: &[u8]) -> u64 {
+    let words = bytes.chunks_exact(2);
+    let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
+    words.map(|word| u64::from(u16::from_be_bytes([word[0], word[1]]))).sum::<u64>() + odd
+}
+
+/// Folds a sum into 16 bits.
+pub(crate) fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// Folded sum of an IP header: all ones if its checksum is right.
+pub(crate) fn sum_of_header(bytes: &[u8], ip: usize) -> u16 {
+    fold(sum(&bytes[..ip]))
+}
+
+/// Writes the IP header's checksum.
+pub(crate) fn seal(bytes: &mut [u8], ip: usize) {
+    put_u16(bytes, 10, 0);
+    let checksum = !fold(sum(&bytes[..ip]));
+    put_u16(bytes, 10, checksum);
+}
+
+/// The sum of what TCP's and UDP's checksums cover beside the packet itself.
+pub(crate) fn pseudo_sum(bytes: &[u8], ip: usize, total: usize) -> u16 {
+    fold(sum(&bytes[12..20]) + u64::from(bytes[9]) + (total - ip) as u64)
+}
+
+/// A checksum over `before`, as it is over `after` (RFC 1624, equation 3).
+pub(crate) fn updated(checksum: u16, before: &[u8], after: &[u8]) -> u16 {
+    let folded = u64::from(!checksum) + u64::from(!fold(sum(before))) + sum(after);
+    !fold(folded)
+}
+
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
+}
+
+pub(crate) fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}

@@ -1,0 +1,290 @@
+//! A run from its beginning to its end: hosts, flows and programs are set up, the network runs between them, and all
+//! is taken down.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use ratewire_net::spec::NodeId;
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::Recorder;
+use ratewire_sim::setup::{ProgramSpec, Setup};
+use ratewire_units::{Bytes, Duration, Time};
+
+use crate::clock::Clock;
+use crate::control::control;
+use crate::dialect::{self, Dialect};
+use crate::fidelity::Fidelity;
+use crate::flow::{Ends, Flow};
+use crate::host::{self, Host};
+use crate::laws::Laws;
+use crate::program::{Program, Terminal};
+use crate::world::World;
+use crate::{Error, arriving, check};
+
+/// What servers get to start up in before anything is sent.
+const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
+
+/// What is not of the scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where what programs write is kept, a file each.
+    pub logs: Option<PathBuf>,
+    /// A host at which a shell is opened on this process's terminal; the run then ends with it.
+    pub shell: Option<NodeId>,
+}
+
+/// What an emulated run comes to.
+#[derive(Debug)]
+pub struct Emulated {
+    /// As of a simulated run.
+    pub outcome: Outcome,
+    /// How true it was to time.
+    pub fidelity: Fidelity,
+    /// What became of programs, in the order of the scenario.
+    pub programs: Vec<ProgramEnd>,
+    /// Flows that could not do what they were to do, and why.
+    pub failed: Vec<(String, String)>,
+    /// Hosts whose programs send under another congestion control than the scenario's, if they choose none: its name,
+    /// that of what they send under, and that of what they should.
+    pub under_another: Vec<(String, String, &'static str)>,
+}
+
+/// What became of a program.
+#[derive(Clone, Debug)]
+pub struct ProgramEnd {
+    /// The host's name.
+    pub host: String,
+    /// What was run.
+    pub run: String,
+    /// Whether it ended well by itself, badly by itself, or with the run (`None`).
+    pub well: Option<bool>,
+    /// Where what it wrote is.
+    pub log: Option<PathBuf>,
+}
+
+/// Runs a setup in real time.
+///
+/// # Errors
+/// When the setup has what real hosts cannot do, the system does not let us, or packets are not conserved. Whatever
+/// happens, nothing of it stays.
+pub fn run<R: Recorder>(
+    setup: &Setup,
+    options: &Options,
+    recorder: &mut R,
+) -> Result<Emulated, Error> {
+    let (mut listed, classes) = arriving::listed(setup);
+    dialect::adapt(&mut listed.laws);
+    let setup = &listed;
+    check::check(setup)?;
+    let laws = Laws::load(setup)?;
+    let hosts = hosts(setup, options)?;
+    let ends = open_flows(setup, &laws, &hosts)?;
+    let programs = Mutex::new(Vec::new());
+    for spec in setup.programs.iter().filter(|spec| spec.start.is_none()) {
+        start_program(setup, &laws, &hosts, spec, options, &programs)?;
+    }
+    if setup.programs.iter().any(|spec| spec.start.is_none()) {
+        thread::sleep(HEAD_START);
+    }
+    let clock = Clock::start();
+    let mut flows = Vec::new();
+    for (ends, spec) in ends.into_iter().zip(&setup.flows) {
+        flows.push(ends.map(|ends| Flow::start(ends, spec, clock)).transpose()?);
+    }
+    let dialect = port_laws(setup).find_map(|law| Dialect::of(&setup.laws[law]));
+    let mut world = World::new(setup, &classes, &hosts, &flows, dialect, clock, recorder)?;
+    let over = AtomicBool::new(false);
+    let shell = options.shell.map(|node| open_shell(setup, &laws, &hosts, node)).transpose()?;
+    let ran = thread::scope(|scope| {
+        let starter =
+            scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
+        let ran = world.run(shell);
+        over.store(true, Relaxed);
+        starter.thread().unpark();
+        let started = starter.join().unwrap_or(Ok(()));
+        ran.and(started)
+    });
+    let finished = ran.and_then(|()| world.finish());
+    flows.iter().flatten().for_each(Flow::stop);
+    let mut programs = programs.into_inner().unwrap_or_default();
+    let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
+    let (outcome, fidelity) = finished?;
+    let failed = setup.flows.iter().zip(&flows);
+    let failed =
+        failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
+    let failed = failed.collect();
+    let with_programs = |host: &&Host| setup.programs.iter().any(|p| p.host == host.spec.node);
+    let under_another = hosts.iter().filter(with_programs).filter_map(|host| {
+        let spec = &host.spec;
+        let is_another = spec.control.is_some_and(|control| control != host.control);
+        is_another.then_some((spec.name.clone(), host.control.clone(), spec.control?))
+    });
+    let under_another = under_another.collect();
+    Ok(Emulated { outcome, fidelity, programs, failed, under_another })
+}
+
+fn port_laws(setup: &Setup) -> impl Iterator<Item = usize> {
+    setup.network.links.iter().filter_map(|link| link.law)
+}
+
+fn end_of(program: &mut Program) -> ProgramEnd {
+    let well = program.ended().map(|status| status.success());
+    program.kill();
+    ProgramEnd {
+        host: program.host.clone(),
+        run: program.run.clone(),
+        well,
+        log: program.log.clone(),
+    }
+}
+
+/// The hosts of a run: ends of flows, and where programs run.
+fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
+    let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
+    nodes.extend(setup.programs.iter().map(|program| program.host));
+    if options.shell.is_some() {
+        let all = setup.network.nodes.iter().enumerate();
+        nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));
+    }
+    nodes.extend(options.shell);
+    if nodes.len() > host::MOST {
+        let what = format!("{} hosts are more than there are addresses for", nodes.len());
+        return Err(Error::new(what, "emulate a part of the scenario"));
+    }
+    let specs: Vec<host::Spec> =
+        nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, n)).collect();
+    let names = NamesFile::write(&specs)?;
+    specs.into_iter().map(|spec| Host::set_up(spec, &names.0)).collect()
+}
+
+fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
+    let own = || setup.flows.iter().filter(move |flow| flow.from == node || flow.to == node);
+    let windows = own().map(|flow| flow.transport.receive_window.buffer());
+    let law = own().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
+    let control = law.and_then(|law| control(&setup.laws[law])).filter(|c| c.live.is_none());
+    host::Spec {
+        node,
+        name: setup.network.nodes[node.index()].name.clone(),
+        address: host::address(n),
+        mtu: own().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
+        window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
+        ecn: own().any(|flow| flow.transport.ecn),
+        control: control.map(|control| control.name),
+    }
+}
+
+/// The hosts' names and addresses, in a file that is gone once every host has it.
+struct NamesFile(PathBuf);
+
+impl NamesFile {
+    fn write(specs: &[host::Spec]) -> Result<NamesFile, Error> {
+        let mut text = String::from("127.0.0.1 localhost\n");
+        for spec in specs {
+            let _ = writeln!(text, "{} {}", spec.address, spec.name);
+        }
+        let path = std::env::temp_dir().join(format!("ratewire-hosts-{}", std::process::id()));
+        std::fs::write(&path, text)
+            .map_err(|e| Error::new(format!("cannot write {}", path.display()), "").because(e))?;
+        Ok(NamesFile(path))
+    }
+}
+
+impl Drop for NamesFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn start_program(
+    setup: &Setup,
+    laws: &Laws,
+    hosts: &[Host],
+    spec: &ProgramSpec,
+    options: &Options,
+    programs: &Mutex<Vec<Program>>,
+) -> Result<(), Error> {
+    let Some(host) = hosts.iter().find(|host| host.spec.node == spec.host) else { return Ok(()) };
+    let Ok(mut programs) = programs.lock() else { return Ok(()) };
+    let log = match &options.logs {
+        Some(folder) => {
+            std::fs::create_dir_all(folder).map_err(|e| {
+                Error::new(format!("cannot make {}", folder.display()), "").because(e)
+            })?;
+            Some(folder.join(format!("{}-{}.txt", programs.len() + 1, host.spec.name)))
+        }
+        None => None,
+    };
+    let law = spec.flow.map(|flow| setup.flows[flow].law);
+    let group = group(setup, laws, law);
+    programs.push(Program::start(host, &spec.run, group, Terminal::Log(log))?);
+    Ok(())
+}
+
+/// The control group of a law's sockets; of the ports' law if none is named.
+fn group<'a>(setup: &Setup, laws: &'a Laws, law: Option<usize>) -> Option<&'a Path> {
+    let law = law.or_else(|| port_laws(setup).next())?;
+    laws.folder(control(&setup.laws[law])?)
+}
+
+/// Opens both ends of every flow that is no program's.
+fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<Ends>>, Error> {
+    let at = |node: NodeId| hosts.iter().find(|host| host.spec.node == node);
+    let mut all = Vec::new();
+    for (n, spec) in setup.flows.iter().enumerate() {
+        let is_programs = setup.programs.iter().any(|program| program.flow == Some(n));
+        let (Some(from), Some(to), false) = (at(spec.from), at(spec.to), is_programs) else {
+            all.push(None);
+            continue;
+        };
+        let control = control(&setup.laws[spec.law]);
+        let own = control.filter(|control| control.live.is_none()).map(|control| control.name);
+        all.push(Some(laws.inside(control, || Ends::open(n, spec, from, to, own))??));
+    }
+    Ok(all)
+}
+
+/// Starts programs at their times.
+fn start_later(
+    setup: &Setup,
+    laws: &Laws,
+    hosts: &[Host],
+    options: &Options,
+    programs: &Mutex<Vec<Program>>,
+    clock: Clock,
+    over: &AtomicBool,
+) -> Result<(), Error> {
+    let later = setup.programs.iter().filter_map(|spec| Some((spec.start?, spec)));
+    let mut later: Vec<(Time, &ProgramSpec)> = later.collect();
+    later.sort_by_key(|(at, _)| *at);
+    for (at, spec) in later {
+        while clock.now() < at && !over.load(Relaxed) {
+            thread::park_timeout(clock.until(at));
+        }
+        if over.load(Relaxed) || at >= Time::ZERO + setup.duration {
+            break;
+        }
+        start_program(setup, laws, hosts, spec, options, programs)?;
+    }
+    Ok(())
+}
+
+fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], node: NodeId) -> Result<Program, Error> {
+    let host = hosts.iter().find(|host| host.spec.node == node);
+    let host = host.ok_or_else(|| Error::new("no such host", ""))?;
+    eprintln!("Hosts, by which names they reach each other:");
+    for other in hosts {
+        let (name, address) = (&other.spec.name, other.spec.address);
+        let enter = format!("nsenter --target {} --net --mount", other.thread);
+        eprintln!("  {name:<12} {address:<15} from another terminal: {enter}");
+    }
+    eprintln!("This is {}; the run ends when you leave it.", host.spec.name);
+    let shell = std::env::var("SHELL").unwrap_or_else(|_| "sh".into());
+    Program::start(host, &shell, group(setup, laws, None), Terminal::Ours)
+}
+
+/// How long a run that has a shell takes: until it is left.
+pub(crate) const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);

@@ -1,0 +1,130 @@
+//! System calls that no crate wraps safely.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsFd, AsRawFd};
+
+/// `struct ifreq` of `linux/if.h`, as far as it is used.
+#[repr(C)]
+struct InterfaceRequest {
+    name: [u8; 16],
+    flags: libc::c_short,
+    rest: [u8; 22],
+}
+
+mod ioctl {
+    use super::InterfaceRequest;
+
+    nix::ioctl_write_ptr_bad!(set_iff, nix::request_code_write!(b'T', 202, 4), InterfaceRequest);
+    nix::ioctl_write_int_bad!(set_offload, nix::request_code_write!(b'T', 208, 4));
+}
+
+/// Makes a TUN device of an open `/dev/net/tun`: IP packets without an Ethernet header, with room for what is
+/// offloaded.
+pub(crate) fn make_tun(file: &impl AsFd, name: &str) -> io::Result<()> {
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let mut request =
+        InterfaceRequest { name: [0; 16], flags: flags as libc::c_short, rest: [0; 22] };
+    request.name[..name.len()].copy_from_slice(name.as_bytes());
+    // SAFETY: the request is a whole `struct ifreq`, which the call reads.
+    unsafe { ioctl::set_iff(file.as_fd().as_raw_fd(), &request) }?;
+    Ok(())
+}
+
+/// Has the kernel leave checksums, and the cutting of TCP's streams over IPv4 into packets, to us.
+pub(crate) fn offload_tun(file: &impl AsFd) -> io::Result<()> {
+    let what = libc::TUN_F_CSUM | libc::TUN_F_TSO4;
+    // SAFETY: the call takes a number and no pointer.
+    unsafe { ioctl::set_offload(file.as_fd().as_raw_fd(), what as libc::c_int) }?;
+    Ok(())
+}
+
+/// Gives the calling thread, and none that it starts, precedence over all that is not real-time; and has its timers
+/// fire when they are due.
+pub(crate) fn be_real_time() -> io::Result<()> {
+    let lowest = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the parameters live as long as the call.
+    let result = unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const lowest)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Takes that back.
+pub(crate) fn be_ordinary() {
+    let none = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the parameters live as long as the call.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
+}
+
+/// `struct tcp_info` of `linux/tcp.h`, up to what is used.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TcpInfo {
+    bytes: [u8; 8],
+    pub(crate) rto: u32,
+    pub(crate) ato: u32,
+    pub(crate) snd_mss: u32,
+    pub(crate) rcv_mss: u32,
+    pub(crate) unacked: u32,
+    pub(crate) sacked: u32,
+    pub(crate) lost: u32,
+    pub(crate) retrans: u32,
+    pub(crate) fackets: u32,
+    times: [u32; 4],
+    pub(crate) pmtu: u32,
+    pub(crate) rcv_ssthresh: u32,
+    /// Microseconds.
+    pub(crate) rtt: u32,
+    pub(crate) rttvar: u32,
+    pub(crate) snd_ssthresh: u32,
+    /// Packets.
+    pub(crate) snd_cwnd: u32,
+    pub(crate) advmss: u32,
+    pub(crate) reordering: u32,
+    rcv_rtt: u32,
+    rcv_space: u32,
+    /// Packets.
+    pub(crate) total_retrans: u32,
+    /// Bytes a second; all ones for none.
+    pub(crate) pacing_rate: u64,
+    max_pacing_rate: u64,
+    pub(crate) bytes_acked: u64,
+    pub(crate) bytes_received: u64,
+    segs: [u32; 2],
+    pub(crate) notsent_bytes: u32,
+    /// Microseconds.
+    pub(crate) min_rtt: u32,
+    data_segs: [u32; 2],
+    delivery_rate: u64,
+    busy_times: [u64; 3],
+    delivered: [u32; 2],
+    bytes_sent: u64,
+    pub(crate) bytes_retrans: u64,
+    dsack_dups: u32,
+    reord_seen: u32,
+    rcv_ooopack: u32,
+    pub(crate) snd_wnd: u32,
+}
+
+/// What the kernel tells of a connection; what it does not know is zero.
+pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
+    let mut info = MaybeUninit::<TcpInfo>::zeroed();
+    let mut len = size_of::<TcpInfo>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes, and any bytes are a `TcpInfo`.
+    let result = unsafe {
+        let fd = socket.as_fd().as_raw_fd();
+        libc::getsockopt(
+            fd,
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut len,
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was zeroed, and is made of numbers only.
+    Ok(unsafe { info.assume_init() })
+}

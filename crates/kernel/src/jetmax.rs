@@ -1,0 +1,276 @@
+//! JetMax: `bpf/laws/jetmax.h`.
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+/// JetMax at one output queue.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JetmaxPort {
+    capacity: u64,
+    input: u64,
+    responsive: u64,
+    sum_x: u64,
+    interval_us: u64,
+    interval_at_ns: u64,
+    id: u32,
+    number: u32,
+    fair_field: u32,
+    load_field: u32,
+    input_bw: u64,
+    unresponsive_bw: u64,
+    flows: u64,
+    fair: u64,
+}
+
+/// What routers read and write of a packet with data, as it is in the option.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JetmaxHeader {
+    bottleneck: u32,
+    proposed: u32,
+    fair: u32,
+    number: u32,
+    proposed_fair: u32,
+    load: u32,
+    rate: u32,
+    marker: u32,
+}
+
+/// What a receiver returns, as it is in the option.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JetmaxAnswer {
+    router: u32,
+    fair: u32,
+    number: u32,
+    marker: u32,
+}
+
+/// JetMax at one sender.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JetmaxSender {
+    allowed: u64,
+    desired: u64,
+    fair: u64,
+    bottleneck: u32,
+    settling: u32,
+    marker: u32,
+    first: u32,
+}
+
+// Safe for the reasons given in `xcp.rs`; arrays go by reference, and their lengths are the C's.
+unsafe extern "C" {
+    safe fn rw_native_jetmax_init(port: &mut JetmaxPort, capacity: u64, id: u32, now_ns: u64);
+    safe fn rw_native_jetmax_timers(port: &mut JetmaxPort, now_ns: u64);
+    safe fn rw_native_jetmax_packet(
+        port: &mut JetmaxPort,
+        now_ns: u64,
+        size: u64,
+        header: Option<&mut JetmaxHeader>,
+    );
+    safe fn rw_native_jetmax_target(port: &JetmaxPort) -> u64;
+    safe fn rw_native_jetmax_answer(header: &JetmaxHeader, answer: &mut JetmaxAnswer);
+    safe fn rw_native_jetmax_start(sender: &mut JetmaxSender, window: u64, rtt_us: u64);
+    safe fn rw_native_jetmax_send(sender: &JetmaxSender, header: &mut JetmaxHeader);
+    safe fn rw_native_jetmax_heard(
+        sender: &mut JetmaxSender,
+        answer: &JetmaxAnswer,
+        least: u64,
+        may_grow: u32,
+    );
+    safe fn rw_native_jetmax_loss(sender: &mut JetmaxSender, least: u64);
+    safe fn rw_native_jetmax_read(words: &[u32; 6], header: &mut JetmaxHeader);
+    safe fn rw_native_jetmax_read_answer(words: &[u32; 6], answer: &mut JetmaxAnswer);
+    safe fn rw_native_jetmax_write(
+        header: &JetmaxHeader,
+        answer: &JetmaxAnswer,
+        words: &mut [u32; 6],
+    );
+    safe fn rw_native_jetmax_read_alone(words: &[u32; 2], answer: &mut JetmaxAnswer);
+    safe fn rw_native_jetmax_write_alone(answer: &JetmaxAnswer, words: &mut [u32; 2]);
+    safe fn rw_native_rate_real(rate: u64) -> u32;
+    safe fn rw_native_real_rate(field: u32) -> u64;
+}
+
+/// All ones, `RW_REAL_UNKNOWN`.
+const UNKNOWN: u32 = 0x00ff_ffff;
+
+fn known(field: u32) -> Option<Throughput> {
+    (field != UNKNOWN).then(|| Throughput::new(rw_native_real_rate(field) as f64))
+}
+
+impl JetmaxPort {
+    /// A port of a link of this capacity; `id` tells the routers of a way apart.
+    pub fn new(capacity: Rate, id: u16, now: Time) -> JetmaxPort {
+        let mut port = JetmaxPort::default();
+        let capacity = capacity.throughput().get() as u64;
+        rw_native_jetmax_init(&mut port, capacity, id.into(), now.ps() / 1000);
+        port
+    }
+    /// A packet comes.
+    pub fn on_packet(&mut self, now: Time, size: Bytes, header: Option<&mut JetmaxHeader>) {
+        rw_native_jetmax_packet(self, now.ps() / 1000, size.get(), header);
+    }
+    /// Carries out what is due.
+    pub fn on_timer(&mut self, now: Time) {
+        rw_native_jetmax_timers(self, now.ps() / 1000);
+    }
+    /// When [`JetmaxPort::on_timer`] is due.
+    pub fn next_timer(&self) -> Time {
+        Time::from_ps(self.interval_at_ns.saturating_mul(1000))
+    }
+    /// The link's capacity has changed.
+    pub fn set_capacity(&mut self, capacity: Rate) {
+        self.capacity = capacity.throughput().get() as u64;
+    }
+    /// What it shares out, `gamma C`.
+    pub fn target(&self) -> Throughput {
+        Throughput::new(rw_native_jetmax_target(self) as f64)
+    }
+    /// What came in the last interval from flows bound elsewhere.
+    pub fn unresponsive(&self) -> Throughput {
+        Throughput::new(self.unresponsive_bw as f64)
+    }
+    /// How many flows were bound here in it.
+    pub fn flows(&self) -> f64 {
+        self.flows as f64 / 65536.0
+    }
+    /// What each of them is given.
+    pub fn fair(&self) -> Throughput {
+        Throughput::new(self.fair as f64)
+    }
+}
+
+impl JetmaxHeader {
+    /// Of a sender bound by that router, 0 for none, at that rate.
+    pub fn new(bottleneck: u16, rate: Throughput) -> JetmaxHeader {
+        JetmaxHeader {
+            bottleneck: bottleneck.into(),
+            fair: UNKNOWN,
+            proposed_fair: UNKNOWN,
+            rate: rw_native_rate_real(rate.get() as u64),
+            ..JetmaxHeader::default()
+        }
+    }
+    /// What its router gives, once it has said so.
+    pub fn fair(&self) -> Option<Throughput> {
+        known(self.fair)
+    }
+    /// What another router would give, and which that is.
+    pub fn proposed(&self) -> Option<(u32, Throughput)> {
+        known(self.proposed_fair).map(|fair| (self.proposed, fair))
+    }
+    /// At which its sender sends.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new(rw_native_real_rate(self.rate) as f64)
+    }
+    /// Of these words of the option.
+    pub fn from_words(words: &[u32; 6]) -> JetmaxHeader {
+        let mut header = JetmaxHeader::default();
+        rw_native_jetmax_read(words, &mut header);
+        header
+    }
+    /// The option's words, with an answer.
+    pub fn to_words(&self, answer: &JetmaxAnswer) -> [u32; 6] {
+        let mut words = [0; 6];
+        rw_native_jetmax_write(self, answer, &mut words);
+        words
+    }
+}
+
+/// No router has been heard.
+impl Default for JetmaxAnswer {
+    fn default() -> JetmaxAnswer {
+        JetmaxAnswer { router: 0, fair: UNKNOWN, number: 0, marker: 0 }
+    }
+}
+
+impl JetmaxAnswer {
+    /// To a packet with this header.
+    pub fn to(header: &JetmaxHeader) -> JetmaxAnswer {
+        let mut answer = JetmaxAnswer::default();
+        rw_native_jetmax_answer(header, &mut answer);
+        answer
+    }
+    /// What to go for, once a router has said so.
+    pub fn fair(&self) -> Option<Throughput> {
+        known(self.fair)
+    }
+    /// The router to be bound by from now on; 0 for the one that is.
+    pub fn router(&self) -> u32 {
+        self.router
+    }
+    /// Of the words of an option with a header.
+    pub fn from_words(words: &[u32; 6]) -> JetmaxAnswer {
+        let mut answer = JetmaxAnswer::default();
+        rw_native_jetmax_read_answer(words, &mut answer);
+        answer
+    }
+    /// Of the words of one that is alone.
+    pub fn from_words_alone(words: &[u32; 2]) -> JetmaxAnswer {
+        let mut answer = JetmaxAnswer::default();
+        rw_native_jetmax_read_alone(words, &mut answer);
+        answer
+    }
+    /// The words of an option without a header.
+    pub fn to_words_alone(&self) -> [u32; 2] {
+        let mut words = [0; 2];
+        rw_native_jetmax_write_alone(self, &mut words);
+        words
+    }
+}
+
+impl JetmaxSender {
+    /// A sender that would like to send at this rate.
+    pub fn new(desired: Throughput) -> JetmaxSender {
+        JetmaxSender { desired: desired.get() as u64, ..JetmaxSender::default() }
+    }
+    /// The first RTT is known: `window` may go in each.
+    pub fn start(&mut self, window: Bytes, rtt: Duration) {
+        rw_native_jetmax_start(self, window.get(), rtt.ps() / 1_000_000);
+    }
+    /// A packet leaves.
+    pub fn on_send(&self) -> JetmaxHeader {
+        let mut header = JetmaxHeader::default();
+        rw_native_jetmax_send(self, &mut header);
+        header
+    }
+    /// The other end's answer has come.
+    pub fn on_ack(&mut self, answer: &JetmaxAnswer, least: Throughput, may_grow: bool) {
+        rw_native_jetmax_heard(self, answer, least.get() as u64, u32::from(may_grow));
+    }
+    /// A loss was noticed.
+    pub fn on_loss(&mut self, least: Throughput) {
+        rw_native_jetmax_loss(self, least.get() as u64);
+    }
+    /// What it may send at; zero before the first RTT is known.
+    pub fn rate(&self) -> Throughput {
+        Throughput::new((self.allowed >> 8) as f64)
+    }
+    /// What it goes for.
+    pub fn fair(&self) -> Throughput {
+        Throughput::new(self.fair as f64)
+    }
+    /// The router that it is bound by, 0 while it knows of none.
+    pub fn bottleneck(&self) -> u32 {
+        self.bottleneck
+    }
+}
+
+#[cfg(test)]
+mod layout {
+    use super::*;
+
+    crate::tests::laid_out_as_in_c! {
+        port: JetmaxPort, rw_layout_of_rw_jetmax, [
+            capacity, input, responsive, sum_x, interval_us, interval_at_ns, id, number, fair_field, load_field,
+            input_bw, unresponsive_bw, flows, fair
+        ];
+        header: JetmaxHeader, rw_layout_of_rw_jetmax_header,
+            [bottleneck, proposed, fair, number, proposed_fair, load, rate, marker];
+        answer: JetmaxAnswer, rw_layout_of_rw_jetmax_answer, [router, fair, number, marker];
+        sender: JetmaxSender, rw_layout_of_rw_jetmax_sender,
+            [allowed, desired, fair, bottleneck, settling, marker, first];
+    }
+}

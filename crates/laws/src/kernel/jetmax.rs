@@ -1,0 +1,263 @@
+//! JetMax as the kernel runs it.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use ratewire_kernel::{JetmaxAnswer, JetmaxHeader, JetmaxPort, JetmaxSender};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use super::header;
+use super::sending::Sending as Congestion;
+use super::{CAPACITY, DESIRED};
+use crate::law::{
+    Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
+    Port, PortQueue, Sending, Sink, Source,
+};
+use crate::options::{OptionError, Options};
+use crate::reason::{Bound, Figure, Reason};
+
+const EXID: u16 = 0x526a;
+const WITH_DATA: usize = 28;
+const ALONE: usize = 12;
+
+/// JetMax as the kernel runs it, with its parameters.
+#[derive(Clone, Debug)]
+pub struct JetmaxKernel {
+    desired: Option<Rate>,
+    capacity: Option<Rate>,
+}
+
+impl Law for JetmaxKernel {
+    type Header = JetmaxKernelHeader;
+    type Source = JetmaxKernelSource;
+    type Port = JetmaxKernelPort;
+    type Sink = JetmaxKernelSink;
+
+    const INFO: LawInfo = LawInfo {
+        name: "jetmax@kernel",
+        title: "JetMax in the kernel",
+        summary: "JetMax in integers: the very code that `ratewire live` loads",
+        explanation: include_str!("jetmax.md"),
+        operations: "",
+        options: &[DESIRED, CAPACITY],
+    };
+
+    fn from_options(o: &Options) -> Result<JetmaxKernel, OptionError> {
+        Ok(JetmaxKernel { desired: o.rate("desired"), capacity: o.rate("capacity") })
+    }
+    fn source(&self, flow: &FlowContext) -> JetmaxKernelSource {
+        let desired = self.desired.unwrap_or(flow.line_rate).throughput();
+        JetmaxKernelSource { sender: JetmaxSender::new(desired), congestion: Congestion::new(flow) }
+    }
+    fn port(&self, link: &LinkContext) -> Option<JetmaxKernelPort> {
+        let capacity = self.capacity.unwrap_or(link.rate);
+        // As the kernel's, which are drawn by lot, 16 bits; those of a way are apart where links number less than that.
+        let id = (link.id % u32::from(u16::MAX) + 1) as u16;
+        let port = JetmaxPort::new(capacity, id, Time::ZERO);
+        Some(JetmaxKernelPort { port, capacity_is_set: self.capacity.is_some() })
+    }
+    fn sink(&self, _: &FlowContext) -> Option<JetmaxKernelSink> {
+        Some(JetmaxKernelSink::default())
+    }
+    fn header_len(&self) -> Bytes {
+        Bytes::new(WITH_DATA as u64)
+    }
+    fn encode(&self, h: &JetmaxKernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        match h {
+            JetmaxKernelHeader::Request(request) => {
+                header::put(EXID, &request.to_words(&JetmaxAnswer::default()), bytes)
+            }
+            JetmaxKernelHeader::Answer(answer) => {
+                header::put(EXID, &answer.to_words_alone(), bytes)
+            }
+        }
+    }
+    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<JetmaxKernelHeader, HeaderError> {
+        let words = header::get(EXID, bytes, ALONE, WITH_DATA)?;
+        Ok(match <[u32; 6]>::try_from(words.as_slice()) {
+            Ok(words) => JetmaxKernelHeader::Request(JetmaxHeader::from_words(&words)),
+            Err(_) => {
+                let words = [words[0], words[1]];
+                JetmaxKernelHeader::Answer(JetmaxAnswer::from_words_alone(&words))
+            }
+        })
+    }
+    fn fields(&self, header: &JetmaxKernelHeader) -> Vec<Figure> {
+        let request = match header {
+            JetmaxKernelHeader::Answer(answer) => {
+                return answer
+                    .fair()
+                    .map(|fair| Figure::rate("fair", fair.get()))
+                    .into_iter()
+                    .collect();
+            }
+            JetmaxKernelHeader::Request(request) => request,
+        };
+        let mut fields = vec![Figure::rate("rate", request.rate().get())];
+        fields.extend(request.fair().map(|fair| Figure::rate("fair", fair.get())));
+        if let Some((router, fair)) = request.proposed() {
+            fields.push(Figure::one("proposed", f64::from(router)));
+            fields.push(Figure::rate("proposed_fair", fair.get()));
+        }
+        fields
+    }
+}
+
+/// A header of JetMax in the kernel. In the option both go with data; data is one way here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JetmaxKernelHeader {
+    /// What routers read and write, on packets with data.
+    Request(JetmaxHeader),
+    /// What the receiver returns.
+    Answer(JetmaxAnswer),
+}
+
+impl JetmaxKernelHeader {
+    fn request(&mut self) -> Option<&mut JetmaxHeader> {
+        match self {
+            JetmaxKernelHeader::Request(request) => Some(request),
+            JetmaxKernelHeader::Answer(_) => None,
+        }
+    }
+}
+
+/// JetMax's integers at one output queue.
+#[derive(Clone, Debug)]
+pub struct JetmaxKernelPort {
+    port: JetmaxPort,
+    capacity_is_set: bool,
+}
+
+impl Port for JetmaxKernelPort {
+    type Header = JetmaxKernelHeader;
+
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut JetmaxKernelHeader>,
+        _: PortQueue,
+    ) {
+        self.port.on_packet(now, size, header.and_then(JetmaxKernelHeader::request));
+    }
+    fn on_departure(
+        &mut self,
+        _: Time,
+        _: Bytes,
+        _: Option<&mut JetmaxKernelHeader>,
+        _: PortQueue,
+    ) {
+    }
+    fn next_timer(&self) -> Time {
+        self.port.next_timer()
+    }
+    fn on_timer(&mut self, now: Time, _: PortQueue) {
+        self.port.on_timer(now);
+    }
+    fn on_rate_change(&mut self, _now: Time, rate: Rate) {
+        if !self.capacity_is_set {
+            self.port.set_capacity(rate);
+        }
+    }
+    fn reason(&self) -> Reason {
+        Reason::new(
+            "g = (gamma C - u) / N, u what comes from flows bound elsewhere, N flows bound here",
+            [
+                Figure::rate("g", self.port.fair().get()),
+                Figure::rate("gamma C", self.port.target().get()),
+                Figure::rate("u", self.port.unresponsive().get()),
+                Figure::one("N", self.port.flows()),
+            ],
+        )
+    }
+}
+
+/// The sender's part.
+#[derive(Clone, Debug)]
+pub struct JetmaxKernelSource {
+    sender: JetmaxSender,
+    congestion: Congestion,
+}
+
+impl JetmaxKernelSource {
+    fn start(&mut self, srtt: Duration) {
+        self.congestion.srtt = srtt;
+        if self.sender.rate() == Throughput::ZERO && !srtt.is_zero() {
+            self.sender.start(self.congestion.first_window(), srtt);
+        }
+    }
+}
+
+impl Source for JetmaxKernelSource {
+    type Header = JetmaxKernelHeader;
+
+    fn on_opened(&mut self, _: Time, rtt: Option<Duration>, _: Option<&JetmaxKernelHeader>) {
+        if let Some(rtt) = rtt {
+            self.start(rtt);
+        }
+    }
+
+    fn on_send(&mut self, _: &Sending) -> Option<JetmaxKernelHeader> {
+        Some(JetmaxKernelHeader::Request(self.sender.on_send()))
+    }
+
+    fn on_ack(&mut self, acked: &Acked, header: Option<&JetmaxKernelHeader>) {
+        self.start(acked.srtt);
+        let Some(JetmaxKernelHeader::Answer(answer)) = header else { return };
+        let least = self.congestion.least();
+        self.sender.on_ack(answer, least, !self.congestion.repairing);
+    }
+
+    fn on_congestion(&mut self, noticed: &Noticed) {
+        if self.congestion.on_signal(noticed.signal) {
+            self.sender.on_loss(self.congestion.least());
+        }
+    }
+
+    fn on_recovered(&mut self, _now: Time) {
+        self.congestion.repairing = false;
+    }
+
+    fn window(&self) -> Bytes {
+        self.congestion.window(self.sender.rate())
+    }
+
+    fn pacing(&self) -> Option<Throughput> {
+        self.congestion.pacing(self.sender.rate())
+    }
+
+    fn reason(&self) -> Reason {
+        let figures = [
+            Figure::rate("rate", self.sender.rate().get()),
+            Figure::rate("g", self.sender.fair().get()),
+            Figure::one("bottleneck", f64::from(self.sender.bottleneck())),
+            Figure::seconds("RTT", self.congestion.srtt.secs()),
+        ];
+        if self.congestion.repairing {
+            let equation = "a loss is being repaired: the rate was halved and does not grow";
+            return Reason::new(equation, figures).bound(Bound::Source);
+        }
+        let equation =
+            "rate += tau (g - rate) once a round trip, g the fair rate of the bottleneck";
+        Reason::new(equation, figures).bound(Bound::LastChange)
+    }
+}
+
+/// The receiver's part: answers the newest packet.
+#[derive(Clone, Debug, Default)]
+pub struct JetmaxKernelSink {
+    answer: JetmaxAnswer,
+}
+
+impl Sink for JetmaxKernelSink {
+    type Header = JetmaxKernelHeader;
+
+    fn on_data(&mut self, _now: Time, header: &JetmaxKernelHeader) {
+        if let JetmaxKernelHeader::Request(request) = header {
+            self.answer = JetmaxAnswer::to(request);
+        }
+    }
+    fn on_ack(&mut self, _now: Time) -> Option<JetmaxKernelHeader> {
+        Some(JetmaxKernelHeader::Answer(self.answer))
+    }
+}

@@ -1,0 +1,77 @@
+//! How true a run in real time was to time, as the report has it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::{count, percent, seconds};
+
+/// How true a run in real time was to time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FidelitySummary {
+    /// Whether the figures of the run can be relied on.
+    pub holds: bool,
+    /// Packets that left the network.
+    pub packets: u64,
+    /// Share of them that left more than 1 ms after the model had them leave.
+    pub late_share: f64,
+    /// Lateness that 99 of 100 packets did not exceed, seconds.
+    pub lateness_p99_s: f64,
+    /// The largest lateness, seconds.
+    pub lateness_max_s: f64,
+    /// The longest time in which hosts were not looked at, seconds.
+    pub longest_absence_s: f64,
+    /// Packets that hosts' devices dropped because the network did not take them.
+    pub dropped_by_devices: u64,
+    /// Packets that hosts' kernels did not take.
+    pub refused_by_hosts: u64,
+    /// Packets for no host of the scenario.
+    pub stray: u64,
+    /// Whether hosts hand over many packets at once.
+    pub offloads: bool,
+    /// Whether the network had precedence over programs.
+    pub real_time: bool,
+}
+
+impl FidelitySummary {
+    /// The verdict, in a sentence or two.
+    pub fn text(&self) -> String {
+        let late = percent(self.late_share);
+        let (p99, max) = (seconds(Some(self.lateness_p99_s)), seconds(Some(self.lateness_max_s)));
+        let verdict =
+            if self.holds { "holds" } else { "DOES NOT HOLD: do not rely on the figures" };
+        let mut text = format!(
+            "fidelity {verdict}. {late} of {} packets were later than 1 ms (99th percentile {p99}, worst {max})",
+            count(self.packets)
+        );
+        let lost = [
+            (self.dropped_by_devices, "dropped by hosts' devices"),
+            (self.refused_by_hosts, "not taken by hosts"),
+            (self.stray, "for no host"),
+        ];
+        for (packets, what) in lost.into_iter().filter(|(packets, _)| *packets > 0) {
+            text += &format!(", {} {what}", count(packets));
+        }
+        let given = |is: bool, what: &str| if is { what.into() } else { format!("no {what}") };
+        format!(
+            "{text}; {}, {}",
+            given(self.offloads, "offloads"),
+            given(self.real_time, "real-time priority")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_names_what_was_lost_and_what_was_missing() {
+        let run = FidelitySummary { packets: 10, late_share: 0.5, stray: 3, ..Default::default() };
+        let text = run.text();
+        assert!(text.starts_with("fidelity DOES NOT HOLD"), "{text}");
+        assert!(text.contains("3 for no host") && !text.contains("not taken"), "{text}");
+        assert!(text.ends_with("no offloads, no real-time priority"), "{text}");
+        let good = FidelitySummary { holds: true, offloads: true, ..run };
+        assert!(good.text().starts_with("fidelity holds."), "{}", good.text());
+    }
+}

@@ -1,0 +1,136 @@
+//! What is said of a run agrees with itself and with the run.
+
+use ratewire_report::{FlowSummary, Run};
+use ratewire_run::{Labels, explain};
+use ratewire_scenario::Scenario;
+use ratewire_sim::record::{
+    FlowCompleted, FlowId, FlowSample, FlowStarted, Followed, LinkSample, NoRecorder, Recorder,
+};
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Duration, Time};
+
+fn setup(text: &str) -> Setup {
+    let scenario =
+        Scenario::parse("test.toml", text, &|_| Err(std::io::Error::other("no such file")));
+    let scenario = scenario.unwrap_or_else(|all| panic!("{all:?}"));
+    scenario.setup(None, None).unwrap_or_else(|all| panic!("{all:?}"))
+}
+
+fn run(text: &str) -> Run {
+    ratewire_run::run(&setup(text), &Labels::default(), None, &mut NoRecorder).unwrap().0
+}
+
+/// A peer, a switch and three members.
+fn ensemble(more: &str) -> String {
+    let mut text =
+        "duration = \"10 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"custom\"\n".to_string();
+    for node in ["c", "a1", "a2", "a3"] {
+        text += &format!("[[node]]\nname = \"{node}\"\n");
+    }
+    text += "[[node]]\nname = \"q\"\nhost = false\n";
+    for (node, rate) in [("c", 20), ("a1", 2), ("a2", 30), ("a3", 30)] {
+        text += &format!(
+            "[[link]]\nbetween = [\"q\", \"{node}\"]\nrate = \"{rate} Mbit/s\"\ndelay = \"3 ms\"\n"
+        );
+    }
+    text + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"q\"\nmembers = [\"a*\"]\n" + more
+}
+
+/// What `--why` says of a flow at a time.
+#[derive(Default)]
+struct Asked(Vec<Followed>);
+
+impl Recorder for Asked {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, _: &LinkSample) {}
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+    fn followed(&mut self, followed: &Followed) {
+        self.0.extend(followed.asked.then(|| followed.clone()));
+    }
+}
+
+fn why(text: &str, flow: &str, at: Duration) -> String {
+    let mut setup = setup(text);
+    let id = setup.flows.iter().position(|known| known.name == flow).unwrap();
+    setup.follow.asked = Some((FlowId(id as u32), Time::ZERO + at));
+    let mut asked = Asked::default();
+    ratewire_run::run(&setup, &Labels::default(), None, &mut asked).unwrap();
+    explain(&asked.0[0], &setup, &Labels::default())
+}
+
+/// Two hosts fill a switch that pauses them; nothing else holds them.
+#[test]
+fn a_pause_is_told_with_its_link_and_threshold() {
+    let mut text = "duration = \"1 s\"\nlaw = \"noq\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
+        link = { rate = \"1 Gbit/s\", delay = \"1 us\", queue = \"50 packets\", sockets = \"in-turn\", \
+        pause = { xoff = \"30 KB\" } }\n[transport]\nreceive_window = \"1 GB\"\n"
+        .to_string();
+    for from in ["h1", "h2"] {
+        text += &format!("[[flow]]\nfrom = \"{from}\"\nto = \"h3\"\n");
+    }
+    let said = why(&text, "h1->h3", Duration::from_millis(500));
+    assert!(said.contains("Bound by pause of h1->r1, told by the buffer of r1"), "{said}");
+    assert!(said.contains("xoff = 30.0 KB"), "{said}");
+    assert!(said.contains("of that: the buffer of r1 held more than 30 KB"), "{said}");
+    // What it waited, and was paused of that, are times of microseconds to milliseconds.
+    assert!(said.contains("paused = ") && said.contains("waited = "), "{said}");
+    // One alone is held by nothing but the rate of its own link.
+    let alone = text.replace("[[flow]]\nfrom = \"h2\"\nto = \"h3\"\n", "");
+    let said = why(&alone, "h1->h3", Duration::from_millis(500));
+    assert!(said.contains("Bound by h1->r1, which is the sender's own"), "{said}");
+    let unlimited = text.replace("1 GB", "unlimited");
+    let said = why(&unlimited, "h1->h3", Duration::from_millis(500));
+    assert!(
+        said.contains("           no window") && said.contains("receiver's window = none"),
+        "{said}"
+    );
+}
+
+/// Through a switch, to the member and back.
+#[test]
+fn an_ensembles_packet_is_followed_past_its_switch() {
+    let at = Duration::from_secs(5);
+    // The peer's cable holds the members; that of one member the peer.
+    let said = why(&ensemble("direction = \"inbound\"\n"), "kv", at);
+    assert!(said.contains("its switch sends it on in kv.a"), "{said}");
+    assert!(said.contains("q->a") && said.contains("acknowledged, carrying"), "{said}");
+    assert!(said.contains("Bound by q->a1") || said.contains("Bound by c->q"), "{said}");
+    let said = why(&ensemble("direction = \"outbound\"\n"), "kv.a2.out", at);
+    assert!(said.contains("its switch sends it on in kv.out"), "{said}");
+    assert!(said.contains("Bound by q->c"), "{said}");
+}
+
+/// Of cables of which one is slowest and another loaded, figures are about the latter, by name.
+#[test]
+fn the_loaded_link_is_what_verdicts_are_about() {
+    let more = "direction = \"inbound\"\nrouting = { weighted = [1, 98, 1] }\n";
+    let run = run(&ensemble(more));
+    let table = ratewire_report::table::render(&[run], &ratewire_report::table::Options::default());
+    assert!(table.contains("utilisation and queue (packets) of c->q"), "{table}");
+}
+
+/// Members that differ by much, each with an end: every byte counts once, however long a flow lasted.
+#[test]
+fn shares_of_ensembles_are_parts_of_one_total() {
+    let run = run(&ensemble("size = \"600 KB\"\n"));
+    let flows = &run.summary.flows;
+    let share = |name: &str| -> f64 {
+        let of = |flow: &&FlowSummary| flow.name == name;
+        flows.iter().find(of).unwrap_or_else(|| panic!("no {name}")).share
+    };
+    // 600 KB there, three times as much back.
+    for (name, wanted) in [("kv", 0.25), ("kv.out", 0.75), ("kv.a1.out", 0.25)] {
+        assert!((share(name) - wanted).abs() < 1e-12, "{name}: {}", share(name));
+    }
+    let there: f64 = (1..=3).map(|i| share(&format!("kv.a{i}"))).sum();
+    assert!((there - share("kv")).abs() < 1e-12, "{there}");
+    assert!(flows.iter().all(|flow| flow.completion_s.is_some()));
+    // Transfers are those of applications: one of the peer, three of the members.
+    assert_eq!(run.summary.completions.map(|all| all.flows), Some(4));
+    assert_eq!(run.summary.unfinished_flows, Some(0));
+    // And the total that is drawn is of what arrives.
+    let total = &run.collected.total_goodput_bps;
+    let bytes: f64 = total.values().sum::<f64>() * total.interval().secs() / 8.0;
+    assert!((bytes / 2.4e6 - 1.0).abs() < 0.01, "{bytes}");
+}

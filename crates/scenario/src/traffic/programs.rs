@@ -1,0 +1,63 @@
+//! `[[program]]`, and flows whose data a program sends.
+
+use ratewire_net::spec::NodeId;
+use ratewire_sim::setup::{FlowSpec, ProgramSpec};
+use ratewire_units::Time;
+
+use super::Senders;
+use crate::section::Section;
+
+/// Reads all `[[program]]` tables.
+pub(crate) fn read(root: &Section<'_>, senders: &Senders<'_>) -> Vec<ProgramSpec> {
+    let sections = root.sections("program", &["program"]);
+    let mut programs = Vec::new();
+    for section in sections {
+        programs.extend(one(&section, senders));
+        section.finish();
+    }
+    programs
+}
+
+fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
+    let context = section.context;
+    let (host, run, start) = (section.text("host"), section.text("run"), section.time("start"));
+    let (host, run) = (host?, run?);
+    let node = senders.net.expect_node(context, host)?;
+    check_text(section, run.value);
+    if let Some(start) = start.filter(|start| start.value >= senders.duration) {
+        context
+            .warning(start.span, "this program never starts")
+            .help(format!("the run ends at {}", senders.duration));
+    }
+    let start = start.map(|start| Time::ZERO + start.value);
+    Some(ProgramSpec { host: NodeId(node as u32), run: run.value.into(), start, flow: None })
+}
+
+/// The program that sends a flow's data, where `[[flow]]` names one; `index` is the flow's.
+pub(super) fn of_flow(
+    section: &Section<'_>,
+    flow: &FlowSpec,
+    index: usize,
+    is_one_of_many: bool,
+) -> Option<ProgramSpec> {
+    let run = section.text("run")?;
+    check_text(section, run.value);
+    if is_one_of_many {
+        section
+            .context
+            .error(run.span, "one program cannot be the sender of several flows")
+            .help("write a [[flow]] for each, without `*` and `count`");
+        return None;
+    }
+    let host = if section.word_or("run_at") == "to" { flow.to } else { flow.from };
+    Some(ProgramSpec { host, run: run.value.into(), start: Some(flow.start), flow: Some(index) })
+}
+
+fn check_text(section: &Section<'_>, run: &str) {
+    if run.trim().is_empty() {
+        section
+            .context
+            .error(section.span, "`run` names no program")
+            .help("for example \"iperf3 -s\"");
+    }
+}

@@ -1,0 +1,145 @@
+//! What is written and does nothing is told.
+
+mod common;
+
+use common::{dumbbell, flow, scenario, shown, warned};
+
+/// Hosts `a` and `b` at a switch, and `c` behind it.
+fn star(inputs: &str, output: &str) -> String {
+    let mut text =
+        "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"custom\"\n".to_string();
+    for node in ["a", "b", "c"] {
+        text += &format!("[[node]]\nname = \"{node}\"\n");
+    }
+    text += "[[node]]\nname = \"s\"\nhost = false\n";
+    let mut link = |from: &str, to: &str, more: &str| {
+        text += &format!(
+            "[[link]]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n{more}\n"
+        );
+    };
+    link("a", "s", inputs);
+    link("b", "s", inputs);
+    link("s", "c", output);
+    text + "[[flow]]\nfrom = \"a\"\nto = \"c\"\n"
+}
+
+#[test]
+fn a_queue_that_nothing_waits_in_is_told() {
+    let unused = "queue = \"9 packets\"\nreverse = { queue = \"8 packets\", pause = true }";
+    let said = warned(&star("pause = true", unused));
+    assert!(said.contains("`queue` of \"s->c\" means nothing here"), "{said}");
+    // The host at the other end has a queue, and so has a switch with an input that is not paused.
+    for (inputs, output) in [
+        ("pause = true", "queue = \"9 packets\"\nreverse = { pause = true }"),
+        ("pause = true", "queue = \"9 packets\"\nreverse = { queue = \"8 packets\" }"),
+        ("", unused),
+        ("pause = true", "reverse = { pause = true }"),
+        ("pause = true\nqueue = \"9 packets\"", "reverse = { pause = true }"),
+    ] {
+        assert_eq!(warned(&star(inputs, output)), "", "{inputs} {output}");
+    }
+}
+
+/// A scenario of an ensemble at the switch of [`star`].
+fn ensemble(more: &str) -> String {
+    star("", "") + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"s\"\n" + more + "\n"
+}
+
+#[test]
+fn what_comes_after_the_end_is_told() {
+    let said = warned(&ensemble(
+        "start = \"2 s\"\n\
+         members = [{ node = \"a\", fails = [\"1 s .. 3 s\", \"4 s .. 5 s\"] }, { node = \"b\", idle = [\"2 s .. 3 s\"] }]",
+    ));
+    for wanted in [
+        "this ensemble never starts",
+        "`fails` of \"a\" comes to nothing from 4 s on",
+        "`idle` of \"b\" comes to nothing from 2 s on",
+    ] {
+        assert!(said.contains(wanted), "{said}");
+    }
+    assert_eq!(
+        warned(&ensemble("members = [{ node = \"a\", fails = [\"1 s .. 3 s\"] }, \"b\"]")),
+        ""
+    );
+}
+
+#[test]
+fn overlays_whose_prices_or_salaries_stand_still_are_told() {
+    let overlay = |more: &str| {
+        let group = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n";
+        let text = dumbbell(&format!("[overlay]\nlinks = [[\"s1\", \"d1\"]]\n{more}\n{group}"));
+        warned(&text.replace("xcp", "newreno"))
+    };
+    assert!(overlay("interval = \"10 s\"").contains("prices are told once and never again"));
+    let said = overlay("threshold = 60\ncap = 50");
+    assert!(said.contains("a threshold of $60 is more than a client may ever hold"), "{said}");
+    assert_eq!(overlay("interval = \"9 s\"\nthreshold = 50\ncap = 50"), "");
+}
+
+#[test]
+fn expectations_that_decide_nothing_are_told() {
+    let expect = |metric: &str, link: &str, bound: &str| {
+        let more = format!("{}[[expect]]\nmetric = \"{metric}\"\n{link}{bound}\n", flow());
+        warned(&dumbbell(&more))
+    };
+    let link = "link = \"bottleneck\"\n";
+    for (metric, link, bound) in [
+        ("utilisation", link, "min = 0"),
+        ("utilisation", link, "max = 1.5"),
+        ("utilisation", link, "equals = 0.5\ntolerance = 0.5"),
+        ("drops", "", "min = 0"),
+        ("jain", "", "max = 1"),
+    ] {
+        let said = expect(metric, link, bound);
+        assert!(
+            said.contains(&format!("this expectation of {metric} cannot fail")),
+            "{bound}: {said}"
+        );
+    }
+    let said = expect("utilisation", link, "min = 1.1");
+    assert!(said.contains("this expectation of utilisation cannot hold"), "{said}");
+    assert!(said.contains("it is from 0 to 1"), "{said}");
+    for (metric, link, bound) in [
+        ("utilisation", link, "min = 0.01"),
+        ("utilisation", link, "max = 0.99"),
+        ("drops", "", "max = 0"),
+        ("goodput", "", "min = \"1 bit/s\""),
+        ("ratio", "", "max = 3"),
+    ] {
+        assert_eq!(expect(metric, link, bound), "", "{metric} {bound}");
+    }
+}
+
+/// Ports of a law in Rust and of its twin in C pass each other's headers on unread.
+#[test]
+fn twins_that_meet_are_told() {
+    let warnings = |law: &str, more: &str| {
+        shown(&scenario(&dumbbell(more)).plan(Some(law), None).unwrap().warnings)
+    };
+    let said = warnings("xcp@kernel", &format!("{}law = \"xcp\"\n", flow()));
+    assert!(
+        said.contains("\"s1->d1\" sends by xcp, and the port of \"s1->r1\" is one of xcp@kernel"),
+        "{said}"
+    );
+    for (law, more) in [("xcp", ""), ("xcp@kernel", ""), ("rcp", "law = \"xcp@kernel\"\n")] {
+        assert_eq!(warnings(law, &format!("{}{more}", flow())), "", "{law} {more}");
+    }
+}
+
+#[test]
+fn why_a_policer_holds_nobody_is_told_truly() {
+    let said = |law: &str| {
+        let text =
+            dumbbell(flow()).replace("delay = \"20 ms\" }", "delay = \"20 ms\", police = true }");
+        shown(&scenario(&text).plan(Some(law), None).unwrap().warnings)
+    };
+    for (law, why) in [
+        ("newreno", "its packets carry no congestion header"),
+        ("xcp@kernel", "the kernel's program has no policer"),
+        ("rcp@kernel", "the kernel's program has no policer"),
+        ("abc", "its ports say faster or slower"),
+    ] {
+        assert!(said(law).contains(why), "{law}: {}", said(law));
+    }
+}
