@@ -31,11 +31,13 @@ const volatile char control_name[16] = "rw_xcp";
 #define OPTION_SYN 4
 #define AF_INET6 10
 #define SOL_TCP 6
-/* Segments. */
-#define MOST_WINDOW (1u << 30)
-/* B/s from which on nothing is paced: 64 kB take less than 13 us, and a timer for each costs more than it spaces. The window
- * holds then. */
-#define MOST_PACED 5000000000ull
+/* The largest window, in bytes and in the shortest segments: to find how much a socket may buffer, the kernel multiplies a
+ * window's segments by twice the memory of each, in 31 bits, and lets it buffer no more where that overflows. */
+#define MOST_OUTSTANDING (1u << 28)
+#define SHORT_SEGMENT 512
+/* B/s from which on nothing is paced, as the drafts never do: 64 kB take 0.1 ms, and what a timer is late by is lost each
+ * time. The window holds then, and acknowledgements space. */
+#define MOST_PACED 625000000ull
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -368,9 +370,12 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u64 packet = packet_of(sk), rate = rate_of(flow);
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
+	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
-	/* The pace limits; the window only bounds what is outstanding. NoQ has none. */
-	tp->snd_cwnd = law == HOST_NOQ ? MOST_WINDOW : rw_min(window + 2, MOST_WINDOW);
+	/* The pace limits; the window only bounds what is outstanding. Without a pace it has room for the segments of 64 kB that
+	 * are being made and acknowledged. NoQ has none. */
+	window += rate < MOST_PACED ? 2 : 2 * 65536 / packet;
+	tp->snd_cwnd = law == HOST_NOQ ? most : rw_min(window, most);
 	/* TCP's own pacing counts payload, a queueing discipline's all. */
 	if (sk->sk_pacing_status != SK_PACING_FQ)
 		rate = rw_mul_shift(rate, tp->mss_cache, 0) / packet;
@@ -416,7 +421,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
-	may_grow = flow->state <= TCP_CA_Disorder;
+	/* Not while holes are filled; but after a timeout all is sent anew, and at the least rate that would take for ever. */
+	may_grow = flow->state <= TCP_CA_Disorder || flow->state == TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
 			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
@@ -437,6 +443,11 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 		set_window(sk, flow, rtt_us);
 }
 
+static __always_inline __u64 *allowed(struct flow *flow)
+{
+	return law == HOST_XCP ? &flow->xcp.allowed : law == HOST_JETMAX ? &flow->jetmax.allowed : &flow->rcp.allowed;
+}
+
 SEC("struct_ops")
 __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 {
@@ -446,6 +457,7 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 
 	if (!flow)
 		return rw_max(tp->snd_cwnd / 2, 2);
+	flow->before_loss = *allowed(flow);
 	least = least_rate(flow->packet, tp->srtt_us >> 3);
 	if (law == HOST_XCP)
 		rw_xcp_loss(&flow->xcp, least);
@@ -468,9 +480,14 @@ void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
 		flow->state = state;
 }
 
+/* Segments came late or in another order, and nothing was lost: the rate is as before. */
 SEC("struct_ops")
 __u32 BPF_PROG(rw_undo, struct sock *sk)
 {
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+
+	if (flow)
+		*allowed(flow) = rw_max(*allowed(flow), flow->before_loss);
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 

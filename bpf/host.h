@@ -26,6 +26,8 @@ struct flow {
 
 	/* Network-layer bytes of a full-size segment. */
 	__u32 packet;
+	/* What was allowed before the last loss, as the law has it: it may turn out to have been none. */
+	__u64 before_loss;
 	__u32 state;
 	__u32 limited;
 	/* Bytes of the option of the segment being written. */

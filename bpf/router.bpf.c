@@ -161,7 +161,8 @@ static __always_inline __u64 find_option(struct __sk_buff *skb, __u64 tcp)
 		first = options[TIMESTAMPS_LEN / 4];
 		at += TIMESTAMPS_LEN;
 	}
-	if (at + OPTION_LEN > end)
+	/* A header that is longer than its packet is none. */
+	if (at + OPTION_LEN > end || end > skb->len)
 		return NOWHERE;
 	return first == beginning ? at : search(skb, at, end, beginning, OPTION_LEN);
 }

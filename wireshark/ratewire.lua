@@ -1,7 +1,9 @@
--- Wireshark dissector for XCP, the congestion header between IP and the transport
--- (draft-falk-xcp-spec-00 to -03, section 3), in the layouts of drafts -00, -02 and -03.
+-- Wireshark dissectors for congestion headers between IP and the transport: XCP's
+-- (draft-falk-xcp-spec-00 to -03, section 3), in the layouts of drafts -00, -02 and -03, and, at the end of
+-- this file, those of the other laws in Ratewire's captures.
 --
 --   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y xcp
+--   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y ratewire.jetmax
 --
 -- or copy this file into the personal Lua plugins folder (Help > About Wireshark > Folders).
 -- The drafts assign no IP protocol number; the preference xcp.ip_protocol says which to read, 200
@@ -175,3 +177,200 @@ end
 
 xcp.prefs_changed = register
 register()
+
+-- The headers of other laws, under the IP protocol for experiments. crates/laws has each in its `header.rs`;
+-- the test "tshark" of the crate ratewire-capture holds the two against each other. A header says only in part
+-- whose it is: where bytes leave it open, the transport that must follow decides, as Ratewire writes it (TCP
+-- between dynamic ports). The preference ratewire.law says it instead.
+
+local EXPERIMENT = 253
+local FIRST_PORT = 49152
+local TCP, TCP_LEN = 6, 20
+
+local laws = Proto("ratewire", "Congestion header of a law")
+
+local values = {}
+local function value(law, name, kind, label)
+  local field = kind("ratewire." .. law .. "." .. name, label or name)
+  table.insert(values, field)
+  return field
+end
+local function double(law, name, label) return value(law, name, ProtoField.double, label) end
+local function whole(law, name, label) return value(law, name, ProtoField.uint32, label) end
+
+local law_name = ProtoField.string("ratewire.law", "Law")
+local returned = ProtoField.bool("ratewire.returned", "On its way back")
+values = { law_name, returned }
+
+-- Reads a binary32, or a whole number of `size` bytes, at `at`.
+local function real(at) return function(tvb) return tvb(at, 4), tvb(at, 4):float() end end
+local function uint(at, size, unit)
+  return function(tvb) return tvb(at, size), tvb(at, size):uint() * (unit or 1) end
+end
+local function int(at, size, unit)
+  return function(tvb) return tvb(at, size), tvb(at, size):int() * (unit or 1) end
+end
+
+-- Whether the first byte is that of a header that returns, 2, or of one that does not, 1.
+local function way(tvb)
+  local first = tvb(0, 1):uint()
+  if first == 1 or first == 2 then return first == 2 end
+end
+
+-- Draft -03's shell with formats of its own: one on the way there, one back.
+local function shell(there, back)
+  return function(tvb)
+    local kind = tvb(2, 1):uint()
+    if tvb(1, 1):uint() ~= 20 or high(kind) ~= 3 then return end
+    if low(kind) == there or low(kind) == back then return low(kind) == back end
+  end
+end
+
+-- An option of the kernel's laws, by its identifier: 8 bytes on acknowledgements.
+local function option(identifier, length)
+  return function(tvb)
+    if tvb(0, 1):uint() ~= 254 or tvb(2, 2):uint() ~= identifier then return end
+    local found = tvb(1, 1):uint()
+    if found == 8 or found == length then return found == 8 end
+  end
+end
+
+local SPEEDS = { 1e5, 1e6, 1e7, 1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11, 4e11, 8e11, 1.6e12 }
+local STAMP = {
+  b = double("hpcc", "b", "B (B/s)"),
+  ts = double("hpcc", "ts", "TS (s)"),
+  tx = double("hpcc", "tx_bytes", "txBytes"),
+  queue = double("hpcc", "q_len", "qLen (bytes)"),
+}
+
+local function add_stamps(tree, tvb)
+  for place = 0, math.min(high(tvb(0, 1):uint()), 5) - 1 do
+    local at = 2 + 8 * place
+    local speed = SPEEDS[high(tvb(at, 1):uint()) + 1]
+    local stamp = tree:add(tvb(at, 8), "Stamp at place " .. place)
+    stamp:add(STAMP.b, tvb(at, 1), speed / 8)
+    stamp:add(STAMP.ts, tvb(at, 4), tvb(at, 4):bitfield(4, 24) * math.max(1e-9, 25 / speed))
+    stamp:add(STAMP.tx, tvb(at + 3, 3), tvb(at + 3, 3):bitfield(4, 20) * 128)
+    stamp:add(STAMP.queue, tvb(at + 6, 2), tvb(at + 6, 2):uint() * 80)
+  end
+end
+
+local function bits(at, first, count)
+  return function(tvb) return tvb(at, 2), tvb(at, 2):bitfield(first, count) end
+end
+
+local function rcp(name)
+  return {
+    { double(name, "rate", "Rate (B/s)"), uint(4, 4, 64) },
+    { double(name, "rtt", "RTT (s)"), uint(8, 4, 2 ^ -28) },
+    { double(name, "reverse_rate", "Reverse_Rate (B/s)"), uint(12, 4, 64) },
+  }
+end
+
+-- An option's last word is what the receiver returns.
+local function last(law) return double(law, "returned", "Returned (units of the law)") end
+
+-- Each law: how long its header is, whether it is one (and on its way back), and what is in it. Those that
+-- bytes tell apart come first.
+local LAWS = {
+  { name = "rcp", length = 20, way = shell(3, 4), fields = rcp("rcp") },
+  { name = "piqi-rcp", length = 20, way = shell(5, 6), fields = rcp("piqi_rcp") },
+  { name = "xcp@kernel", length = 20, back = 8, way = option(0x5278, 20), last = last("xcp_kernel"), fields = {
+    { double("xcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16) },
+    { double("xcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
+    { double("xcp_kernel", "change", "Change (B/s a second)"), int(12, 4, 1024) },
+  } },
+  { name = "rcp@kernel", length = 16, back = 8, way = option(0x5272, 16), last = last("rcp_kernel"), fields = {
+    { double("rcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16) },
+    { double("rcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
+  } },
+  { name = "jetmax", length = 28, way = way, fields = {
+    { whole("jetmax", "marker"), uint(1, 1) },
+    { whole("jetmax", "number"), uint(2, 2) },
+    { whole("jetmax", "bottleneck"), uint(4, 4) },
+    { whole("jetmax", "proposed"), uint(8, 4) },
+    { double("jetmax", "gap", "gap (s)"), real(12) },
+    { double("jetmax", "loss"), real(16) },
+    { double("jetmax", "fair", "fair (B/s)"), real(20) },
+    { double("jetmax", "proposed_fair", "proposed_fair (B/s)"), real(24) },
+  } },
+  { name = "emkc", length = 12, way = way, fields = {
+    { whole("emkc", "marker"), uint(1, 1) },
+    { whole("emkc", "number"), uint(2, 2) },
+    { whole("emkc", "router"), uint(4, 4) },
+    { double("emkc", "loss"), real(8) },
+  } },
+  { name = "maxnet", length = 8, way = way, fields = { { double("maxnet", "price"), real(4) } } },
+  { name = "hpcc", length = 42, way = function(tvb) return tvb(0, 2):bitfield(4, 1) == 1 end,
+    more = add_stamps, fields = {
+    { whole("hpcc", "n_hop", "nHop"), bits(0, 0, 4) },
+    { whole("hpcc", "path_id", "pathID"), bits(0, 5, 11) },
+  } },
+}
+
+laws.fields = values
+local not_known = ProtoExpert.new("ratewire.unknown", "Congestion header of no known law",
+  expert.group.UNDECODED, expert.severity.NOTE)
+laws.experts = { not_known }
+
+local choices = { { 1, "by what is in the packet", 0 } }
+for i, law in ipairs(LAWS) do table.insert(choices, { i + 1, law.name, i }) end
+laws.prefs.ip_protocol = Pref.uint("IP protocol number", EXPERIMENT,
+  "The IP protocol number of Ratewire's congestion headers, 1 to 255")
+laws.prefs.law = Pref.enum("Law", 0, "Whose headers they are", choices, false)
+
+-- Whether TCP as Ratewire writes it begins there.
+local function is_followed(tvb, at)
+  if tvb:len() < at + TCP_LEN then return false end
+  local from, to, offset = tvb(at, 2):uint(), tvb(at + 2, 2):uint(), tvb(at + 12, 1):uint()
+  return from >= FIRST_PORT and to >= FIRST_PORT and high(offset) >= 5 and low(offset) == 0
+end
+
+-- The law whose header it is, whether it is on its way back, and how long it is.
+local function find(tvb)
+  for i, law in ipairs(LAWS) do
+    local asked = laws.prefs.law == i
+    if (laws.prefs.law == 0 or asked) and tvb:len() >= (law.back or law.length) then
+      local back = law.way(tvb)
+      local length = back and law.back or law.length
+      if back ~= nil and tvb:len() >= length and (asked or is_followed(tvb, length)) then
+        return law, back, length
+      end
+    end
+  end
+end
+
+function laws.dissector(tvb, pinfo, root)
+  pinfo.cols.protocol = "Congestion"
+  local law, back, length = find(tvb)
+  if not law then
+    root:add(laws, tvb()):add_proto_expert_info(not_known)
+    return tvb:len()
+  end
+  local tree = root:add(laws, tvb(0, length))
+  tree:append_text(", " .. law.name .. (back and ", on its way back" or ""))
+  tree:add(law_name, tvb(0, length), law.name)
+  tree:add(returned, tvb(0, length), back)
+  if not (back and law.back) then
+    for _, entry in ipairs(law.fields) do
+      local range, read = entry[2](tvb)
+      tree:add(entry[1], range, read)
+    end
+  end
+  if law.last then tree:add(law.last, tvb(length - 4, 4), tvb(length - 4, 4):int()) end
+  if law.more then law.more(tree, tvb) end
+  if tvb:len() > length then
+    ip_protocols:get_dissector(TCP):call(tvb(length):tvb(), pinfo, root)
+  end
+  return tvb:len()
+end
+
+local experiment
+local function register_laws()
+  if experiment then ip_protocols:remove(experiment, laws) end
+  experiment = laws.prefs.ip_protocol
+  ip_protocols:add(experiment, laws)
+end
+
+laws.prefs_changed = register_laws
+register_laws()

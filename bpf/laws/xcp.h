@@ -218,12 +218,13 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference (4.1.3.1). */
+/* Ends a round: what was allowed and not used ages by half of the difference (4.1.3.1). A round is a round trip, but no
+ * shorter than a router's answer takes: less than that says more of when a host's programs run than of what they use. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us);
 
-	if (!elapsed || elapsed < rtt_us)
+	if (elapsed < rw_max(rtt_us, RW_SHORTEST_ANSWER_US))
 		return;
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
 	if (sender->limited && sender->measured < rw_xcp_rate(sender))

@@ -84,7 +84,8 @@ impl World {
             packet: payload + Bytes::new(40),
             flow_control: if how & 8 == 0 { FlowControl::Strict } else { FlowControl::Soft },
             shuffle: 0.1,
-            // Operations are up to a quarter of a millisecond apart.
+            // So short that a few operations in a row outlast it, and long enough that gaps, which are closed
+            // again every 200 ms, are closed in so many rounds.
             idle_expiry: Duration::from_millis(1 + u64::from(how >> 4)),
         };
         let routing: Box<dyn Routing> = match how & 3 {

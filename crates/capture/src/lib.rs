@@ -44,7 +44,7 @@
 //! | options | with SYN: window scale and SACK permitted; SACK with up to three ranges |
 //! | checksums | right, if the payload is zeros |
 //!
-//! Congestion headers are as their laws' documentation has them; Wireshark's dissector reads XCP's. The
+//! Congestion headers are as their laws' documentation has them; Wireshark's dissectors read them. The
 //! flows of scenarios without a
 //! handshake have no SYN, and Wireshark then does not know the window's scale unless it is told
 //! (preference `tcp.default_window_scaling`).

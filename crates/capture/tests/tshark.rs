@@ -173,6 +173,83 @@ fn xcp_headers_are_shown() {
     assert!(known > 100, "only {known} packets of a known RTT");
 }
 
+/// The figures of a law's header, as its documentation calls them, and how the dissector does.
+type Shown = (&'static str, &'static [(&'static str, &'static str)]);
+
+const RATES: [&str; 3] = ["rate", "RTT", "reverse_rate"];
+
+#[rustfmt::skip]
+const LAWS: [Shown; 8] = [
+    ("rcp", &[(RATES[0], "ratewire.rcp.rate"), (RATES[1], "ratewire.rcp.rtt"), (RATES[2], "ratewire.rcp.reverse_rate")]),
+    ("piqi-rcp", &[(RATES[0], "ratewire.piqi_rcp.rate"), (RATES[1], "ratewire.piqi_rcp.rtt"), (RATES[2], "ratewire.piqi_rcp.reverse_rate")]),
+    ("jetmax", &[
+        ("bottleneck", "ratewire.jetmax.bottleneck"), ("proposed", "ratewire.jetmax.proposed"), ("gap", "ratewire.jetmax.gap"),
+        ("loss", "ratewire.jetmax.loss"), ("fair", "ratewire.jetmax.fair"), ("proposed_fair", "ratewire.jetmax.proposed_fair"),
+        ("marker", "ratewire.jetmax.marker"), ("number", "ratewire.jetmax.number"),
+    ]),
+    ("emkc", &[("router", "ratewire.emkc.router"), ("number", "ratewire.emkc.number"), ("loss", "ratewire.emkc.loss"), ("marker", "ratewire.emkc.marker")]),
+    ("maxnet", &[("price", "ratewire.maxnet.price")]),
+    ("hpcc", &[
+        ("nHop", "ratewire.hpcc.n_hop"), ("pathID", "ratewire.hpcc.path_id"), ("returning", "ratewire.returned"),
+        ("B", "ratewire.hpcc.b"), ("TS", "ratewire.hpcc.ts"), ("txBytes", "ratewire.hpcc.tx_bytes"), ("qLen", "ratewire.hpcc.q_len"),
+    ]),
+    ("xcp@kernel", &[("rate", "ratewire.xcp_kernel.rate"), ("rtt", "ratewire.xcp_kernel.rtt"), ("change a second", "ratewire.xcp_kernel.change"), ("returned", "ratewire.xcp_kernel.returned")]),
+    ("rcp@kernel", &[("rate", "ratewire.rcp_kernel.rate"), ("rtt", "ratewire.rcp_kernel.rtt"), ("returned", "ratewire.rcp_kernel.returned")]),
+];
+
+/// What tshark shows of other laws' headers are the figures that the law reads from the same bytes.
+#[test]
+fn headers_of_all_laws_are_shown() {
+    for (law, shown) in LAWS {
+        let setup = setup(law, 500);
+        let (seen, file) = captured(&setup, false);
+        let more: Vec<&str> = shown.iter().map(|(_, field)| *field).collect();
+        let names = fields(&[&["ratewire.law", "tcp.dstport"], &more[..]].concat());
+        let Some(rows) = tshark(&format!("law-{law}"), &file, &names) else { return };
+        assert_eq!(rows.len(), seen.len());
+        let made = &setup.laws[0];
+        let mut moved = 0;
+        for (seen, row) in seen.iter().zip(&rows) {
+            assert_eq!(row[0], "", "malformed: {row:?}");
+            let header = seen.packet.content.header;
+            if header == Header::None {
+                assert!(row[8].is_empty(), "{law}: {row:?}");
+                continue;
+            }
+            // Where its port begins, TCP does.
+            assert_eq!(
+                (&*row[8], row[9].parse::<u32>().is_ok_and(|port| port >= 49152)),
+                (law, true)
+            );
+            let mut bytes = [0; ratewire_laws::MAX_HEADER];
+            let size = Bytes::new(u64::from(seen.packet.label.size));
+            let len = made.encode(&header, size, &mut bytes);
+            let read = made.decode(&bytes[..len], size).unwrap();
+            let figures = made.fields(&read);
+            for ((name, field), cell) in shown.iter().zip(&row[10..]) {
+                let Some(figure) = figures.iter().find(|figure| figure.name == *name) else {
+                    assert!(cell.is_empty(), "{law} has no {name}: {row:?}");
+                    continue;
+                };
+                // Of several stamps the first.
+                let value = match cell.split(',').next().unwrap_or_default() {
+                    "True" | "1" => 1.0,
+                    "False" | "0" => 0.0,
+                    other => other.parse().unwrap_or_else(|_| panic!("{law} {field}: {row:?}")),
+                };
+                let near = (value - figure.value).abs() <= 1e-5 * figure.value.abs().max(1e-9);
+                assert!(
+                    value == figure.value || near,
+                    "{law} {field}: {value}, not {}",
+                    figure.value
+                );
+                moved += u32::from(value != 0.0 && value.is_finite());
+            }
+        }
+        assert!(moved > 100, "{law}: only {moved} figures");
+    }
+}
+
 #[test]
 fn tcp_analysis_finds_nothing_amiss_without_loss() {
     // Behind XCP, TCP analysis needs whole packets; see the crate's documentation.

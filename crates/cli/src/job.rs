@@ -28,6 +28,9 @@ pub(crate) struct Job<'a> {
     pub(crate) folder: Option<PathBuf>,
 }
 
+/// What follows the name of a law where its run was emulated.
+pub(crate) const EMULATED: &str = " (emulated)";
+
 /// Where a run takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum World {
@@ -124,7 +127,7 @@ impl Job<'_> {
         let why = also.asked.map(|followed| ratewire_run::explain(&followed, setup, &labels));
         let mut verdicts = also.evaluator.finish(&outcome);
         if self.world == World::Emulate {
-            verdicts.iter_mut().for_each(|verdict| verdict.law += " (emulated)");
+            verdicts.iter_mut().for_each(|verdict| verdict.law += EMULATED);
         }
         Ok(Done { run, verdicts, why })
     }

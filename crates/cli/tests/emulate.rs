@@ -231,7 +231,31 @@ start  = "500 ms"
 #[test]
 fn a_paused_link_holds_the_sending_kernel_back_and_nothing_is_dropped() {
     let Some(lab) = Lab::build("paused") else { return };
-    let text = r#"
+    let runs = lab.run(PAUSED, &["--world", "emulate", "--law", "cubic"]);
+    assert_eq!(drops(&runs[0]), 0.0);
+    assert_eq!(number(&runs[0]["fidelity"]["dropped_by_devices"]), 0.0);
+    let paused = &link(&runs[0], "a->switch")["pausing"];
+    assert!(number(&paused["pauses"]) > 100.0, "{paused}");
+    let utilisation = number(&link(&runs[0], "switch->b")["utilisation"]);
+    assert!(utilisation > 0.9, "{utilisation}");
+}
+
+/// Without a window, what a socket may buffer has to follow all the same, and losses must not slow it down.
+#[cfg(feature = "live")]
+#[test]
+fn a_kernel_without_a_window_fills_a_paused_path_that_loses_packets() {
+    let Some(lab) = Lab::build("noq") else { return };
+    let text =
+        PAUSED.replace("delay   = \"1 ms\"", "delay   = \"30 ms\"\nloss = { random = 0.004 }");
+    let runs = lab.run(&text, &["--world", "emulate", "--law", "noq,newreno"]);
+    let utilisation = |run| number(&link(run, "switch->b")["utilisation"]);
+    let (noq, newreno) = (utilisation(&runs[0]), utilisation(&runs[1]));
+    assert!(noq > 0.75 && newreno < 0.6, "{noq} without a window, {newreno} with one");
+    assert_eq!(number(&link(&runs[0], "a->switch")["pausing"]["overflowed"]), 0.0);
+}
+
+/// A host whose own link is paused by the switch that it fills.
+const PAUSED: &str = r#"
 law      = "cubic"
 duration = "5 s"
 
@@ -264,14 +288,6 @@ queue   = "unlimited"
 from = "a"
 to   = "b"
 "#;
-    let runs = lab.run(text, &["--world", "emulate"]);
-    assert_eq!(drops(&runs[0]), 0.0);
-    assert_eq!(number(&runs[0]["fidelity"]["dropped_by_devices"]), 0.0);
-    let paused = &link(&runs[0], "a->switch")["pausing"];
-    assert!(number(&paused["pauses"]) > 100.0, "{paused}");
-    let utilisation = number(&link(&runs[0], "switch->b")["utilisation"]);
-    assert!(utilisation > 0.9, "{utilisation}");
-}
 
 #[test]
 fn queues_mark_real_packets_and_links_change() {

@@ -8,9 +8,11 @@ use crate::control::control;
 /// Flows that one run can have.
 pub(crate) const MOST_FLOWS: usize = 4000;
 
+/// Whether a setup can be emulated at all, by root.
+///
 /// # Errors
-/// When something in the setup has no counterpart in real hosts.
-pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
+/// When something in it has no counterpart in real hosts.
+pub fn check(setup: &Setup) -> Result<(), Error> {
     let no = |what: &str, help| Err(Error::new(format!("the emulated world has no {what}"), help));
     if setup.flows.len() > MOST_FLOWS {
         return Err(Error::new(

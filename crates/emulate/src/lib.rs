@@ -34,6 +34,7 @@ mod sys;
 mod tun;
 mod world;
 
+pub use check::check;
 pub use error::Error;
 pub use fidelity::{Fidelity, LATE, MOST_LATE};
 pub use stage::{Emulated, Options, ProgramEnd, run};

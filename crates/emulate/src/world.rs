@@ -407,7 +407,7 @@ impl<'a, R: Recorder> World<'a, R> {
             return;
         }
         for n in 0..self.books.len() {
-            self.tell_start_and_end(n);
+            self.tell_start_and_end(n, at);
             let sample = self.flow_sample(n, at, interval);
             if self.books[n].started && (n as u32) < self.setup.sampled_flows {
                 self.recorder.flow_sample(&sample);
@@ -435,9 +435,11 @@ impl<'a, R: Recorder> World<'a, R> {
         }
     }
 
-    fn tell_start_and_end(&mut self, n: usize) {
+    fn tell_start_and_end(&mut self, n: usize, at: Time) {
         let spec = &self.setup.flows[n];
-        let Some(started) = self.started(n) else { return };
+        if at < spec.start || spec.stop.is_some_and(|stop| stop <= spec.start) {
+            return;
+        }
         let flow = FlowId(n as u32);
         if !self.books[n].started {
             self.books[n].started = true;
@@ -447,12 +449,15 @@ impl<'a, R: Recorder> World<'a, R> {
                 from: spec.from,
                 to: spec.to,
                 law: spec.law,
-                at: started,
+                at: spec.start,
                 traffic: self.class(n),
             });
         }
         let Some(own) = &self.flows[n] else { return };
-        let Some(completed) = own.completed().filter(|_| !self.books[n].completed) else { return };
+        let (Some(started), Some(completed)) = (own.started(), own.completed()) else { return };
+        if self.books[n].completed {
+            return;
+        }
         self.books[n].completed = true;
         let size = own.delivered();
         let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);

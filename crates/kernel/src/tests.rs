@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
-    Header, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift, share_part,
-    share_times,
+    Header, Meter, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift,
+    share_part, share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
@@ -226,6 +226,40 @@ fn an_offer_is_taken_at_once_or_by_a_ramp() {
     piqi.on_loss(Throughput::new(1.0));
     piqi.on_ack(at_ms(1300), offer, rtt, false);
     assert_eq!(piqi.rate().get(), 5e4, "until the loss is repaired");
+}
+
+/// A queue that leaves at a steady rate, and packets that come faster; then slower, which teaches nothing; then as fast as is
+/// believed, behind no others.
+#[test]
+fn a_meter_finds_what_leaves_while_something_waits() {
+    let size = Bytes::new(1500);
+    let mut believed = Throughput::new(1.25e9);
+    // 1500 bytes a millisecond leave; of two that come in it one stays.
+    let mut meter = Meter::default();
+    let passed = Duration::from_micros(500);
+    for i in 0..400_u64 {
+        let waiting = i * 750;
+        let now = Time::ZERO + Duration::from_micros(500 * (i + 1));
+        meter.on_packet(passed, size, Bytes::new(waiting + 750), Bytes::new(waiting));
+        believed = meter.read(now, believed);
+    }
+    assert!((believed.get() - 1.5e6).abs() < 0.001 * 1.5e6, "{believed}");
+    // 1.5 kB every 2 ms, and nothing waits: half of what is believed.
+    let mut meter = Meter::default();
+    let mut idle = |every: u64, believed| {
+        (1..=200_u64 / every).fold(believed, |believed, i| {
+            meter.on_packet(Duration::from_millis(every), size, size, Bytes::ZERO);
+            meter.read(at_ms(every * i), believed)
+        })
+    };
+    assert_eq!(idle(2, believed), believed);
+    let mut meter = Meter::default();
+    let mut probed = believed;
+    for ms in 1..=50 {
+        meter.on_packet(Duration::from_millis(1), size, size, Bytes::ZERO);
+        probed = meter.read(at_ms(ms), probed);
+    }
+    assert!((probed.get() / believed.get() - 1.05).abs() < 1e-6, "a twentieth a window: {probed}");
 }
 
 proptest! {

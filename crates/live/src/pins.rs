@@ -104,8 +104,11 @@ pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what is pinned for network namespaces that are no more.
+/// Removes what is pinned for network namespaces that are no more; nothing where the processes of others cannot be seen.
 pub(crate) fn prune() -> Result<(), Error> {
+    if !sees_all_processes() {
+        return Ok(());
+    }
     let alive = alive();
     let Ok(folders) = fs::read_dir(ROOT) else { return Ok(()) };
     for folder in folders.flatten() {
@@ -116,6 +119,12 @@ pub(crate) fn prune() -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Whether this is the machine's own PID namespace, whose number never changes.
+fn sees_all_processes() -> bool {
+    const FIRST: u64 = 0xefff_fffc;
+    fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == FIRST)
 }
 
 /// The network namespaces that a process is in or that have a name.

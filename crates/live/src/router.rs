@@ -251,6 +251,10 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
         }
         pins::remove(&pinned)?;
     }
+    if only.is_none() {
+        // Of interfaces that are no more, whose programs went with them.
+        pins::remove(&folder)?;
+    }
     pins::prune()?;
     Ok(detached)
 }

@@ -6,6 +6,7 @@
 mod change;
 mod discipline;
 mod fabric;
+mod foresight;
 mod link;
 mod medium;
 mod network;

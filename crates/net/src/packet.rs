@@ -1,5 +1,8 @@
 //! Packets: labels that move from link to link, and contents that stay in a slab.
 
+use std::slice::from_ref;
+
+use prefetch_index::prefetch_index;
 use ratewire_laws::Header;
 use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
@@ -208,6 +211,14 @@ impl Slab {
         self.contents.remove(id);
     }
 
+    /// See [`crate::Network::foresee_delivery`].
+    #[inline]
+    pub(crate) fn foresee(&self, id: ContentId) {
+        if let Some(content) = self.contents.items.get(id as usize) {
+            prefetch_index(from_ref(&content.header), 0);
+            prefetch_index(from_ref(&content.body), 0);
+        }
+    }
     #[inline]
     pub(crate) fn content(&self, id: ContentId) -> &Content {
         &self.contents.items[id as usize]

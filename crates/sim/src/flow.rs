@@ -1,5 +1,8 @@
 //! A flow's two ends on their hosts.
 
+use std::slice::from_ref;
+
+use prefetch_index::prefetch_index;
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::spec;
@@ -12,15 +15,15 @@ use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
-/// A flow in operation, what each packet needs side by side (see [`Sender`]).
+/// A flow in operation in whole cache lines, what each packet needs side by side (see [`Sender`]).
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub(crate) forward: RouteId,
-    pub(crate) reverse: RouteId,
     /// When its timer event is due.
     pub(crate) timer_at: Time,
     pub(crate) id: FlowId,
+    pub(crate) forward: RouteId,
+    pub(crate) reverse: RouteId,
     /// Headers of a data packet, congestion header included.
     pub(crate) headers: u32,
     /// Size of an acknowledgement, congestion header included.
@@ -184,6 +187,15 @@ impl Flow {
         self.sender.on_ack(now, ack);
     }
 
+    /// It is about to be needed.
+    #[inline]
+    fn foresee(&self) {
+        const LINE: usize = 64;
+        for line in 0..size_of::<Flow>() / LINE {
+            prefetch_index(from_ref(&self.timer_at), line * LINE / size_of::<Time>());
+        }
+    }
+
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
         let delivered = self.receiver.received() + self.passed;
         let retransmitted = self.sender.stats().retransmitted;
@@ -231,6 +243,13 @@ impl FlowTable {
     #[inline]
     pub(crate) fn get(&mut self, slot: u32, id: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut().filter(|f| f.id.0 == id)
+    }
+    /// A packet for the flow in this slot is about to arrive.
+    #[inline]
+    pub(crate) fn foresee(&self, slot: u32) {
+        if let Some(Some(flow)) = self.slots.get(slot as usize) {
+            flow.foresee();
+        }
     }
     #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {

@@ -103,6 +103,9 @@ pub struct Wheel {
     opened_buckets: u32,
     opened_events: u32,
     far_events: u32,
+    /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are pending.
+    scouted: u64,
+    ahead: u32,
 }
 
 impl Default for Wheel {
@@ -122,6 +125,8 @@ impl Default for Wheel {
             opened_buckets: 0,
             opened_events: 0,
             far_events: 0,
+            scouted: 0,
+            ahead: 0,
         }
     }
 }
@@ -137,6 +142,7 @@ impl Wheel {
     #[inline]
     fn place(&mut self, time: u64, order: u64, what: u32) {
         let bucket = time >> self.shift;
+        self.ahead += u32::from(bucket <= self.scouted);
         if bucket <= self.now {
             self.opened_events += 1;
             self.late.push(Reverse((time, order, what)));
@@ -165,6 +171,29 @@ impl Wheel {
         self.free = self.nodes[id as usize].next;
         self.nodes[id as usize] = node;
         id
+    }
+
+    /// Tells of events before their turn, so that about `far` pending ones have been told of. To be
+    /// called after each pop. What is pushed before one that was told of is not told of any more; when
+    /// the width changes, some are told of again.
+    #[inline]
+    pub fn scout(&mut self, far: u32, mut tell: impl FnMut(u32)) {
+        self.ahead = self.ahead.saturating_sub(1);
+        self.scouted = self.scouted.max(self.now);
+        while self.ahead < far {
+            let reach = self.boundary.min(self.now + SLOTS + 1);
+            let Some(bucket) = self.near.next_after(self.scouted).filter(|b| *b < reach) else {
+                return;
+            };
+            self.scouted = bucket;
+            let mut id = self.near.heads[(bucket % SLOTS) as usize];
+            while id != NIL {
+                let node = &self.nodes[id as usize];
+                tell(node.what);
+                self.ahead += 1;
+                id = node.next;
+            }
+        }
     }
 
     /// The next event.
@@ -282,6 +311,7 @@ impl Wheel {
         let mut all: Vec<(u64, u64, u32)> = core::mem::take(&mut self.open);
         all.extend(self.late.drain().map(|Reverse(e)| e));
         let current = self.now << self.shift;
+        let scouted_until = (self.scouted + 1) << self.shift;
         for level in [&mut self.near, &mut self.far] {
             for head in level.heads.iter_mut() {
                 let mut id = core::mem::replace(head, NIL);
@@ -299,6 +329,8 @@ impl Wheel {
         self.free = NIL;
         self.shift = shift;
         self.now = current >> shift;
+        self.scouted = (scouted_until >> shift).saturating_sub(1);
+        self.ahead = 0;
         self.boundary = u64::MAX;
         for (time, order, what) in all {
             self.place(time, order, what);
@@ -312,6 +344,7 @@ impl Wheel {
 mod tests {
     use super::*;
     use rand_core::Rng;
+    use ratewire_units::Duration;
 
     /// Against a sorted list, with times from a nanosecond to hours apart.
     #[test]
@@ -345,6 +378,36 @@ mod tests {
             }
             assert_eq!(wheel.pop(), None);
         }
+    }
+
+    /// Of those that are pushed long before, as the events of links are; some are not.
+    #[test]
+    fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
+        const EVENTS: u32 = 200_000;
+        const LONG: u64 = 1 << 32;
+        let mut random = ratewire_net::random::stream(1, "wheel", 1);
+        let mut wheel = Wheel::default();
+        let mut long = vec![true; 2000];
+        for what in 0..2000 {
+            wheel.push(Time::from_ps(random.next_u64() % LONG), what);
+        }
+        let (mut told, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
+        let mut missed = 0;
+        for next in 2000..EVENTS {
+            let (now, what) = wheel.pop().expect("2,000 are pending");
+            gone[what as usize] = true;
+            missed += u32::from(long[what as usize] && told[what as usize] == 0);
+            wheel.scout(16, |event| {
+                assert!(!gone[event as usize], "{event} has gone");
+                told[event as usize] += 1;
+            });
+            let soon = random.next_u64().is_multiple_of(4);
+            long.push(!soon);
+            let ahead = Duration::from_ps(if soon { 1000 } else { LONG });
+            wheel.push(now + ahead, next);
+        }
+        let again: u32 = told.iter().map(|n: &u32| n.saturating_sub(1)).sum();
+        assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
     }
 
     #[test]

@@ -24,8 +24,9 @@ pub enum Reply {
 pub struct Receiver {
     /// All below has arrived.
     next: u64,
-    /// Ranges beyond `next`, in order.
-    beyond: Vec<(u64, u64)>,
+    /// Ranges beyond `next`, in order. Holes are mostly filled from the front, where a vector would
+    /// move all ranges for each.
+    beyond: VecDeque<(u64, u64)>,
     /// An offset in each of the ranges that changed last, newest first (RFC 2018).
     recent: VecDeque<u64>,
     window: ReceiveWindow,
@@ -69,7 +70,7 @@ impl Receiver {
         let buffer = window.buffer().get();
         Receiver {
             next: 0,
-            beyond: Vec::new(),
+            beyond: VecDeque::new(),
             recent: VecDeque::new(),
             window,
             opened: window.initial().get(),
@@ -184,10 +185,14 @@ impl Receiver {
         if from < to {
             start = start.min(self.beyond[from].0);
             stop = stop.max(self.beyond[to - 1].1);
+            self.beyond.drain(from + 1..to);
+            self.beyond[from] = (start, stop);
+        } else {
+            self.beyond.insert(from, (start, stop));
         }
-        self.beyond.splice(from..to, [(start, stop)]);
-        if self.beyond[0].0 <= self.next {
-            self.next = self.beyond.remove(0).1;
+        if start <= self.next {
+            self.next = stop;
+            self.beyond.pop_front();
         } else {
             self.recent.retain(|o| *o < start || *o >= stop);
             self.recent.push_front(offset.max(self.next));

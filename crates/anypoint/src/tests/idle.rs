@@ -70,7 +70,8 @@ proptest! {
         }
         prop_assert_eq!(rig.peer.receiver.delivered(), Bytes::new(3 * each.get()));
         prop_assert!(rig.switch.is_idle() && rig.switch.remembered() <= 1);
-        if back == 0 && loss == 0 {
+        // What is sent again after a failure may take up a pause.
+        if back == 0 && loss == 0 && free == [0; 3] {
             prop_assert!(rig.expired >= BURSTS, "{} times", rig.expired);
         }
     }

@@ -15,10 +15,11 @@ pub(crate) struct LawsArgs {
     #[arg(long, conflicts_with = "json")]
     cost: bool,
     /// Pass packets through the port of this law, for callgrind to count
-    #[arg(long, hide = true, requires = "packets")]
-    cost_of: Option<String>,
     #[arg(long, hide = true)]
-    packets: Option<u64>,
+    cost_of: Option<String>,
+    /// Pass them by it, for callgrind to count what is not its own
+    #[arg(long, hide = true, requires = "cost_of")]
+    by: bool,
 }
 
 #[derive(clap::Args)]
@@ -68,8 +69,8 @@ impl Law {
 }
 
 pub(crate) fn laws(args: &LawsArgs) -> Exit {
-    if let (Some(law), Some(packets)) = (&args.cost_of, args.packets) {
-        return cost::pass(law, packets);
+    if let Some(law) = &args.cost_of {
+        return cost::pass(law, args.by);
     }
     if args.cost {
         return cost::table();

@@ -6,13 +6,14 @@ use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
 use ratewire_report::{Expectation, Verdict, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{self as scenario, Scenario};
+use ratewire_units::Duration;
 use serde::Serialize;
 
 use super::check::load_all;
-use super::run::fail;
+use super::run::{fail, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, Job, World, expectation, run_all};
+use crate::job::{Done, EMULATED, Job, World, expectation, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
@@ -23,6 +24,9 @@ pub(crate) struct Args {
     /// Every paper there is
     #[arg(long, conflicts_with = "names")]
     all: bool,
+    /// Worlds to run in: simulate, emulate or both. Emulated, runs take as long as they last, and root
+    #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate")]
+    world: Vec<World>,
     /// Where the papers are
     #[arg(long = "papers", value_name = "FOLDER", default_value = "papers")]
     folder: PathBuf,
@@ -146,32 +150,49 @@ fn run(papers: &[&Paper], args: &Args) -> Result<Vec<papers::Paper>, Exit> {
         all.push((paper, loaded));
     }
     let show_progress = !args.quiet && !args.json;
-    all.iter().map(|(paper, loaded)| run_paper(paper, loaded, show_progress)).collect()
+    let worlds = without_repeats(args.world.clone());
+    all.iter().map(|(paper, loaded)| run_paper(paper, loaded, &worlds, show_progress)).collect()
 }
 
 fn run_paper(
     paper: &Paper,
     loaded: &[Vec<Scenario>],
+    worlds: &[World],
     show_progress: bool,
 ) -> Result<papers::Paper, Exit> {
     let mut jobs = Vec::new();
+    let mut counts = Vec::new();
     for scenario in loaded.iter().flatten() {
+        let before = jobs.len();
         for law in scenario.laws() {
-            let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
-                complain(&wrong);
-                Exit::Wrong
-            })?;
-            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None });
+            for world in worlds {
+                let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
+                    complain(&wrong);
+                    Exit::Wrong
+                })?;
+                if *world == World::Emulate
+                    && let Err(why) = ratewire_emulate::check(&plan.setup)
+                {
+                    eprintln!("{}: {law} is not emulated: {why}", scenario.file);
+                    continue;
+                }
+                jobs.push(Job { scenario, plan, world: *world, folder: None });
+            }
         }
+        counts.push(jobs.len() - before);
     }
     if show_progress {
-        eprintln!("{}: {} runs", paper.name, jobs.len());
+        let emulated = jobs.iter().filter(|job| job.world == World::Emulate);
+        let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.plan.setup.duration);
+        let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
+        eprintln!("{}: {} runs{real}", paper.name, jobs.len());
     }
+    let mut counts = counts.into_iter();
     let mut done = run_all(&jobs, show_progress, |_, done| done).into_iter();
     let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
         let results = scenarios.iter().map(|scenario| {
             let runs: Result<Vec<Done>, Failure> =
-                done.by_ref().take(scenario.laws().len()).collect();
+                done.by_ref().take(counts.next().unwrap_or(0)).collect();
             Ok((scenario, runs.map_err(|failure| fail(&failure))?))
         });
         Ok(make(figure, results.collect::<Result<_, Exit>>()?))
@@ -241,7 +262,9 @@ fn sweep_of(
     let mut unit = None;
     for (i, (_, runs)) in results.iter().enumerate() {
         let verdicts = runs.iter().flat_map(|done| &done.verdicts);
-        for verdict in verdicts.filter(|v| is_of(v) && figure.draws_law(&v.law)) {
+        for verdict in
+            verdicts.filter(|v| is_of(v) && figure.draws_law(v.law.trim_end_matches(EMULATED)))
+        {
             let (Some(x), Some(y)) = (value_of(i, verdict), verdict.measured) else { continue };
             let at = lines.iter().position(|line| line.law == verdict.law).unwrap_or_else(|| {
                 lines.push(Line { law: verdict.law.clone(), points: Vec::new() });

@@ -2,8 +2,10 @@
 //! not is changed where the law says, and the checksum stays right.
 
 use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::Stdio;
 
 use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::sockopt::ReceiveTimeout;
@@ -15,8 +17,9 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::lab::Lab;
 
-const FROM: Ipv4Addr = Ipv4Addr::new(10, 7, 1, 1);
-const TO: Ipv4Addr = Ipv4Addr::new(10, 7, 2, 2);
+/// A sender and a receiver.
+type Ends = [Ipv4Addr; 2];
+const ENDS: Ends = [Ipv4Addr::new(10, 7, 1, 1), Ipv4Addr::new(10, 7, 2, 2)];
 /// By which the receiver knows them.
 const PORT: u16 = 7777;
 
@@ -32,9 +35,9 @@ fn raw_socket(lab: &Lab, end: &str) -> OwnedFd {
     opened.join().expect("it is there")
 }
 
-fn checksum(segment: &[u8]) -> u16 {
+fn checksum(ends: Ends, segment: &[u8]) -> u16 {
     let pair = |pair: &[u8]| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u32::from(*low));
-    let addresses = [FROM.octets(), TO.octets()].concat();
+    let addresses = ends.map(|end| end.octets()).concat();
     let sum: u32 = addresses.chunks(2).chain(segment.chunks(2)).map(pair).sum();
     let mut sum = sum + 6 + segment.len() as u32;
     while sum >> 16 != 0 {
@@ -44,14 +47,14 @@ fn checksum(segment: &[u8]) -> u16 {
 }
 
 /// A segment with a header that claims to be `words` long.
-fn segment(options: &[u8], words: u8, payload: usize, number: u32) -> Vec<u8> {
+fn segment(ends: Ends, options: &[u8], words: u8, payload: usize, number: u32) -> Vec<u8> {
     let mut segment = PORT.to_be_bytes().to_vec();
     segment.extend([0x14, 0x51]);
     segment.extend(number.to_be_bytes());
     segment.extend([0, 0, 0, 1, words << 4, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
     segment.extend(options);
     segment.extend((0..payload).map(|i| i as u8));
-    let sum = !checksum(&segment);
+    let sum = !checksum(ends, &segment);
     segment[16..18].copy_from_slice(&sum.to_be_bytes());
     segment
 }
@@ -127,7 +130,7 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
     let Some(lab) = Lab::build("hostile") else { return };
     let (sender, receiver) = (raw_socket(&lab, "s"), raw_socket(&lab, "d"));
     setsockopt(&receiver, ReceiveTimeout, &TimeVal::seconds(10)).expect("it may wait");
-    let to = SockaddrIn::from(std::net::SocketAddrV4::new(TO, 0));
+    let to = SockaddrIn::from(std::net::SocketAddrV4::new(ENDS[1], 0));
     for (law, option, changes) in [
         ("xcp", [&[254, 20, 0x52, 0x78][..], &[0x7f; 16]].concat(), 12..16),
         ("rcp", [&[254, 16, 0x52, 0x72][..], &[0xff; 12]].concat(), 4..8),
@@ -141,7 +144,7 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
             // As long as it is; shorter than a header; longer than the packet.
             for (words, payload) in [(whole, 0), (whole, 700), (whole, 1), (4, 0), (15, 3)] {
                 number += 1;
-                let sent = segment(&options, words, payload, number);
+                let sent = segment(ENDS, &options, words, payload, number);
                 sendto(sender.as_raw_fd(), &sent, &to, MsgFlags::empty()).expect("it leaves");
                 let mut packet = [0; 2048];
                 let came = loop {
@@ -160,10 +163,65 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
                     touched += u32::from(came != sent);
                 }
                 assert_eq!(came, expected, "{law}");
-                assert_eq!(checksum(came), 0xffff, "{law}: {came:02x?}");
+                assert_eq!(checksum(ENDS, came), 0xffff, "{law}: {came:02x?}");
             }
         }
         assert!(touched > 10, "{law}: only {touched} were changed at all");
         lab.live(&["detach"]);
     }
+}
+
+/// Makes an interface without Ethernet's header, and writes what leaves by it, a packet a line.
+const TUN: &str = "import fcntl, os, struct
+tun = os.open('/dev/net/tun', os.O_RDWR)
+fcntl.ioctl(tun, 0x400454ca, struct.pack('16sH', b'tun0', 0x1001))
+print('ready', flush=True)
+while True: print(os.read(tun, 2048).hex(), flush=True)";
+
+#[test]
+fn an_interface_without_ethernet_will_do() {
+    let Some(lab) = Lab::build("tun") else { return };
+    let mut tun = lab
+        .at("r", "python3")
+        .args(["-c", TUN])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 starts");
+    let mut lines =
+        BufReader::new(tun.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert_eq!(lines.next().as_deref(), Some("ready"));
+    let r = lab.netns("r");
+    lab.sh(&format!("ip -n {r} addr add 10.9.0.1/24 dev tun0; ip -n {r} link set tun0 up"));
+    lab.live(&[
+        "router",
+        "--iface",
+        "tun0",
+        "--law",
+        "rcp",
+        "--capacity",
+        "16mbit",
+        "--queue",
+        "virtual",
+    ]);
+    let ends = [Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2)];
+    let option = [&[254, 16, 0x52, 0x72][..], &[0xff; 12]].concat();
+    let sent = segment(ends, &option, 9, 100, 1);
+    let to = SockaddrIn::from(std::net::SocketAddrV4::new(ends[1], 0));
+    sendto(raw_socket(&lab, "r").as_raw_fd(), &sent, &to, MsgFlags::empty()).expect("it leaves");
+    let came = lines
+        .map(|line| -> Vec<u8> {
+            let digits: Vec<u8> =
+                line.bytes().map(|b| (b as char).to_digit(16).unwrap_or(0) as u8).collect();
+            digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+        })
+        .find(|packet| packet[0] == 0x45 && packet[20..22] == PORT.to_be_bytes())
+        .expect("it came");
+    let _ = tun.kill();
+    let _ = tun.wait();
+    let mut expected = sent.clone();
+    // RCP's rate at first: a twentieth of 2 MB/s, in units of 16 B/s.
+    expected[24..28].copy_from_slice(&6250_u32.to_be_bytes());
+    expected[16..18].copy_from_slice(&came[36..38]);
+    assert_eq!(came[20..], expected);
+    assert_eq!(checksum(ends, &came[20..]), 0xffff);
 }

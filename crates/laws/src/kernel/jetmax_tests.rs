@@ -111,7 +111,6 @@ fn a_sender_takes_tau_of_the_way_each_round() {
     let mut sink = law.sink(&crate::feedback::rig::FLOW).expect("a sink");
     let mut ports = [Rate::from_mbps(1000), Rate::from_mbps(100)]
         .map(|rate| law.port(&link(rate)).expect("a port"));
-    let mut port = 0;
     let mut exchange = |source: &mut super::JetmaxKernelSource, port: usize| {
         let mut header = source.on_send(&sending()).expect("a header");
         let now = ports[port].next_timer();
@@ -121,7 +120,7 @@ fn a_sender_takes_tau_of_the_way_each_round() {
         source.on_ack(&acked(), sink.on_ack(now).as_ref());
         source.pacing().map_or(0.0, Throughput::get)
     };
-    for target in [0.95 * 1.25e8, 0.95 * 1.25e7] {
+    for (port, target) in [0.95 * 1.25e8, 0.95 * 1.25e7].into_iter().enumerate() {
         // Heard of, switched to, and measured from the second interval on. It keeps its router: both go by one number.
         let mut rate = exchange(&mut source, port);
         for _ in 0..4 {
@@ -132,7 +131,6 @@ fn a_sender_takes_tau_of_the_way_each_round() {
             rate = exchange(&mut source, port);
             assert!((rate - target - 0.4 * error).abs() < 1e-3 * target, "{rate} of {target}");
         }
-        port += 1;
     }
 }
 

@@ -22,6 +22,10 @@ pub(super) enum Mode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) name: String,
+    /// The law's own name.
+    law: String,
+    /// How many runs of the same law come before.
+    repeat: usize,
     /// Which colour, below [`HUES`].
     pub(super) hue: usize,
     /// 0 is a full line; other numbers are other dashes.
@@ -43,10 +47,13 @@ impl Groups {
                 }
             }
             if laws.len() > 1 {
-                let list = laws.iter().enumerate().map(|(i, law)| group(law, i, 0)).collect();
+                let list = laws.iter().enumerate().map(|(i, law)| group(law, law, i, 0)).collect();
                 return Groups { mode: Mode::Mixed, list };
             }
-            return Groups { mode: Mode::Flows, list: vec![group(&labels(runs)[0], 0, 0)] };
+            return Groups {
+                mode: Mode::Flows,
+                list: vec![group(&labels(runs)[0], &run.info.law, 0, 0)],
+            };
         }
         let mut laws: Vec<(&str, usize)> = Vec::new();
         let mut list = Vec::new();
@@ -56,7 +63,7 @@ impl Groups {
                 laws.push((law, 0));
                 laws.len() - 1
             });
-            list.push(group(&label, index, laws[index].1));
+            list.push(group(&label, law, index, laws[index].1));
             laws[index].1 += 1;
         }
         Groups { mode: Mode::Runs, list }
@@ -66,8 +73,8 @@ impl Groups {
     /// same everywhere.
     pub(super) fn recolour(&mut self, laws: &[String]) {
         for group in &mut self.list {
-            if let Some(place) = laws.iter().position(|law| *law == group.name) {
-                (group.hue, group.dash) = (place % HUES, place / HUES);
+            if let Some(place) = laws.iter().position(|law| *law == group.law) {
+                (group.hue, group.dash) = (place % HUES, place / HUES + group.repeat);
             }
         }
     }
@@ -95,8 +102,9 @@ impl Groups {
     }
 }
 
-fn group(name: &str, index: usize, repeat: usize) -> Group {
-    Group { name: name.into(), hue: index % HUES, dash: index / HUES + repeat }
+fn group(name: &str, law: &str, index: usize, repeat: usize) -> Group {
+    let (name, law) = (name.into(), law.into());
+    Group { name, law, repeat, hue: index % HUES, dash: index / HUES + repeat }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod books;
 mod follow;
+mod foresight;
 mod lifecycle;
 mod overlay;
 mod sockets;
@@ -24,6 +25,7 @@ use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
 use follow::Following;
+use foresight::Foresight;
 use lifecycle::outcome;
 use overlay::Turn;
 use sockets::Waits;
@@ -78,6 +80,7 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) network: Network,
     routes: RouteTable,
     pub(crate) wheel: Wheel,
+    foresight: Foresight,
     pub(crate) now: Time,
     end: Time,
     rare: Vec<Rare>,
@@ -115,6 +118,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             network,
             routes,
             wheel: Wheel::default(),
+            foresight: Foresight::new(setup.network.links.len()),
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
             rare: Vec::new(),
@@ -226,6 +230,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 return Err(RunError::Stuck(at));
             }
             self.events += 1;
+            self.foresight.look(what, &mut self.wheel, &self.network, &self.flows);
             let index = what & INDEX;
             match what & !INDEX {
                 LINK => {
