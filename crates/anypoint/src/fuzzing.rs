@@ -84,8 +84,9 @@ impl World {
             packet: payload + Bytes::new(40),
             flow_control: if how & 8 == 0 { FlowControl::Strict } else { FlowControl::Soft },
             shuffle: 0.1,
-            // So short that a few operations in a row outlast it.
-            idle_expiry: Duration::from_micros(if how & 16 == 0 { 60_000_000 } else { 500 }),
+            // So short that a few operations in a row outlast it, and long enough that gaps, which are closed
+            // again every 200 ms, are closed in so many rounds.
+            idle_expiry: Duration::from_millis(1 + u64::from(how >> 4)),
         };
         let routing: Box<dyn Routing> = match how & 3 {
             0 => Box::new(RoundRobin::default()),
@@ -153,7 +154,7 @@ impl World {
     }
 
     fn peer_sends(&mut self, unit: u64) {
-        let frame = unit.to_le_bytes();
+        let frame = (unit / self.frame).to_le_bytes();
         self.hand_in(Side::Peer, unit, &frame);
     }
 
@@ -173,14 +174,18 @@ impl World {
             match output {
                 Output::Segment(Side::Member(k), segment) => {
                     let member = &mut self.members[k];
-                    if let Some((Side::Peer, unit)) = cause {
+                    if let Some((Side::Peer, unit)) = cause
+                        && self.is_honest
+                    {
                         assert!(!self.peer.is_safe(unit), "unit {unit} was acknowledged before");
                         member.given.carry(segment.offset, unit, 0);
                     }
                     member.to.push(Flight { life: member.life, packet: segment });
                 }
                 Output::Segment(Side::Peer, segment) => {
-                    if let Some((Side::Member(k), unit)) = cause {
+                    if let Some((Side::Member(k), unit)) = cause
+                        && self.is_honest
+                    {
                         let owner = k as u32 + (self.members[k].life << 8);
                         self.gathered.carry(segment.offset, unit, owner);
                     }

@@ -80,7 +80,8 @@ impl Relay {
             let here = from.acked.below();
             let rest = match (from.places.front(), from.places.len()) {
                 (None, _) => None,
-                (Some(place), 1) => Some((place.end, place.target as usize)),
+                // Of which something has arrived, and all before it.
+                (Some(place), 1) if place.start < here => Some((place.end, place.target as usize)),
                 _ => return None,
             };
             if !from.is_whole() || from.placed != rest.map_or(here, |(end, _)| end) {

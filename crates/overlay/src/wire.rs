@@ -218,7 +218,7 @@ mod tests {
         let told = (any::<u8>(), any::<u16>()).prop_map(|(link, l)| Told { link, level: Level(l) });
         let group = numbers().prop_map(|n| GroupId(n as u32));
         prop_oneof![
-            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(|t| Content::Prices(t)),
+            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(Content::Prices),
             group.clone().prop_map(Content::Interest),
             (group.clone(), numbers()).prop_map(|(g, s)| Content::Included(g, s)),
             (group, any::<u32>(), any::<bool>(), numbers()).prop_map(|(group, c, joins, stamp)| {
