@@ -27,6 +27,7 @@ WORKLOADS = {
     "10 flows at 10 Gbit/s": ("newreno", None, 10, 10000, 50, 62500, 1, 5),
     "10,000 flows at 10 Gbit/s": ("newreno", None, 10000, 10000, 50, 62500, 0, 5),
     "100,000 flows at 10 Gbit/s": ("xcp", None, 100000, 10000, 50, 62500, 0, 2),
+    "T1000 with XCP: packets take turns": ("xcp", None, 1000, 10000, 50, 62500, 1, 5),
     "T1000 with NoQ: 1,000 paused ports": ("noq", None, 1000, 10000, 50, 62500, 1, 5, "paused"),
     "1,000 groups, 10,000 clients, 50 nodes": ("overlay", None, 10000, 100, 20, 50, 0, 5),
     "B, recording a thousand samples": ("xcp-window", None, 10, 100, 80, 1000, 0, 60, "record"),

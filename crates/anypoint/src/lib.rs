@@ -63,6 +63,7 @@
 //! `flow_control = "soft"`); the switch then leaves windows whole.
 
 mod connection;
+pub mod fuzzing;
 mod merge;
 mod ranges;
 mod ratios;

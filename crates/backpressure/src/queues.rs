@@ -13,8 +13,6 @@
 //! Outputs are fair to the queues whose head is for them: round robin, a packet each. A host is a switch
 //! with one input.
 
-use std::collections::VecDeque;
-
 /// How a switch sorts what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
@@ -48,35 +46,54 @@ pub struct Turn<T> {
     pub exposed: Option<u32>,
 }
 
+/// No slot, or no queue.
+const NONE: u32 = u32::MAX;
+
+/// A packet that waits, in a cache line of its own. Slots left by packets that went are filled first, so
+/// that a switch takes no more memory than what waits in it, however many queues it has.
 #[derive(Clone, Debug)]
-struct Waiting<T> {
+#[repr(align(64))]
+struct Slot<T> {
     place: Place,
     item: T,
+    /// The one behind it in its queue, or among empty slots.
+    next: u32,
 }
 
+/// Slots in a row: those of a queue's packets.
 #[derive(Clone, Debug)]
-struct Queue<T> {
+struct Queue {
     lane: u32,
-    waiting: VecDeque<Waiting<T>>,
+    first: u32,
+    last: u32,
+    /// The queue whose turn comes after this one's at the same output.
+    next: u32,
 }
 
-/// No queue yet.
-const NONE: u32 = u32::MAX;
+/// Queues in a row: those whose head is for the same output.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    first: u32,
+    last: u32,
+}
 
 /// The queues of a switch.
 #[derive(Clone, Debug)]
 pub struct Switch<T> {
     arrangement: Arrangement,
     lanes: u32,
+    slots: Vec<Slot<T>>,
+    /// The first empty slot.
+    empty: u32,
     /// Queues that something has waited in.
-    queues: Vec<Queue<T>>,
+    queues: Vec<Queue>,
     /// By output, or for all together, and there by input and lane: which queue; a row is made when
     /// something first waits for its output.
     numbers: Vec<Vec<u32>>,
     /// Length of such a row.
     row: u32,
     /// By output: the queues whose head is for it, the one whose turn is next first.
-    ready: Vec<VecDeque<u32>>,
+    ready: Vec<Line>,
 }
 
 impl<T: Copy> Switch<T> {
@@ -90,10 +107,12 @@ impl<T: Copy> Switch<T> {
         Switch {
             arrangement,
             lanes,
+            slots: Vec::new(),
+            empty: NONE,
             queues: Vec::new(),
             numbers: vec![Vec::new(); rows as usize],
             row,
-            ready: (0..outputs).map(|_| VecDeque::new()).collect(),
+            ready: vec![Line { first: NONE, last: NONE }; outputs as usize],
         }
     }
 
@@ -121,7 +140,7 @@ impl<T: Copy> Switch<T> {
         }
         if row[column] == NONE {
             row[column] = self.queues.len() as u32;
-            self.queues.push(Queue { lane: place.lane, waiting: VecDeque::new() });
+            self.queues.push(Queue { lane: place.lane, first: NONE, last: NONE, next: NONE });
         }
         row[column]
     }
@@ -129,26 +148,73 @@ impl<T: Copy> Switch<T> {
     /// A packet waits from now on.
     pub fn push(&mut self, place: Place, item: T) {
         let id = self.number(place);
-        let queue = &mut self.queues[id as usize].waiting;
-        queue.push_back(Waiting { place, item });
-        if queue.len() == 1 {
-            self.ready[place.output as usize].push_back(id);
+        let slot = self.fill(Slot { place, item, next: NONE });
+        let queue = &mut self.queues[id as usize];
+        let last = core::mem::replace(&mut queue.last, slot);
+        if last == NONE {
+            queue.first = slot;
+            self.line_up(id, place.output);
+        } else {
+            self.slots[last as usize].next = slot;
         }
+    }
+
+    fn fill(&mut self, slot: Slot<T>) -> u32 {
+        let at = self.empty;
+        if at == NONE {
+            self.slots.push(slot);
+            return self.slots.len() as u32 - 1;
+        }
+        self.empty = self.slots[at as usize].next;
+        self.slots[at as usize] = slot;
+        at
+    }
+
+    /// A queue has its head for an output now: its turn is after that of all others.
+    fn line_up(&mut self, id: u32, output: u32) {
+        self.queues[id as usize].next = NONE;
+        let line = &mut self.ready[output as usize];
+        match core::mem::replace(&mut line.last, id) {
+            NONE => line.first = id,
+            last => self.queues[last as usize].next = id,
+        }
+    }
+
+    /// Takes the queue whose turn it is out of its line.
+    fn step_out(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<u32> {
+        let line = &mut self.ready[output as usize];
+        let (mut before, mut id) = (NONE, line.first);
+        while !is_open(self.queues.get(id as usize)?.lane) {
+            (before, id) = (id, self.queues[id as usize].next);
+        }
+        let next = self.queues[id as usize].next;
+        match before {
+            NONE => line.first = next,
+            _ => self.queues[before as usize].next = next,
+        }
+        if next == NONE {
+            line.last = before;
+        }
+        Some(id)
     }
 
     /// The packet whose turn it is at an output, of those in lanes that are open.
     pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Turn<T>> {
-        let queues = &mut self.queues;
-        let ready = &mut self.ready[output as usize];
-        let at = ready.iter().position(|id| is_open(queues[*id as usize].lane))?;
-        let id = ready.remove(at)?;
-        let queue = &mut queues[id as usize].waiting;
-        let Waiting { place, item } = queue.pop_front()?;
-        let exposed = queue.front().map(|next| next.place.output);
-        if let Some(output) = exposed {
-            self.ready[output as usize].push_back(id);
+        let id = self.step_out(output, is_open)?;
+        let queue = &mut self.queues[id as usize];
+        let at = queue.first;
+        let slot = &mut self.slots[at as usize];
+        let (place, item) = (slot.place, slot.item);
+        queue.first = core::mem::replace(&mut slot.next, self.empty);
+        self.empty = at;
+        let head = queue.first;
+        if head == NONE {
+            queue.last = NONE;
+            return Some(Turn { place, item, exposed: None });
         }
-        Some(Turn { place, item, exposed })
+        let output = self.slots[head as usize].place.output;
+        self.line_up(id, output);
+        Some(Turn { place, item, exposed: Some(output) })
     }
 
     /// Whether a queue has a packet at its head for this output in a lane that is open.
@@ -160,33 +226,41 @@ impl<T: Copy> Switch<T> {
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
         let (row, column) = self.at(Place { input: 0, output, lane });
         let number = self.numbers[row].get(column).copied().unwrap_or(NONE);
-        self.queues.get(number as usize).is_none_or(|queue| queue.waiting.is_empty())
+        self.queues.get(number as usize).is_none_or(|queue| queue.first == NONE)
     }
 
     /// The lanes of an output in which something waits at the head.
     pub fn lanes_ready(&self, output: u32) -> impl Iterator<Item = u32> + '_ {
-        self.ready[output as usize].iter().map(|id| self.queues[*id as usize].lane)
+        let mut id = self.ready[output as usize].first;
+        core::iter::from_fn(move || {
+            let queue = self.queues.get(id as usize)?;
+            id = queue.next;
+            Some(queue.lane)
+        })
+    }
+
+    /// What waits in a queue, in order.
+    fn waiting(&self, queue: &Queue) -> impl Iterator<Item = &Slot<T>> {
+        let mut at = queue.first;
+        core::iter::from_fn(move || {
+            let slot = self.slots.get(at as usize)?;
+            at = slot.next;
+            Some(slot)
+        })
     }
 
     /// Takes out all that waits for an output.
     pub fn drain(&mut self, output: u32) -> Vec<(Place, T)> {
-        let mut drained = Vec::new();
-        for queue in &mut self.queues {
-            queue.waiting.retain(|waiting| {
-                let stays = waiting.place.output != output;
-                if !stays {
-                    drained.push((waiting.place, waiting.item));
-                }
-                stays
-            });
-        }
-        // Other heads have come to the front.
-        self.ready.iter_mut().for_each(VecDeque::clear);
-        for (id, queue) in self.queues.iter().enumerate() {
-            if let Some(head) = queue.waiting.front() {
-                self.ready[head.place.output as usize].push_back(id as u32);
-            }
-        }
+        let queues = self.queues.iter().flat_map(|queue| self.waiting(queue));
+        let all: Vec<(Place, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
+        let (drained, left): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(place, _)| place.output == output);
+        // Other heads come to the front.
+        self.slots.clear();
+        self.empty = NONE;
+        self.queues.iter_mut().for_each(|queue| (queue.first, queue.last) = (NONE, NONE));
+        self.ready.fill(Line { first: NONE, last: NONE });
+        left.into_iter().for_each(|(place, item)| self.push(place, item));
         drained
     }
 
@@ -194,10 +268,10 @@ impl<T: Copy> Switch<T> {
     /// head is for one of them.
     pub fn stuck(&self, is_blocked: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = (Place, T)> {
         let blocked = self.queues.iter().filter(move |queue| {
-            let head = queue.waiting.front();
+            let head = self.slots.get(queue.first as usize);
             head.is_some_and(|head| is_blocked(head.place.output, queue.lane))
         });
-        blocked.flat_map(|queue| queue.waiting.iter().map(|waiting| (waiting.place, waiting.item)))
+        blocked.flat_map(|queue| self.waiting(queue).map(|slot| (slot.place, slot.item)))
     }
 }
 

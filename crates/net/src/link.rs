@@ -14,7 +14,7 @@ use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::discipline::{CoDel, Red};
-use crate::fabric::PauseTally;
+use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
 use crate::random::unit;
 use crate::service::TraceCursor;
@@ -54,7 +54,8 @@ pub(crate) struct Link {
     /// When the packet sent last arrives.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
-    pub(crate) limit_packets: u32,
+    /// It has something that few links have: `extra` or an outlet.
+    is_rare: bool,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
     /// Packets that reached its far end.
@@ -66,8 +67,18 @@ pub(crate) struct Link {
     pub(crate) busy: Duration,
     /// Copy of the port's next timer; only links with a port look at it.
     pub(crate) port_timer: Time,
-    pub(crate) limit_bytes: u64,
     pub(crate) waiting_bytes: u64,
+    /// What waits, summed over picoseconds, for exact means.
+    area_packets: u128,
+    area_bytes: u128,
+    /// Up to when the areas are summed.
+    area_until: Time,
+    /// Packets that wait for it in its switch.
+    pub(crate) held: u32,
+    limit_packets: u32,
+    limit_bytes: u64,
+    /// The switch it starts at.
+    outlet: Option<Box<Outlet>>,
     pub(crate) tally: Tally,
 }
 
@@ -125,6 +136,12 @@ impl Link {
             port_timer: Time::NEVER,
             port: NO_PORT,
             overhead: spec.overhead.get() as u32,
+            is_rare: extra.is_some(),
+            area_packets: 0,
+            area_bytes: 0,
+            area_until: Time::ZERO,
+            held: 0,
+            outlet: None,
             extra,
             tally: Tally::default(),
         }
@@ -132,7 +149,39 @@ impl Link {
 
     /// The rare parts, made when a change first needs them.
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut Extra {
+        self.is_rare = true;
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
+    }
+
+    /// From now on it starts at a switch.
+    pub(crate) fn start_at_switch(&mut self, outlet: Outlet) {
+        self.is_rare = true;
+        self.outlet = Some(Box::new(outlet));
+    }
+
+    /// Whether it has something that few links have.
+    #[inline]
+    pub(crate) fn is_rare(&self) -> bool {
+        self.is_rare
+    }
+    /// Its end at the switch where it starts, if it starts at one.
+    #[inline]
+    pub(crate) fn outlet(&self) -> Option<&Outlet> {
+        self.outlet.as_deref()
+    }
+    #[inline]
+    pub(crate) fn outlet_mut(&mut self) -> Option<&mut Outlet> {
+        self.outlet.as_deref_mut()
+    }
+
+    /// When the link has an event beside the arrival of the packet at its head: a packet that is late, or
+    /// what its switch has to do.
+    pub(crate) fn next_due(&self) -> Time {
+        if !self.is_rare {
+            return Time::NEVER;
+        }
+        let outlet = self.outlet().map_or(Time::NEVER, Outlet::next_due);
+        self.extra.as_ref().map_or(outlet, |extra| outlet.min(extra.next_late()))
     }
 
     /// What waits, as ports are told.
@@ -150,36 +199,30 @@ impl Link {
     /// Packets waiting, in the row or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
-        match &self.extra {
-            None => self.waiting(),
-            Some(extra) => self.waiting() + extra.outlet.as_ref().map_or(0, |o| o.waiting),
-        }
+        self.waiting() + self.held
     }
 
     /// Packets on the wire or being sent.
-    pub(crate) fn flying(&self) -> u64 {
-        let aside = self.extra.as_ref().map_or(0, |extra| {
-            extra.late.len() as u64 + extra.outlet.as_ref().map_or(0, |outlet| outlet.intake())
-        });
-        u64::from(self.started - self.tally.gone) + aside
+    fn flying(&self) -> u64 {
+        let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
+        u64::from(self.started - self.tally.gone) + late
     }
 
-    /// Whether every packet that came is accounted for.
-    pub(crate) fn is_balanced(&self) -> bool {
+    /// Whether every packet that came is accounted for, where so many have come to the far end and wait to
+    /// be taken in.
+    pub(crate) fn is_balanced(&self, intake: u64) -> bool {
         let t = &self.tally;
         let dropped =
             t.dropped_full + t.dropped_early + t.dropped_down + t.dropped_policed + t.lost;
-        let here = self.flying() + u64::from(self.waiting_all());
+        let here = self.flying() + intake + u64::from(self.waiting_all());
         self.arrived == self.passed + dropped + here
     }
 
     /// The link as it stands, and starts the next interval's peaks.
-    pub(crate) fn observe(&mut self, now: Time) -> Observation {
+    pub(crate) fn observe(&mut self, now: Time, far: &FarTally) -> Observation {
         self.sum_areas(now);
         let waiting = self.waiting_all();
-        let outlet = self.extra.as_deref_mut().and_then(|extra| extra.outlet.as_deref_mut());
-        let refused = outlet.as_ref().map_or(0, |outlet| outlet.refused());
-        let pausing = outlet.map_or(PauseTally::default(), |outlet| outlet.tally(now));
+        let pausing = self.outlet_mut().map_or(PauseTally::default(), |outlet| outlet.tally(now));
         let t = &mut self.tally;
         let (interval_packets, interval_bytes) = (t.peak_packets, t.peak_bytes);
         t.peak_packets_run = t.peak_packets_run.max(t.peak_packets);
@@ -190,15 +233,15 @@ impl Link {
         Observation {
             busy: self.busy.saturating_sub(unfinished),
             sent_bytes: Bytes::new(self.sent_bytes),
-            sent_packets: self.passed + t.lost + self.flying() + refused,
+            sent_packets: self.passed + t.lost + self.flying() + far.intake + far.refused,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
             peak_packets: interval_packets,
             peak_bytes: Bytes::new(interval_bytes),
             peak_packets_run: t.peak_packets_run,
             peak_bytes_run: Bytes::new(t.peak_bytes_run),
-            area_packets: t.area_packets,
-            area_bytes: t.area_bytes,
+            area_packets: self.area_packets,
+            area_bytes: self.area_bytes,
             dropped_full: t.dropped_full,
             dropped_early: t.dropped_early,
             dropped_down: t.dropped_down,
@@ -209,7 +252,7 @@ impl Link {
             pauses: pausing.pauses,
             paused: pausing.paused,
             control_frames: pausing.control_frames,
-            overflowed: pausing.overflowed,
+            overflowed: far.overflowed,
         }
     }
 
@@ -224,11 +267,11 @@ impl Link {
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
         if waiting > 0 {
-            let span = u128::from(now.since(self.tally.area_until).ps());
-            self.tally.area_packets += u128::from(waiting) * span;
-            self.tally.area_bytes += u128::from(self.waiting_bytes) * span;
+            let span = u128::from(now.since(self.area_until).ps());
+            self.area_packets += u128::from(waiting) * span;
+            self.area_bytes += u128::from(self.waiting_bytes) * span;
         }
-        self.tally.area_until = now;
+        self.area_until = now;
     }
 
     /// A packet waits.
@@ -325,5 +368,6 @@ mod tests {
     fn a_packet_that_does_not_wait_touches_two_cache_lines_of_a_link() {
         assert_eq!(std::mem::offset_of!(Link, next_event), 64);
         assert_eq!(std::mem::offset_of!(Link, port_timer), 128);
+        assert_eq!(std::mem::offset_of!(Link, limit_bytes), 192, "one that waits, three");
     }
 }

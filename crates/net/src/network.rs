@@ -321,7 +321,8 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> Observation {
         self.catch_up(now, id, scheduler);
-        self.links[id.index()].observe(now)
+        let far = self.far_tally(id);
+        self.links[id.index()].observe(now, &far)
     }
 
     /// Packets of a flow that policers corrected or dropped; `flow` is what [`Address::generation`] was.
@@ -332,6 +333,7 @@ impl Network {
     /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost +
     /// waiting + on the way. Returns the first link for which it does not hold.
     pub fn unbalanced_link(&self) -> Option<LinkId> {
-        self.links.iter().position(|l| !l.is_balanced()).map(|i| LinkId(i as u32))
+        let mut all = (0..self.links.len() as u32).map(LinkId);
+        all.find(|id| !self.links[id.index()].is_balanced(self.far_tally(*id).intake))
     }
 }

@@ -38,7 +38,7 @@ impl Network {
         if link.next_event != now {
             return None;
         }
-        if link.extra.is_some() {
+        if link.is_rare() {
             return self.on_rare_event(now, id, scheduler);
         }
         self.catch_up_if_due(now, id, scheduler);
@@ -71,8 +71,9 @@ impl Network {
             Some(head) if link.started > 0 => head.time,
             _ => Time::NEVER,
         };
-        if let Some(extra) = &link.extra {
-            due = due.min(extra.medium_free).min(extra.next_due());
+        if link.is_rare() {
+            let medium_free = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.medium_free);
+            due = due.min(medium_free).min(link.next_due());
         }
         link.next_event = due;
         if due != Time::NEVER {
@@ -89,7 +90,7 @@ impl Network {
         }
         let link = &mut self.links[id.index()];
         link.arrived += 1;
-        if link.extra.is_some() && !self.police(now, id, &label) {
+        if link.is_rare() && !self.police(now, id, &label) {
             return;
         }
         let link = &mut self.links[id.index()];
@@ -104,7 +105,7 @@ impl Network {
                 link.tally.marked += 1;
             }
         }
-        if link.extra.is_some() {
+        if link.is_rare() {
             return self.arrive_rare(now, id, label, scheduler);
         }
         let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
@@ -186,8 +187,7 @@ impl Network {
         let link = &mut self.links[id.index()];
         link.row[at] = label;
         if at == 0 {
-            let due = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_due());
-            link.next_event = label.time.min(due);
+            link.next_event = label.time.min(link.next_due());
             scheduler.schedule(link.next_event, id);
         }
     }
@@ -206,8 +206,7 @@ impl Network {
         link.row.push_back(label);
         link.started += 1;
         if link.started == 1 {
-            let due = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.next_due());
-            link.next_event = label.time.min(due);
+            link.next_event = label.time.min(link.next_due());
             scheduler.schedule(link.next_event, id);
         }
     }

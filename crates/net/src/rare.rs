@@ -59,22 +59,10 @@ impl Network {
         mut label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let link = &mut self.links[id.index()];
-        let waiting = Bytes::new(link.waiting_bytes);
-        let packet_time = link.packet_time(label.size);
-        let Some(extra) = link.extra.as_deref_mut() else { return };
-        if extra.down {
-            link.tally.dropped_down += 1;
-            self.discard(label.content);
+        if self.links[id.index()].extra.is_some() && !self.lets_in(now, id, &mut label) {
             return;
         }
-        if let Active::Red(red) = &mut extra.discipline {
-            let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
-            if !pass(&mut link.tally, &mut label, verdict) {
-                self.discard(label.content);
-                return;
-            }
-        }
+        let link = &mut self.links[id.index()];
         if link.outlet().is_some() {
             return self.join(now, id, label, scheduler);
         }
@@ -91,6 +79,26 @@ impl Network {
         if let Some(medium) = medium {
             self.contend(now, medium, scheduler);
         }
+    }
+
+    /// Whether a link that is down, or its discipline, lets a packet come to its queue.
+    fn lets_in(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
+        let link = &mut self.links[id.index()];
+        let waiting = Bytes::new(link.waiting_bytes);
+        let packet_time = link.packet_time(label.size);
+        let Some(extra) = link.extra.as_deref_mut() else { return true };
+        if extra.down {
+            link.tally.dropped_down += 1;
+            self.discard(label.content);
+            return false;
+        }
+        let Active::Red(red) = &mut extra.discipline else { return true };
+        let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
+        let passes = pass(&mut link.tally, label, verdict);
+        if !passes {
+            self.discard(label.content);
+        }
+        passes
     }
 
     /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.

@@ -8,7 +8,7 @@
 use ratewire_units::Time;
 
 use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
-use crate::price::Dollars;
+use crate::tree::Trees;
 
 /// In which order a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,21 +34,17 @@ pub struct GroupSpec {
 /// A group as one node knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
+    /// Where this node's messages to the group go.
+    to: NodeSet,
+    /// The links they cross; `None` until it is worked out.
+    crossed: Option<Vec<LinkId>>,
     me: NodeId,
-    pub service: Service,
     /// The members in the view, in order.
     members: Vec<(ClientId, NodeId)>,
-    here: usize,
     /// Counts view changes.
     pub view: u64,
     /// Nodes whose clients are about to join: they are sent messages already.
     interested: Vec<NodeId>,
-    /// Where this node's messages to the group go.
-    to: NodeSet,
-    /// The links they cross; `None` until it is worked out.
-    pub crossed: Option<Vec<LinkId>>,
-    /// What one costs; `None` until it is worked out, and after each change of price.
-    pub cost: Option<Dollars>,
     /// Clients of this node that wait to join.
     joining: Vec<Joining>,
 }
@@ -60,14 +56,11 @@ impl Group {
         members.dedup_by_key(|(client, _)| *client);
         let mut group = Group {
             me,
-            service: spec.service,
             members,
-            here: 0,
             view: 0,
             interested: Vec::new(),
             to: NodeSet::EMPTY,
             crossed: None,
-            cost: None,
             joining: Vec::new(),
         };
         group.aim();
@@ -84,12 +77,16 @@ impl Group {
     }
     /// How many of them are clients of this node.
     pub fn here(&self) -> usize {
-        self.here
+        self.members.iter().filter(|(_, node)| *node == self.me).count()
+    }
+
+    /// The links that they cross.
+    pub fn crossed(&mut self, trees: &Trees) -> &[LinkId] {
+        self.crossed.get_or_insert_with(|| trees.crossed(self.me, &self.to))
     }
 
     fn aim(&mut self) {
         let nodes = self.members.iter().map(|(_, node)| *node);
-        self.here = nodes.clone().filter(|node| *node == self.me).count();
         let to = nodes.chain(self.interested.iter().copied()).collect();
         if to != self.to {
             self.to = to;

@@ -25,6 +25,7 @@
 //! Deliberate differences and decisions:
 //! - cost updates go down each node's own tree, which over reliable links does what flooding does and
 //!   sends each node one copy; one is sent only when some queue has changed by a quarter of a message;
+//!   stamps of the agreed order are told as differences, and numbers take as many bytes as they need;
 //! - a node goes by its own prices as last told, so that all nodes go by the same;
 //! - updates overtake waiting messages: behind them they would be a queue's length old;
 //! - blocked clients look at prices once an interval, when their node sends its own update;
@@ -33,6 +34,7 @@
 pub mod benefit;
 pub mod budget;
 pub mod client;
+pub mod fuzzing;
 pub mod groups;
 mod ids;
 pub mod message;

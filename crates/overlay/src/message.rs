@@ -1,7 +1,5 @@
 //! What nodes send each other.
 
-use std::sync::Arc;
-
 use ratewire_units::{Bytes, Time};
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
@@ -41,7 +39,7 @@ pub enum Content {
         bought: Time,
     },
     /// What waits in front of the origin's links, where that has changed.
-    Prices(Arc<[Told]>),
+    Prices(Vec<Told>),
     /// The origin will have a member of the group and asks for its messages.
     Interest(GroupId),
     /// The origin's messages to the group go to the one that asked, from this stamp on.
@@ -57,7 +55,8 @@ pub enum Content {
         /// Its place in the agreed order; zero where none is kept.
         stamp: Stamp,
     },
-    /// All that the origin will say from now on comes after this stamp.
+    /// All that the origin will say from now on comes after this stamp, which is so far beyond that of its
+    /// last mark.
     Mark(Stamp),
 }
 

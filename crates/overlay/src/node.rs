@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::Time;
+use ratewire_units::{Bytes, Time};
 
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
@@ -42,14 +42,15 @@ pub struct Overlay {
 pub struct Node {
     me: NodeId,
     overlay: Arc<Overlay>,
-    /// Its own links, in order of their numbers, and what waits for them.
-    links: Vec<(LinkId, LinkQueue)>,
+    /// What waits for each of its own links, in order of their numbers.
+    queues: Vec<LinkQueue>,
     /// What waits in front of each link of the overlay, as last told.
     levels: Vec<Level>,
     costs: Vec<Dollars>,
-    /// By link: groups that this node's messages reach over it.
-    crossing: Vec<Vec<GroupId>>,
     groups: Vec<Group>,
+    /// By group: members that are clients of this node. Asked for each message, of which few are for
+    /// the same group: apart from all else about it.
+    here: Vec<u32>,
     agents: Vec<Agent>,
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_update: Time,
@@ -81,15 +82,16 @@ impl Node {
     /// Node `me`, with nothing in its queues.
     pub fn new(me: NodeId, overlay: Arc<Overlay>, random: Xoshiro256PlusPlus) -> Node {
         let trees = &overlay.trees;
-        let links = trees.own(me).iter().map(|link| (*link, LinkQueue::default())).collect();
+        let queues = trees.own(me).iter().map(|_| LinkQueue::default()).collect();
         let all = trees.links().len();
+        let groups: Vec<Group> = overlay.groups.iter().map(|group| Group::new(me, group)).collect();
         Node {
             me,
-            links,
+            queues,
             levels: vec![Level::default(); all],
             costs: vec![Dollars::ZERO; all],
-            crossing: vec![Vec::new(); all],
-            groups: overlay.groups.iter().map(|group| Group::new(me, group)).collect(),
+            here: groups.iter().map(|group| group.here() as u32).collect(),
+            groups,
             agents: Vec::new(),
             wakes: BinaryHeap::new(),
             next_update: overlay.params.first_update(me.index(), trees.nodes()),
@@ -110,13 +112,15 @@ impl Node {
     pub fn counts(&self) -> NodeCounts {
         self.counts
     }
-    /// The queue in front of one of its links.
-    pub fn queue(&self, link: LinkId) -> Option<&LinkQueue> {
-        self.links.iter().find(|(id, _)| *id == link).map(|(_, queue)| queue)
+    /// The queue in front of `link`, one of its own.
+    pub fn queue(&self, link: LinkId) -> &LinkQueue {
+        debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
+        &self.queues[self.overlay.trees.place(link)]
     }
     /// The same, to ask for its peak.
-    pub fn queue_mut(&mut self, link: LinkId) -> Option<&mut LinkQueue> {
-        self.links.iter_mut().find(|(id, _)| *id == link).map(|(_, queue)| queue)
+    pub fn queue_mut(&mut self, link: LinkId) -> &mut LinkQueue {
+        debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
+        &mut self.queues[self.overlay.trees.place(link)]
     }
     /// What a message over a link of the overlay costs, as far as this node knows.
     pub fn cost(&self, link: LinkId) -> Dollars {
@@ -128,7 +132,7 @@ impl Node {
     }
     /// Members of a group that are clients of this node, in its view.
     pub fn members_here(&self, group: GroupId) -> usize {
-        self.groups[group.index()].here()
+        self.here[group.index()] as usize
     }
     /// What its sending clients have done, in the order in which they were started.
     pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts)> + '_ {
@@ -158,7 +162,8 @@ impl Node {
     /// Tells the others what has changed, and lets clients see what the prices have become.
     fn update(&mut self, now: Time) {
         let mut told = Vec::new();
-        for (place, (link, queue)) in self.links.iter_mut().enumerate() {
+        let own = self.overlay.trees.own(self.me);
+        for (place, (link, queue)) in own.iter().zip(&mut self.queues).enumerate() {
             let level = Level::of(queue.close_interval(now));
             if level.is_news(self.levels[link.index()]) {
                 told.push(Told { link: place as u8, level });
@@ -166,10 +171,10 @@ impl Node {
         }
         self.learn(self.me, &told);
         for told in told.chunks(MOST_TOLD) {
-            self.send(now, &Message::prices(self.me, self.others(), told));
+            self.send(now, &Arc::new(Message::prices(self.me, self.others(), told)));
         }
-        if let Some(stamp) = self.order.mark() {
-            self.tell_all(now, Content::Mark(stamp));
+        if let Some(beyond) = self.order.mark() {
+            self.tell_all(now, Content::Mark(beyond));
         }
         self.reconsider(now);
     }
@@ -179,32 +184,31 @@ impl Node {
     }
 
     fn tell_all(&mut self, now: Time, content: Content) {
-        self.send(now, &Message::control(self.me, self.others(), content));
+        self.send(now, &Arc::new(Message::control(self.me, self.others(), content)));
     }
 
     /// Puts a message into the queues of the links that lead on down its tree.
-    fn send(&mut self, now: Time, message: &Message) {
-        for link in self.overlay.trees.down(message.origin, self.me, &message.to) {
-            let Some((_, queue)) = self.links.iter_mut().find(|(id, _)| *id == link) else {
-                continue;
-            };
+    fn send(&mut self, now: Time, message: &Arc<Message>) {
+        let trees = &self.overlay.trees;
+        for link in trees.down(message.origin, self.me, &message.to) {
+            let queue = &mut self.queues[trees.place(link)];
             if queue.is_empty() {
                 self.ready_links.push_back(link);
             }
-            queue.push(now, message.clone());
+            queue.push(now, Arc::clone(message));
         }
     }
 
     /// A message has come over a link.
-    pub fn receive(&mut self, now: Time, message: Message) {
-        self.send(now, &message);
+    pub fn receive(&mut self, now: Time, message: &Arc<Message>) {
+        self.send(now, message);
         if message.to.contains(self.me) {
-            self.consume(now, message.origin, message.content);
+            self.consume(now, message.origin, &message.content);
         }
     }
 
-    fn consume(&mut self, now: Time, origin: NodeId, content: Content) {
-        match content {
+    fn consume(&mut self, now: Time, origin: NodeId, content: &Content) {
+        match *content {
             Content::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
                 self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
@@ -213,14 +217,14 @@ impl Node {
                 let change = Event::Change { group, client, node: origin, joins };
                 self.accept(origin, group, stamp, change);
             }
-            Content::Prices(told) => self.learn(origin, &told),
+            Content::Prices(ref told) => self.learn(origin, told),
             Content::Interest(group) => self.include(now, origin, group),
             Content::Included(group, stamp) => {
                 self.order.hear(origin, stamp);
                 self.groups[group.index()].included(origin);
                 self.join_ready(now, group);
             }
-            Content::Mark(stamp) => self.order.hear(origin, stamp),
+            Content::Mark(beyond) => self.order.hear_mark(origin, beyond),
         }
     }
 
@@ -230,9 +234,6 @@ impl Node {
             let Some(link) = theirs.get(usize::from(*link)) else { continue };
             self.levels[link.index()] = *level;
             self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());
-            for group in &self.crossing[link.index()] {
-                self.groups[group.index()].cost = None;
-            }
         }
     }
 
@@ -248,9 +249,10 @@ impl Node {
         }
     }
 
-    /// The next of a node's messages for the connection that is `link`, of which it has room for one.
-    pub fn take(&mut self, now: Time, link: LinkId) -> Option<Message> {
-        self.queue_mut(link)?.take(now)
+    /// The next of a node's messages for the connection that is `link`, of which it has room for one,
+    /// and its size.
+    pub fn take(&mut self, now: Time, link: LinkId) -> Option<(Bytes, Arc<Message>)> {
+        self.queue_mut(link).take(now)
     }
 
     /// A link that had nothing to send and now has.
@@ -264,10 +266,11 @@ impl Node {
 
     /// Deliveries that messages in this node's queues are still to make.
     pub fn owed_in_queues(&self) -> u64 {
-        let owed = |(link, queue): &(LinkId, LinkQueue)| -> u64 {
-            queue.waiting_messages().map(|message| self.overlay.trees.owed(*link, message)).sum()
+        let trees = &self.overlay.trees;
+        let owed = |(link, queue): (&LinkId, &LinkQueue)| -> u64 {
+            queue.waiting_messages().map(|message| trees.owed(*link, message)).sum()
         };
-        self.links.iter().map(owed).sum()
+        trees.own(self.me).iter().zip(&self.queues).map(owed).sum()
     }
 }
 

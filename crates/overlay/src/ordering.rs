@@ -17,8 +17,8 @@ pub struct Agreed<E> {
     me: NodeId,
     /// The highest stamp used or seen.
     clock: Stamp,
-    /// The highest stamp told to all.
-    marked: Stamp,
+    /// The stamp that each node last told all, its own among them.
+    marked: Vec<Stamp>,
     /// The highest stamp heard from each node.
     heard: Vec<Stamp>,
     pending: BTreeMap<(Stamp, NodeId), E>,
@@ -27,7 +27,8 @@ pub struct Agreed<E> {
 impl<E> Agreed<E> {
     /// The part of node `me` of so many.
     pub fn new(me: NodeId, nodes: usize) -> Agreed<E> {
-        Agreed { me, clock: 0, marked: 0, heard: vec![0; nodes], pending: BTreeMap::new() }
+        let (marked, heard) = (vec![0; nodes], vec![0; nodes]);
+        Agreed { me, clock: 0, marked, heard, pending: BTreeMap::new() }
     }
 
     /// The stamp of a new event of this node.
@@ -40,11 +41,20 @@ impl<E> Agreed<E> {
         self.clock
     }
 
-    /// The stamp to be told to all, if they do not know it.
+    /// How far beyond what was told last the stamp is that is to be told to all, if they do not know it.
     pub fn mark(&mut self) -> Option<Stamp> {
-        let news = self.clock > self.marked;
-        self.marked = self.clock;
-        news.then_some(self.clock)
+        let marked = &mut self.marked[self.me.index()];
+        let beyond = self.clock - *marked;
+        *marked = self.clock;
+        (beyond > 0).then_some(beyond)
+    }
+
+    /// Another node has come so far beyond what it told last.
+    pub fn hear_mark(&mut self, from: NodeId, beyond: Stamp) {
+        let marked = &mut self.marked[from.index()];
+        *marked = marked.saturating_add(beyond);
+        let stamp = *marked;
+        self.hear(from, stamp);
     }
 
     /// Another node has come to this stamp.
@@ -97,9 +107,11 @@ mod tests {
     fn a_stamp_is_told_once() {
         let mut order: Agreed<()> = Agreed::new(NodeId(0), 2);
         assert_eq!(order.mark(), None);
-        order.hear(NodeId(1), 3);
+        order.hear_mark(NodeId(1), 3);
         assert_eq!(order.mark(), Some(3));
         order.hear(NodeId(1), 3);
         assert_eq!(order.mark(), None);
+        order.hear_mark(NodeId(1), 2);
+        assert_eq!((order.mark(), order.now()), (Some(2), 5));
     }
 }

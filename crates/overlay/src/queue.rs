@@ -1,6 +1,7 @@
 //! What waits in front of one link of a node (section 4.2.1).
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ratewire_units::{Bytes, Time};
 
@@ -10,20 +11,30 @@ use crate::price::Occupancy;
 /// The queue in front of a link. It has a soft limit, by its price, and no hard one: between nodes
 /// nothing is ever dropped.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct LinkQueue {
-    data: VecDeque<Message>,
-    /// Prices and views, which go before data: they are few, and late they are worth little.
-    control: VecDeque<Message>,
     /// Sum of messages waiting times picoseconds, up to `until`.
     area: u128,
+    data: VecDeque<Waiting>,
     until: Time,
-    /// Both as of the last cost update.
+    /// The most that waited since this was last asked for.
+    peak: u64,
+    /// Prices, which go before all else: late they are worth little.
+    control: VecDeque<Arc<Message>>,
+    counts: LinkCounts,
+    /// Area and time as of the last cost update.
     closed: (u128, Time),
     /// What was waiting, on average, between the two updates before now.
     average: Occupancy,
-    /// The most that waited since this was last asked for.
-    peak: u64,
-    counts: LinkCounts,
+}
+
+/// A message that waits, and what the queue counts of it: the message itself is not looked at before
+/// it goes.
+#[derive(Clone, Debug)]
+struct Waiting {
+    size: u32,
+    is_data: bool,
+    message: Arc<Message>,
 }
 
 /// What went through a queue.
@@ -57,7 +68,7 @@ impl LinkQueue {
     }
     /// Messages of clients that wait, in order, with what nodes say among them.
     pub fn waiting_messages(&self) -> impl Iterator<Item = &Message> {
-        self.data.iter()
+        self.data.iter().map(|waiting| waiting.message.as_ref())
     }
     /// Whether there is nothing to take.
     pub fn is_empty(&self) -> bool {
@@ -88,33 +99,35 @@ impl LinkQueue {
     }
 
     /// A message is to go over the link.
-    pub fn push(&mut self, now: Time, message: Message) {
+    pub fn push(&mut self, now: Time, message: Arc<Message>) {
         if message.content.overtakes() {
             self.control.push_back(message);
             return;
         }
         self.advance(now);
-        self.counts.arrived += u64::from(message.content.is_data());
-        self.data.push_back(message);
+        let (size, is_data) = (message.size.get() as u32, message.content.is_data());
+        self.counts.arrived += u64::from(is_data);
+        self.data.push_back(Waiting { size, is_data, message });
         self.peak = self.peak.max(self.data.len() as u64);
         self.counts.most = self.counts.most.max(self.peak);
     }
 
-    /// The next message for the link.
-    pub fn take(&mut self, now: Time) -> Option<Message> {
+    /// The next message for the link, and its size.
+    pub fn take(&mut self, now: Time) -> Option<(Bytes, Arc<Message>)> {
         if let Some(message) = self.control.pop_front() {
             self.counts.updates += message.size;
-            return Some(message);
+            return Some((message.size, message));
         }
         self.advance(now);
-        let message = self.data.pop_front()?;
-        if message.content.is_data() {
+        let Waiting { size, is_data, message } = self.data.pop_front()?;
+        let size = Bytes::new(u64::from(size));
+        if is_data {
             self.counts.taken += 1;
-            self.counts.data += message.size;
+            self.counts.data += size;
         } else {
-            self.counts.other += message.size;
+            self.counts.other += size;
         }
-        Some(message)
+        Some((size, message))
     }
 
     /// A cost update is due: the average starts anew.
@@ -137,7 +150,7 @@ mod tests {
     use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
     use crate::message::Content;
 
-    fn data() -> Message {
+    fn data() -> Arc<Message> {
         let content = Content::Data {
             group: GroupId(0),
             client: ClientId(0),
@@ -145,7 +158,8 @@ mod tests {
             stamp: 0,
             bought: Time::ZERO,
         };
-        Message { origin: NodeId(0), to: NodeSet::first(2), size: Bytes::new(1000), content }
+        let to = NodeSet::first(2);
+        Arc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), content })
     }
 
     fn ms(n: u64) -> Time {
@@ -171,10 +185,10 @@ mod tests {
         let mut queue = LinkQueue::default();
         queue.push(ms(0), data());
         let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
-        queue.push(ms(0), update);
+        queue.push(ms(0), Arc::new(update));
         assert_eq!(queue.waiting(), 1);
-        assert!(!queue.take(ms(0)).unwrap().content.is_data());
-        assert!(queue.take(ms(0)).unwrap().content.is_data());
+        assert!(!queue.take(ms(0)).unwrap().1.content.is_data());
+        assert!(queue.take(ms(0)).unwrap().1.content.is_data());
         assert!(queue.take(ms(0)).is_none() && queue.is_empty());
         assert_eq!(queue.counts().data, Bytes::new(1000));
     }

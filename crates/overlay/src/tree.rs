@@ -29,6 +29,8 @@ pub struct Trees {
     links: Vec<LinkSpec>,
     /// By node: its own links, in order.
     own: Vec<Vec<LinkId>>,
+    /// By link: its place among those of its node.
+    places: Vec<u8>,
     /// By origin and node: the links down which the origin's messages go, and the nodes they reach.
     branches: Vec<Vec<(LinkId, NodeSet)>>,
 }
@@ -67,10 +69,13 @@ impl Trees {
             here.iter_mut().for_each(|list| list.sort_by_key(|(link, _)| *link));
         }
         let mut own = vec![Vec::new(); nodes];
+        let mut places = Vec::with_capacity(links.len());
         for (number, link) in links.iter().enumerate() {
-            own[link.from.index()].push(LinkId(number as u16));
+            let own: &mut Vec<LinkId> = &mut own[link.from.index()];
+            places.push(own.len() as u8);
+            own.push(LinkId(number as u16));
         }
-        Ok(Trees { nodes, links: links.to_vec(), own, branches })
+        Ok(Trees { nodes, links: links.to_vec(), own, places, branches })
     }
 
     /// How many nodes there are.
@@ -85,6 +90,11 @@ impl Trees {
     /// The links that begin at `node`, in order.
     pub fn own(&self, node: NodeId) -> &[LinkId] {
         &self.own[node.index()]
+    }
+
+    /// The place of a link in that order.
+    pub fn place(&self, link: LinkId) -> usize {
+        usize::from(self.places[link.index()])
     }
 
     /// The links down which `node` passes on what `origin` sends to `to`.

@@ -1,15 +1,18 @@
-//! Bytes of what nodes tell each other, little-endian. They are what the overlay costs, so they are
-//! few: a cost update with news of one link has five.
+//! Bytes of what nodes tell each other. They are what the overlay costs, so they are few: a cost update with
+//! news of one link has five, a mark mostly two.
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | kind in the three high bits; in the others the number of entries, or whether a client joins |
+//! | 1 | kind in the three high bits; in the others the number of entries, whether a client joins, or how a mark begins |
 //! | 1 | origin |
-//! | 3 each | prices: which of the origin's links (1), sixty-fourths of a waiting message (2) |
-//! | 4 | interest: group |
-//! | 13 | included: group (4), node that asked (1), stamp (8) |
-//! | 16 | change: group (4), client (4), stamp (8) |
-//! | 8 | mark: stamp |
+//! | 3 each | prices: which of the origin's links (1), sixty-fourths of a waiting message (2, little-endian) |
+//! | 1 to 5 | interest: group |
+//! | 3 to 16 | included: node that asked (1), group, stamp |
+//! | 3 to 20 | change: group, client, stamp |
+//! | 0 to 9 | mark: how far beyond the last one, but for the four low bits in the first byte, whose fifth says whether more follows |
+//!
+//! Numbers take as many bytes as they need: seven bits in each, the low ones first, and the high bit says
+//! whether more follow (LEB128). None is written longer than it need be, and none is read.
 
 use ratewire_units::Bytes;
 
@@ -21,6 +24,9 @@ pub const MOST_TOLD: usize = 31;
 
 const KIND_SHIFT: u8 = 5;
 const COUNT: u8 = (1 << KIND_SHIFT) - 1;
+/// Bits of a mark in its first byte, and whether more follow.
+const MARK_BITS: u32 = 4;
+const MARK_MORE: u8 = 1 << MARK_BITS;
 const PRICES: u8 = 0;
 const INTEREST: u8 = 1;
 const INCLUDED: u8 = 2;
@@ -36,6 +42,8 @@ pub enum DecodeError {
     UnknownKind(u8),
     /// It names a node that there is not.
     UnknownNode(u8),
+    /// A number is larger than its field, or written longer than it need be.
+    BadNumber,
 }
 
 impl core::fmt::Display for DecodeError {
@@ -44,6 +52,7 @@ impl core::fmt::Display for DecodeError {
             DecodeError::Short => f.write_str("the message is cut off"),
             DecodeError::UnknownKind(kind) => write!(f, "no message is of kind {kind}"),
             DecodeError::UnknownNode(node) => write!(f, "there is no node {node}"),
+            DecodeError::BadNumber => f.write_str("a number is too large or has idle bytes"),
         }
     }
 }
@@ -54,12 +63,29 @@ pub(crate) fn control_len(content: &Content) -> Bytes {
     let body = match content {
         Content::Data { .. } => 0,
         Content::Prices(told) => 3 * told.len() as u64,
-        Content::Interest(_) => 4,
-        Content::Included(..) => 13,
-        Content::Change { .. } => 16,
-        Content::Mark(_) => 8,
+        Content::Interest(group) => number_len(group.0.into()),
+        Content::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
+        Content::Change { group, client, stamp, .. } => {
+            number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
+        }
+        Content::Mark(beyond) => match beyond >> MARK_BITS {
+            0 => 0,
+            rest => number_len(rest),
+        },
     };
     Bytes::new(2 + body)
+}
+
+fn number_len(number: u64) -> u64 {
+    u64::from((u64::BITS - number.leading_zeros()).max(1).div_ceil(7))
+}
+
+fn put_number(mut number: u64, out: &mut Vec<u8>) {
+    while number >> 7 != 0 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
 }
 
 /// Writes what a node says to others. A client's message is not written: its bytes are its own.
@@ -77,23 +103,28 @@ pub fn encode(message: &Message, out: &mut Vec<u8>) {
         }
         Content::Interest(group) => {
             out.extend(head(INTEREST, 0));
-            out.extend(group.0.to_le_bytes());
+            put_number(group.0.into(), out);
         }
         Content::Included(group, stamp) => {
             out.extend(head(INCLUDED, 0));
-            out.extend(group.0.to_le_bytes());
             out.push(message.to.iter().next().map_or(0, |node| node.0));
-            out.extend(stamp.to_le_bytes());
+            put_number(group.0.into(), out);
+            put_number(*stamp, out);
         }
         Content::Change { group, client, joins, stamp } => {
             out.extend(head(CHANGE, u8::from(*joins)));
-            out.extend(group.0.to_le_bytes());
-            out.extend(client.0.to_le_bytes());
-            out.extend(stamp.to_le_bytes());
+            put_number(group.0.into(), out);
+            put_number(client.0.into(), out);
+            put_number(*stamp, out);
         }
-        Content::Mark(stamp) => {
-            out.extend(head(MARK, 0));
-            out.extend(stamp.to_le_bytes());
+        Content::Mark(beyond) => {
+            let (low, rest) = (*beyond as u8 & (MARK_MORE - 1), beyond >> MARK_BITS);
+            if rest == 0 {
+                out.extend(head(MARK, low));
+            } else {
+                out.extend(head(MARK, low | MARK_MORE));
+                put_number(rest, out);
+            }
         }
     }
 }
@@ -116,20 +147,26 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
             };
             Content::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
         }
-        INTEREST => Content::Interest(group(&mut rest)?),
+        INTEREST => Content::Interest(GroupId(short_number(&mut rest)?)),
         INCLUDED => {
-            let group = group(&mut rest)?;
             let [asker] = take(&mut rest)?;
             to = [known(asker, nodes)?].into_iter().collect();
-            Content::Included(group, u64::from_le_bytes(take(&mut rest)?))
+            Content::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
         }
         CHANGE => Content::Change {
-            group: group(&mut rest)?,
-            client: ClientId(u32::from_le_bytes(take(&mut rest)?)),
+            group: GroupId(short_number(&mut rest)?),
+            client: ClientId(short_number(&mut rest)?),
             joins: first & COUNT != 0,
-            stamp: u64::from_le_bytes(take(&mut rest)?),
+            stamp: number(&mut rest)?,
         },
-        MARK => Content::Mark(u64::from_le_bytes(take(&mut rest)?)),
+        MARK => {
+            let low = u64::from(first & (MARK_MORE - 1));
+            let rest = if first & MARK_MORE != 0 { Some(number(&mut rest)?) } else { None };
+            if rest == Some(0) || rest.is_some_and(|rest| rest >> (u64::BITS - MARK_BITS) != 0) {
+                return Err(DecodeError::BadNumber);
+            }
+            Content::Mark(rest.unwrap_or(0) << MARK_BITS | low)
+        }
         kind => return Err(DecodeError::UnknownKind(kind)),
     };
     Ok(Message::control(origin, to, content))
@@ -141,8 +178,25 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
     Ok(*taken)
 }
 
-fn group(rest: &mut &[u8]) -> Result<GroupId, DecodeError> {
-    Ok(GroupId(u32::from_le_bytes(take(rest)?)))
+fn number(rest: &mut &[u8]) -> Result<u64, DecodeError> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let [byte] = take(rest)?;
+        let bits = u64::from(byte & 0x7f);
+        let is_idle = byte == 0 && shift > 0;
+        if is_idle || bits << shift >> shift != bits {
+            return Err(DecodeError::BadNumber);
+        }
+        number |= bits << shift;
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    Err(DecodeError::BadNumber)
+}
+
+fn short_number(rest: &mut &[u8]) -> Result<u32, DecodeError> {
+    u32::try_from(number(rest)?).map_err(|_| DecodeError::BadNumber)
 }
 
 fn known(node: u8, nodes: usize) -> Result<NodeId, DecodeError> {
@@ -155,19 +209,22 @@ mod tests {
 
     use super::*;
 
+    /// Of every length.
+    fn numbers() -> impl Strategy<Value = u64> + Clone {
+        (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
+    }
+
     fn contents() -> impl Strategy<Value = Content> {
         let told = (any::<u8>(), any::<u16>()).prop_map(|(link, l)| Told { link, level: Level(l) });
-        let group = any::<u32>().prop_map(GroupId);
+        let group = numbers().prop_map(|n| GroupId(n as u32));
         prop_oneof![
-            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(|t| Content::Prices(t.into())),
+            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(|t| Content::Prices(t)),
             group.clone().prop_map(Content::Interest),
-            (group.clone(), any::<u64>()).prop_map(|(g, s)| Content::Included(g, s)),
-            (group, any::<u32>(), any::<bool>(), any::<u64>()).prop_map(
-                |(group, c, joins, stamp)| {
-                    Content::Change { group, client: ClientId(c), joins, stamp }
-                }
-            ),
-            any::<u64>().prop_map(Content::Mark),
+            (group.clone(), numbers()).prop_map(|(g, s)| Content::Included(g, s)),
+            (group, any::<u32>(), any::<bool>(), numbers()).prop_map(|(group, c, joins, stamp)| {
+                Content::Change { group, client: ClientId(c), joins, stamp }
+            }),
+            numbers().prop_map(Content::Mark),
         ]
     }
 
@@ -191,20 +248,51 @@ mod tests {
 
         #[test]
         fn anything_may_come(bytes in prop::collection::vec(any::<u8>(), 0..64), nodes in 1usize..129) {
-            if let Ok(message) = decode(&bytes, nodes) {
-                prop_assert!(message.size.get() as usize <= bytes.len());
-            }
+            crate::fuzzing::messages(&bytes, nodes);
         }
     }
 
-    #[test]
-    fn news_of_one_link_takes_five_bytes() {
-        let told = [Told { link: 2, level: Level(0x1234) }];
-        let message = Message::prices(NodeId(3), NodeSet::first(6).without(NodeId(3)), &told);
+    fn written(content: Content) -> Vec<u8> {
+        let to = match content {
+            Content::Included(..) => [NodeId(5)].into_iter().collect(),
+            _ => NodeSet::first(6).without(NodeId(3)),
+        };
         let mut bytes = Vec::new();
-        encode(&message, &mut bytes);
-        assert_eq!(bytes, [1, 3, 2, 0x34, 0x12]);
+        encode(&Message::control(NodeId(3), to, content), &mut bytes);
+        bytes
+    }
+
+    /// By hand.
+    #[test]
+    fn messages_have_these_bytes() {
+        let group = GroupId(300);
+        let told = vec![Told { link: 2, level: Level(0x1234) }];
+        assert_eq!(written(Content::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
+        assert_eq!(written(Content::Interest(group)), [0x20, 3, 0xac, 0x02]);
+        assert_eq!(written(Content::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
+        let change = |joins| Content::Change { group, client: ClientId(127), joins, stamp: 128 };
+        assert_eq!(written(change(true)), [0x61, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
+        assert_eq!(written(change(false)), [0x60, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
+        assert_eq!(written(Content::Mark(15)), [0x8f, 3]);
+        assert_eq!(written(Content::Mark(16)), [0x90, 3, 1]);
+        assert_eq!(written(Content::Mark(u64::MAX)).len(), 2 + 9);
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
         assert_eq!(decode(&[0xe0, 0], 1), Err(DecodeError::UnknownKind(7)));
         assert_eq!(decode(&[0, 6], 6), Err(DecodeError::UnknownNode(6)));
+        assert_eq!(decode(&[0x40, 0, 6, 1, 1], 6), Err(DecodeError::UnknownNode(6)));
+        let bad = Err(DecodeError::BadNumber);
+        assert_eq!(decode(&[0x20, 0, 0x81, 0], 6), bad, "an idle byte");
+        assert_eq!(decode(&[0x20, 0, 0xff, 0xff, 0xff, 0xff, 0x1f], 6), bad, "33 bits");
+        assert_eq!(decode(&[0x90, 0, 0], 6), bad, "a mark that needs no more");
+        let all = [0xff; 9];
+        assert_eq!(decode(&[&[0x90, 0], &all[..], &[0x02]].concat(), 6), bad, "65 bits");
+        assert_eq!(
+            decode(&[&[0x90, 0], &all[..], &[0x01]].concat(), 6),
+            bad,
+            "64 bits beside four"
+        );
     }
 }

@@ -15,17 +15,15 @@ use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
-/// A flow in operation, in whole cache lines.
+/// A flow in operation, what each packet needs side by side (see [`Sender`]).
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
+    pub(crate) forward: RouteId,
+    pub(crate) reverse: RouteId,
     /// When its timer event is due.
     pub(crate) timer_at: Time,
     pub(crate) id: FlowId,
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    pub(crate) forward: RouteId,
-    pub(crate) reverse: RouteId,
     /// Headers of a data packet, congestion header included.
     pub(crate) headers: u32,
     /// Size of an acknowledgement, congestion header included.
@@ -55,6 +53,8 @@ pub(crate) struct Flow {
     pub(crate) grew: Time,
     /// How its hosts are dishonest, if they are.
     lie: Option<Lie>,
+    pub(crate) receiver: Receiver,
+    pub(crate) sender: Sender,
     /// As of the last sample.
     sampled_delivered: Bytes,
     sampled_retransmitted: Bytes,
@@ -192,7 +192,7 @@ impl Flow {
     fn foresee(&self) {
         const LINE: usize = 64;
         for line in 0..size_of::<Flow>() / LINE {
-            prefetch_index(from_ref(&self.timer_at), line * LINE / size_of::<Time>());
+            prefetch_index(from_ref(&self.forward), line * LINE / size_of::<RouteId>());
         }
     }
 

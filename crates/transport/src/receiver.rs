@@ -20,6 +20,7 @@ pub enum Reply {
 
 /// The receiving end of a flow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     /// All below has arrived.
     next: u64,
@@ -35,12 +36,12 @@ pub struct Receiver {
     delayed_ack: Option<Duration>,
     ack_due: Time,
     marked: bool,
-    reading: Reading,
-    sink: Option<AnySink>,
     /// The sink holds the sender back: the window is always the whole buffer.
     soft: bool,
+    reading: Reading,
     /// Packets that found no room.
     refused: u64,
+    sink: Option<AnySink>,
 }
 
 /// The reading application at work.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter};
 use ratewire_backpressure::frames::CLASSES;
 use ratewire_backpressure::gate::Gate;
@@ -9,7 +10,7 @@ use ratewire_backpressure::queues::{Arrangement, Switch};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
-use super::{Buffer, Coalescing, Fabric, Node, Outlet};
+use super::{Buffer, Coalescing, Fabric, FarEnd, NO_BUFFER, Node, Outlet, Watches};
 use crate::link::Link;
 use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
@@ -30,78 +31,108 @@ impl Fabric {
         if numbers.is_empty() {
             return Fabric::default();
         }
-        let mut fabric = Fabric { inputs: vec![0; specs.len()], ..Fabric::default() };
+        let mut fabric = Fabric::default();
+        let mut neighbours: BTreeMap<NodeId, Neighbours> = BTreeMap::new();
+        for (i, spec) in specs.iter().enumerate() {
+            neighbours.entry(spec.from).or_default().outputs.push(LinkId(i as u32));
+            neighbours.entry(spec.to).or_default().inputs.push(LinkId(i as u32));
+        }
         for (i, (node, number)) in numbers.iter_mut().enumerate() {
             *number = i as u32;
-            fabric.switches.push(Node::new(specs, *node, seed));
+            let at = neighbours.entry(*node).or_default();
+            fabric.switches.push(Node::new(specs, at, stream(seed, "switch", u64::from(node.0))));
         }
-        let mut inputs: BTreeMap<NodeId, u32> = BTreeMap::new();
-        for (i, spec) in specs.iter().enumerate() {
-            // Number 0 is the node's own.
-            let input = inputs.entry(spec.to).or_insert(0);
-            *input += 1;
-            fabric.inputs[i] = *input;
-            let Some(node) = numbers.get(&spec.from) else { continue };
-            let outputs = &fabric.switches[*node as usize].links;
-            let output = outputs.iter().position(|link| link.index() == i).unwrap_or(0) as u32;
-            let buffer = spec
-                .pause
-                .as_ref()
-                .map(|pause| Box::new(Buffer::new(pause, numbers[&spec.to], spec)));
-            let extra = links[i].extra_mut(i as u64, seed);
-            extra.outlet = Some(Box::new(Outlet {
-                node: *node,
-                output,
-                is_virtual: fabric.switches[*node as usize].switch.arrangement()
-                    == Arrangement::Virtual,
-                waiting: 0,
-                turn_at: Time::NEVER,
-                gate: Gate::default(),
-                told: VecDeque::new(),
-                rate: spec.service.mean_rate(),
-                sockets: spec.driver.sockets,
-                wanted: false,
-                bursts: spec.driver.bursts.map(|bursts| Coalescing {
-                    packets: bursts.packets,
-                    every: bursts.every,
-                    released: 0,
-                    due: Time::NEVER,
-                }),
-                buffer,
-                control_frames: 0,
-            }));
+        fabric.ends = vec![FarEnd { input: 0, buffer: NO_BUFFER }; specs.len()];
+        for Neighbours { inputs, outputs } in neighbours.values() {
+            for (input, link) in inputs.iter().enumerate() {
+                // Number 0 is the node's own.
+                fabric.ends[link.index()].input = 1 + input as u32;
+            }
+            for (output, link) in outputs.iter().enumerate() {
+                let spec = &specs[link.index()];
+                let Some(node) = numbers.get(&spec.from) else { continue };
+                let is_virtual =
+                    fabric.switches[*node as usize].switch.arrangement() == Arrangement::Virtual;
+                links[link.index()].start_at_switch(Outlet::new(
+                    *node,
+                    output as u32,
+                    spec,
+                    is_virtual,
+                ));
+                if let Some(pause) = &spec.pause {
+                    fabric.ends[link.index()].buffer = fabric.buffers.len() as u32;
+                    fabric.buffers.push(Buffer::new(pause, numbers[&spec.to], spec));
+                }
+            }
         }
         fabric
+    }
+
+    pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
+        let number = self.ends.get(id.index())?.buffer;
+        self.buffers.get(number as usize)
+    }
+    pub(super) fn buffer_mut(&mut self, id: LinkId) -> Option<&mut Buffer> {
+        let number = self.ends.get(id.index())?.buffer;
+        self.buffers.get_mut(number as usize)
+    }
+}
+
+/// The links that lead to a node and away from it, in order.
+#[derive(Default)]
+struct Neighbours {
+    inputs: Vec<LinkId>,
+    outputs: Vec<LinkId>,
+}
+
+impl Outlet {
+    fn new(node: u32, output: u32, spec: &LinkSpec, is_virtual: bool) -> Outlet {
+        let bursts = spec.driver.bursts.map(|bursts| Coalescing {
+            packets: bursts.packets,
+            every: bursts.every,
+            released: 0,
+            due: Time::NEVER,
+        });
+        Outlet {
+            turn_at: Time::NEVER,
+            far_due: Time::NEVER,
+            node,
+            output,
+            told: VecDeque::new(),
+            bursts: bursts.map(Box::new),
+            gate: Gate::default(),
+            rate: spec.service.mean_rate(),
+            sockets: spec.driver.sockets,
+            is_virtual,
+            wanted: false,
+            control_frames: 0,
+        }
     }
 }
 
 impl Node {
-    fn new(specs: &[LinkSpec], node: NodeId, seed: u64) -> Node {
-        let pauses = |into: bool| {
-            let at = move |l: &&LinkSpec| if into { l.to == node } else { l.from == node };
-            specs.iter().filter(at).filter_map(|l| l.pause.as_ref())
-        };
-        let arrangement = pauses(true).chain(pauses(false)).next().map(|p| p.arrangement);
-        let arrangement = arrangement.unwrap_or(Arrangement::Virtual);
-        let has_classes = pauses(true).chain(pauses(false)).any(|p| p.by_class);
-        let inputs = 1 + specs.iter().filter(|l| l.to == node).count() as u32;
-        let outputs = specs.iter().enumerate().filter(|(_, l)| l.from == node);
-        let links: Vec<LinkId> = outputs.map(|(i, _)| LinkId(i as u32)).collect();
-        let count = links.len() as u32;
+    fn new(specs: &[LinkSpec], at: &Neighbours, random: Xoshiro256PlusPlus) -> Node {
+        let all = at.inputs.iter().chain(&at.outputs);
+        let pauses = || all.clone().filter_map(|link| specs[link.index()].pause.as_ref());
+        let arrangement = pauses().next().map_or(Arrangement::Virtual, |pause| pause.arrangement);
+        let has_classes = pauses().any(|pause| pause.by_class);
+        let links = at.outputs.clone();
+        let (inputs, count) = (1 + at.inputs.len() as u32, links.len() as u32);
         let classes = if has_classes { CLASSES as u32 } else { 1 };
         let queues = match arrangement {
             Arrangement::ByFlow(queues) => queues,
             Arrangement::Fifo | Arrangement::Virtual => 0,
         };
         let by_flow = links.iter().filter(|_| queues > 0);
+        let is_pausable = |link: &LinkId| specs[link.index()].pause.is_some();
         Node {
             switch: Switch::new(arrangement, inputs, count, classes),
             assignments: by_flow.map(|_| Assignment::new(queues)).collect(),
             lane_bytes: vec![0; (count * queues) as usize],
-            pausable: links.iter().copied().filter(|l| specs[l.index()].pause.is_some()).collect(),
+            pausable: links.iter().copied().filter(is_pausable).collect(),
             links,
             has_classes,
-            random: stream(seed, "switch", u64::from(node.0)),
+            random,
         }
     }
 }
@@ -113,7 +144,12 @@ impl Buffer {
             xon: pause.xon,
             refresh: pause.quanta.time(link.service.mean_rate()) / 2,
         };
-        let count = if pause.by_class { CLASSES } else { 1 };
+        let watch = Watch::new(thresholds);
+        let watches = if pause.by_class {
+            Watches::ByClass(Box::new(core::array::from_fn(|_| watch.clone())))
+        } else {
+            Watches::Whole(watch)
+        };
         let filter = match pause.arrangement {
             Arrangement::ByFlow(queues) => Some(Filter::new(queues)),
             Arrangement::Fifo | Arrangement::Virtual => None,
@@ -121,7 +157,7 @@ impl Buffer {
         Buffer {
             spec: pause.clone(),
             node,
-            watches: vec![Watch::new(thresholds); count],
+            watches,
             filter,
             map_at: Time::NEVER,
             map_sent: Time::ZERO,

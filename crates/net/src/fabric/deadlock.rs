@@ -75,7 +75,7 @@ impl Network {
     /// What of a link is paused, and will be as long as its buffer says so.
     fn closed_lanes(&self, now: Time, id: LinkId) -> Vec<Lane> {
         let Some(outlet) = self.links[id.index()].outlet() else { return Vec::new() };
-        let Some(buffer) = outlet.buffer.as_deref() else { return Vec::new() };
+        let Some(buffer) = self.buffer(id) else { return Vec::new() };
         let stopped = buffer.watches.iter().enumerate().filter(|(class, watch)| {
             watch.has_stopped() && !outlet.gate.is_open(now, *class as u32)
         });

@@ -16,11 +16,12 @@ mod deadlock;
 mod passage;
 mod signals;
 
+use core::ops::{Deref, DerefMut};
 use std::collections::VecDeque;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter, Lanes};
-use ratewire_backpressure::frames::Control;
+use ratewire_backpressure::frames::{CLASSES, Control};
 use ratewire_backpressure::gate::Gate;
 use ratewire_backpressure::queues::Switch;
 use ratewire_backpressure::watch::Watch;
@@ -36,8 +37,10 @@ pub use deadlock::Deadlock;
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     switches: Vec<Node>,
-    /// By link: its number among the inputs of the switch it leads to. Empty without switches.
-    inputs: Vec<u32>,
+    /// By link; empty without switches.
+    ends: Vec<FarEnd>,
+    /// Those that pause the links that lead to them.
+    buffers: Vec<Buffer>,
     deadlock: Option<Deadlock>,
     /// Links whose hosts' sockets may go on.
     roomy: Vec<LinkId>,
@@ -56,11 +59,31 @@ impl Network {
         has_room
     }
 
+    pub(crate) fn far_tally(&self, id: LinkId) -> FarTally {
+        self.buffer(id).map_or(FarTally::default(), |buffer| FarTally {
+            intake: buffer.intake.len() as u64,
+            overflowed: buffer.overflowed,
+            refused: buffer.refused,
+        })
+    }
+
     /// The links whose hosts' sockets may go on, since this was last asked.
     pub fn take_roomy(&mut self) -> Vec<LinkId> {
         core::mem::take(&mut self.fabric.roomy)
     }
 }
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug)]
+struct FarEnd {
+    /// Its number among the inputs of the switch there.
+    input: u32,
+    /// Which of all buffers pauses it; [`NO_BUFFER`] if none does.
+    buffer: u32,
+}
+
+/// The number of no buffer.
+const NO_BUFFER: u32 = u32::MAX;
 
 /// A node that keeps what waits itself.
 #[derive(Debug)]
@@ -86,27 +109,26 @@ struct Held {
     counted: bool,
 }
 
-/// A link that starts at a switch.
+/// A link that starts at a switch, laid out so that a packet touches two cache lines of it.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Outlet {
-    node: u32,
-    output: u32,
-    /// Its switch has virtual output queues.
-    is_virtual: bool,
-    /// Packets that wait for it.
-    pub(crate) waiting: u32,
     /// When it is to be looked at whose turn it is; [`Time::NEVER`] if something else will tell.
     turn_at: Time,
-    gate: Gate,
+    /// When the buffer at its far end wants to be called.
+    far_due: Time,
+    node: u32,
+    output: u32,
     /// What it is told, in order.
     told: VecDeque<Told>,
+    bursts: Option<Box<Coalescing>>,
+    gate: Gate,
     rate: Rate,
     sockets: Sockets,
+    /// Its switch has virtual output queues.
+    is_virtual: bool,
     /// A socket waits for room.
     wanted: bool,
-    bursts: Option<Coalescing>,
-    /// The buffer at its far end.
-    buffer: Option<Box<Buffer>>,
     /// Frames sent on it, which tell others to stop or go on.
     control_frames: u64,
 }
@@ -139,14 +161,14 @@ struct Coalescing {
     due: Time,
 }
 
-/// The buffer at the far end of a link that it pauses.
+/// The buffer at the far end of a link that it pauses; what each packet needs comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Buffer {
+    watches: Watches,
     spec: PauseSpec,
     /// The switch at the far end.
     node: u32,
-    /// One, or one for each class.
-    watches: Vec<Watch>,
     /// With queues by flow: packets counted against those of the near end.
     filter: Option<Filter>,
     /// When the next map is sent; [`Time::NEVER`] if none has to be.
@@ -160,30 +182,55 @@ pub(crate) struct Buffer {
     intake_at: Time,
 }
 
+/// The watches of a buffer.
+#[derive(Debug)]
+enum Watches {
+    Whole(Watch),
+    ByClass(Box<[Watch; CLASSES]>),
+}
+
+impl Deref for Watches {
+    type Target = [Watch];
+    fn deref(&self) -> &[Watch] {
+        match self {
+            Watches::Whole(watch) => core::slice::from_ref(watch),
+            Watches::ByClass(watches) => &watches[..],
+        }
+    }
+}
+impl DerefMut for Watches {
+    fn deref_mut(&mut self) -> &mut [Watch] {
+        match self {
+            Watches::Whole(watch) => core::slice::from_mut(watch),
+            Watches::ByClass(watches) => &mut watches[..],
+        }
+    }
+}
+
 /// What pausing has come to at a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PauseTally {
     pub(crate) pauses: u64,
     pub(crate) paused: Duration,
     pub(crate) control_frames: u64,
+}
+
+/// What the buffer at the far end of a link has come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FarTally {
+    /// Packets that have come and wait to be taken in.
+    pub(crate) intake: u64,
+    /// Packets that found no room.
     pub(crate) overflowed: u64,
+    /// Those of them that had come to be taken in.
+    pub(crate) refused: u64,
 }
 
 impl Outlet {
     /// When the link has an event for something else than an arrival.
     pub(crate) fn next_due(&self) -> Time {
         let told = self.told.front().map_or(Time::NEVER, |told| told.obeyed);
-        let due = self.turn_at.min(told);
-        self.buffer.as_ref().map_or(due, |buffer| due.min(buffer.next_due()))
-    }
-
-    /// Packets that have come to the far end and wait to be taken in.
-    pub(crate) fn intake(&self) -> u64 {
-        self.buffer.as_ref().map_or(0, |buffer| buffer.intake.len() as u64)
-    }
-    /// Packets that found no room there.
-    pub(crate) fn refused(&self) -> u64 {
-        self.buffer.as_ref().map_or(0, |buffer| buffer.refused)
+        self.turn_at.min(told).min(self.far_due)
     }
 
     pub(crate) fn tally(&mut self, now: Time) -> PauseTally {
@@ -191,7 +238,6 @@ impl Outlet {
             pauses: self.gate.pauses(),
             paused: self.gate.paused(now),
             control_frames: self.control_frames,
-            overflowed: self.buffer.as_ref().map_or(0, |buffer| buffer.overflowed),
         }
     }
 

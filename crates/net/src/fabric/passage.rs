@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Time};
 
 use super::{Held, Node, Outlet};
 use crate::discipline::Verdict;
-use crate::link::{Active, Link};
+use crate::link::Active;
 use crate::network::{END, Network, Scheduler};
 use crate::packet::Label;
 use crate::rare::pass;
@@ -58,7 +58,7 @@ impl Network {
     fn need_not_wait(&self, now: Time, id: LinkId, label: &Label) -> bool {
         let link = &self.links[id.index()];
         let Some(outlet) = link.outlet() else { return false };
-        outlet.waiting == 0
+        link.held == 0
             && link.busy_until <= now
             && link.can_send()
             && outlet.bursts.is_none()
@@ -71,8 +71,8 @@ impl Network {
     fn has_own_room(&self, now: Time, id: LinkId, size: u32) -> bool {
         let link = &self.links[id.index()];
         let Some(outlet) = link.outlet() else { return true };
-        let idle = link.busy_until <= now && outlet.waiting == 0 && link.can_send();
-        idle || outlet.sockets != Sockets::Drop || link.has_room_beside(outlet.waiting, size)
+        let idle = link.busy_until <= now && link.held == 0 && link.can_send();
+        idle || outlet.sockets != Sockets::Drop || link.has_room_beside(link.held, size)
     }
 
     /// Puts a packet into its queue.
@@ -88,21 +88,20 @@ impl Network {
         let link = &mut self.links[id.index()];
         link.sum_areas(now);
         link.waiting_bytes += u64::from(label.size);
-        let rate = link.outlet().map(|outlet| outlet.rate);
+        link.held += 1;
         let Some(outlet) = link.outlet_mut() else { return };
-        outlet.waiting += 1;
         outlet.coalesce(now);
-        let (node, output) = (outlet.node as usize, outlet.output);
+        let (node, output, rate) = (outlet.node as usize, outlet.output, outlet.rate);
         let input = came_by.or_else(|| self.came_by(&label));
-        let input = input.map_or(0, |link| self.fabric.inputs[link.index()]);
+        let input = input.map_or(0, |link| self.fabric.ends[link.index()].input);
         let lane = match self.fabric.switches[node].switch.arrangement() {
             Arrangement::ByFlow(_) => self.lane_by_flow(now, id, node, output, &label),
             _ if self.fabric.switches[node].has_classes => u32::from(label.class),
             _ => 0,
         };
         let mut held = Held { label, counted: false };
-        if let (Arrangement::ByFlow(queues), Some(from), Some(rate)) =
-            (self.fabric.switches[node].switch.arrangement(), came_by, rate)
+        if let (Arrangement::ByFlow(queues), Some(from)) =
+            (self.fabric.switches[node].switch.arrangement(), came_by)
         {
             let active = self.active_lanes(now, id, node, output, lane);
             let waiting = self.fabric.switches[node].lane_bytes[(output * queues + lane) as usize];
@@ -166,12 +165,12 @@ impl Network {
         // The port's timers up to now come before the departure.
         self.catch_up(now, id, scheduler);
         let link = &mut self.links[id.index()];
-        let (busy_until, can_send) = (link.busy_until, link.can_send());
-        let outlet = link.outlet_mut()?;
-        if outlet.waiting == 0 || !can_send {
+        if link.held == 0 || !link.can_send() {
             return None;
         }
-        let wait = if busy_until > now { Some(busy_until) } else { outlet.unreleased(now) };
+        let (busy_until, held) = (link.busy_until, link.held);
+        let outlet = link.outlet_mut()?;
+        let wait = if busy_until > now { Some(busy_until) } else { outlet.unreleased(now, held) };
         if let Some(until) = wait {
             self.look_again(until, id, scheduler);
             return None;
@@ -191,10 +190,10 @@ impl Network {
             }
             return None;
         };
-        outlet.waiting -= 1;
         if let Some(bursts) = &mut outlet.bursts {
             bursts.released -= 1;
         }
+        self.links[id.index()].held -= 1;
         let exposed = turn.exposed.map(|output| self.fabric.switches[node].links[output as usize]);
         let Held { mut label, counted } = turn.item;
         self.let_go(now, id, &label, counted, turn.place, scheduler);
@@ -205,7 +204,7 @@ impl Network {
             self.start(now, id, label, scheduler);
         }
         let link = &self.links[id.index()];
-        if link.outlet().is_some_and(|outlet| outlet.waiting > 0) {
+        if link.held > 0 {
             let free = link.busy_until;
             self.look_again(free.max(now), id, scheduler);
         }
@@ -276,8 +275,8 @@ impl Network {
         for (place, held) in drained {
             let link = &mut self.links[id.index()];
             link.tally.dropped_down += 1;
+            link.held -= 1;
             if let Some(outlet) = link.outlet_mut() {
-                outlet.waiting -= 1;
                 outlet.forget_bursts();
             }
             self.let_go(now, id, &held.label, held.counted, place, scheduler);
@@ -313,8 +312,7 @@ impl Outlet {
     }
 
     /// Until when packets are kept back to be released together; `None` if one may go.
-    fn unreleased(&mut self, now: Time) -> Option<Time> {
-        let waiting = self.waiting;
+    fn unreleased(&mut self, now: Time, waiting: u32) -> Option<Time> {
         let bursts = self.bursts.as_mut()?;
         if bursts.released == 0 {
             if waiting < bursts.packets && bursts.due > now {
@@ -325,22 +323,11 @@ impl Outlet {
         }
         None
     }
-}
 
-impl Outlet {
     /// Nothing is left of what was to be released.
     fn forget_bursts(&mut self) {
         if let Some(bursts) = &mut self.bursts {
             (bursts.released, bursts.due) = (0, Time::NEVER);
         }
-    }
-}
-
-impl Link {
-    pub(crate) fn outlet(&self) -> Option<&Outlet> {
-        self.extra.as_deref()?.outlet.as_deref()
-    }
-    pub(crate) fn outlet_mut(&mut self) -> Option<&mut Outlet> {
-        self.extra.as_deref_mut()?.outlet.as_deref_mut()
     }
 }

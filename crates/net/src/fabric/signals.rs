@@ -12,10 +12,18 @@ use crate::spec::LinkId;
 
 impl Network {
     pub(crate) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
-        self.links[id.index()].outlet()?.buffer.as_deref()
+        self.fabric.buffer(id)
     }
     pub(super) fn buffer_mut(&mut self, id: LinkId) -> Option<&mut Buffer> {
-        self.links[id.index()].outlet_mut()?.buffer.as_deref_mut()
+        self.fabric.buffer_mut(id)
+    }
+
+    /// The time at which the buffer at a link's far end wants to be called may have changed.
+    fn note_due(&mut self, id: LinkId) {
+        let due = self.buffer(id).map_or(Time::NEVER, Buffer::next_due);
+        if let Some(outlet) = self.links[id.index()].outlet_mut() {
+            outlet.far_due = due;
+        }
     }
 
     /// A packet takes room in the buffer of the link by which it came.
@@ -31,6 +39,7 @@ impl Network {
         let signal = buffer.watches[at].add(now, Bytes::new(u64::from(label.size)));
         let refresh = buffer.watches[at].deadline();
         if let Some(signal) = signal {
+            self.note_due(from);
             self.signal(now, from, at, signal, scheduler);
             self.call_at(refresh, from, scheduler);
         }
@@ -51,6 +60,7 @@ impl Network {
         let lane = u32::from(label.lane);
         let emptied = counted && buffer.filter.as_mut().is_some_and(|f| f.uncount(lane));
         if let Some(signal) = signal {
+            self.note_due(from);
             self.signal(now, from, at, signal, scheduler);
         }
         if emptied {
@@ -76,6 +86,7 @@ impl Network {
             return self.send_map(now, from, scheduler);
         }
         buffer.map_at = earliest;
+        self.note_due(from);
         self.call_at(earliest, from, scheduler);
     }
 
@@ -83,6 +94,7 @@ impl Network {
         let Some(buffer) = self.buffer_mut(from) else { return };
         (buffer.map_sent, buffer.map_at) = (now, Time::NEVER);
         let Some(paused) = buffer.filter.as_ref().map(|filter| filter.paused()) else { return };
+        self.note_due(from);
         self.tell(now, from, What::Map(paused), scheduler);
     }
 
@@ -168,8 +180,13 @@ impl Network {
         if turn {
             self.take_turns(now, id, scheduler);
         }
+        if self.links[id.index()].outlet()?.far_due > now {
+            return None;
+        }
         self.refresh(now, id, scheduler);
-        self.take_in(now, id, scheduler)
+        let taken_in = self.take_in(now, id, scheduler);
+        self.note_due(id);
+        taken_in
     }
 
     /// Says again to stop, and sends the map that is due.
@@ -213,6 +230,7 @@ impl Network {
         buffer.intake.push_back(label);
         if buffer.intake.len() == 1 {
             buffer.intake_at = now + buffer.spec.intake;
+            self.note_due(id);
         }
         self.account(now, id, &label, scheduler);
         true

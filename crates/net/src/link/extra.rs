@@ -7,7 +7,6 @@ use ratewire_units::Time;
 
 use super::loss::LossState;
 use crate::discipline::{CoDel, Red};
-use crate::fabric::Outlet;
 use crate::packet::Label;
 use crate::policer::Policer;
 use crate::random::stream;
@@ -40,8 +39,6 @@ pub(crate) struct Extra {
     /// Packets that are late, in the order in which they will arrive.
     pub(crate) late: VecDeque<Label>,
     pub(crate) policer: Option<Box<Policer>>,
-    /// The switch it starts at.
-    pub(crate) outlet: Option<Box<Outlet>>,
 }
 
 #[derive(Debug)]
@@ -52,11 +49,9 @@ pub(crate) enum Active {
 }
 
 impl Extra {
-    /// When the link has an event beside the arrival of the packet at its head: the next packet that is
-    /// late, or what a switch has to do.
-    pub(crate) fn next_due(&self) -> Time {
-        let late = self.late.front().map_or(Time::NEVER, |label| label.time);
-        self.outlet.as_ref().map_or(late, |outlet| late.min(outlet.next_due()))
+    /// When the next packet that is late arrives.
+    pub(crate) fn next_late(&self) -> Time {
+        self.late.front().map_or(Time::NEVER, |label| label.time)
     }
 
     pub(super) fn plain(index: u64, seed: u64) -> Extra {
@@ -77,7 +72,6 @@ impl Extra {
             reorder: None,
             late: VecDeque::new(),
             policer: None,
-            outlet: None,
         }
     }
 }

@@ -1,15 +1,10 @@
 //! What a link counts, and what is told of it.
 
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration};
 
-/// Counters that only links with a queue or losses touch. Areas are sums of what waits times length
-/// of time, for exact means.
+/// Counters that only links with a queue or losses touch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    pub(crate) area_packets: u128,
-    pub(crate) area_bytes: u128,
-    /// Up to when the areas are summed.
-    pub(crate) area_until: Time,
     /// Since the last observation.
     pub(crate) peak_packets: u32,
     pub(crate) peak_bytes: u64,

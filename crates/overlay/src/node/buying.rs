@@ -1,6 +1,7 @@
 //! How a node buys for its clients.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use rand_core::Rng;
 use ratewire_units::Time;
@@ -99,25 +100,9 @@ impl Node {
 
     /// What a message to a group costs: the fee and all links of its tree.
     fn message_cost(&mut self, id: GroupId) -> Dollars {
-        let group = &mut self.groups[id.index()];
-        if let (Some(cost), Some(_)) = (group.cost, &group.crossed) {
-            return cost;
-        }
-        if group.crossed.is_none() {
-            let crossed = self.overlay.trees.crossed(self.me, group.to());
-            for link in &crossed {
-                let groups = &mut self.crossing[link.index()];
-                if !groups.contains(&id) {
-                    groups.push(id);
-                }
-            }
-            group.crossed = Some(crossed);
-        }
-        let crossed = group.crossed.iter().flatten();
-        let links: Dollars = crossed.map(|link| self.costs[link.index()]).sum();
-        let cost = self.overlay.params.fee + links;
-        group.cost = Some(cost);
-        cost
+        let crossed = self.groups[id.index()].crossed(&self.overlay.trees);
+        let links: Dollars = crossed.iter().map(|link| self.costs[link.index()]).sum();
+        self.overlay.params.fee + links
     }
 
     fn multicast(
@@ -132,7 +117,7 @@ impl Node {
         let to = *self.groups[group.index()].to();
         self.counts.owed += to.len() as u64;
         let content = Content::Data { group, client, sequence, stamp, bought: now };
-        self.send(now, &Message { origin: self.me, to, size, content });
+        self.send(now, &Arc::new(Message { origin: self.me, to, size, content }));
         if to.contains(self.me) {
             self.counts.came += 1;
             let event = Event::Data { group, client, sequence, bought: now };

@@ -1,5 +1,7 @@
 //! Joining and leaving, and what is delivered to clients.
 
+use std::sync::Arc;
+
 use ratewire_units::Time;
 
 use super::{Event, Node};
@@ -9,7 +11,7 @@ use crate::message::{Content, Message};
 
 impl Node {
     pub(super) fn is_agreed(&self, group: GroupId) -> bool {
-        self.groups[group.index()].service == Service::Agreed
+        self.overlay.groups[group.index()].service == Service::Agreed
     }
 
     /// A client of this node is to join a group.
@@ -33,7 +35,7 @@ impl Node {
         self.groups[group.index()].include(node);
         let content = Content::Included(group, self.order.now());
         let to = [node].into_iter().collect();
-        self.send(now, &Message::control(self.me, to, content));
+        self.send(now, &Arc::new(Message::control(self.me, to, content)));
     }
 
     /// Joins the clients that all others have included by now.
@@ -77,6 +79,7 @@ impl Node {
                     return None;
                 }
                 let number = entry.view;
+                self.here[group.index()] = entry.here() as u32;
                 let concerns = before + self.members_here(group) > 0;
                 concerns.then_some(Delivery::View { group, number, client, joined: joins })
             }

@@ -34,7 +34,7 @@ struct Connection {
     /// Stream offset up to which messages were written.
     written: u64,
     /// Messages, and where in the stream each ends.
-    messages: VecDeque<(u64, Message)>,
+    messages: VecDeque<(u64, Arc<Message>)>,
 }
 
 /// What a group's members were handed.
@@ -134,10 +134,10 @@ impl Running {
         let connection = &mut self.connections[link.index()];
         let node = &mut self.nodes[self.spec.links[link.index()].from.index()];
         while flow.sender.unsent() < flow.sender.mss()
-            && let Some(message) = node.take(now, link)
+            && let Some((size, message)) = node.take(now, link)
         {
-            connection.written += message.size.get();
-            flow.sender.write(message.size);
+            connection.written += size.get();
+            flow.sender.write(size);
             connection.messages.push_back((connection.written, message));
         }
         flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
@@ -147,13 +147,13 @@ impl Running {
     pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
         let to = self.spec.links[link.index()].to.index();
         let messages = &mut self.connections[link.index()].messages;
-        let whole = |messages: &VecDeque<(u64, Message)>| {
+        let whole = |messages: &VecDeque<(u64, Arc<Message>)>| {
             messages.front().is_some_and(|(end, _)| *end <= flow.receiver.delivered().get())
         };
         while whole(messages)
             && let Some((_, message)) = messages.pop_front()
         {
-            self.nodes[to].receive(now, message);
+            self.nodes[to].receive(now, &message);
             tally(&mut self.groups, now, &mut self.nodes[to]);
         }
         flow.end = messages.front().map_or(u64::MAX, |(end, _)| *end);
@@ -238,7 +238,7 @@ impl Running {
         let link = LinkId(place as u16);
         let node = &mut self.nodes[self.spec.links[place].from.index()];
         let price = node.cost(link);
-        let Some(queue) = node.queue_mut(link) else { return OverlayLinkSample::default() };
+        let queue = node.queue_mut(link);
         let area = queue.area(at);
         let since = area - core::mem::replace(&mut self.before.areas[place], area);
         let counts = queue.counts();
@@ -255,13 +255,14 @@ impl Running {
 
     pub(crate) fn outcome(&mut self, ended: Time) -> OverlayOutcome {
         let (senders, owed) = self.sent();
-        let groups = self.groups.iter().enumerate().map(|(i, tally)| {
-            let mine = senders.iter().filter(|sender| sender.group.index() == i);
+        let mut sent = vec![0; self.groups.len()];
+        senders.iter().for_each(|sender| sent[sender.group.index()] += sender.counts.sent);
+        let groups = self.groups.iter().zip(sent).zip(owed).map(|((tally, sent), owed)| {
             let delivered: u64 = tally.delivered.iter().sum();
             let mean = tally.latency.checked_div(u128::from(delivered));
             GroupOutcome {
-                sent: mine.map(|sender| sender.counts.sent).sum(),
-                owed: owed[i],
+                sent,
+                owed,
                 delivered: tally.delivered.clone(),
                 latency_mean: mean.map(|ps| Duration::from_ps(ps as u64)),
                 latency_max: (delivered > 0).then_some(tally.latency_max),
@@ -272,9 +273,7 @@ impl Running {
         let run = ended.ps().max(1) as f64;
         let mut links = Vec::with_capacity(self.connections.len());
         for (place, link) in self.spec.links.iter().enumerate() {
-            let Some(queue) = self.nodes[link.from.index()].queue_mut(LinkId(place as u16)) else {
-                continue;
-            };
+            let queue = self.nodes[link.from.index()].queue_mut(LinkId(place as u16));
             links.push(OverlayLinkOutcome {
                 flow: link.flow,
                 queue_mean: queue.area(ended) as f64 / run,

@@ -18,12 +18,11 @@ const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
 /// The longest wait between two packets, however slow the pace.
 const LONGEST_PACE: Duration = Duration::from_secs(3600);
 
-/// The sending end of a flow.
+/// The sending end of a flow. What each packet and acknowledgement needs lies side by side, away from
+/// laws' states of very different lengths: with many flows it is memory that takes the time.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
-    source: AnySource,
-    board: Scoreboard,
-    rtt: RttEstimator,
     /// Stream offset of the next byte never sent.
     next: u64,
     cumulative: u64,
@@ -33,12 +32,12 @@ pub struct Sender {
     frame_left: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
-    /// The next packet waits for `pace_next` and nothing else.
-    waits_for_pace: bool,
     /// When the timer is due.
     timer: Time,
     /// What it is set for.
     timer_for: TimerFor,
+    /// The next packet waits for `pace_next` and nothing else.
+    waits_for_pace: bool,
     /// Probes of the closed window since the last data was sent.
     window_probes: u32,
     /// The stream ended here when its last packet was sent again to probe for its loss, and whether
@@ -51,15 +50,18 @@ pub struct Sender {
     urgent: bool,
     /// Whether application or receiver have kept us from sending since the last packet.
     limited: bool,
-    opening: Opening,
-    writing: Writing,
+    tail_loss_probe: bool,
     mss: u32,
+    opening: Opening,
     headers: u64,
     frame: u64,
-    tail_loss_probe: bool,
+    writing: Writing,
     /// How long the receiver may keep an acknowledgement back.
     delayed_ack: Duration,
+    board: Scoreboard,
+    rtt: RttEstimator,
     stats: SenderStats,
+    source: AnySource,
 }
 
 /// Who keeps a sender from sending more.

@@ -16,7 +16,7 @@ fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
             // What nodes tell each other takes next to nothing of a link.
             while net.take(0) && !net.on_links[0].back().is_some_and(|m| m.content.is_data()) {}
             while net.arrive(0) {}
-            waiting.push(net.nodes[0].queue(LinkId(0)).unwrap().waiting());
+            waiting.push(net.nodes[0].queue(LinkId(0)).waiting());
         }
         while net.take(1) || net.arrive(1) {}
     }

@@ -23,7 +23,7 @@ pub(super) struct Net {
     pub nodes: Vec<Node>,
     pub now: Time,
     /// What is on each link.
-    pub on_links: Vec<VecDeque<Message>>,
+    pub on_links: Vec<VecDeque<Arc<Message>>>,
     /// What each node handed out, with the members it then had there.
     pub logs: Vec<Vec<(Delivery, Vec<ClientId>)>>,
 }
@@ -80,7 +80,7 @@ impl Net {
         let from = self.nodes[0].overlay.trees.links()[link].from;
         let taken = self.nodes[from.index()].take(self.now, id);
         let some = taken.is_some();
-        self.on_links[link].extend(taken);
+        self.on_links[link].extend(taken.map(|(_, message)| message));
         some
     }
 
@@ -88,7 +88,7 @@ impl Net {
     pub fn arrive(&mut self, link: usize) -> bool {
         let to = self.nodes[0].overlay.trees.links()[link].to.index();
         let Some(message) = self.on_links[link].pop_front() else { return false };
-        self.nodes[to].receive(self.now, message);
+        self.nodes[to].receive(self.now, &message);
         self.collect(to);
         true
     }

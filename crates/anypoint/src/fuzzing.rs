@@ -1,0 +1,339 @@
+//! What must hold for any sequence of packets, losses and failures. Shared by the fuzz target and the test
+//! that replays its corpus, so that what the fuzzer found once stays found.
+
+mod ends;
+
+use ratewire_laws::{AnyLaw, Header};
+use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
+use ratewire_units::{Bytes, Duration, Time};
+
+use crate::routing::{KeyHash, LeastOutstanding, RoundRobin, Routing, Weighted};
+use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
+use ends::{Flight, Stream, UNIT};
+
+/// Packets of one stream that are not acknowledged, at most.
+const MOST_OUT: u64 = 48;
+/// Times that everything is sent again, at most, until all has arrived.
+const MOST_ROUNDS: usize = 400;
+
+/// Reads `data` as a configuration (2 bytes) and operations (2 bytes each): packets that are sent, arrive or
+/// are lost, members that fail and come back. Then everybody is up, nothing is lost any more, and all that
+/// was sent has to arrive. Returns how many operations there were.
+///
+/// An operation may be an acknowledgement of anything: then nothing has to arrive, but the switch stands.
+///
+/// # Panics
+/// When something is lost, arrives in two places, or is sent again after it was acknowledged.
+pub fn switch(data: &[u8]) -> usize {
+    let mut bytes = data.iter().copied();
+    let (Some(shape), Some(how)) = (bytes.next(), bytes.next()) else { return 0 };
+    let mut world = World::new(shape, how);
+    let mut count = 0;
+    while let (Some(operation), Some(operand)) = (bytes.next(), bytes.next()) {
+        world.operate(operation, operand);
+        count += 1;
+    }
+    if world.is_honest {
+        world.settle();
+    }
+    count
+}
+
+/// A switch, and simple ends: a packet is a unit of payload, and each is acknowledged as it comes.
+struct World {
+    switch: Switch,
+    now: Time,
+    out: Vec<Output>,
+    /// What the peer sends to the members: the switch's members hold its units in streams of their own.
+    peer: Stream,
+    /// Units of a frame.
+    frame: u64,
+    /// What each member has of them.
+    members: Vec<Member>,
+    /// What members send to the peer, by place in the peer's stream.
+    gathered: Stream,
+    to_peer: Vec<Flight<Segment>>,
+    from_peer: Vec<Flight<Ack>>,
+    is_honest: bool,
+}
+
+#[derive(Default)]
+struct Member {
+    is_up: bool,
+    /// Tells packets of a member that has failed from those of the same member since.
+    life: u32,
+    /// What the switch has sent it.
+    given: Stream,
+    /// What it sends.
+    own: Stream,
+    to: Vec<Flight<Segment>>,
+    from: Vec<Flight<Ack>>,
+}
+
+impl World {
+    fn new(shape: u8, how: u8) -> World {
+        let members = 1 + usize::from(shape & 3);
+        let law = AnyLaw::new(["newreno", "xcp"][usize::from(how >> 2 & 1)], &[]);
+        let payload = Bytes::new(UNIT);
+        let frame = u64::from(1 + (shape >> 2 & 3));
+        let config = SwitchConfig {
+            law: law.expect("a registered law"),
+            members,
+            frame: payload * frame,
+            payload,
+            packet: payload + Bytes::new(40),
+            flow_control: if how & 8 == 0 { FlowControl::Strict } else { FlowControl::Soft },
+            shuffle: 0.1,
+            // So short that a few operations in a row outlast it.
+            idle_expiry: Duration::from_micros(if how & 16 == 0 { 60_000_000 } else { 500 }),
+        };
+        let routing: Box<dyn Routing> = match how & 3 {
+            0 => Box::new(RoundRobin::default()),
+            1 => Box::new(Weighted::new(vec![1.0, 3.0])),
+            2 => Box::new(LeastOutstanding::default()),
+            _ => Box::new(KeyHash { offset: 0, len: 8 }),
+        };
+        World {
+            switch: Switch::new(config, routing),
+            now: Time::ZERO,
+            out: Vec::new(),
+            peer: Stream::default(),
+            frame,
+            members: (0..members).map(|_| Member { is_up: true, ..Member::default() }).collect(),
+            gathered: Stream::default(),
+            to_peer: Vec::new(),
+            from_peer: Vec::new(),
+            is_honest: true,
+        }
+    }
+
+    fn operate(&mut self, operation: u8, operand: u8) {
+        self.now += Duration::from_micros(u64::from(operand));
+        let k = usize::from(operation >> 4) % self.members.len();
+        let pick = usize::from(operand >> 1);
+        let is_lost = operand & 1 == 1;
+        match operation & 15 {
+            0 | 1 => {
+                if let Some(unit) = self.peer.next(MOST_OUT)
+                    && !is_lost
+                {
+                    self.peer_sends(unit);
+                }
+            }
+            2 => {
+                if let Some(unit) = self.peer.again(pick) {
+                    self.peer_sends(unit);
+                }
+            }
+            3 | 4 => self.reach_member(k, pick, is_lost),
+            5 | 6 => self.acknowledge_member(k, pick, is_lost),
+            7 | 8 => {
+                let member = &mut self.members[k];
+                if member.is_up
+                    && let Some(unit) = member.own.next(MOST_OUT)
+                    && !is_lost
+                {
+                    self.member_sends(k, unit);
+                }
+            }
+            9 => {
+                if self.members[k].is_up
+                    && let Some(unit) = self.members[k].own.again(pick)
+                {
+                    self.member_sends(k, unit);
+                }
+            }
+            10 | 11 => self.reach_peer(pick, is_lost),
+            12 => self.acknowledge_peer(pick, is_lost),
+            13 if self.members[k].is_up => self.fail(k),
+            13 => self.recover(k),
+            14 => self.time_passes(),
+            _ => self.lie(k, operand),
+        }
+    }
+
+    fn peer_sends(&mut self, unit: u64) {
+        let frame = unit.to_le_bytes();
+        self.hand_in(Side::Peer, unit, &frame);
+    }
+
+    fn member_sends(&mut self, k: usize, unit: u64) {
+        self.hand_in(Side::Member(k), unit, &[]);
+    }
+
+    fn hand_in(&mut self, from: Side, unit: u64, content: &[u8]) {
+        let segment = segment(unit * UNIT, UNIT);
+        self.switch.on_segment(self.now, from, &segment, content, false, &mut self.out);
+        self.collect(Some((from, unit)));
+    }
+
+    /// What the switch has sent; `cause` is the packet that came, if it was one.
+    fn collect(&mut self, cause: Option<(Side, u64)>) {
+        for output in core::mem::take(&mut self.out) {
+            match output {
+                Output::Segment(Side::Member(k), segment) => {
+                    let member = &mut self.members[k];
+                    if let Some((Side::Peer, unit)) = cause {
+                        assert!(!self.peer.is_safe(unit), "unit {unit} was acknowledged before");
+                        member.given.carry(segment.offset, unit, 0);
+                    }
+                    member.to.push(Flight { life: member.life, packet: segment });
+                }
+                Output::Segment(Side::Peer, segment) => {
+                    if let Some((Side::Member(k), unit)) = cause {
+                        let owner = k as u32 + (self.members[k].life << 8);
+                        self.gathered.carry(segment.offset, unit, owner);
+                    }
+                    self.to_peer.push(Flight { life: 0, packet: segment });
+                }
+                Output::Skip(segment) => self.to_peer.push(Flight { life: 0, packet: segment }),
+                Output::Ack(Side::Peer, ack) if self.is_honest => {
+                    self.peer.hear(&ack);
+                    assert!(self.peer.is_safe_below(ack.cumulative), "{ack:?} is not so");
+                }
+                Output::Ack(Side::Member(k), ack) if self.is_honest => {
+                    let owner = k as u32 + (self.members[k].life << 8);
+                    let own = &mut self.members[k].own;
+                    own.hear(&ack);
+                    let arrived = self.gathered.arrived_of(owner, ack.cumulative / UNIT);
+                    assert!(arrived, "{ack:?} of member {k} is not so");
+                }
+                Output::Ack(..) => {}
+            }
+        }
+    }
+
+    /// A packet on its way to a member gets there, or does not.
+    fn reach_member(&mut self, k: usize, pick: usize, is_lost: bool) {
+        let member = &mut self.members[k];
+        let Some(flight) = Flight::take(&mut member.to, pick) else { return };
+        if is_lost || !member.is_up || flight.life != member.life {
+            return;
+        }
+        let ack = member.given.arrive(&flight.packet);
+        member.from.push(Flight { life: member.life, packet: ack });
+    }
+
+    /// A member's acknowledgement gets to the switch, or does not.
+    fn acknowledge_member(&mut self, k: usize, pick: usize, is_lost: bool) {
+        let member = &mut self.members[k];
+        let Some(flight) = Flight::take(&mut member.from, pick) else { return };
+        if is_lost || !member.is_up || flight.life != member.life {
+            return;
+        }
+        for unit in member.given.covered(&flight.packet) {
+            self.peer.secure(unit);
+        }
+        self.switch.on_ack(self.now, Side::Member(k), &flight.packet, &mut self.out);
+        self.collect(None);
+    }
+
+    fn reach_peer(&mut self, pick: usize, is_lost: bool) {
+        let Some(flight) = Flight::take(&mut self.to_peer, pick) else { return };
+        if !is_lost {
+            let ack = self.gathered.arrive(&flight.packet);
+            self.from_peer.push(Flight { life: 0, packet: ack });
+        }
+    }
+
+    fn acknowledge_peer(&mut self, pick: usize, is_lost: bool) {
+        let Some(flight) = Flight::take(&mut self.from_peer, pick) else { return };
+        if !is_lost {
+            self.switch.on_ack(self.now, Side::Peer, &flight.packet, &mut self.out);
+            self.collect(None);
+        }
+    }
+
+    fn fail(&mut self, k: usize) {
+        let life = self.members[k].life + 1;
+        self.members[k] = Member { life, ..Member::default() };
+        self.switch.fail(self.now, k, &mut self.out);
+        self.collect(None);
+    }
+
+    fn recover(&mut self, k: usize) {
+        self.members[k].is_up = true;
+        self.switch.recover(k);
+    }
+
+    fn time_passes(&mut self) {
+        if self.switch.deadline() != Time::NEVER {
+            self.now = self.now.max(self.switch.deadline());
+            self.switch.on_timer(self.now, &mut self.out);
+            self.collect(None);
+        }
+    }
+
+    /// An acknowledgement of what may never have been sent.
+    fn lie(&mut self, k: usize, operand: u8) {
+        self.is_honest = false;
+        let cumulative = u64::from(operand) * 77;
+        let mut sack = SackBlocks::default();
+        sack.push(cumulative, cumulative + u64::from(operand >> 3), cumulative + 1000);
+        let ack = Ack { sack, ..acknowledgement(cumulative) };
+        let side = if operand & 1 == 0 { Side::Peer } else { Side::Member(k) };
+        self.switch.on_ack(self.now, side, &ack, &mut self.out);
+        self.collect(None);
+    }
+
+    /// Everybody is up and nothing is lost: what was sent arrives, however often it takes. The peer's last
+    /// frame is made whole before: until it is, frames that were routed anew may stand behind it.
+    fn settle(&mut self) {
+        while !self.peer.sent().is_multiple_of(self.frame) {
+            self.peer.next(u64::MAX);
+        }
+        for k in 0..self.members.len() {
+            if !self.members[k].is_up {
+                self.recover(k);
+            }
+        }
+        for _ in 0..MOST_ROUNDS {
+            self.time_passes();
+            while self.deliver_all() {}
+            let waits = self.switch.deadline() != Time::NEVER;
+            let is_done = self.peer.is_done() && self.members.iter().all(|m| m.own.is_done());
+            if is_done && !waits {
+                assert_eq!(self.switch.remembered(), 0, "ranges of what has arrived");
+                return;
+            }
+            for unit in self.peer.all_again() {
+                self.peer_sends(unit);
+            }
+            for k in 0..self.members.len() {
+                for unit in self.members[k].own.all_again() {
+                    self.member_sends(k, unit);
+                }
+            }
+        }
+        panic!("what was sent does not arrive: {:?}", self.switch);
+    }
+
+    /// Whether there was anything.
+    fn deliver_all(&mut self) -> bool {
+        let mut moved = !self.to_peer.is_empty() || !self.from_peer.is_empty();
+        self.reach_peer(0, false);
+        self.acknowledge_peer(0, false);
+        for k in 0..self.members.len() {
+            moved |= !self.members[k].to.is_empty() || !self.members[k].from.is_empty();
+            self.reach_member(k, 0, false);
+            self.acknowledge_member(k, 0, false);
+        }
+        moved
+    }
+}
+
+fn segment(offset: u64, payload: u64) -> Segment {
+    let kind = SegmentKind::Data { again: false };
+    Segment { kind, offset, payload: Bytes::new(payload), header: Header::None }
+}
+
+fn acknowledgement(cumulative: u64) -> Ack {
+    Ack {
+        opens: false,
+        cumulative,
+        window: Bytes::new(1 << 20),
+        sack: SackBlocks::default(),
+        marked: false,
+        header: Header::None,
+    }
+}
