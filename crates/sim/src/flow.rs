@@ -19,11 +19,11 @@ use crate::setup::Setup;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
+    pub(crate) forward: RouteId,
+    pub(crate) reverse: RouteId,
     /// When its timer event is due.
     pub(crate) timer_at: Time,
     pub(crate) id: FlowId,
-    pub(crate) forward: RouteId,
-    pub(crate) reverse: RouteId,
     /// Headers of a data packet, congestion header included.
     pub(crate) headers: u32,
     /// Size of an acknowledgement, congestion header included.
@@ -192,7 +192,7 @@ impl Flow {
     fn foresee(&self) {
         const LINE: usize = 64;
         for line in 0..size_of::<Flow>() / LINE {
-            prefetch_index(from_ref(&self.timer_at), line * LINE / size_of::<Time>());
+            prefetch_index(from_ref(&self.forward), line * LINE / size_of::<RouteId>());
         }
     }
 
