@@ -25,8 +25,4 @@ impl Clock {
     pub(crate) fn until(&self, at: Time) -> Span {
         Span::from_nanos(at.since(self.now()).ps() / 1000)
     }
-
-    pub(crate) fn sleep_until(&self, at: Time) {
-        std::thread::sleep(self.until(at));
-    }
 }

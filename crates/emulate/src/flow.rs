@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, PauseAfter, Reader, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
 use crate::Error;
 use crate::clock::Clock;
@@ -124,13 +124,14 @@ impl Flow {
         })?);
         let (own, writer) = (shared.clone(), spec.app.writer.clone());
         threads.push(start_thread(&spec.name, move || {
-            clock.sleep_until(start);
+            own.sleep_until(clock, start);
             if own.over.load(Relaxed) {
                 return;
             }
             own.started.store(clock.now().ps().max(1), Relaxed);
-            let done = sender.connect(&SockAddr::from(to)).and_then(|()| {
-                let stream = own.sender.get_or_init(|| sender.into());
+            // Known before it is joined, so that waiting for the other end can be ended too.
+            let stream = own.sender.get_or_init(|| sender.into());
+            let done = SockRef::from(stream).connect(&SockAddr::from(to)).and_then(|()| {
                 let done = Sending { stream, clock, stop, shared: &own, frame }.run(&writer);
                 done.and_then(|()| stream.shutdown(std::net::Shutdown::Write))
             });
@@ -164,12 +165,16 @@ impl Flow {
     }
 
     /// Ends both ends, now.
-    pub(crate) fn stop(&self) {
+    pub(crate) fn stop(self) {
         self.shared.over.store(true, Relaxed);
         for stream in [self.shared.sender.get(), self.shared.receiver.get()].into_iter().flatten() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
-        self.threads.iter().for_each(|thread| thread.thread().unpark());
+        for thread in self.threads {
+            thread.thread().unpark();
+            // One that panicked has nothing left to end.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -194,6 +199,13 @@ fn end_of(app: &App) -> Option<u64> {
 }
 
 impl Shared {
+    /// Sleeps, but not beyond the end of the flow.
+    fn sleep_until(&self, clock: Clock, at: Time) {
+        while clock.now() < at && !self.over.load(Relaxed) {
+            thread::park_timeout(clock.until(at));
+        }
+    }
+
     fn tell(&self, done: io::Result<()>) {
         if let Err(e) = done
             && !self.over.load(Relaxed)
@@ -282,10 +294,7 @@ impl Sending<'_> {
     }
 
     fn sleep_until(&self, at: Time) {
-        let at = at.min(self.stop);
-        while self.clock.now() < at && !self.shared.over.load(Relaxed) {
-            thread::park_timeout(self.clock.until(at));
-        }
+        self.shared.sleep_until(self.clock, at.min(self.stop));
     }
 }
 
@@ -317,7 +326,7 @@ impl Receiving {
             if let Some(per_frame) = self.per_frame(now) {
                 let share = got as f64 / self.frame.as_f64().max(1.0);
                 next = next.max(now) + per_frame.scale(share);
-                clock.sleep_until(next);
+                shared.sleep_until(clock, next);
             }
         }
     }

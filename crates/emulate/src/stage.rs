@@ -109,22 +109,28 @@ pub fn run<R: Recorder>(
         ran.and(started)
     });
     let finished = ran.and_then(|()| world.finish());
-    flows.iter().flatten().for_each(Flow::stop);
-    let mut programs = programs.into_inner().unwrap_or_default();
-    let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
-    let (outcome, fidelity) = finished?;
     let failed = setup.flows.iter().zip(&flows);
     let failed =
         failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
     let failed = failed.collect();
-    let with_programs = |host: &&Host| setup.programs.iter().any(|p| p.host == host.spec.node);
-    let under_another = hosts.iter().filter(with_programs).filter_map(|host| {
-        let spec = &host.spec;
-        let is_another = spec.control.is_some_and(|control| control != host.control);
-        is_another.then_some((spec.name.clone(), host.control.clone(), spec.control?))
-    });
-    let under_another = under_another.collect();
+    flows.into_iter().flatten().for_each(Flow::stop);
+    let mut programs = programs.into_inner().unwrap_or_default();
+    let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
+    let (outcome, fidelity) = finished?;
+    let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     Ok(Emulated { outcome, fidelity, programs, failed, under_another })
+}
+
+/// A host that sends a program's data under another congestion control than the flow's law, unless the program asks for
+/// that by its name: the host's name, what it sends under, and what it should.
+fn sends_under_another(setup: &Setup, host: &Host) -> Option<(String, String, &'static str)> {
+    let wanted = host.spec.control.filter(|control| *control != host.control)?;
+    let sends = |program: &ProgramSpec| {
+        let flow = program.flow.and_then(|flow| setup.flows.get(flow));
+        flow.is_some_and(|flow| flow.from == host.spec.node) && !program.run.contains(wanted)
+    };
+    let any = setup.programs.iter().any(sends);
+    any.then(|| (host.spec.name.clone(), host.control.clone(), wanted))
 }
 
 fn port_laws(setup: &Setup) -> impl Iterator<Item = usize> {

@@ -240,6 +240,8 @@ impl<'a, R: Recorder> World<'a, R> {
     }
 
     fn forget_dropped(&mut self) {
+        // Whether there is room is asked before each packet.
+        drop(self.network.take_roomy());
         for kept in self.network.take_dropped() {
             self.bundles.drop(kept);
         }
