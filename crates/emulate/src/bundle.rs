@@ -19,8 +19,6 @@ const FIN: u8 = 1;
 const PSH: u8 = 8;
 /// Where the flags are in a TCP header.
 const FLAGS: usize = 13;
-/// Where the checksum is in a TCP header.
-const CHECKSUM: usize = 16;
 
 /// What a host's kernel handed over at once.
 #[derive(Debug)]
@@ -76,9 +74,15 @@ impl Bundle {
     pub(crate) fn read(read: &[u8]) -> Option<Bundle> {
         let (offload, bytes) = read.split_first_chunk::<OFFLOAD>()?;
         let (offload, shape) = (Offload::read(offload)?, Shape::of(bytes)?);
-        let can_be_cut = offload.payload.is_none() || shape.is_tcp();
+        let is_tcps = shape.is_tcp() && offload.checksum.is_some();
+        let can_be_cut = offload.payload.is_none() || is_tcps;
+        // Where else one is left to us is no checksum that we know.
+        let is_known = offload.checksum.is_none_or(|(start, offset)| {
+            usize::from(start) == shape.ip && Some(usize::from(offset)) == shape.checksum()
+        });
         let bytes = bytes[..shape.total].to_vec();
-        can_be_cut.then_some(Bundle { bytes, shape, offload, stream: 0, left: 0 })
+        let is_ours = can_be_cut && is_known;
+        is_ours.then_some(Bundle { bytes, shape, offload, stream: 0, left: 0 })
     }
 
     /// Its headers.
@@ -253,18 +257,14 @@ fn cut<'a>(
         dialect.write(&leaving.header, total, headers, ip);
     }
     packet::seal(headers, ip);
-    if let Some((start, offset)) = bundle.offload.checksum {
-        let at = usize::from(start) + usize::from(offset);
-        if at + 2 <= headers.len() {
-            let sum = packet::pseudo_sum(headers, ip, total);
-            packet::put_u16(headers, at, sum);
-        }
-    } else if bundle.shape.is_tcp() {
-        let options = ip + 20..headers.len();
-        let (old, new) = (&bundle.bytes[options.clone()], &headers[options]);
-        let checksum = packet::u16_at(headers, ip + CHECKSUM).unwrap_or_default();
-        let checksum = packet::updated(checksum, old, new);
-        packet::put_u16(headers, ip + CHECKSUM, checksum);
+    if let Some(at) = bundle.shape.checksum().map(|at| ip + at) {
+        let checksum = if bundle.offload.checksum.is_some() {
+            packet::pseudo_sum(headers, ip, total)
+        } else {
+            let (old, new) = (&bundle.bytes[ip..headers.len()], &headers[ip..]);
+            packet::updated(packet::u16_at(headers, at).unwrap_or_default(), old, new)
+        };
+        packet::put_u16(headers, at, checksum);
     }
     let single = leaving.count == 1;
     let offload = Offload { payload: bundle.offload.payload.filter(|_| !single), ..bundle.offload };

@@ -64,6 +64,16 @@ impl Shape {
         Some(Shape { stream, ip, headers: ip + after, total })
     }
 
+    /// Where the checksum is in the header of TCP or UDP.
+    pub(crate) fn checksum(&self) -> Option<usize> {
+        match self.stream.protocol {
+            _ if self.headers == self.ip => None,
+            TCP => Some(16),
+            UDP => Some(6),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_tcp(&self) -> bool {
         self.stream.protocol == TCP && self.headers > self.ip
     }
