@@ -8,6 +8,8 @@
 #define RW_METER_WINDOW_NS 50000000ull
 /* Where as much came as is believed to be possible, and nothing waited, a twentieth more is believed. */
 #define RW_METER_PROBE 20
+/* B/s: a packet a second. */
+#define RW_METER_LEAST 1500
 
 struct rw_meter {
 	/* Of this window: what left while something waited, and for how long something did; and what came. */
@@ -44,7 +46,8 @@ RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns,
 		else
 			believed -= rw_times(&part, believed - found);
 	} else if (rw_mul_shift(meter->came, 1000000000, 0) / window >= believed - believed / RW_METER_PROBE) {
-		believed = rw_min(believed + believed / RW_METER_PROBE, RW_MOST_RATE);
+		/* From however little. */
+		believed = rw_min(believed + rw_max(believed / RW_METER_PROBE, RW_METER_LEAST), RW_MOST_RATE);
 	}
 	*meter = (struct rw_meter){ .began_ns = now_ns };
 	return rw_max(believed, 1);

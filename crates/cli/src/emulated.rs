@@ -63,6 +63,7 @@ fn summary(fidelity: &Fidelity) -> FidelitySummary {
         dropped_by_devices: fidelity.refused_by_devices,
         refused_by_hosts: fidelity.refused_by_hosts,
         stray: fidelity.stray,
+        failed_flows: fidelity.failed_flows,
         offloads: fidelity.offloads,
         real_time: fidelity.real_time,
     }

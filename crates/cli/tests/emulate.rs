@@ -290,6 +290,63 @@ to   = "b"
 "#;
 
 #[test]
+fn what_each_flow_delivers_is_counted_as_its_own() {
+    let Some(lab) = Lab::build("own") else { return };
+    // A program's flow first: what the other sends between the same hosts is not the program's.
+    let flows = r#"
+[[program]]
+host = "d1"
+run  = "iperf3 -s"
+
+[[flow]]
+name = "program"
+from = "s1"
+to   = "d1"
+run  = "iperf3 -c d1 -n 1M"
+
+[[flow]]
+name  = "ours"
+from  = "s1"
+to    = "d1"
+size  = "3 MB"
+start = "1 s"
+
+[[flow]]
+name = "stops"
+from = "s2"
+to   = "d2"
+stop = "2 s"
+
+[[expect]]
+metric = "goodput"
+flow   = "ours"
+during = "1 s .. 6 s"
+min    = "4 Mbit/s"
+source = "3 MB in 5 s"
+
+[[expect]]
+metric = "goodput"
+flow   = "stops"
+during = "3 s .. 6 s"
+max    = "0.5 Mbit/s"
+source = "it has stopped"
+"#;
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{flows}"));
+    let args =
+        ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--json", "--no-files"];
+    let done = ratewire().args(args).output().expect("it starts");
+    let page: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let flow = |i: usize| &page["runs"][0]["flows"][i];
+    assert_eq!(flow(1)["delivered_bytes"], 3_000_000);
+    assert!(number(&flow(1)["completion_s"]) < 5.0, "{}", flow(1));
+    let of_program = number(&flow(0)["delivered_bytes"]);
+    assert!((3e5..2e6).contains(&of_program), "some of a MiB, and nothing of ours: {of_program}");
+    for expectation in page["expectations"].as_array().expect("expectations") {
+        assert_eq!(expectation["passed"], true, "{expectation}");
+    }
+}
+
+#[test]
 fn queues_mark_real_packets_and_links_change() {
     let Some(lab) = Lab::build("marks") else { return };
     let codel = "queue = \"1 bdp\", discipline = { codel = { target = \"5 ms\", ecn = true } }";

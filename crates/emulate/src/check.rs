@@ -2,8 +2,8 @@
 
 use ratewire_sim::setup::Setup;
 
-use crate::Error;
-use crate::control::control;
+use crate::control::of_flow;
+use crate::{Error, arriving};
 
 /// Flows that one run can have.
 pub(crate) const MOST_FLOWS: usize = 4000;
@@ -13,6 +13,11 @@ pub(crate) const MOST_FLOWS: usize = 4000;
 /// # Errors
 /// When something in it has no counterpart in real hosts.
 pub fn check(setup: &Setup) -> Result<(), Error> {
+    check_listed(&arriving::listed(setup).0)
+}
+
+/// The same of a setup without arriving traffic.
+pub(crate) fn check_listed(setup: &Setup) -> Result<(), Error> {
     let no = |what: &str, help| Err(Error::new(format!("the emulated world has no {what}"), help));
     if setup.flows.len() > MOST_FLOWS {
         return Err(Error::new(
@@ -33,9 +38,8 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
         if flow.lie.is_some() {
             return no("senders that lie", "simulate this scenario");
         }
-        let law = &setup.laws[flow.law];
-        let name = law.info().name;
-        let Some(control) = control(law) else {
+        let name = setup.laws[flow.law].info().name;
+        let Some(control) = of_flow(setup, flow) else {
             return Err(Error::new(
                 format!("no kernel sends under {name}, as the flow {:?} is to", flow.name),
                 "laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, noq, newreno, cubic, bbr, dctcp",

@@ -1,6 +1,7 @@
 //! Which congestion control of the kernel sends under a law.
 
 use ratewire_laws::AnyLaw;
+use ratewire_sim::setup::{FlowSpec, Setup};
 
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(crate) struct Form {
     pub(crate) returned: usize,
 }
 
-const fn own(name: &'static str) -> Option<Control> {
+const fn own_control(name: &'static str) -> Option<Control> {
     Some(Control { name, live: None, option: None })
 }
 
@@ -42,10 +43,21 @@ pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
         AnyLaw::PiqiRcp(_) | AnyLaw::PiqiRcpKernel(_) => loaded("rw_piqi", "piqi-rcp", RCP),
         AnyLaw::Jetmax(_) | AnyLaw::JetmaxKernel(_) => loaded("rw_jetmax", "jetmax", JETMAX),
         AnyLaw::Noq(_) => loaded("rw_noq", "noq", None),
-        AnyLaw::NewReno(_) => own("reno"),
-        AnyLaw::Cubic(_) => own("cubic"),
-        AnyLaw::Bbr(_) => own("bbr"),
-        AnyLaw::Dctcp(_) => own("dctcp"),
+        AnyLaw::NewReno(_) => own_control("reno"),
+        AnyLaw::Cubic(_) => own_control("cubic"),
+        AnyLaw::Bbr(_) => own_control("bbr"),
+        AnyLaw::Dctcp(_) => own_control("dctcp"),
         _ => None,
+    }
+}
+
+/// The congestion control that sends a flow; `None` if no kernel has one. NoQ's, which has no window, where the sender's
+/// own link is paused; elsewhere NoQ is NewReno.
+pub(crate) fn of_flow(setup: &Setup, flow: &FlowSpec) -> Option<Control> {
+    let law = &setup.laws[flow.law];
+    let own = || setup.network.links.iter().filter(|link| link.from == flow.from);
+    match law {
+        AnyLaw::Noq(_) if own().all(|link| link.pause.is_none()) => own_control("reno"),
+        _ => control(law),
     }
 }

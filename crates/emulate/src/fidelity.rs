@@ -21,7 +21,8 @@ pub struct Fidelity {
     pub worst: Duration,
     /// Lateness by class.
     pub(crate) classes: Vec<u64>,
-    /// Longest time in which hosts were not looked at: what they sent may have waited for so long.
+    /// Longest time in which the network was busy with other things than looking at hosts: what they sent may have waited
+    /// for so long, and for as long as the kernel took to wake it.
     pub longest_absence: Duration,
     /// Packets that hosts' devices dropped, because the network did not take them.
     pub refused_by_devices: u64,
@@ -29,6 +30,10 @@ pub struct Fidelity {
     pub refused_by_hosts: u64,
     /// Packets that were for no host, or were none.
     pub stray: u64,
+    /// Flows that could not do what they were to do.
+    pub failed_flows: u64,
+    /// Nothing arrived at all, though something was to be sent.
+    pub is_empty: bool,
     /// Whether hosts hand over, and take, many packets at once.
     pub offloads: bool,
     /// Whether the network had precedence over programs.
@@ -46,6 +51,8 @@ impl Default for Fidelity {
             refused_by_devices: 0,
             refused_by_hosts: 0,
             stray: 0,
+            failed_flows: 0,
+            is_empty: false,
             offloads: true,
             real_time: true,
         }
@@ -85,7 +92,11 @@ impl Fidelity {
 
     /// Whether the run's figures can be relied on.
     pub fn holds(&self) -> bool {
-        self.late_share() <= MOST_LATE && self.refused_by_devices == 0 && self.refused_by_hosts == 0
+        !self.is_empty
+            && self.failed_flows == 0
+            && self.late_share() <= MOST_LATE
+            && self.refused_by_devices == 0
+            && self.refused_by_hosts == 0
     }
 }
 
@@ -141,7 +152,10 @@ mod tests {
 
     #[test]
     fn what_is_lost_outside_the_network_counts_against_a_run() {
+        assert!(Fidelity::default().holds());
         let lost = Fidelity { refused_by_devices: 1, ..Fidelity::default() };
-        assert!(!lost.holds());
+        let failed = Fidelity { failed_flows: 1, ..Fidelity::default() };
+        let empty = Fidelity { is_empty: true, ..Fidelity::default() };
+        assert!(!lost.holds() && !failed.holds() && !empty.holds());
     }
 }

@@ -2,10 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddrV4, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::RcvBufForce;
 use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, PauseAfter, Reader, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -20,6 +23,11 @@ use crate::sys::{self, TcpInfo};
 const CHUNK: usize = 1 << 18;
 /// How often an application that waits looks whether it has waited long enough, or is to stop.
 const LOOK: Duration = Duration::from_millis(1);
+/// How long a flow's threads get to end, and how often they are told to.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(2);
+/// Of a flow that is to stop: written at once, and what may wait to be sent, so that little is left when it does.
+const SMALL_CHUNK: usize = 1 << 14;
 /// The port of the first flow.
 const FIRST_PORT: u16 = 10_000;
 
@@ -74,8 +82,12 @@ impl Ends {
         let port = port(n).ok_or_else(|| cannot(io::Error::other("there are no more ports")))?;
         let address = SocketAddrV4::new(to.spec.address, port);
         let buffer = spec.transport.receive_window.buffer();
+        let stops = spec.stop.is_some();
         let sender = from.run(move || -> io::Result<Socket> {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+            if stops {
+                socket.set_tcp_notsent_lowat(SMALL_CHUNK as u32)?;
+            }
             if let Some(control) = control {
                 socket.set_tcp_congestion(control.as_bytes()).map_err(|e| {
                     io::Error::other(format!("the congestion control {control}: {e}"))
@@ -90,7 +102,7 @@ impl Ends {
         let listener = to.run(move || -> io::Result<TcpListener> {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             if is_fixed {
-                socket.set_recv_buffer_size(buffer.get() as usize)?;
+                setsockopt(&socket, RcvBufForce, &(buffer.get() as usize))?;
             }
             socket.bind(&SockAddr::from(address))?;
             socket.listen(1)?;
@@ -125,12 +137,15 @@ impl Flow {
         let (own, writer) = (shared.clone(), spec.app.writer.clone());
         threads.push(start_thread(&spec.name, move || {
             own.sleep_until(clock, start);
-            if own.over.load(Relaxed) {
+            if own.is_over() {
                 return;
             }
             own.started.store(clock.now().ps().max(1), Relaxed);
             // Known before it is joined, so that waiting for the other end can be ended too.
             let stream = own.sender.get_or_init(|| sender.into());
+            if own.is_over() {
+                return;
+            }
             let done = SockRef::from(stream).connect(&SockAddr::from(to)).and_then(|()| {
                 let done = Sending { stream, clock, stop, shared: &own, frame }.run(&writer);
                 done.and_then(|()| stream.shutdown(std::net::Shutdown::Write))
@@ -143,6 +158,9 @@ impl Flow {
     /// Payload that the receiving host has got, in order.
     pub(crate) fn delivered(&self) -> Bytes {
         let read = Bytes::new(self.shared.read.load(Relaxed));
+        if self.completed().is_some() {
+            return read;
+        }
         let receiver = self.shared.receiver.get().and_then(|stream| sys::tcp_info(stream).ok());
         receiver.map_or(read, |info| Bytes::new(info.bytes_received).max(read))
     }
@@ -163,17 +181,20 @@ impl Flow {
     pub(crate) fn failed(&self) -> Option<String> {
         self.shared.failed.lock().ok()?.clone()
     }
+}
 
-    /// Ends both ends, now.
-    pub(crate) fn stop(self) {
-        self.shared.over.store(true, Relaxed);
-        for stream in [self.shared.sender.get(), self.shared.receiver.get()].into_iter().flatten() {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-        }
-        for thread in self.threads {
-            thread.thread().unpark();
-            // One that panicked has nothing left to end.
-            let _ = thread.join();
+impl Drop for Flow {
+    /// Ends both ends, now. Said again until it is heard: a thread may just be about to wait for the other end.
+    fn drop(&mut self) {
+        self.shared.over.store(true, SeqCst);
+        let deadline = Instant::now() + PATIENCE;
+        while self.threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < deadline {
+            let streams = [self.shared.sender.get(), self.shared.receiver.get()];
+            for stream in streams.into_iter().flatten() {
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+            }
+            self.threads.iter().for_each(|thread| thread.thread().unpark());
+            thread::sleep(LOOK_AGAIN);
         }
     }
 }
@@ -199,16 +220,20 @@ fn end_of(app: &App) -> Option<u64> {
 }
 
 impl Shared {
+    fn is_over(&self) -> bool {
+        self.over.load(SeqCst)
+    }
+
     /// Sleeps, but not beyond the end of the flow.
     fn sleep_until(&self, clock: Clock, at: Time) {
-        while clock.now() < at && !self.over.load(Relaxed) {
+        while clock.now() < at && !self.is_over() {
             thread::park_timeout(clock.until(at));
         }
     }
 
     fn tell(&self, done: io::Result<()>) {
         if let Err(e) = done
-            && !self.over.load(Relaxed)
+            && !self.is_over()
             && let Ok(mut failed) = self.failed.lock()
         {
             failed.get_or_insert(e.to_string());
@@ -227,7 +252,7 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     fn is_over(&self) -> bool {
-        self.clock.now() >= self.stop || self.shared.over.load(Relaxed)
+        self.clock.now() >= self.stop || self.shared.is_over()
     }
 
     fn run(&self, writer: &Writer) -> io::Result<()> {
@@ -253,10 +278,10 @@ impl Sending<'_> {
     }
 
     fn write(&self, size: u64) -> io::Result<()> {
-        let zeros = vec![0; CHUNK];
+        let zeros = vec![0; if self.stop == Time::NEVER { CHUNK } else { SMALL_CHUNK }];
         let mut left = size;
         while left > 0 && !self.is_over() {
-            let some = left.min(CHUNK as u64) as usize;
+            let some = left.min(zeros.len() as u64) as usize;
             left -= (&*self.stream).write(&zeros[..some])? as u64;
         }
         Ok(())
@@ -318,7 +343,8 @@ impl Receiving {
             let now = clock.now();
             let read = shared.read.fetch_add(got as u64, Relaxed) + got as u64;
             if got == 0 || self.end == Some(read) {
-                shared.completed.store(now.ps().max(1), Relaxed);
+                // The end of the stream may come later than the last of its bytes.
+                let _ = shared.completed.compare_exchange(0, now.ps().max(1), Relaxed, Relaxed);
             }
             if got == 0 {
                 return Ok(());
@@ -337,11 +363,13 @@ impl Receiving {
         shared: &'a Shared,
     ) -> io::Result<Option<&'a TcpStream>> {
         listener.set_nonblocking(true)?;
-        while !shared.over.load(Relaxed) {
+        while !shared.is_over() {
             match listener.accept() {
                 Ok((stream, _)) => {
                     stream.set_nonblocking(false)?;
-                    return Ok(Some(shared.receiver.get_or_init(|| stream)));
+                    return Ok(
+                        Some(shared.receiver.get_or_init(|| stream)).filter(|_| !shared.is_over())
+                    );
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     thread::sleep(std::time::Duration::from_millis(1));

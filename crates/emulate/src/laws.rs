@@ -14,7 +14,7 @@ mod loaded {
     use ratewire_units::Rate;
 
     use crate::Error;
-    use crate::control::{Control, control};
+    use crate::control::{Control, control, of_flow};
     use crate::group::Group;
 
     /// Those that senders speak.
@@ -29,11 +29,12 @@ mod loaded {
     impl Laws {
         /// Loads the laws of flows, and of ports where programs run.
         pub(crate) fn load(setup: &Setup) -> Result<Laws, Error> {
-            let of_flows = setup.flows.iter().map(|flow| flow.law);
+            let of_flows = setup.flows.iter().filter_map(|flow| of_flow(setup, flow));
             let ports = setup.network.links.iter().filter_map(|link| link.law);
             let of_programs = ports.filter(|_| !setup.programs.is_empty());
+            let of_programs = of_programs.filter_map(|law| control(&setup.laws[law]));
             let mut laws: Vec<Loaded> = Vec::new();
-            for control in of_flows.chain(of_programs).filter_map(|law| control(&setup.laws[law])) {
+            for control in of_flows.chain(of_programs) {
                 let Some(name) = control.live else { continue };
                 if !laws.iter().any(|loaded| loaded.control == control) {
                     laws.push(Loaded::load(setup, control, name)?);
@@ -73,10 +74,9 @@ mod loaded {
                 .ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))?;
             let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
-            // A host's own interface is told that it is paused by the model, which it cannot know.
-            let is_forced = setup.network.links.iter().any(|link| link.pause.is_some());
-            let desired = line_rate(setup);
-            let held = host::hold(&host::Spec { law, cgroup, desired, is_forced });
+            // That a host's own link is paused only the model knows.
+            let spec = host::Spec { law, cgroup, desired: line_rate(setup), is_forced: true };
+            let held = host::hold(&spec);
             Ok(Loaded { control, group, _held: held.map_err(wrong)? })
         }
     }

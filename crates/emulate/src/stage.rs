@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -15,7 +16,7 @@ use ratewire_sim::setup::{ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
-use crate::control::control;
+use crate::control::{control, of_flow};
 use crate::dialect::{self, Dialect};
 use crate::fidelity::Fidelity;
 use crate::flow::{Ends, Flow};
@@ -79,7 +80,8 @@ pub fn run<R: Recorder>(
     let (mut listed, classes) = arriving::listed(setup);
     dialect::adapt(&mut listed.laws);
     let setup = &listed;
-    check::check(setup)?;
+    check::check_listed(setup)?;
+    raise_limits();
     let laws = Laws::load(setup)?;
     let hosts = hosts(setup, options)?;
     let ends = open_flows(setup, &laws, &hosts)?;
@@ -112,11 +114,13 @@ pub fn run<R: Recorder>(
     let failed = setup.flows.iter().zip(&flows);
     let failed =
         failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
-    let failed = failed.collect();
-    flows.into_iter().flatten().for_each(Flow::stop);
+    let failed: Vec<(String, String)> = failed.collect();
+    drop(flows);
     let mut programs = programs.into_inner().unwrap_or_default();
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
-    let (outcome, fidelity) = finished?;
+    let (outcome, mut fidelity) = finished?;
+    fidelity.failed_flows = failed.len() as u64;
+    fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none();
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     Ok(Emulated { outcome, fidelity, programs, failed, under_another })
 }
@@ -163,8 +167,8 @@ fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
     }
     let specs: Vec<host::Spec> =
         nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, n)).collect();
-    let names = NamesFile::write(&specs)?;
-    specs.into_iter().map(|spec| Host::set_up(spec, &names.0)).collect()
+    let names = names(&specs)?;
+    specs.into_iter().map(|spec| Host::set_up(spec, names.path())).collect()
 }
 
 fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
@@ -184,24 +188,26 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
 }
 
 /// The hosts' names and addresses, in a file that is gone once every host has it.
-struct NamesFile(PathBuf);
-
-impl NamesFile {
-    fn write(specs: &[host::Spec]) -> Result<NamesFile, Error> {
-        let mut text = String::from("127.0.0.1 localhost\n");
-        for spec in specs {
-            let _ = writeln!(text, "{} {}", spec.address, spec.name);
-        }
-        let path = std::env::temp_dir().join(format!("ratewire-hosts-{}", std::process::id()));
-        std::fs::write(&path, text)
-            .map_err(|e| Error::new(format!("cannot write {}", path.display()), "").because(e))?;
-        Ok(NamesFile(path))
+fn names(specs: &[host::Spec]) -> Result<tempfile::NamedTempFile, Error> {
+    let mut text = String::from("127.0.0.1 localhost\n");
+    for spec in specs {
+        let _ = writeln!(text, "{} {}", spec.address, spec.name);
     }
+    let written = tempfile::Builder::new().prefix("ratewire-hosts-").tempfile().and_then(|file| {
+        std::fs::write(file.path(), text)?;
+        // For programs that are not root's.
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644))?;
+        Ok(file)
+    });
+    written.map_err(|e| Error::new("cannot write the hosts' names to a file", "").because(e))
 }
 
-impl Drop for NamesFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+/// Each flow takes a few descriptors: lets this process have as many as it may.
+fn raise_limits() {
+    use nix::sys::resource::{Resource::RLIMIT_NOFILE, getrlimit, setrlimit};
+    if let Ok((_, most)) = getrlimit(RLIMIT_NOFILE) {
+        // Where it fails, opening them says so.
+        let _ = setrlimit(RLIMIT_NOFILE, most, most);
     }
 }
 
@@ -224,16 +230,18 @@ fn start_program(
         }
         None => None,
     };
-    let law = spec.flow.map(|flow| setup.flows[flow].law);
-    let group = group(setup, laws, law);
+    let group = group(setup, laws, spec.flow);
     programs.push(Program::start(host, &spec.run, group, Terminal::Log(log))?);
     Ok(())
 }
 
-/// The control group of a law's sockets; of the ports' law if none is named.
-fn group<'a>(setup: &Setup, laws: &'a Laws, law: Option<usize>) -> Option<&'a Path> {
-    let law = law.or_else(|| port_laws(setup).next())?;
-    laws.folder(control(&setup.laws[law])?)
+/// The control group of a program's sockets: of the flow that it sends, or else of the ports' law.
+fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a Path> {
+    let control = match flow {
+        Some(flow) => of_flow(setup, &setup.flows[flow]),
+        None => port_laws(setup).next().and_then(|law| control(&setup.laws[law])),
+    };
+    laws.folder(control?)
 }
 
 /// Opens both ends of every flow that is no program's.
@@ -246,7 +254,7 @@ fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<E
             all.push(None);
             continue;
         };
-        let control = control(&setup.laws[spec.law]);
+        let control = of_flow(setup, spec);
         let own = control.filter(|control| control.live.is_none()).map(|control| control.name);
         all.push(Some(laws.inside(control, || Ends::open(n, spec, from, to, own))??));
     }

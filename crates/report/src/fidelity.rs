@@ -26,6 +26,8 @@ pub struct FidelitySummary {
     pub refused_by_hosts: u64,
     /// Packets for no host of the scenario.
     pub stray: u64,
+    /// Flows that could not do what they were to do.
+    pub failed_flows: u64,
     /// Whether hosts hand over many packets at once.
     pub offloads: bool,
     /// Whether the network had precedence over programs.
@@ -47,6 +49,7 @@ impl FidelitySummary {
             (self.dropped_by_devices, "dropped by hosts' devices"),
             (self.refused_by_hosts, "not taken by hosts"),
             (self.stray, "for no host"),
+            (self.failed_flows, "flows failed"),
         ];
         for (packets, what) in lost.into_iter().filter(|(packets, _)| *packets > 0) {
             text += &format!(", {} {what}", count(packets));

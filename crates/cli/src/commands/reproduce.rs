@@ -1,5 +1,6 @@
 //! `ratewire reproduce`: the figures of papers, run again, held against the claims, on one page.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
@@ -75,8 +76,12 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         }
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
-    match run(&chosen, args) {
-        Ok(done) => finish(&chosen, &done, args),
+    let are_true = Cell::new(true);
+    match run(&chosen, &are_true, args) {
+        Ok(done) => match finish(&chosen, &done, args) {
+            Exit::Done if !are_true.get() => Exit::Late,
+            exit => exit,
+        },
         Err(exit) => exit,
     }
 }
@@ -130,7 +135,8 @@ fn list(papers: &[Paper]) -> String {
 }
 
 /// Runs the papers, one after the other: a paper's samples are let go of before the next begins.
-fn run(papers: &[&Paper], args: &Args) -> Result<Vec<papers::Paper>, Exit> {
+/// `are_true` is set to false where an emulated run cannot be relied on.
+fn run(papers: &[&Paper], are_true: &Cell<bool>, args: &Args) -> Result<Vec<papers::Paper>, Exit> {
     let mut all = Vec::new();
     for paper in papers {
         let mut loaded = Vec::new();
@@ -151,13 +157,16 @@ fn run(papers: &[&Paper], args: &Args) -> Result<Vec<papers::Paper>, Exit> {
     }
     let show_progress = !args.quiet && !args.json;
     let worlds = without_repeats(args.world.clone());
-    all.iter().map(|(paper, loaded)| run_paper(paper, loaded, &worlds, show_progress)).collect()
+    all.iter()
+        .map(|(paper, loaded)| run_paper(paper, loaded, &worlds, are_true, show_progress))
+        .collect()
 }
 
 fn run_paper(
     paper: &Paper,
     loaded: &[Vec<Scenario>],
     worlds: &[World],
+    are_true: &Cell<bool>,
     show_progress: bool,
 ) -> Result<papers::Paper, Exit> {
     let mut jobs = Vec::new();
@@ -188,7 +197,16 @@ fn run_paper(
         eprintln!("{}: {} runs{real}", paper.name, jobs.len());
     }
     let mut counts = counts.into_iter();
-    let mut done = run_all(&jobs, show_progress, |_, done| done).into_iter();
+    let done = run_all(&jobs, show_progress, |_, done| done);
+    for (job, done) in jobs.iter().zip(&done) {
+        let Ok(done) = done else { continue };
+        let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
+        if let Some(fidelity) = fidelity {
+            eprintln!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
+            are_true.set(false);
+        }
+    }
+    let mut done = done.into_iter();
     let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
         let results = scenarios.iter().map(|scenario| {
             let runs: Result<Vec<Done>, Failure> =

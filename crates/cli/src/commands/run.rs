@@ -141,6 +141,12 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
     let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
     let mut jobs = Vec::new();
     let worlds = without_repeats(args.world.clone());
+    if worlds.contains(&World::Emulate) && args.why.is_some() {
+        eprintln!(
+            "ratewire: --why follows simulated packets\n  help: leave `emulate` out of --world"
+        );
+        return Err(Exit::Wrong);
+    }
     if worlds.contains(&World::Emulate) && !args.capture.is_empty() {
         eprintln!(
             "ratewire: --capture is for simulated packets\n  help: run tcpdump in `ratewire shell`"

@@ -45,7 +45,13 @@ pub(crate) fn shell(args: &Args) -> Exit {
     };
     let job = Job { scenario: &scenario, plan, world: World::Emulate, folder: None };
     match job.run_shell(NodeId(host as u32)) {
-        Ok(done) => print(&table::render(&[done.run], &table_options())),
+        Ok(done) => {
+            let is_true = done.run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
+            match print(&table::render(&[done.run], &table_options())) {
+                Exit::Done if !is_true => Exit::Late,
+                exit => exit,
+            }
+        }
         Err(failure) => fail(&failure),
     }
 }

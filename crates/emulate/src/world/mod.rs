@@ -1,5 +1,7 @@
 //! The network between the hosts, driven by the clock.
 
+mod books;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
@@ -7,13 +9,13 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use ratewire_laws::Header;
-use ratewire_net::spec::{LinkId, NodeId, Sockets};
+use ratewire_net::spec::{NodeId, Sockets};
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
-use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, PacketCounts};
-use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_sim::outcome::PacketCounts;
+use ratewire_sim::record::Recorder;
 use ratewire_sim::routes::{RouteInfo, RouteTable};
 use ratewire_sim::setup::{FlowSpec, Setup};
-use ratewire_units::{Bytes, Duration, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::agenda::Agenda;
 use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
@@ -27,6 +29,7 @@ use crate::program::Program;
 use crate::stage::FOR_EVER;
 use crate::tun::MOST;
 use crate::{Error, sys};
+use books::Book;
 
 /// Bundles taken from a host before others have their turn.
 const READS: usize = 8;
@@ -48,25 +51,13 @@ struct Known {
 struct Side {
     /// Packets of the last bundle that its own queue has no room for yet.
     staged: VecDeque<(Entering, Address, Header)>,
+    /// There is something to be read.
+    has_sent: bool,
     /// Its sockets wait while its queue is full, so that no more is read.
     waits: bool,
     /// What leaves the network for it, and when each packet was to.
     leaving: Option<Leaving>,
     due: Vec<Time>,
-}
-
-/// What is known of a flow from its samples.
-#[derive(Clone, Copy, Debug, Default)]
-struct Book {
-    /// Payload that has left the network for the receiver.
-    arrived: Bytes,
-    sampled_arrived: Bytes,
-    sampled_retransmitted: Bytes,
-    started: bool,
-    completed: bool,
-    rtt_sum: f64,
-    rtt_count: u64,
-    rtt_max: Duration,
 }
 
 /// The network, its hosts, and what is recorded of them.
@@ -173,11 +164,13 @@ impl<'a, R: Recorder> World<'a, R> {
             if now >= self.end {
                 return Ok(());
             }
-            self.fidelity.longest_absence = self.fidelity.longest_absence.max(now.since(looked));
             // What is read now was not sent before the last look: it must not enter the network in the past.
             let now = self.clock.now().min(self.end);
             self.catch_up(now);
             self.take_in(now)?;
+            self.hand_over();
+            let absence = self.clock.now().since(looked);
+            self.fidelity.longest_absence = self.fidelity.longest_absence.max(absence);
             if now >= glance {
                 if let Some(shell) = shell
                     && shell.ended().is_some()
@@ -188,8 +181,7 @@ impl<'a, R: Recorder> World<'a, R> {
                 glance = now + GLANCE;
             }
             let next = self.next_due().min(glance).min(self.end);
-            self.wait(next)?;
-            looked = self.clock.now().max(now);
+            looked = self.wait(next)?;
         }
     }
 
@@ -205,16 +197,25 @@ impl<'a, R: Recorder> World<'a, R> {
         }
     }
 
-    /// Waits until something is due or a host has sent something.
-    fn wait(&mut self, until: Time) -> Result<(), Error> {
-        let open = self.sides.iter().zip(self.hosts).filter(|(side, _)| !side.waits);
-        let mut fds: Vec<PollFd<'_>> =
-            open.map(|(_, host)| PollFd::new(host.tun.as_fd(), PollFlags::POLLIN)).collect();
+    /// Waits until something is due or a host has sent something; returns when that was, as far as can be told.
+    fn wait(&mut self, until: Time) -> Result<Time, Error> {
+        // A host that waits is not looked at.
+        let interest =
+            |side: &Side| if side.waits { PollFlags::empty() } else { PollFlags::POLLIN };
+        let all = self.sides.iter().zip(self.hosts);
+        let all = all.map(|(side, host)| PollFd::new(host.tun.as_fd(), interest(side)));
+        let mut fds: Vec<PollFd<'_>> = all.collect();
         let timeout = TimeSpec::from_duration(self.clock.until(until));
-        match ppoll(&mut fds, Some(timeout), None) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-            Err(e) => Err(Error::new("cannot wait for the hosts", "").because(e)),
+        let ready = match ppoll(&mut fds, Some(timeout), None) {
+            Ok(ready) => ready,
+            Err(nix::errno::Errno::EINTR) => 0,
+            Err(e) => return Err(Error::new("cannot wait for the hosts", "").because(e)),
+        };
+        for (side, fd) in self.sides.iter_mut().zip(&fds) {
+            side.has_sent = fd.any().unwrap_or(false);
         }
+        let now = self.clock.now();
+        Ok(if ready == 0 { now.min(until) } else { now })
     }
 
     /// Does what is due, each at its own time.
@@ -294,7 +295,7 @@ impl<'a, R: Recorder> World<'a, R> {
         for host in 0..self.hosts.len() {
             self.admit_staged(now, host);
             for _ in 0..READS {
-                if self.sides[host].waits {
+                if self.sides[host].waits || !self.sides[host].has_sent {
                     break;
                 }
                 let read = self.hosts[host].tun.read(&mut self.room);
@@ -383,9 +384,12 @@ impl<'a, R: Recorder> World<'a, R> {
         let number = self.streams.len() as u32;
         let nodes = (self.hosts[from].spec.node, self.hosts[to].spec.node);
         let flow = self.flow_of(nodes, stream);
-        let spread = flow.map_or(u64::from(number), u64::from);
+        // Acknowledgements go as their flow does.
+        let back = Stream { ports: [stream.ports[1], stream.ports[0]], ..*stream };
+        let either = flow.or_else(|| self.flow_of((nodes.1, nodes.0), &back));
+        let spread = either.map_or(u64::from(number), u64::from);
         let route = self.routes.get(&mut self.network, nodes.0, nodes.1, spread).ok()?;
-        let class = flow.map_or(0, |flow| self.setup.flows[flow as usize].transport.class);
+        let class = either.map_or(0, |flow| self.setup.flows[flow as usize].transport.class);
         self.streams.push(Known { route, flow, to, class });
         self.numbers.insert(*stream, number);
         Some(number)
@@ -393,183 +397,14 @@ impl<'a, R: Recorder> World<'a, R> {
 
     /// The flow whose data a stream carries: by its port, or a program's flow between the same hosts.
     fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
-        let mut flows = self.setup.flows.iter().enumerate();
+        let flows = || self.setup.flows.iter().enumerate();
         let between = |flow: &FlowSpec| flow.from == from && flow.to == to;
-        let is_it = |(n, flow): &(usize, &FlowSpec)| {
-            let own = self.flows[*n].is_some();
-            between(flow) && (!own || flow::port(*n) == Some(stream.ports[1]))
-        };
-        flows.find(is_it).map(|(n, _)| n as u32)
-    }
-
-    fn sample(&mut self, at: Time) {
-        let interval = at.since(self.last_sample);
-        self.last_sample = at;
-        if interval.is_zero() {
-            return;
-        }
-        for n in 0..self.books.len() {
-            self.tell_start_and_end(n, at);
-            let sample = self.flow_sample(n, at, interval);
-            if self.books[n].started && (n as u32) < self.setup.sampled_flows {
-                self.recorder.flow_sample(&sample);
-            }
-        }
-        for i in 0..self.setup.network.links.len() {
-            let link = LinkId(i as u32);
-            let seen = self.network.observe(at, link, &mut self.agenda);
-            let sample = LinkSample::of(link, &self.link_before[i], &seen, at, interval);
-            self.recorder.link_sample(&sample);
-            self.link_before[i] = seen;
-        }
-    }
-
-    /// The class of traffic that a flow is of.
-    fn class(&self, n: usize) -> Option<usize> {
-        let listed = self.setup.flows.len() - self.classes.len();
-        n.checked_sub(listed).map(|arrived| self.classes[arrived])
-    }
-
-    fn started(&self, n: usize) -> Option<Time> {
-        match &self.flows[n] {
-            Some(flow) => flow.started(),
-            None => (self.books[n].arrived > Bytes::ZERO).then(|| self.setup.flows[n].start),
-        }
-    }
-
-    fn tell_start_and_end(&mut self, n: usize, at: Time) {
-        let spec = &self.setup.flows[n];
-        if at < spec.start || spec.stop.is_some_and(|stop| stop <= spec.start) {
-            return;
-        }
-        let flow = FlowId(n as u32);
-        if !self.books[n].started {
-            self.books[n].started = true;
-            self.recorder.flow_started(&FlowStarted {
-                flow,
-                name: &spec.name,
-                from: spec.from,
-                to: spec.to,
-                law: spec.law,
-                at: spec.start,
-                traffic: self.class(n),
-            });
-        }
-        let Some(own) = &self.flows[n] else { return };
-        let (Some(started), Some(completed)) = (own.started(), own.completed()) else { return };
-        if self.books[n].completed {
-            return;
-        }
-        self.books[n].completed = true;
-        let size = own.delivered();
-        let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);
-        let headers = spec.transport.headers;
-        let mss = spec.transport.packet.saturating_sub(headers);
-        let info = own.info().unwrap_or_default();
-        self.recorder.flow_completed(&FlowCompleted {
-            flow,
-            law: spec.law,
-            traffic: self.class(n),
-            size,
-            start: started,
-            took: completed.since(started),
-            ideal: route
-                .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
-            retransmitted: Bytes::new(info.bytes_retrans),
+        let own = flows().find(|(n, flow)| {
+            let is_own = self.flows[*n].is_some();
+            is_own && between(flow) && flow::port(*n) == Some(stream.ports[1])
         });
-    }
-
-    fn flow_sample(&mut self, n: usize, at: Time, interval: Duration) -> FlowSample {
-        let info = self.flows[n].as_ref().and_then(Flow::info).unwrap_or_default();
-        let book = &mut self.books[n];
-        let retransmitted = Bytes::new(info.bytes_retrans);
-        let srtt = Duration::from_micros(u64::from(info.rtt));
-        if !srtt.is_zero() {
-            book.rtt_sum += srtt.secs();
-            book.rtt_count += 1;
-            book.rtt_max = book.rtt_max.max(srtt);
-        }
-        let packets = |count: u32| Bytes::new(u64::from(count) * u64::from(info.snd_mss));
-        let sample = FlowSample {
-            at,
-            interval,
-            flow: FlowId(n as u32),
-            delivered: book.arrived - book.sampled_arrived,
-            retransmitted: retransmitted.saturating_sub(book.sampled_retransmitted),
-            window: packets(info.snd_cwnd),
-            in_flight: packets(info.unacked),
-            receive_window: Bytes::new(u64::from(info.snd_wnd)),
-            srtt,
-            rtt: srtt,
-            pacing: (info.pacing_rate != u64::MAX && info.pacing_rate > 0)
-                .then(|| Throughput::new(info.pacing_rate as f64)),
-        };
-        book.sampled_arrived = book.arrived;
-        book.sampled_retransmitted = book.sampled_retransmitted.max(retransmitted);
-        sample
-    }
-
-    /// What the run has come to.
-    pub(crate) fn finish(mut self) -> Result<(Outcome, Fidelity), Error> {
-        let end = self.end;
-        self.sample(end);
-        self.network.look_for_deadlocks(end);
-        for host in self.hosts {
-            self.fidelity.refused_by_devices += host.device_drops()?;
-        }
-        let flows = (0..self.setup.flows.len()).map(|n| self.flow_outcome(n)).collect();
-        let mut links = Vec::new();
-        for i in 0..self.setup.network.links.len() as u32 {
-            let seen = self.network.observe(end, LinkId(i), &mut self.agenda);
-            links.push(LinkOutcome::of(LinkId(i), &seen, end));
-        }
-        self.packets.dropped = links.iter().map(|link| link.drops.total()).sum();
-        self.packets.in_flight = self.network.in_flight();
-        let p = self.packets;
-        if p.sent != p.delivered + p.dropped + p.in_flight
-            || self.network.unbalanced_link().is_some()
-        {
-            return Err(Error::new(
-                format!("packets are not conserved: {p:?}"),
-                "please report it",
-            ));
-        }
-        let outcome = Outcome {
-            flows,
-            links,
-            packets: p,
-            events: self.events,
-            data_packets_delivered: self.data_packets,
-            ended: end,
-            deadlock: self.network.deadlock().cloned(),
-            overlay: None,
-        };
-        Ok((outcome, self.fidelity))
-    }
-
-    fn flow_outcome(&self, n: usize) -> FlowOutcome {
-        let (spec, book) = (&self.setup.flows[n], &self.books[n]);
-        let own = self.flows[n].as_ref();
-        let info = own.and_then(Flow::info).unwrap_or_default();
-        let known = book.rtt_count > 0;
-        FlowOutcome {
-            flow: FlowId(n as u32),
-            name: spec.name.clone(),
-            from: spec.from,
-            to: spec.to,
-            law: spec.law,
-            traffic: self.class(n),
-            started: self.started(n),
-            completed: own.and_then(Flow::completed),
-            delivered: own.map_or(book.arrived, Flow::delivered),
-            retransmitted: Bytes::new(info.bytes_retrans),
-            retransmitted_packets: u64::from(info.total_retrans),
-            timeouts: 0,
-            refused: 0,
-            min_rtt: known.then(|| Duration::from_micros(u64::from(info.min_rtt))),
-            max_rtt: known.then_some(book.rtt_max),
-            mean_rtt: known.then(|| Duration::from_secs_f64(book.rtt_sum / book.rtt_count as f64)),
-            clamps: self.network.clamps(n as u32),
-        }
+        let found =
+            own.or_else(|| flows().find(|(n, flow)| self.flows[*n].is_none() && between(flow)));
+        found.map(|(n, _)| n as u32)
     }
 }

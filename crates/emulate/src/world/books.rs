@@ -1,0 +1,203 @@
+//! What is told of flows and links while a run goes on, and what it comes to.
+
+use ratewire_net::spec::LinkId;
+use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use super::World;
+use crate::Error;
+use crate::fidelity::Fidelity;
+use crate::flow::Flow;
+
+/// What is known of a flow from its samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Book {
+    /// Payload that has left the network for the receiver.
+    pub(super) arrived: Bytes,
+    sampled_arrived: Bytes,
+    sampled_retransmitted: Bytes,
+    started: bool,
+    completed: bool,
+    /// It has been sampled since.
+    settled: bool,
+    rtt_sum: f64,
+    rtt_count: u64,
+    rtt_max: Duration,
+}
+
+impl<R: Recorder> World<'_, R> {
+    pub(super) fn sample(&mut self, at: Time) {
+        let interval = at.since(self.last_sample);
+        self.last_sample = at;
+        if interval.is_zero() {
+            return;
+        }
+        for n in 0..self.books.len() {
+            self.tell_start_and_end(n, at);
+            let book = &self.books[n];
+            if book.started && !book.settled && (n as u32) < self.setup.sampled_flows {
+                let sample = self.flow_sample(n, at, interval);
+                // The kernel is asked once more after the end, and then left alone.
+                self.books[n].settled = self.books[n].completed;
+                self.recorder.flow_sample(&sample);
+            }
+        }
+        for i in 0..self.setup.network.links.len() {
+            let link = LinkId(i as u32);
+            let seen = self.network.observe(at, link, &mut self.agenda);
+            let sample = LinkSample::of(link, &self.link_before[i], &seen, at, interval);
+            self.recorder.link_sample(&sample);
+            self.link_before[i] = seen;
+        }
+    }
+
+    /// The class of traffic that a flow is of.
+    fn class(&self, n: usize) -> Option<usize> {
+        let listed = self.setup.flows.len() - self.classes.len();
+        n.checked_sub(listed).map(|arrived| self.classes[arrived])
+    }
+
+    fn started(&self, n: usize) -> Option<Time> {
+        match &self.flows[n] {
+            Some(flow) => flow.started(),
+            None => (self.books[n].arrived > Bytes::ZERO).then(|| self.setup.flows[n].start),
+        }
+    }
+
+    fn tell_start_and_end(&mut self, n: usize, at: Time) {
+        let spec = &self.setup.flows[n];
+        if at < spec.start || spec.stop.is_some_and(|stop| stop <= spec.start) {
+            return;
+        }
+        let flow = FlowId(n as u32);
+        if !self.books[n].started {
+            self.books[n].started = true;
+            self.recorder.flow_started(&FlowStarted {
+                flow,
+                name: &spec.name,
+                from: spec.from,
+                to: spec.to,
+                law: spec.law,
+                at: spec.start,
+                traffic: self.class(n),
+            });
+        }
+        let Some(own) = &self.flows[n] else { return };
+        let (Some(started), Some(completed)) = (own.started(), own.completed()) else { return };
+        if self.books[n].completed {
+            return;
+        }
+        self.books[n].completed = true;
+        let size = own.delivered();
+        let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);
+        let headers = spec.transport.headers;
+        let mss = spec.transport.packet.saturating_sub(headers);
+        let info = own.info().unwrap_or_default();
+        self.recorder.flow_completed(&FlowCompleted {
+            flow,
+            law: spec.law,
+            traffic: self.class(n),
+            size,
+            start: started,
+            took: completed.since(started),
+            ideal: route
+                .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
+            retransmitted: Bytes::new(info.bytes_retrans),
+        });
+    }
+
+    fn flow_sample(&mut self, n: usize, at: Time, interval: Duration) -> FlowSample {
+        let info = self.flows[n].as_ref().and_then(Flow::info).unwrap_or_default();
+        let book = &mut self.books[n];
+        let retransmitted = Bytes::new(info.bytes_retrans);
+        let srtt = Duration::from_micros(u64::from(info.rtt));
+        if !srtt.is_zero() {
+            book.rtt_sum += srtt.secs();
+            book.rtt_count += 1;
+            book.rtt_max = book.rtt_max.max(srtt);
+        }
+        let packets = |count: u32| Bytes::new(u64::from(count) * u64::from(info.snd_mss));
+        let sample = FlowSample {
+            at,
+            interval,
+            flow: FlowId(n as u32),
+            delivered: book.arrived - book.sampled_arrived,
+            retransmitted: retransmitted.saturating_sub(book.sampled_retransmitted),
+            window: packets(info.snd_cwnd),
+            in_flight: packets(info.unacked),
+            receive_window: Bytes::new(u64::from(info.snd_wnd)),
+            srtt,
+            rtt: srtt,
+            pacing: (info.pacing_rate != u64::MAX && info.pacing_rate > 0)
+                .then(|| Throughput::new(info.pacing_rate as f64)),
+        };
+        book.sampled_arrived = book.arrived;
+        book.sampled_retransmitted = book.sampled_retransmitted.max(retransmitted);
+        sample
+    }
+
+    /// What the run has come to.
+    pub(crate) fn finish(mut self) -> Result<(Outcome, Fidelity), Error> {
+        let end = self.end;
+        self.sample(end);
+        self.network.look_for_deadlocks(end);
+        for host in self.hosts {
+            self.fidelity.refused_by_devices += host.device_drops()?;
+        }
+        let flows = (0..self.setup.flows.len()).map(|n| self.flow_outcome(n)).collect();
+        let mut links = Vec::new();
+        for i in 0..self.setup.network.links.len() as u32 {
+            let seen = self.network.observe(end, LinkId(i), &mut self.agenda);
+            links.push(LinkOutcome::of(LinkId(i), &seen, end));
+        }
+        self.packets.dropped = links.iter().map(|link| link.drops.total()).sum();
+        self.packets.in_flight = self.network.in_flight();
+        let p = self.packets;
+        if p.sent != p.delivered + p.dropped + p.in_flight
+            || self.network.unbalanced_link().is_some()
+        {
+            return Err(Error::new(
+                format!("packets are not conserved: {p:?}"),
+                "please report it",
+            ));
+        }
+        let outcome = Outcome {
+            flows,
+            links,
+            packets: p,
+            events: self.events,
+            data_packets_delivered: self.data_packets,
+            ended: end,
+            deadlock: self.network.deadlock().cloned(),
+            overlay: None,
+        };
+        Ok((outcome, self.fidelity))
+    }
+
+    fn flow_outcome(&self, n: usize) -> FlowOutcome {
+        let (spec, book) = (&self.setup.flows[n], &self.books[n]);
+        let own = self.flows[n].as_ref();
+        let info = own.and_then(Flow::info).unwrap_or_default();
+        let known = book.rtt_count > 0;
+        FlowOutcome {
+            flow: FlowId(n as u32),
+            name: spec.name.clone(),
+            from: spec.from,
+            to: spec.to,
+            law: spec.law,
+            traffic: self.class(n),
+            started: self.started(n),
+            completed: own.and_then(Flow::completed),
+            delivered: own.map_or(book.arrived, Flow::delivered),
+            retransmitted: Bytes::new(info.bytes_retrans),
+            retransmitted_packets: u64::from(info.total_retrans),
+            timeouts: 0,
+            refused: 0,
+            min_rtt: known.then(|| Duration::from_micros(u64::from(info.min_rtt))),
+            max_rtt: known.then_some(book.rtt_max),
+            mean_rtt: known.then(|| Duration::from_secs_f64(book.rtt_sum / book.rtt_count as f64)),
+            clamps: self.network.clamps(n as u32),
+        }
+    }
+}
