@@ -323,13 +323,6 @@ flow   = "ours"
 during = "1 s .. 6 s"
 min    = "4 Mbit/s"
 source = "3 MB in 5 s"
-
-[[expect]]
-metric = "goodput"
-flow   = "stops"
-during = "3 s .. 6 s"
-max    = "0.5 Mbit/s"
-source = "it has stopped"
 "#;
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{flows}"));
     let args =
@@ -339,6 +332,8 @@ source = "it has stopped"
     let flow = |i: usize| &page["runs"][0]["flows"][i];
     assert_eq!(flow(1)["delivered_bytes"], 3_000_000);
     assert!(number(&flow(1)["completion_s"]) < 5.0, "{}", flow(1));
+    let completed = number(&flow(2)["completion_s"]);
+    assert!((1.9..3.5).contains(&completed), "it stops at 2 s: {completed}");
     let of_program = number(&flow(0)["delivered_bytes"]);
     assert!((3e5..2e6).contains(&of_program), "some of a MiB, and nothing of ours: {of_program}");
     for expectation in page["expectations"].as_array().expect("expectations") {

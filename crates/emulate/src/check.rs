@@ -22,7 +22,7 @@ pub(crate) fn check_listed(setup: &Setup) -> Result<(), Error> {
     if setup.flows.len() > MOST_FLOWS {
         return Err(Error::new(
             format!("more than {MOST_FLOWS} flows, each of which would need two threads"),
-            "a shorter `duration`, or fewer flows: --set duration=10s",
+            "a shorter `duration`, or fewer flows",
         ));
     }
     if setup.overlay.is_some() {
@@ -42,7 +42,7 @@ pub(crate) fn check_listed(setup: &Setup) -> Result<(), Error> {
         let Some(control) = of_flow(setup, flow) else {
             return Err(Error::new(
                 format!("no kernel sends under {name}, as the flow {:?} is to", flow.name),
-                "laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, noq, newreno, cubic, bbr, dctcp",
+                "laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, noq, newreno, cubic, bbr, dctcp, and those @kernel",
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {

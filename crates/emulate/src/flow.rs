@@ -77,7 +77,9 @@ impl Ends {
         control: Option<&'static str>,
     ) -> Result<Ends, Error> {
         let cannot = |e: io::Error| {
-            Error::new(format!("cannot open the flow {:?}", spec.name), "").because(e)
+            let help =
+                "/proc/sys/net/ipv4/tcp_available_congestion_control lists what this kernel has";
+            Error::new(format!("cannot open the flow {:?}", spec.name), help).because(e)
         };
         let port = port(n).ok_or_else(|| cannot(io::Error::other("there are no more ports")))?;
         let address = SocketAddrV4::new(to.spec.address, port);
@@ -191,6 +193,8 @@ impl Drop for Flow {
         while self.threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < deadline {
             let streams = [self.shared.sender.get(), self.shared.receiver.get()];
             for stream in streams.into_iter().flatten() {
+                // What was not sent is not waited for: it would keep the host's namespace alive.
+                let _ = SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
                 let _ = stream.shutdown(std::net::Shutdown::Both);
             }
             self.threads.iter().for_each(|thread| thread.thread().unpark());

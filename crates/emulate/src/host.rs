@@ -151,12 +151,22 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
     let none = None::<&str>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
         .and_then(|()| mount(Some(names), "/etc/hosts", none, MsFlags::MS_BIND, none))
+        .and_then(|()| answer_no_names(none))
         .map_err(|e| cannot("mount /etc/hosts").because(e))?;
     let tun = Tun::make(DEVICE).map_err(|e| cannot("make a TUN device").because(e))?;
     configure(spec).map_err(|e| cannot("set up the device").because(e))?;
     let thread = nix::unistd::gettid();
     let control = fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string();
     Ok(Moved { tun, control, thread })
+}
+
+/// Who asks for a name that is no host's is told at once that there is none: no name server can be reached.
+fn answer_no_names(none: Option<&str>) -> nix::Result<()> {
+    const RESOLVER: &str = "/etc/resolv.conf";
+    match fs::canonicalize(RESOLVER) {
+        Ok(resolver) => mount(Some("/dev/null"), &resolver, none, MsFlags::MS_BIND, none),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Address, routes and limits of the namespace that the calling thread is in.
@@ -168,6 +178,9 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
     for (key, value) in [
         ("ipv6/conf/all/disable_ipv6", "1"),
         ("ipv4/tcp_no_metrics_save", "1"),
+        // What programs leave behind when they are killed goes soon.
+        ("ipv4/tcp_orphan_retries", "1"),
+        ("ipv4/tcp_fin_timeout", "1"),
         ("ipv4/tcp_rmem", buffers.as_str()),
         ("ipv4/tcp_wmem", buffers.as_str()),
         // Else only what asks for it is.

@@ -21,6 +21,8 @@ exec sh -c "$1""#;
 pub(crate) struct Program {
     pub(crate) host: String,
     pub(crate) run: String,
+    /// Whether a flow's data is what it sends or fetches.
+    pub(crate) makes_flow: bool,
     child: Child,
     /// What it writes.
     pub(crate) log: Option<PathBuf>,
@@ -68,7 +70,7 @@ impl Program {
         // A child is killed with the thread that started it: the host's.
         let child = host.run(move || command.spawn())?.map_err(cannot)?;
         let name = host.spec.name.clone();
-        Ok(Program { host: name, run: run.to_string(), child, log, ended: None })
+        Ok(Program { host: name, run: run.to_string(), makes_flow: false, child, log, ended: None })
     }
 
     /// How it ended, if it has.

@@ -117,9 +117,13 @@ pub fn run<R: Recorder>(
     let failed: Vec<(String, String)> = failed.collect();
     drop(flows);
     let mut programs = programs.into_inner().unwrap_or_default();
+    let mut failed_programs = 0;
+    for program in programs.iter_mut().filter(|program| program.makes_flow) {
+        failed_programs += u64::from(program.ended().is_some_and(|status| !status.success()));
+    }
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
     let (outcome, mut fidelity) = finished?;
-    fidelity.failed_flows = failed.len() as u64;
+    fidelity.failed_flows = failed.len() as u64 + failed_programs;
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none();
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     Ok(Emulated { outcome, fidelity, programs, failed, under_another })
@@ -231,7 +235,9 @@ fn start_program(
         None => None,
     };
     let group = group(setup, laws, spec.flow);
-    programs.push(Program::start(host, &spec.run, group, Terminal::Log(log))?);
+    let mut program = Program::start(host, &spec.run, group, Terminal::Log(log))?;
+    program.makes_flow = spec.flow.is_some();
+    programs.push(program);
     Ok(())
 }
 

@@ -65,6 +65,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     complain(&scenario.warnings);
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
     let jobs = match jobs(&scenario, args, out.as_deref()) {
+        Ok(jobs) if jobs.is_empty() => return Exit::Unable,
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
@@ -163,6 +164,12 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             plan.setup.captured_links = links(&plan, &args.capture)?;
             if let Some(question) = &args.why {
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
+            }
+            if world == World::Emulate
+                && let Err(why) = ratewire_emulate::check(&plan.setup)
+            {
+                eprintln!("warning: {law} is not emulated: {why}");
+                continue;
             }
             if *seed == seeds[0] && world == worlds[0] {
                 complain(&plan.warnings);
@@ -273,9 +280,14 @@ fn show(page: &Page, as_json: bool, out: Option<&Path>, captured: bool) -> Exit 
         options.flows = 8;
     }
     let mut text = table::render(&page.runs, &options);
+    let untrue = |run: &&Run| run.summary.fidelity.as_ref().is_some_and(|f| !f.holds);
+    let untrue = page.runs.iter().filter(untrue).count();
     if !page.expectations.is_empty() {
         text += "\n";
         text += &table::expectations(&page.expectations, &options);
+    }
+    if untrue > 0 {
+        text += "\nNot all emulated runs can be relied on: see `fidelity` above, and run them on a quieter machine.\n";
     }
     if let Some(out) = out {
         text += &format!("\nReport: {}\n", out.join("report.html").display());

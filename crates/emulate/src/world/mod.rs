@@ -31,6 +31,9 @@ use crate::tun::MOST;
 use crate::{Error, sys};
 use books::Book;
 
+/// What comes closer together than this is done together: a wake for each packet would take more time than packets do,
+/// and from 1 Gbit/s on all there is.
+const TOGETHER: Duration = Duration::from_micros(50);
 /// Bundles taken from a host before others have their turn.
 const READS: usize = 8;
 /// How often a shell is looked at, and progress told.
@@ -180,6 +183,7 @@ impl<'a, R: Recorder> World<'a, R> {
                 self.recorder.progress(now);
                 glance = now + GLANCE;
             }
+            std::thread::sleep(self.clock.until(now + TOGETHER));
             let next = self.next_due().min(glance).min(self.end);
             looked = self.wait(next)?;
         }

@@ -156,7 +156,14 @@ fn header(page: &Page, title: &str) -> String {
         (n, 0) => format!("<p class=\"pill pass\">✓ {} held</p>", plural(n, "claim")),
         (n, _) => format!("<p class=\"pill fail\">✗ {failed} of {} failed</p>", plural(n, "claim")),
     };
-    headed(title, &verdict, facts)
+    let untrue =
+        page.runs.iter().zip(&labels).filter(|(run, _)| {
+            run.summary.fidelity.as_ref().is_some_and(|fidelity| !fidelity.holds)
+        });
+    let untrue: String = untrue
+        .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: too late to be relied on</p>"))
+        .collect();
+    headed(title, &(verdict + &untrue), facts)
 }
 
 /// The title, a verdict beside it, and the facts that there are.

@@ -107,6 +107,28 @@ fn nothing_at_all_is_a_page() {
 }
 
 #[test]
+fn two_worlds_share_a_colour_and_a_late_run_is_loud() {
+    let in_world = |world: &str, holds: Option<bool>| {
+        let info = RunInfo { world: world.into(), ..info("xcp", 1, 1) };
+        let mut run = run(info, 2, 1e6);
+        run.summary.fidelity =
+            holds.map(|holds| crate::FidelitySummary { holds, ..Default::default() });
+        run
+    };
+    let page = |holds| {
+        rendered(&Page::new(vec![in_world("simulate", None), in_world("emulate", Some(holds))]))
+    };
+    let good = page(true);
+    assert!(good.contains("xcp (emulated)") && good.contains("simulate, emulate"));
+    assert!(!good.contains("relied on</p>") && good.contains("fidelity holds."));
+    let late = page(false);
+    assert!(late.contains("✗ xcp (emulated): too late to be relied on</p>"));
+    let groups = &data(&late)["groups"];
+    assert_eq!(groups[0]["hue"], groups[1]["hue"]);
+    assert_ne!(groups[0]["dash"], groups[1]["dash"]);
+}
+
+#[test]
 fn one_sample() {
     let html = rendered(&Page::new(vec![run(info("xcp", 1, 1), 1, 1e6)]));
     let data = data(&html);

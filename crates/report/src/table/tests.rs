@@ -113,6 +113,16 @@ fn a_packet_that_vanished_is_loud() {
 }
 
 #[test]
+fn a_run_that_was_late_is_told_in_red() {
+    let mut late = run("xcp", 1);
+    late.summary.fidelity = Some(crate::FidelitySummary::default());
+    let text = render(&[late.clone()], &Options { colour: true, ..Options::default() });
+    assert!(text.contains("\u{1b}[1;31mfidelity DOES NOT HOLD"), "{text}");
+    late.summary.fidelity = Some(crate::FidelitySummary { holds: true, ..Default::default() });
+    assert!(!render(&[late], &Options::default()).contains("DOES NOT HOLD"));
+}
+
+#[test]
 fn claims_are_listed_with_their_verdict() {
     assert_eq!(expectations(&[], &Options::default()), "");
     let list = [
