@@ -31,14 +31,14 @@ proptest! {
         let kernel: JetmaxKernel = made(&[]);
         let mut exact = exact.port(&link(capacity)).expect("a port");
         let mut kernel = kernel.port(&link(capacity)).expect("a port");
-        let id = 2;
+        let id = 1;
         let mut said = Vec::new();
         for (now, i) in arrivals(&flows) {
             let flow = flows[i];
             let size = Bytes::new(flow.size);
             catch_up(&mut exact, now, NO_QUEUE);
             catch_up(&mut kernel, now, NO_QUEUE);
-            // `link` gives this port the number 1 in Rust, and 2 in the kernel, where 0 is none.
+            // `link` gives this port the number 1 in both; 0 is none.
             let mut header = Exact::bound(u32::from(i < bound), gap(&flow));
             exact.on_arrival(now, size, Some(&mut header), NO_QUEUE);
             exact.on_departure(now, size, Some(&mut header), NO_QUEUE);
@@ -89,14 +89,14 @@ fn options_are_laid_out_as_drawn() {
     let law: JetmaxKernel = made(&[]);
     let mut port = law.port(&link(Rate::from_mbps(100))).expect("a port");
     let mut header =
-        JetmaxKernelHeader::Request(JetmaxHeader::new(2, Throughput::new(1_250_000.0)));
+        JetmaxKernelHeader::Request(JetmaxHeader::new(1, Throughput::new(1_250_000.0)));
     port.on_arrival(ratewire_units::Time::ZERO, Bytes::new(1500), Some(&mut header), NO_QUEUE);
     let mut bytes = [0; MAX_HEADER];
     let len = law.encode(&header, Bytes::new(1500), &mut bytes);
     // g is 11,874,961 B/s, 0.95 in 2^-16 of 12.5 MB/s: 371,092 << 5; the rate is 312,500 << 2.
     let fair = 371_092_u32 | 5 << 19;
     let rate = 312_500_u32 | 2 << 19;
-    let mut expected = vec![254, 28, 0x52, 0x6a, 0, 2, 0, 0];
+    let mut expected = vec![254, 28, 0x52, 0x6a, 0, 1, 0, 0];
     expected.extend(fair.to_be_bytes());
     expected.extend([0, 255, 255, 255, 0, 0, 0, 0, 0, 255, 255, 255]);
     expected.extend(rate.to_be_bytes());
