@@ -9,6 +9,30 @@ const FIRST_WINDOW: f64 = 10.0;
 /// A flow sends at least a packet so often, or a round trip.
 const SHORTEST_LEAST: f64 = 0.05;
 
+/// What each source here does alike: its `sender` says the rate, its `congestion` makes window and pace of it.
+macro_rules! sends_at_its_rate {
+    () => {
+        fn on_congestion(&mut self, noticed: &$crate::law::Congestion) {
+            if self.congestion.on_signal(noticed.signal) {
+                self.sender.on_loss(self.congestion.least());
+            }
+        }
+
+        fn on_recovered(&mut self, _now: ratewire_units::Time) {
+            self.congestion.repairing = false;
+        }
+
+        fn window(&self) -> ratewire_units::Bytes {
+            self.congestion.window(self.sender.rate())
+        }
+
+        fn pacing(&self) -> Option<ratewire_units::Throughput> {
+            self.congestion.pacing(self.sender.rate())
+        }
+    };
+}
+pub(super) use sends_at_its_rate;
+
 /// A rate as window and pace.
 #[derive(Clone, Debug)]
 pub(super) struct Sending {

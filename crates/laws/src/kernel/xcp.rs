@@ -10,8 +10,7 @@ use super::port::KernelPort;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
 use crate::law::{
-    Acked, Congestion as Noticed, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
-    Sending, Sink, Source,
+    Acked, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Sending, Sink, Source,
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Bound, Figure, Reason};
@@ -112,23 +111,7 @@ impl Source for XcpKernelSource {
         self.sender.on_ack(bytes, returned, srtt, least, !self.congestion.repairing);
     }
 
-    fn on_congestion(&mut self, noticed: &Noticed) {
-        if self.congestion.on_signal(noticed.signal) {
-            self.sender.on_loss(self.congestion.least());
-        }
-    }
-
-    fn on_recovered(&mut self, _now: Time) {
-        self.congestion.repairing = false;
-    }
-
-    fn window(&self) -> Bytes {
-        self.congestion.window(self.sender.rate())
-    }
-
-    fn pacing(&self) -> Option<Throughput> {
-        self.congestion.pacing(self.sender.rate())
-    }
+    super::sending::sends_at_its_rate!();
 
     fn reason(&self) -> Reason {
         let figures = [
