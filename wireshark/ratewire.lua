@@ -168,16 +168,6 @@ function xcp.dissector(tvb, pinfo, root)
   return tvb:len()
 end
 
-local registered
-local function register()
-  if registered then ip_protocols:remove(registered, xcp) end
-  registered = xcp.prefs.ip_protocol
-  ip_protocols:add(registered, xcp)
-end
-
-xcp.prefs_changed = register
-register()
-
 -- The headers of other laws, under the IP protocol for experiments. crates/laws has each in its `header.rs`;
 -- the test "tshark" of the crate ratewire-capture holds the two against each other. A header says only in part
 -- whose it is: where bytes leave it open, the transport that must follow decides, as Ratewire writes it (TCP
@@ -367,12 +357,16 @@ function laws.dissector(tvb, pinfo, root)
   return tvb:len()
 end
 
-local experiment
-local function register_laws()
-  if experiment then ip_protocols:remove(experiment, laws) end
-  experiment = laws.prefs.ip_protocol
-  ip_protocols:add(experiment, laws)
+-- Which of the two reads an IP protocol number. Both asked to read the same one, it is XCP's: its number is 200
+-- unless somebody says otherwise, that of the other laws is theirs by default.
+local readers = {}
+local function register()
+  for number, reader in pairs(readers) do ip_protocols:remove(number, reader) end
+  readers = { [laws.prefs.ip_protocol] = laws }
+  readers[xcp.prefs.ip_protocol] = xcp
+  for number, reader in pairs(readers) do ip_protocols:add(number, reader) end
 end
 
-laws.prefs_changed = register_laws
-register_laws()
+xcp.prefs_changed = register
+laws.prefs_changed = register
+register()
