@@ -75,12 +75,13 @@ RW_INLINE __u64 rw_field_rate(__u32 field)
 
 RW_INLINE __s32 rw_change_field(__s64 change)
 {
-	__s64 most = 0x7fffffffll << RW_CHANGE_UNIT;
+	const __s64 most = 0x7fffffffll << RW_CHANGE_UNIT, least = -(0x80000000ll << RW_CHANGE_UNIT);
 
 	if (change > most)
 		change = most;
-	if (change < -most)
-		change = -most;
+	/* All that a field can say: a router that passes a header on raises nothing. */
+	if (change < least)
+		change = least;
 	/* Downwards: what is granted is never rounded up. */
 	return (__s32)(change >> RW_CHANGE_UNIT);
 }

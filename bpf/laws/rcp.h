@@ -121,10 +121,15 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 	return 0;
 }
 
+RW_INLINE int rw_rcp_is_due(const struct rw_rcp *port, __u64 now_ns)
+{
+	return port->slot_at_ns <= now_ns;
+}
+
 /* Carries out what is due. A slot that ends late is as long as it was. */
 RW_INLINE void rw_rcp_timers(struct rw_rcp *port, __u64 now_ns, __u64 queue)
 {
-	if (port->slot_at_ns > now_ns)
+	if (!rw_rcp_is_due(port, now_ns))
 		return;
 	port->slot_us += (now_ns - port->slot_at_ns) / 1000;
 	rw_rcp_slot(port, now_ns, queue);

@@ -116,10 +116,16 @@ RW_FUNCTION int rw_xcp_queue_timer(struct rw_xcp *port RW_NONNULL, __u64 now_ns,
 	return 0;
 }
 
+RW_INLINE int rw_xcp_is_due(const struct rw_xcp *port, __u64 now_ns)
+{
+	return port->queue_at_ns <= now_ns || port->control_at_ns <= now_ns;
+}
+
 /* Carries out what is due. An interval that ends late is as long as it was: its sums are over that time. */
 RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 {
-	port->least_queue = rw_min(port->least_queue, queue);
+	if (port->least_queue > queue)
+		port->least_queue = queue;
 	if (port->queue_at_ns <= now_ns)
 		rw_xcp_queue_timer(port, now_ns, queue);
 	if (port->control_at_ns <= now_ns) {
@@ -174,9 +180,10 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	x = rw_x(size, header->rate);
 	port->sum_x += x;
 	if (header->rtt_us) {
+		__u64 x_rtt = x * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US) >> 10;
+
 		port->sum_x_known += x;
-		port->sum_x_rtt =
-			rw_add(port->sum_x_rtt, x * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US) >> 10);
+		port->sum_x_rtt = rw_min(port->sum_x_rtt + x_rtt, RW_MOST);
 	}
 	rw_xcp_grant(port, header, x, size);
 }

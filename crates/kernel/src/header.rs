@@ -2,14 +2,14 @@
 
 use ratewire_units::{Duration, Throughput};
 
-/// A congestion header as the kernel's laws have it, see `bpf/laws/option.h`.
+/// A congestion header as it is in the option, see `bpf/laws/option.h`. The laws reckon in finer units; what passes
+/// from one part to another has been on the wire.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    pub(crate) rate: u64,
-    pub(crate) rtt_us: u32,
-    pad: u32,
-    pub(crate) change: i64,
+    rate: u32,
+    rtt_us: u32,
+    pub(crate) change: i32,
 }
 
 unsafe extern "C" {
@@ -20,19 +20,18 @@ unsafe extern "C" {
 }
 
 impl Header {
-    /// A header with these fields; what is negative or no number is 0.
+    /// A header with these fields, rounded down; what is negative or no number is 0.
     pub fn new(rate: Throughput, rtt: Duration, change: Throughput) -> Header {
         Header {
-            rate: rate.get() as u64,
+            rate: rw_native_rate_field(rate.get() as u64),
             rtt_us: u32::try_from(rtt.ps() / 1_000_000).unwrap_or(u32::MAX),
-            pad: 0,
-            change: change.get() as i64,
+            change: rw_native_change_field(change.get() as i64),
         }
     }
 
     /// XCP: at which its sender sends. RCP: what routers let pass.
     pub fn rate(&self) -> Throughput {
-        Throughput::new(self.rate as f64)
+        Throughput::new(rw_native_field_rate(self.rate) as f64)
     }
     /// The sender's RTT, zero while unknown.
     pub fn rtt(&self) -> Duration {
@@ -40,37 +39,16 @@ impl Header {
     }
     /// XCP: the change of the rate in each second, wished for, then granted.
     pub fn change(&self) -> Throughput {
-        Throughput::new(self.change as f64)
-    }
-    pub(crate) fn change_field(&self) -> i32 {
-        rw_native_change_field(self.change)
-    }
-    pub(crate) fn field_change(field: i32) -> i64 {
-        rw_native_field_change(field)
-    }
-
-    /// As it is once its fields have been on the wire.
-    pub fn quantised(self) -> Header {
-        Header {
-            rate: rw_native_field_rate(rw_native_rate_field(self.rate)),
-            change: rw_native_field_change(rw_native_change_field(self.change)),
-            ..self
-        }
+        Throughput::new(rw_native_field_change(self.change) as f64)
     }
 
     /// The fields on the wire: rate, RTT and change.
     pub fn to_fields(self) -> [u32; 3] {
-        let change = rw_native_change_field(self.change);
-        [rw_native_rate_field(self.rate), self.rtt_us, change.cast_unsigned()]
+        [self.rate, self.rtt_us, self.change.cast_unsigned()]
     }
     /// Of fields that have been on the wire.
     pub fn from_fields([rate, rtt_us, change]: [u32; 3]) -> Header {
-        Header {
-            rate: rw_native_field_rate(rate),
-            rtt_us,
-            pad: 0,
-            change: rw_native_field_change(change.cast_signed()),
-        }
+        Header { rate, rtt_us, change: change.cast_signed() }
     }
 }
 
@@ -79,6 +57,6 @@ mod layout {
     use super::*;
 
     crate::tests::laid_out_as_in_c! {
-        header: Header, rw_layout_of_rw_header, [rate, rtt_us, pad, change];
+        header: Header, rw_layout_of_rw_fields, [rate, rtt_us, change];
     }
 }

@@ -109,6 +109,7 @@ impl JetmaxPort {
         port
     }
     /// A packet comes.
+    #[inline]
     pub fn on_packet(&mut self, now: Time, size: Bytes, header: Option<&mut JetmaxHeader>) {
         rw_native_jetmax_packet(self, now.ps() / 1000, size.get(), header);
     }

@@ -16,8 +16,29 @@
 		return at[n]; \
 	}
 
-RW_LAYOUT(rw_header, offsetof(struct rw_header, rate), offsetof(struct rw_header, rtt_us),
-	  offsetof(struct rw_header, pad), offsetof(struct rw_header, change))
+/* A congestion header as it is in the option. */
+struct rw_fields {
+	__u32 rate;
+	__u32 rtt_us;
+	__s32 change;
+};
+
+RW_INLINE struct rw_header rw_read(const struct rw_fields *fields)
+{
+	return (struct rw_header){ .rate = rw_field_rate(fields->rate),
+				   .rtt_us = fields->rtt_us,
+				   .change = rw_field_change(fields->change) };
+}
+
+RW_INLINE struct rw_fields rw_written(const struct rw_header *header)
+{
+	return (struct rw_fields){ .rate = rw_rate_field(header->rate),
+				   .rtt_us = header->rtt_us,
+				   .change = rw_change_field(header->change) };
+}
+
+RW_LAYOUT(rw_fields, offsetof(struct rw_fields, rate), offsetof(struct rw_fields, rtt_us),
+	  offsetof(struct rw_fields, change))
 RW_LAYOUT(rw_share, offsetof(struct rw_share, value), offsetof(struct rw_share, shift))
 RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, input), offsetof(struct rw_xcp,
 	  sum_x), offsetof(struct rw_xcp, sum_x_known), offsetof(struct rw_xcp, sum_x_rtt), offsetof(struct rw_xcp,
@@ -63,6 +84,31 @@ RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, t
 	result rw_native_##name declared; \
 	result rw_native_##name declared { given; }
 
+/* A packet as router.bpf.c passes it on: of its header a law writes one field. What comes when something is due goes
+ * another way: the rest calls nothing, and saves no registers. */
+#define RW_PACKET(law, field) \
+	static void law##_late(struct rw_##law *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_fields *fields); \
+	RW_EXPORT(void, law##_packet, \
+		  (struct rw_##law *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_fields *fields), \
+		  struct rw_header header; \
+		  if (rw_##law##_is_due(port, now_ns)) { \
+			  law##_late(port, now_ns, size, queue, fields); \
+			  return; \
+		  } \
+		  if (!fields) { \
+			  rw_##law##_packet(port, now_ns, size, queue, 0); \
+			  return; \
+		  } \
+		  header = rw_read(fields); \
+		  rw_##law##_packet(port, now_ns, size, queue, &header); \
+		  fields->field = rw_##field##_field(header.field)) \
+	static __attribute__((noinline)) void law##_late(struct rw_##law *port, __u64 now_ns, __u64 size, __u64 queue, \
+							 struct rw_fields *fields) \
+	{ \
+		rw_##law##_timers(port, now_ns, queue); \
+		rw_native_##law##_packet(port, now_ns, size, queue, fields); \
+	}
+
 RW_EXPORT(__u64, mul_shift, (__u64 a, __u64 b, __u32 shift), return rw_mul_shift(a, b, shift))
 RW_EXPORT(__u64, share_times, (__u64 n, __u64 d, __u64 of),
 	  struct rw_share share; rw_share_of(&share, n, d); return rw_times(&share, of))
@@ -75,17 +121,18 @@ RW_EXPORT(__s64, field_change, (__s32 field), return rw_field_change(field))
 
 RW_EXPORT(void, xcp_init, (struct rw_xcp *port, __u64 capacity, __u64 now_ns), rw_xcp_init(port, capacity, now_ns))
 RW_EXPORT(void, xcp_timers, (struct rw_xcp *port, __u64 now_ns, __u64 queue), rw_xcp_timers(port, now_ns, queue))
-RW_EXPORT(void, xcp_packet, (struct rw_xcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header),
-	  rw_xcp_packet(port, now_ns, size, queue, header))
+RW_PACKET(xcp, change)
 RW_EXPORT(void, xcp_start, (struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us),
 	  rw_xcp_start(sender, now_us, window, rtt_us))
 RW_EXPORT(void, xcp_send,
 	  (struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited, __u64 least,
-	   struct rw_header *header),
-	  rw_xcp_send(sender, now_us, size, rtt_us, limited, least, header))
+	   struct rw_fields *fields),
+	  struct rw_header header;
+	  rw_xcp_send(sender, now_us, size, rtt_us, limited, least, &header);
+	  *fields = rw_written(&header))
 RW_EXPORT(void, xcp_acked,
-	  (struct rw_xcp_sender *sender, __u64 acked, __s64 change, __u64 rtt_us, __u64 least, __u32 may_grow),
-	  rw_xcp_acked(sender, acked, change, rtt_us, least, may_grow))
+	  (struct rw_xcp_sender *sender, __u64 acked, __s32 returned, __u64 rtt_us, __u64 least, __u32 may_grow),
+	  rw_xcp_acked(sender, acked, rw_field_change(returned), rtt_us, least, may_grow))
 RW_EXPORT(void, xcp_loss, (struct rw_xcp_sender *sender, __u64 least), rw_xcp_loss(sender, least))
 RW_EXPORT(void, xcp_arrived, (struct rw_xcp_receiver *receiver, __s32 field, __u64 bytes),
 	  rw_xcp_arrived(receiver, field, bytes))
@@ -97,10 +144,11 @@ RW_EXPORT(void, rcp_init, (struct rw_rcp *port, __u64 capacity, __u32 is_piqi, _
 	  if (is_piqi) rule = RW_PIQI_RULE;
 	  rw_rcp_init(port, capacity, &rule, now_ns))
 RW_EXPORT(void, rcp_timers, (struct rw_rcp *port, __u64 now_ns, __u64 queue), rw_rcp_timers(port, now_ns, queue))
-RW_EXPORT(void, rcp_packet, (struct rw_rcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header),
-	  rw_rcp_packet(port, now_ns, size, queue, header))
-RW_EXPORT(void, rcp_send, (const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_header *header),
-	  rw_rcp_send(sender, rtt_us, header))
+RW_PACKET(rcp, rate)
+RW_EXPORT(void, rcp_send, (const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_fields *fields),
+	  struct rw_header header;
+	  rw_rcp_send(sender, rtt_us, &header);
+	  *fields = rw_written(&header))
 RW_EXPORT(void, rcp_offered,
 	  (struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow),
 	  rw_rcp_offered(sender, now_us, rate, rtt_us, may_grow))

@@ -84,6 +84,7 @@ impl RcpPort {
         port
     }
     /// A packet comes to the queue, behind `queue` bytes.
+    #[inline]
     pub fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>) {
         rw_native_rcp_packet(self, now.ps() / 1000, size.get(), queue.get(), header);
     }

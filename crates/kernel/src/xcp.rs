@@ -82,7 +82,7 @@ unsafe extern "C" {
     safe fn rw_native_xcp_acked(
         sender: &mut XcpSender,
         acked: u64,
-        change: i64,
+        returned: i32,
         rtt_us: u64,
         least: u64,
         may_grow: u32,
@@ -111,6 +111,7 @@ impl XcpPort {
         port
     }
     /// A packet comes to the queue, behind `queue` bytes.
+    #[inline]
     pub fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>) {
         rw_native_xcp_packet(self, ns(now), size.get(), queue.get(), header);
     }
@@ -180,8 +181,8 @@ impl XcpSender {
         least: Throughput,
         may_grow: bool,
     ) {
-        let (change, least) = (Header::field_change(returned), bytes_per_second(least));
-        rw_native_xcp_acked(self, acked.get(), change, us(rtt), least, u32::from(may_grow));
+        let least = bytes_per_second(least);
+        rw_native_xcp_acked(self, acked.get(), returned, us(rtt), least, u32::from(may_grow));
     }
     /// A loss was noticed.
     pub fn on_loss(&mut self, least: Throughput) {
@@ -196,7 +197,7 @@ impl XcpSender {
 impl XcpReceiver {
     /// Data has arrived with this header.
     pub fn on_data(&mut self, header: &Header, bytes: Bytes) {
-        rw_native_xcp_arrived(self, header.change_field(), bytes.get());
+        rw_native_xcp_arrived(self, header.change, bytes.get());
     }
     /// An acknowledgement leaves: the mean change granted, by bytes, since the one before. As it is on the wire; see
     /// [`XcpSender::on_ack`].

@@ -35,9 +35,11 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
 
-        // Ports lie side by side in a row, so that a packet finds its own without a further step.
+        // Ports lie side by side in a row, so that a packet finds its own without a further step; and which law's
+        // it is stands in a word of its own, not in what a port's field cannot be, which takes more to look up.
         /// The port of any law.
         #[allow(clippy::large_enum_variant)]
+        #[repr(u32)]
         #[derive(Clone, Debug)]
         pub enum AnyPort { $(#[doc = stringify!($law)] $variant(<$law as Law>::Port),)* }
 

@@ -31,11 +31,11 @@ pub(super) struct Meter {
     current: usize,
     current_ends: Time,
     slot: Duration,
-    /// Shortest and longest window, in picoseconds: a pause before it counts up to another window.
-    shortest: f64,
-    longest: f64,
-    /// When the last packet left, and its bytes, if another waited behind it.
-    followed: Option<(Time, u64)>,
+    /// Shortest and longest window: a pause before it counts up to another window.
+    shortest: Duration,
+    longest: Duration,
+    /// Bytes of the last packet that left, if another waited behind it.
+    followed: Option<u64>,
 }
 
 impl Meter {
@@ -48,32 +48,40 @@ impl Meter {
             current: 0,
             current_ends: Time::ZERO + slot,
             slot,
-            shortest: (SLOTS - 1) as f64 * slot.ps() as f64,
-            longest: 2.0 * SLOTS as f64 * slot.ps() as f64,
+            shortest: slot * (SLOTS as u64 - 1),
+            longest: slot * (2 * SLOTS as u64),
             followed: None,
         }
     }
 
-    /// A packet of `size` leaves, and others wait behind it or not. Says whether a slot has ended.
+    /// Whether a slot has ended.
     #[inline]
-    pub(super) fn departs(&mut self, now: Time, size: Bytes, others_wait: bool) -> bool {
-        let turned = now >= self.current_ends;
-        if turned {
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        now >= self.current_ends
+    }
+
+    /// A packet of `size` leaves, and others wait behind it or not.
+    pub(super) fn departs(&mut self, now: Time, size: Bytes, others_wait: bool) {
+        if self.is_due(now) {
             self.turn(now);
         }
+        self.count(now, size, others_wait);
+    }
+
+    /// The same within a slot.
+    #[inline]
+    pub(super) fn count(&mut self, now: Time, size: Bytes, others_wait: bool) {
         // A packet's length has 16 bits: this only keeps sums of nonsense from running over.
         let size = size.get().min(u64::from(u32::MAX));
-        if let Some((start, before)) = self.followed {
+        if let Some(before) = self.followed {
             self.now.busy_bytes += before;
-            self.now.busy_ps += now.since(start).ps();
+            self.now.busy_ps += now.since(self.now.last).ps();
         }
         self.now.bytes += size;
         self.now.last = now;
-        self.followed = others_wait.then_some((now, size));
-        turned
+        self.followed = others_wait.then_some(size);
     }
 
-    #[cold]
     fn turn(&mut self, now: Time) {
         let ended = now.since(self.current_ends).ps() / self.slot.ps() + 1;
         for _ in 0..ended.min(SLOTS as u64) {
@@ -88,9 +96,9 @@ impl Meter {
     /// few packets are counted right too.
     #[inline]
     pub(super) fn departed(&self, now: Time) -> (f64, f64) {
-        let window = now.since(self.before.last).ps() as f64;
+        let window = now.since(self.before.last).max(self.shortest).min(self.longest);
         let bytes = self.now.bytes - self.before.bytes;
-        (bytes as f64, window.clamp(self.shortest, self.longest) * 1e-12)
+        (float(bytes), float(window.ps()) * 1e-12)
     }
 
     /// What the link takes in a second while packets wait, B/s; `None` if none have.
@@ -108,4 +116,10 @@ impl Meter {
         }
         self.followed = None;
     }
+}
+
+/// Of a number below 2^63, which as a signed one takes a single instruction.
+#[inline]
+pub(super) fn float(n: u64) -> f64 {
+    n.cast_signed() as f64
 }

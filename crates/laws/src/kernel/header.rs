@@ -76,7 +76,7 @@ impl KernelHeader {
     /// Of a packet with data, as its fields come off the wire.
     pub(super) fn request(header: Header, size: Bytes) -> KernelHeader {
         let size = u32::try_from(size.get()).unwrap_or(u32::MAX);
-        KernelHeader { request: Some(header.quantised()), returned: 0, size }
+        KernelHeader { request: Some(header), returned: 0, size }
     }
     /// Of an acknowledgement.
     pub(super) fn answer(returned: u32) -> KernelHeader {

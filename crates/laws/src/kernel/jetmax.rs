@@ -119,6 +119,7 @@ pub enum JetmaxKernelHeader {
 }
 
 impl JetmaxKernelHeader {
+    #[inline]
     fn request(&mut self) -> Option<&mut JetmaxHeader> {
         match self {
             JetmaxKernelHeader::Request(request) => Some(request),
@@ -137,6 +138,7 @@ pub struct JetmaxKernelPort {
 impl Port for JetmaxKernelPort {
     type Header = JetmaxKernelHeader;
 
+    #[inline]
     fn on_arrival(
         &mut self,
         now: Time,

@@ -43,6 +43,7 @@ impl<A> KernelPort<A> {
 impl<A: Arithmetic> Port for KernelPort<A> {
     type Header = KernelHeader;
 
+    #[inline]
     fn on_arrival(
         &mut self,
         now: Time,
@@ -50,12 +51,9 @@ impl<A: Arithmetic> Port for KernelPort<A> {
         header: Option<&mut KernelHeader>,
         queue: PortQueue,
     ) {
-        let mut request = header.and_then(|h| h.request.as_mut());
-        self.arithmetic.on_packet(now, size, queue.bytes, request.as_deref_mut());
-        if let Some(request) = request {
-            *request = request.quantised();
-        }
+        self.arithmetic.on_packet(now, size, queue.bytes, header.and_then(|h| h.request.as_mut()));
     }
+    #[inline]
     fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut KernelHeader>, _: PortQueue) {}
     fn next_timer(&self) -> Time {
         self.arithmetic.next_timer()
@@ -76,6 +74,7 @@ impl<A: Arithmetic> Port for KernelPort<A> {
 macro_rules! arithmetic {
     ($port:ty, $reason:expr) => {
         impl Arithmetic for $port {
+            #[inline]
             fn on_packet(
                 &mut self,
                 now: Time,
