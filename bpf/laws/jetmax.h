@@ -197,6 +197,8 @@ struct rw_jetmax_sender {
 };
 
 #define RW_JETMAX_NO_INTERVAL ~0u
+/* Intervals by which an answer may be older than one that came before it. */
+#define RW_JETMAX_DISORDER 16
 
 RW_INLINE __u64 rw_jetmax_rate(const struct rw_jetmax_sender *sender)
 {
@@ -236,11 +238,15 @@ RW_INLINE void rw_jetmax_switch(struct rw_jetmax_sender *sender, __u32 router)
 }
 
 /* Whether the bottleneck's interval is one in which it saw nothing but this round: the first packet met the figures of an
- * interval before it, and came in the middle of the next. */
+ * interval before it, and came in the middle of the next. Intervals are numbered in 8 bits: a silence of 240 (12 s) and
+ * more may look like disorder, or like none, but for no longer than that many more of them. */
 RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 number)
 {
-	if (sender->first != RW_JETMAX_NO_INTERVAL)
-		return (__s8)(number - sender->first) >= 2;
+	if (sender->first != RW_JETMAX_NO_INTERVAL) {
+		__u32 since = (number - sender->first) & 0xff;
+
+		return since >= 2 && since < 0x100 - RW_JETMAX_DISORDER;
+	}
 	sender->first = number;
 	return 0;
 }

@@ -8,7 +8,7 @@ use std::io::IoSlice;
 
 use ratewire_laws::Header;
 
-use crate::dialect::Dialect;
+use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
@@ -193,13 +193,13 @@ impl Bundles {
     pub(crate) fn hand_over(
         &mut self,
         leaving: Leaving,
-        dialect: Option<&Dialect>,
+        dialects: &Dialects,
         write: impl FnOnce(&[IoSlice<'_>]),
     ) {
         let Some(bundle) = &self.bundles[leaving.bundle as usize] else { return };
         let mut room = [0; HEADERS_MOST];
         let headers = &mut room[..bundle.shape.headers];
-        let (payload, offload) = cut(bundle, &leaving, dialect, headers);
+        let (payload, offload) = cut(bundle, &leaving, dialects, headers);
         let offload: [u8; OFFLOAD] = offload.write(headers.len());
         write(&[IoSlice::new(&offload), IoSlice::new(headers), IoSlice::new(payload)]);
         self.let_go(leaving.bundle, leaving.count);
@@ -234,7 +234,7 @@ impl Leaving {
 fn cut<'a>(
     bundle: &'a Bundle,
     leaving: &Leaving,
-    dialect: Option<&Dialect>,
+    dialects: &Dialects,
     headers: &mut [u8],
 ) -> (&'a [u8], Offload) {
     let Shape { ip, .. } = bundle.shape;
@@ -253,9 +253,7 @@ fn cut<'a>(
     if leaving.marked {
         packet::mark(headers);
     }
-    if let Some(dialect) = dialect {
-        dialect.write(&leaving.header, total, headers, ip);
-    }
+    dialects.write(&leaving.header, total, headers, ip);
     packet::seal(headers, ip);
     if let Some(at) = bundle.shape.checksum().map(|at| ip + at) {
         let checksum = if bundle.offload.checksum.is_some() {

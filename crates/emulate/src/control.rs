@@ -19,6 +19,8 @@ pub(crate) struct Control {
 pub(crate) struct Form {
     /// The experiment's identifier.
     pub(crate) identifier: u16,
+    /// Bytes of the whole, on packets with data.
+    pub(crate) len: usize,
     /// Bytes at its end that go back to the sender, and are no router's business.
     pub(crate) returned: usize,
 }
@@ -31,9 +33,9 @@ const fn loaded(name: &'static str, live: &'static str, option: Option<Form>) ->
     Some(Control { name, live: Some(live), option })
 }
 
-const XCP: Option<Form> = Some(Form { identifier: 0x5278, returned: 4 });
-const RCP: Option<Form> = Some(Form { identifier: 0x5272, returned: 4 });
-const JETMAX: Option<Form> = Some(Form { identifier: 0x526a, returned: 12 });
+const XCP: Option<Form> = Some(Form { identifier: 0x5278, len: 20, returned: 4 });
+const RCP: Option<Form> = Some(Form { identifier: 0x5272, len: 16, returned: 4 });
+const JETMAX: Option<Form> = Some(Form { identifier: 0x526a, len: 28, returned: 12 });
 
 /// The congestion control that sends under a law; `None` if no kernel has one.
 pub(crate) fn control(law: &AnyLaw) -> Option<Control> {

@@ -19,10 +19,14 @@ const FIXED: usize = 4;
 
 /// A law's own option.
 #[derive(Clone, Debug)]
-pub(crate) struct Dialect {
+struct Dialect {
     law: AnyLaw,
     form: Form,
 }
+
+/// Those of all ports on a network, each law's once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dialects(Vec<Dialect>);
 
 /// The laws as real packets can carry them.
 pub(crate) fn adapt(laws: &mut [AnyLaw]) {
@@ -33,39 +37,42 @@ pub(crate) fn adapt(laws: &mut [AnyLaw]) {
     }
 }
 
-impl Dialect {
-    /// Of a law's ports; `None` for a law whose headers no kernel writes.
-    pub(crate) fn of(law: &AnyLaw) -> Option<Dialect> {
-        control(law)?.option.map(|form| Dialect { law: law.clone(), form })
+impl Dialects {
+    /// Of these laws' ports; a law whose headers no kernel writes has none.
+    pub(crate) fn of<'a>(laws: impl Iterator<Item = &'a AnyLaw>) -> Dialects {
+        let mut all: Vec<Dialect> = Vec::new();
+        for law in laws {
+            let is_there = all.iter().any(|dialect| dialect.law.info().name == law.info().name);
+            if let (Some(form), false) = (control(law).and_then(|c| c.option), is_there) {
+                all.push(Dialect { law: law.clone(), form });
+            }
+        }
+        Dialects(all)
     }
 
-    /// The congestion header of a packet.
-    pub(crate) fn read(&self, headers: &[u8], ip: usize, size: u32) -> Header {
-        let Some(at) = packet::option(headers, ip) else { return Header::None };
+    /// Which of these is a law's own.
+    pub(crate) fn position(&self, law: &AnyLaw) -> Option<usize> {
+        self.0.iter().position(|dialect| dialect.law.info().name == law.info().name)
+    }
+
+    /// The congestion header of a packet, in the dialect that is its flow's own, if it is known and laws share an
+    /// identifier; `None` where it has one that no port can read.
+    pub(crate) fn read(
+        &self,
+        own: Option<usize>,
+        headers: &[u8],
+        ip: usize,
+        size: u32,
+    ) -> Option<Header> {
+        if self.0.is_empty() {
+            return Some(Header::None);
+        }
+        let Some(at) = packet::option(headers, ip) else { return Some(Header::None) };
         let option = &headers[at];
-        // Acknowledgements have only what is returned.
-        let is_short = option.len() <= FIXED + self.form.returned;
-        if option[2..4] != self.form.identifier.to_be_bytes() || is_short {
-            return Header::None;
-        }
-        let size = Bytes::new(u64::from(size));
-        match self.law {
-            AnyLaw::Xcp(_) => {
-                let fields = fields(option);
-                let x = x(&fields, size);
-                Header::Xcp(XcpHeader {
-                    protocol: TCP,
-                    format: Format::Standard,
-                    rtt: fields.rtt(),
-                    x,
-                    reverse_feedback: Throughput::ZERO,
-                    delta_throughput: Throughput::new(fields.change().get() * x.secs()),
-                })
-            }
-            AnyLaw::Rcp(_) => Header::Rcp(rate(&fields(option))),
-            AnyLaw::PiqiRcp(_) => Header::PiqiRcp(rate(&fields(option))),
-            _ => self.law.decode(option, size).unwrap_or(Header::None),
-        }
+        let own = own.and_then(|own| self.0.get(own));
+        let all = own.into_iter().chain(&self.0);
+        let dialect = all.into_iter().find(|dialect| dialect.is_of(option))?;
+        dialect.read(option, size)
     }
 
     /// Writes a packet's congestion header back.
@@ -87,22 +94,59 @@ impl Dialect {
             Header::Rcp(header) | Header::PiqiRcp(header) => {
                 Fields::new(header.rate, header.rtt, Throughput::ZERO)
             }
-            _ => {
-                let mut bytes = [0; MAX_HEADER];
-                let len = self.law.encode(header, Bytes::new(total as u64), &mut bytes);
-                if let (true, Some(end)) =
-                    (len == option.len(), len.checked_sub(self.form.returned))
-                {
-                    option[..end].copy_from_slice(&bytes[..end]);
-                }
-                return;
-            }
+            _ => return self.write_encoded(header, total, option),
         };
         let end = option.len() - 4;
         let words = option[FIXED..end].chunks_exact_mut(4);
         for (word, field) in words.zip(fields.to_fields()) {
             word.copy_from_slice(&field.to_be_bytes());
         }
+    }
+
+    /// A header that is its law's option, as whichever law's it is.
+    fn write_encoded(&self, header: &Header, total: usize, option: &mut [u8]) {
+        for dialect in &self.0 {
+            let mut bytes = [0; MAX_HEADER];
+            let len = dialect.law.encode(header, Bytes::new(total as u64), &mut bytes);
+            if let (true, Some(end)) = (len == option.len(), len.checked_sub(dialect.form.returned))
+            {
+                option[..end].copy_from_slice(&bytes[..end]);
+            }
+        }
+    }
+}
+
+impl Dialect {
+    fn is_of(&self, option: &[u8]) -> bool {
+        option[2..4] == self.form.identifier.to_be_bytes()
+    }
+
+    fn read(&self, option: &[u8], size: u32) -> Option<Header> {
+        // Acknowledgements have only what is returned.
+        if option.len() == FIXED + self.form.returned {
+            return Some(Header::None);
+        }
+        if option.len() != self.form.len {
+            return None;
+        }
+        let size = Bytes::new(u64::from(size));
+        Some(match self.law {
+            AnyLaw::Xcp(_) => {
+                let fields = fields(option);
+                let x = x(&fields, size);
+                Header::Xcp(XcpHeader {
+                    protocol: TCP,
+                    format: Format::Standard,
+                    rtt: fields.rtt(),
+                    x,
+                    reverse_feedback: Throughput::ZERO,
+                    delta_throughput: Throughput::new(fields.change().get() * x.secs()),
+                })
+            }
+            AnyLaw::Rcp(_) => Header::Rcp(rate(&fields(option))),
+            AnyLaw::PiqiRcp(_) => Header::PiqiRcp(rate(&fields(option))),
+            _ => return self.law.decode(option, size).ok(),
+        })
     }
 }
 
@@ -132,3 +176,7 @@ fn rate(fields: &Fields) -> RcpHeader {
         reverse_rate: Throughput::ZERO,
     }
 }
+
+#[cfg(test)]
+#[path = "dialect_tests.rs"]
+mod tests;

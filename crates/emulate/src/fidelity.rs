@@ -30,6 +30,12 @@ pub struct Fidelity {
     pub refused_by_hosts: u64,
     /// Packets that were for no host, or were none.
     pub stray: u64,
+    /// Packets with a congestion header that no port's law can read.
+    pub unread: u64,
+    /// Ends of connections that send as ever, for the other end does not speak their law.
+    pub plain: u64,
+    /// The same, for the kernel did not let them have its congestion control.
+    pub refused: u64,
     /// Flows that could not do what they were to do.
     pub failed_flows: u64,
     /// Nothing arrived at all, though something was to be sent.
@@ -51,6 +57,9 @@ impl Default for Fidelity {
             refused_by_devices: 0,
             refused_by_hosts: 0,
             stray: 0,
+            unread: 0,
+            plain: 0,
+            refused: 0,
             failed_flows: 0,
             is_empty: false,
             offloads: true,
@@ -94,6 +103,7 @@ impl Fidelity {
     pub fn holds(&self) -> bool {
         !self.is_empty
             && self.failed_flows == 0
+            && self.refused == 0
             && self.late_share() <= MOST_LATE
             && self.refused_by_devices == 0
             && self.refused_by_hosts == 0
@@ -156,6 +166,7 @@ mod tests {
         let lost = Fidelity { refused_by_devices: 1, ..Fidelity::default() };
         let failed = Fidelity { failed_flows: 1, ..Fidelity::default() };
         let empty = Fidelity { is_empty: true, ..Fidelity::default() };
-        assert!(!lost.holds() && !failed.holds() && !empty.holds());
+        let refused = Fidelity { refused: 1, ..Fidelity::default() };
+        assert!(!lost.holds() && !failed.holds() && !empty.holds() && !refused.holds());
     }
 }

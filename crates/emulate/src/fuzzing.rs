@@ -4,6 +4,7 @@
 use ratewire_laws::Header;
 
 use crate::bundle::{Bundle, Bundles, Leaving};
+use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
@@ -45,7 +46,7 @@ pub fn packets(data: &[u8]) -> bool {
     for leaving in left {
         let first = leaving.first();
         let is_last = leaving.is_last_of(entering.len());
-        bundles.hand_over(leaving, None, |parts| {
+        bundles.hand_over(leaving, &Dialects::default(), |parts| {
             let written: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
             let (again, bytes) = written.split_first_chunk().expect("what was written is whole");
             let again = Offload::read(again).expect("what was written can be read");

@@ -23,7 +23,7 @@ mod loaded {
     struct Loaded {
         control: Control,
         group: Group,
-        _held: host::Held,
+        held: host::Held,
     }
 
     impl Laws {
@@ -63,6 +63,15 @@ mod loaded {
                 None => Ok(what()),
             }
         }
+
+        /// Ends of connections that were to send under one and do not: for the other end does not speak it; and for the
+        /// kernel did not let them.
+        pub(crate) fn left_out(&self) -> (u64, u64) {
+            let statuses = self.0.iter().filter_map(|loaded| loaded.held.status());
+            statuses.fold((0, 0), |(plain, refused), status| {
+                (plain + status.plain, refused + status.refused)
+            })
+        }
     }
 
     impl Loaded {
@@ -77,7 +86,7 @@ mod loaded {
             // That a host's own link is paused only the model knows.
             let spec = host::Spec { law, cgroup, desired: line_rate(setup), is_forced: true };
             let held = host::hold(&spec);
-            Ok(Loaded { control, group, _held: held.map_err(wrong)? })
+            Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }
     }
 
@@ -114,6 +123,9 @@ mod none {
             what: impl FnOnce() -> T,
         ) -> Result<T, Error> {
             Ok(what())
+        }
+        pub(crate) fn left_out(&self) -> (u64, u64) {
+            (0, 0)
         }
     }
 }

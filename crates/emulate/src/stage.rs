@@ -17,7 +17,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
 use crate::control::{control, of_flow};
-use crate::dialect::{self, Dialect};
+use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
 use crate::flow::{Ends, Flow};
 use crate::host::{self, Host};
@@ -97,8 +97,8 @@ pub fn run<R: Recorder>(
     for (ends, spec) in ends.into_iter().zip(&setup.flows) {
         flows.push(ends.map(|ends| Flow::start(ends, spec, clock)).transpose()?);
     }
-    let dialect = port_laws(setup).find_map(|law| Dialect::of(&setup.laws[law]));
-    let mut world = World::new(setup, &classes, &hosts, &flows, dialect, clock, recorder)?;
+    let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
+    let mut world = World::new(setup, &classes, &hosts, &flows, dialects, clock, recorder)?;
     let over = AtomicBool::new(false);
     let shell = options.shell.map(|node| open_shell(setup, &laws, &hosts, node)).transpose()?;
     let ran = thread::scope(|scope| {
@@ -124,6 +124,7 @@ pub fn run<R: Recorder>(
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
     let (outcome, mut fidelity) = finished?;
     fidelity.failed_flows = failed.len() as u64 + failed_programs;
+    (fidelity.plain, fidelity.refused) = laws.left_out();
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none();
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     Ok(Emulated { outcome, fidelity, programs, failed, under_another })

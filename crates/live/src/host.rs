@@ -112,6 +112,11 @@ fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
 }
 
 impl Held {
+    /// What its connections have come to so far, if the kernel says.
+    pub fn status(&self) -> Option<Status> {
+        counted(self.law, &MapHandle::from_map_id(self.counters).ok()?)
+    }
+
     /// Has it stay when the process ends.
     fn pin(mut self, folder: &Path) -> Result<(), Error> {
         let refused = refused(self.law);
@@ -212,7 +217,10 @@ pub fn status() -> Result<Vec<Status>, Error> {
 }
 
 fn one(law: Law, folder: &Path) -> Option<Status> {
-    let map = MapHandle::from_pinned_path(folder.join("counters")).ok()?;
+    counted(law, &MapHandle::from_pinned_path(folder.join("counters")).ok()?)
+}
+
+fn counted(law: Law, map: &MapHandle) -> Option<Status> {
     let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
     let count = |at: usize| {
         let mut value = [0; 8];

@@ -26,6 +26,12 @@ pub struct FidelitySummary {
     pub refused_by_hosts: u64,
     /// Packets for no host of the scenario.
     pub stray: u64,
+    /// Packets with a congestion header that no port's law can read.
+    pub unread_headers: u64,
+    /// Ends of connections whose other end does not speak their law.
+    pub plain_connections: u64,
+    /// Ends of connections that the kernel did not let have their law's congestion control.
+    pub refused_connections: u64,
     /// Flows that could not do what they were to do.
     pub failed_flows: u64,
     /// Whether hosts hand over many packets at once.
@@ -45,14 +51,17 @@ impl FidelitySummary {
             "fidelity {verdict}. {late} of {} packets were later than 1 ms (99th percentile {p99}, worst {max})",
             count(self.packets)
         );
-        let lost = [
+        let wrong = [
             (self.dropped_by_devices, "dropped by hosts' devices"),
             (self.refused_by_hosts, "not taken by hosts"),
             (self.stray, "for no host"),
+            (self.unread_headers, "with a congestion header that no port reads"),
+            (self.plain_connections, "ends of connections whose other end does not speak the law"),
+            (self.refused_connections, "ends of connections that the kernel refused it"),
             (self.failed_flows, "flows failed"),
         ];
-        for (packets, what) in lost.into_iter().filter(|(packets, _)| *packets > 0) {
-            text += &format!(", {} {what}", count(packets));
+        for (number, what) in wrong.into_iter().filter(|(number, _)| *number > 0) {
+            text += &format!(", {} {what}", count(number));
         }
         let given = |is: bool, what: &str| if is { what.into() } else { format!("no {what}") };
         format!(
@@ -74,7 +83,8 @@ mod tests {
         assert!(text.starts_with("fidelity DOES NOT HOLD"), "{text}");
         assert!(text.contains("3 for no host") && !text.contains("not taken"), "{text}");
         assert!(text.ends_with("no offloads, no real-time priority"), "{text}");
-        let good = FidelitySummary { holds: true, offloads: true, ..run };
+        let good = FidelitySummary { holds: true, offloads: true, plain_connections: 2, ..run };
+        assert!(good.text().contains("2 ends of connections whose other end"), "{}", good.text());
         assert!(good.text().starts_with("fidelity holds."), "{}", good.text());
     }
 }

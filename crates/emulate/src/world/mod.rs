@@ -20,7 +20,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use crate::agenda::Agenda;
 use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
 use crate::clock::Clock;
-use crate::dialect::Dialect;
+use crate::dialect::Dialects;
 use crate::fidelity::Fidelity;
 use crate::flow::{self, Flow};
 use crate::host::Host;
@@ -47,6 +47,8 @@ struct Known {
     flow: Option<u32>,
     to: usize,
     class: u8,
+    /// Of the flow's own law, where some port has it.
+    dialect: Option<usize>,
 }
 
 /// A host, from the network's side.
@@ -77,7 +79,7 @@ pub(crate) struct World<'a, R> {
     routes: RouteTable,
     agenda: Agenda,
     bundles: Bundles,
-    dialect: Option<Dialect>,
+    dialects: Dialects,
     by_address: BTreeMap<Ipv4Addr, usize>,
     numbers: BTreeMap<Stream, u32>,
     streams: Vec<Known>,
@@ -103,7 +105,7 @@ impl<'a, R: Recorder> World<'a, R> {
         classes: &'a [usize],
         hosts: &'a [Host],
         flows: &'a [Option<Flow>],
-        dialect: Option<Dialect>,
+        dialects: Dialects,
         clock: Clock,
         recorder: &'a mut R,
     ) -> Result<World<'a, R>, Error> {
@@ -128,7 +130,7 @@ impl<'a, R: Recorder> World<'a, R> {
             routes,
             agenda: Agenda::default(),
             bundles: Bundles::default(),
-            dialect,
+            dialects,
             by_address: hosts.iter().enumerate().map(|(i, h)| (h.spec.address, i)).collect(),
             numbers: BTreeMap::new(),
             streams: Vec::new(),
@@ -283,7 +285,7 @@ impl<'a, R: Recorder> World<'a, R> {
         let side = &mut self.sides[host];
         let Some(leaving) = side.leaving.take() else { return };
         let (tun, fidelity) = (&self.hosts[host].tun, &mut self.fidelity);
-        self.bundles.hand_over(leaving, self.dialect.as_ref(), |parts| {
+        self.bundles.hand_over(leaving, &self.dialects, |parts| {
             if tun.write(parts).is_err() {
                 fidelity.refused_by_hosts += 1;
             }
@@ -350,10 +352,12 @@ impl<'a, R: Recorder> World<'a, R> {
                 ecn: is_capable,
                 class: known.class,
             };
-            let header = match &self.dialect {
-                Some(dialect) if shape.is_tcp() => dialect.read(headers, shape.ip, entering.size),
-                _ => Header::None,
+            let header = match shape.is_tcp() {
+                true => self.dialects.read(known.dialect, headers, shape.ip, entering.size),
+                false => Some(Header::None),
             };
+            self.fidelity.unread += u64::from(header.is_none());
+            let header = header.unwrap_or_default();
             if !waits {
                 self.packets.sent += 1;
                 self.network.carry(now, &address, header, entering.kept, &mut self.agenda);
@@ -393,8 +397,11 @@ impl<'a, R: Recorder> World<'a, R> {
         let either = flow.or_else(|| self.flow_of((nodes.1, nodes.0), &back));
         let spread = either.map_or(u64::from(number), u64::from);
         let route = self.routes.get(&mut self.network, nodes.0, nodes.1, spread).ok()?;
-        let class = either.map_or(0, |flow| self.setup.flows[flow as usize].transport.class);
-        self.streams.push(Known { route, flow, to, class });
+        let spec = either.map(|flow| &self.setup.flows[flow as usize]);
+        let class = spec.map_or(0, |spec| spec.transport.class);
+        let law = spec.map(|spec| &self.setup.laws[spec.law]);
+        let dialect = law.and_then(|law| self.dialects.position(law));
+        self.streams.push(Known { route, flow, to, class, dialect });
         self.numbers.insert(*stream, number);
         Some(number)
     }

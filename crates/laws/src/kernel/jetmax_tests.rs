@@ -147,3 +147,35 @@ fn a_stale_round_and_silence_change_nothing() {
     source.on_ack(&acked(), Some(&JetmaxKernelHeader::Answer(stale)));
     assert_eq!(source.pacing(), before);
 }
+
+/// After a switch a rate is believed once its router has measured an interval with the flow among its own, however many
+/// intervals passed in silence; and not because an answer was overtaken.
+#[test]
+fn a_sender_that_was_silent_believes_the_next_answer() {
+    for (since, is_believed) in [
+        (0_u32, false),
+        (1, false),
+        (2, true),
+        (127, true),
+        (128, true),
+        (200, true),
+        (239, true),
+        (255, false),
+        (258, true),
+    ] {
+        let law: JetmaxKernel = made(&[]);
+        let mut source = law.source(&crate::feedback::rig::FLOW);
+        source.on_opened(ratewire_units::Time::ZERO, Some(Duration::from_millis(50)), None);
+        let before = source.pacing();
+        let mut hear = |router: u32, marker: u32, number: u32, fair: u32| {
+            let words = [router << 16 | marker, (number & 0xff) << 24 | fair];
+            let answer = JetmaxAnswer::from_words_alone(&words);
+            source.on_ack(&acked(), Some(&JetmaxKernelHeader::Answer(answer)));
+            source.pacing()
+        };
+        // A router is proposed, and taken; its first answer says which interval was over.
+        hear(7, 0, 0, 0xff_ffff);
+        assert_eq!(hear(0, 1, 100, 1000), before, "not yet measured");
+        assert_eq!(hear(0, 1, 100 + since, 1000) != before, is_believed, "{since} intervals later");
+    }
+}

@@ -1,0 +1,74 @@
+//! Headers of several laws, as their flows' packets have them.
+
+use ratewire_laws::{AnyLaw, Header};
+
+use super::Dialects;
+
+const IP: usize = 20;
+
+fn law(name: &str) -> AnyLaw {
+    AnyLaw::new(name, &[]).expect("a law")
+}
+
+/// The headers of a TCP packet with this option.
+fn headers(option: &[u8]) -> Vec<u8> {
+    let mut headers = vec![0; IP + 20];
+    headers.extend(option);
+    headers
+}
+
+/// Kind, length and identifier, and words: a rate of 1.6 MB/s, an RTT of 50 ms, and further ones.
+fn option(identifier: u16, words: &[u32]) -> Vec<u8> {
+    let mut option = vec![254, 4 + 4 * words.len() as u8];
+    option.extend(identifier.to_be_bytes());
+    option.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+    option
+}
+
+fn xcp() -> Vec<u8> {
+    headers(&option(0x5278, &[100_000, 50_000, 2000, 77]))
+}
+fn rcp() -> Vec<u8> {
+    headers(&option(0x5272, &[100_000, 50_000, 77]))
+}
+
+#[test]
+fn each_option_is_read_as_its_own_laws() {
+    for (x, r) in [("xcp", "rcp"), ("xcp@kernel", "rcp@kernel"), ("xcp", "rcp@kernel")] {
+        let laws = [law(x), law(r)];
+        let dialects = Dialects::of(laws.iter());
+        let read = |packet: &[u8]| dialects.read(None, packet, IP, 1500).expect("it is read");
+        let (of_xcp, of_rcp) = (read(&xcp()), read(&rcp()));
+        assert!(matches!(of_xcp, Header::Xcp(_) | Header::XcpKernel(_)), "{of_xcp:?}");
+        assert!(matches!(of_rcp, Header::Rcp(_) | Header::RcpKernel(_)), "{of_rcp:?}");
+        // And what was read is what is written.
+        for (header, before) in [(of_xcp, xcp()), (of_rcp, rcp())] {
+            let mut after = before.clone();
+            dialects.write(&header, 1500, &mut after, IP);
+            assert_eq!(after, before, "{x}, {r}");
+        }
+    }
+}
+
+/// RCP's and PIQI-RCP's options have one identifier.
+#[test]
+fn where_two_laws_have_one_identifier_the_flows_own_counts() {
+    let laws = [law("rcp"), law("piqi-rcp"), law("rcp")];
+    let dialects = Dialects::of(laws.iter());
+    let read = |law: &AnyLaw| dialects.read(dialects.position(law), &rcp(), IP, 1500);
+    assert!(matches!(read(&laws[0]), Some(Header::Rcp(_))));
+    assert!(matches!(read(&laws[1]), Some(Header::PiqiRcp(_))));
+    assert!(matches!(read(&law("cubic")), Some(Header::Rcp(_))), "the first that there is");
+}
+
+#[test]
+fn an_option_that_no_port_reads_is_told_from_none() {
+    let dialects = Dialects::of([law("xcp")].iter());
+    let read = |packet: &[u8]| dialects.read(None, packet, IP, 1500);
+    assert_eq!(read(&headers(&[])), Some(Header::None));
+    assert_eq!(read(&headers(&option(0x5278, &[77]))), Some(Header::None), "an acknowledgement");
+    assert_eq!(read(&rcp()), None, "another law's");
+    assert_eq!(read(&headers(&option(0x5278, &[1, 2]))), None, "of a length that XCP's has not");
+    let without = Dialects::of([law("cubic")].iter());
+    assert_eq!(without.read(None, &xcp(), IP, 1500), Some(Header::None), "no port would");
+}
