@@ -46,12 +46,11 @@ enum Command {
     /// Run laws in this machine's kernel: hosts, routers, what they do
     #[cfg(feature = "live")]
     Live(commands::live::Args),
-    /// Say whether this machine's kernel can run laws, and why not
-    #[cfg(feature = "live")]
+    /// Say whether this machine can emulate, and its kernel run laws, and what to do where not
     Doctor,
     /// Not in this build
     #[cfg(not(feature = "live"))]
-    #[command(hide = true, alias = "doctor")]
+    #[command(hide = true)]
     Live {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         _args: Vec<String>,
@@ -76,8 +75,7 @@ fn main() -> ExitCode {
         Command::Scenario(args) => commands::lists::scenario(&args),
         #[cfg(feature = "live")]
         Command::Live(args) => commands::live::live(&args),
-        #[cfg(feature = "live")]
-        Command::Doctor => commands::live::examine(),
+        Command::Doctor => commands::doctor::examine(),
         #[cfg(not(feature = "live"))]
         Command::Live { .. } => {
             eprintln!(

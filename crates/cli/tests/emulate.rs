@@ -472,3 +472,22 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     assert_eq!(done.status.code(), Some(5), "{said}");
     assert!(said.contains("run it with sudo"), "{said}");
 }
+
+#[test]
+fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
+    let Some(_lab) = Lab::build("doctor") else { return };
+    let doctor =
+        |path: &str| ratewire().arg("doctor").env("PATH", path).output().expect("it starts");
+    let path = std::env::var("PATH").expect("a path");
+    let well = said(&doctor(&path));
+    let (emulation, _) = well.split_once("\n\n").expect("two parts");
+    assert_eq!(emulation.matches("ok  ").count(), 7, "{well}");
+    let ill = doctor("");
+    assert_eq!(ill.status.code(), Some(5));
+    let text = said(&ill);
+    for (what, help) in [("ip", "iproute2"), ("setpriv and unshare", "util-linux")] {
+        let line = text.lines().position(|line| line.starts_with(&format!("NO   {what} ")));
+        let line = line.unwrap_or_else(|| panic!("nothing of {what}: {text}"));
+        assert!(text.lines().nth(line + 1).is_some_and(|next| next.contains(help)), "{text}");
+    }
+}

@@ -10,12 +10,14 @@ use ratewire_laws::Header;
 
 use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
+use crate::seen::Segment;
 use crate::tun::{OFFLOAD, Offload};
 
 /// Room for an IP and a TCP header, each as long as it can be.
 pub(crate) const HEADERS_MOST: usize = 120;
 
 const FIN: u8 = 1;
+const SYN: u8 = 2;
 const PSH: u8 = 8;
 /// Where the flags are in a TCP header.
 const FLAGS: usize = 13;
@@ -154,11 +156,20 @@ impl Bundles {
         self.bundles[bundle as usize].as_ref().map_or(u32::MAX, |bundle| bundle.stream)
     }
 
-    /// The payload of a packet, bytes.
-    pub(crate) fn payload(&self, kept: u32) -> u64 {
+    /// What a packet says of its data.
+    pub(crate) fn segment(&self, kept: u32) -> Segment {
         let member = self.members[kept as usize];
-        let bundle = self.bundles[member.bundle as usize].as_ref();
-        bundle.map_or(0, |bundle| bundle.range(member.place, 1).len() as u64)
+        let Some(bundle) = &self.bundles[member.bundle as usize] else {
+            return Segment { sequence: None, opens: false, payload: 0 };
+        };
+        let payload = bundle.range(member.place, 1).len() as u64;
+        if !bundle.shape.is_tcp() {
+            return Segment { sequence: None, opens: false, payload };
+        }
+        let tcp = &bundle.bytes[bundle.shape.ip..];
+        let before = member.place * bundle.payload() as u32;
+        let sequence = Some(sequence(tcp).wrapping_add(before));
+        Segment { sequence, opens: tcp[FLAGS] & SYN != 0, payload }
     }
 
     /// A packet was dropped.
@@ -269,9 +280,12 @@ fn cut<'a>(
     (payload, offload)
 }
 
+fn sequence(tcp: &[u8]) -> u32 {
+    u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]])
+}
+
 /// A TCP header so many packets on.
 fn advance(tcp: &mut [u8], packets: u32, payload: usize) {
-    let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
-    let sequence = sequence.wrapping_add(packets * payload as u32);
+    let sequence = sequence(tcp).wrapping_add(packets * payload as u32);
     tcp[4..8].copy_from_slice(&sequence.to_be_bytes());
 }

@@ -20,7 +20,7 @@ use crate::Error;
 use crate::tun::Tun;
 
 /// The device of each host.
-const DEVICE: &str = "rw0";
+pub(crate) const DEVICE: &str = "rw0";
 /// Packets, or bundles of them, that the device holds while the network does not take them: more than any socket's
 /// window, so that sockets are held back and nothing is dropped.
 const DEVICE_QUEUE: u32 = 100_000;
@@ -143,14 +143,12 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
     let cannot = |what: &str| {
         Error::new(
             format!("cannot {what} for the host {}", spec.name),
-            "the emulated world needs root, network namespaces and /dev/net/tun: run it with sudo",
+            "`ratewire doctor` says what the emulated world needs and this machine lacks",
         )
     };
-    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
-        .map_err(|e| cannot("make a network namespace").because(e))?;
+    leave().map_err(|e| cannot("make a network namespace").because(e))?;
     let none = None::<&str>;
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
-        .and_then(|()| mount(Some(names), "/etc/hosts", none, MsFlags::MS_BIND, none))
+    mount(Some(names), "/etc/hosts", none, MsFlags::MS_BIND, none)
         .and_then(|()| answer_no_names(none))
         .map_err(|e| cannot("mount /etc/hosts").because(e))?;
     let tun = Tun::make(DEVICE).map_err(|e| cannot("make a TUN device").because(e))?;
@@ -158,6 +156,13 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
     let thread = nix::unistd::gettid();
     let control = fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string();
     Ok(Moved { tun, control, thread })
+}
+
+/// Moves the calling thread to a network and a mount namespace of its own.
+pub(crate) fn leave() -> std::io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)?;
+    let none = None::<&str>;
+    Ok(mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?)
 }
 
 /// Who asks for a name that is no host's is told at once that there is none: no name server can be reached.
@@ -208,7 +213,7 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
 }
 
 /// Has `ip` of iproute2 do these commands.
-fn ip(commands: &str) -> std::io::Result<()> {
+pub(crate) fn ip(commands: &str) -> std::io::Result<()> {
     let mut ip = Command::new("ip")
         .args(["-batch", "-"])
         .stdin(Stdio::piped())

@@ -29,6 +29,13 @@ pub(crate) struct Program {
     ended: Option<ExitStatus>,
 }
 
+/// Has `setpriv` run what follows in a process namespace that ends with the thread that starts it.
+pub(crate) fn in_namespace(setpriv: &mut Command) -> &mut Command {
+    setpriv
+        .args(["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--mount-proc"])
+        .arg("--kill-child=KILL")
+}
+
 /// Where a program's input and output go.
 #[derive(Clone, Debug)]
 pub(crate) enum Terminal {
@@ -51,8 +58,7 @@ impl Program {
             Error::new(what, "it needs setpriv and unshare of util-linux").because(e)
         };
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--mount-proc"]);
-        command.args(["--kill-child=KILL", "sh", "-c", INSIDE, "sh", run]);
+        in_namespace(&mut command).args(["sh", "-c", INSIDE, "sh", run]);
         command.env("RATEWIRE_CGROUP", cgroup.unwrap_or(Path::new("")));
         command.env("RATEWIRE_HOST", &host.spec.name);
         let log = match terminal {

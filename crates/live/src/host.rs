@@ -211,7 +211,7 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
 /// # Errors
 /// When the caller is not root.
 pub fn status() -> Result<Vec<Status>, Error> {
-    pins::check_rights()?;
+    pins::check_reach()?;
     let folder = Path::new(pins::ROOT);
     Ok(Law::ALL.into_iter().filter_map(|law| one(law, &folder.join(folder_name(law)))).collect())
 }

@@ -31,7 +31,7 @@ pub(crate) fn folder() -> Result<PathBuf, Error> {
 /// # Errors
 /// When the caller is not root, or the BPF file system cannot be mounted.
 pub(crate) fn shared() -> Result<PathBuf, Error> {
-    check_rights()?;
+    check_reach()?;
     if !is_mounted() {
         mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
             |e| {
@@ -52,6 +52,26 @@ pub(crate) fn shared() -> Result<PathBuf, Error> {
 /// Whether the BPF file system is where it should be.
 pub(crate) fn is_mounted() -> bool {
     statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) == Ok(MAGIC)
+}
+
+/// Whether what is attached can be seen from here, and what is to be attached would stay: the BPF file system is the
+/// machine's, or can be mounted for all.
+///
+/// # Errors
+/// When the caller is not root, or is where `/sys` is another than the machine's.
+pub(crate) fn check_reach() -> Result<(), Error> {
+    check_rights()?;
+    let mounts = |process: &str| fs::metadata(format!("/proc/{process}/ns/mnt")).map(|m| m.ino());
+    let is_elsewhere = matches!((mounts("self"), mounts("1")), (Ok(here), Ok(all)) if here != all);
+    if is_mounted() || !is_elsewhere {
+        return Ok(());
+    }
+    Err(Error::new(
+        format!(
+            "{FILE_SYSTEM} is not the machine's here: what is attached cannot be seen, and nothing would stay"
+        ),
+        "`ip netns exec` mounts another /sys; enter the network alone: nsenter --net=/var/run/netns/NAME ratewire live ...",
+    ))
 }
 
 /// The folder of this network namespace, which may not be there.

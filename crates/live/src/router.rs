@@ -275,7 +275,7 @@ fn cannot_detach(iface: &str) -> Error {
 /// # Errors
 /// When the interfaces cannot be listed.
 pub fn status() -> Result<Vec<Status>, Error> {
-    pins::check_rights()?;
+    pins::check_reach()?;
     let folder = pins::path()?;
     let one = |(ifindex, iface): (u32, String)| {
         let state = state(&folder.join(folder_name(ifindex)))?;

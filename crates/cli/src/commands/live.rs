@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
-use ratewire_live::{Error, Law, doctor, host, router};
+use ratewire_live::{Error, Law, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
 use serde::Serialize;
@@ -188,24 +188,6 @@ fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
         [] => "nothing was attached\n".to_string(),
         some => format!("detached: {}\n", some.join(", ")),
     })
-}
-
-/// `ratewire doctor`: what this machine can do.
-pub(crate) fn examine() -> Exit {
-    let checks = doctor::examine();
-    let mut text = String::new();
-    for check in &checks {
-        let (sign, found) = match &check.found {
-            Ok(found) => ("ok  ", found),
-            Err(wrong) => ("NO  ", wrong),
-        };
-        let _ = writeln!(text, "{sign} {:<24} {found}", check.what);
-        if check.found.is_err() {
-            let _ = writeln!(text, "     {:<24} help: {}", "", check.remedy);
-        }
-    }
-    let printed = print(&text);
-    if checks.iter().all(|check| check.found.is_ok()) { printed } else { Exit::Unable }
 }
 
 /// What is attached, for machines to read.

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod cost;
+pub(crate) mod doctor;
 pub(crate) mod lists;
 #[cfg(feature = "live")]
 pub(crate) mod live;

@@ -284,11 +284,31 @@ fn what_was_left_halfway_is_detached_too() {
     assert!(!std::path::Path::new(&pins).exists(), "nothing stays pinned");
 }
 
+/// `ip netns exec` mounts another `/sys`, in which nothing that is attached is to be seen.
+#[test]
+fn where_sys_is_another_nothing_is_attached_or_told() {
+    let Some(lab) = Lab::build("sys") else { return };
+    lab.attach("rcp");
+    for what in ["status", "detach", "host --law rcp"] {
+        let ratewire = format!("{} live {what}", env!("CARGO_BIN_EXE_ratewire"));
+        let done = Command::new("ip")
+            .args(["netns", "exec", &lab.netns("r")])
+            .args(ratewire.split(' '))
+            .output()
+            .expect("ip starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{what}: {said}");
+        assert!(said.contains("nsenter --net="), "{what}: {said}");
+    }
+    assert!(lab.live(&["status"]).contains("right: rcp"), "it is still there");
+}
+
 #[test]
 fn a_doctor_finds_this_machine_well() {
     let Some(lab) = Lab::build("well") else { return };
     let done = lab.ratewire(&["doctor"]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{said}");
-    assert_eq!(said.matches("ok  ").count(), 7, "{said}");
+    // Of emulation, and of laws in the kernel.
+    assert_eq!(said.matches("ok  ").count(), 14, "{said}");
 }

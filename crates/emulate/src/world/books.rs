@@ -9,12 +9,16 @@ use super::World;
 use crate::Error;
 use crate::fidelity::Fidelity;
 use crate::flow::Flow;
+use crate::sys::TcpInfo;
 
 /// What is known of a flow from its samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Book {
-    /// Payload that has left the network for the receiver.
+    /// Payload that has left the network for the receiver, each byte once.
     pub(super) arrived: Bytes,
+    /// Payload that has entered it more than once, and packets of such.
+    pub(super) sent_again: Bytes,
+    pub(super) packets_sent_again: u64,
     sampled_arrived: Bytes,
     sampled_retransmitted: Bytes,
     started: bool,
@@ -109,8 +113,8 @@ impl<R: Recorder> World<'_, R> {
 
     fn flow_sample(&mut self, n: usize, at: Time, interval: Duration) -> FlowSample {
         let info = self.flows[n].as_ref().and_then(Flow::info).unwrap_or_default();
+        let retransmitted = self.retransmitted(n, &info).0;
         let book = &mut self.books[n];
-        let retransmitted = Bytes::new(info.bytes_retrans);
         let srtt = Duration::from_micros(u64::from(info.rtt));
         if !srtt.is_zero() {
             book.rtt_sum += srtt.secs();
@@ -135,6 +139,15 @@ impl<R: Recorder> World<'_, R> {
         book.sampled_arrived = book.arrived;
         book.sampled_retransmitted = book.sampled_retransmitted.max(retransmitted);
         sample
+    }
+
+    /// Payload and packets that a flow has sent again: as the kernel says, or of a program's flow, whose sockets are not
+    /// ours, as the network has seen.
+    fn retransmitted(&self, n: usize, info: &TcpInfo) -> (Bytes, u64) {
+        match &self.flows[n] {
+            Some(_) => (Bytes::new(info.bytes_retrans), u64::from(info.total_retrans)),
+            None => (self.books[n].sent_again, self.books[n].packets_sent_again),
+        }
     }
 
     /// What the run has come to.
@@ -180,6 +193,7 @@ impl<R: Recorder> World<'_, R> {
         let own = self.flows[n].as_ref();
         let info = own.and_then(Flow::info).unwrap_or_default();
         let known = book.rtt_count > 0;
+        let (retransmitted, retransmitted_packets) = self.retransmitted(n, &info);
         FlowOutcome {
             flow: FlowId(n as u32),
             name: spec.name.clone(),
@@ -190,8 +204,8 @@ impl<R: Recorder> World<'_, R> {
             started: self.started(n),
             completed: own.and_then(Flow::completed),
             delivered: own.map_or(book.arrived, Flow::delivered),
-            retransmitted: Bytes::new(info.bytes_retrans),
-            retransmitted_packets: u64::from(info.total_retrans),
+            retransmitted,
+            retransmitted_packets,
             timeouts: 0,
             refused: 0,
             min_rtt: known.then(|| Duration::from_micros(u64::from(info.min_rtt))),

@@ -1,6 +1,7 @@
 //! The network between the hosts, driven by the clock.
 
 mod books;
+mod streams;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -9,20 +10,20 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use ratewire_laws::Header;
-use ratewire_net::spec::{NodeId, Sockets};
+use ratewire_net::spec::Sockets;
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
 use ratewire_sim::outcome::PacketCounts;
 use ratewire_sim::record::Recorder;
-use ratewire_sim::routes::{RouteInfo, RouteTable};
-use ratewire_sim::setup::{FlowSpec, Setup};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_sim::routes::RouteTable;
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Duration, Time};
 
 use crate::agenda::Agenda;
 use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
 use crate::clock::Clock;
 use crate::dialect::Dialects;
 use crate::fidelity::Fidelity;
-use crate::flow::{self, Flow};
+use crate::flow::Flow;
 use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
@@ -30,6 +31,7 @@ use crate::stage::FOR_EVER;
 use crate::tun::MOST;
 use crate::{Error, sys};
 use books::Book;
+use streams::{Known, Passed};
 
 /// What comes closer together than this is done together: a wake for each packet would take more time than packets do,
 /// and from 1 Gbit/s on all there is.
@@ -38,18 +40,6 @@ const TOGETHER: Duration = Duration::from_micros(50);
 const READS: usize = 8;
 /// How often a shell is looked at, and progress told.
 const GLANCE: Duration = Duration::from_millis(50);
-
-/// A stream of packets between two hosts.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    route: RouteInfo,
-    /// The flow it carries the data of.
-    flow: Option<u32>,
-    to: usize,
-    class: u8,
-    /// Of the flow's own law, where some port has it.
-    dialect: Option<usize>,
-}
 
 /// A host, from the network's side.
 #[derive(Debug, Default)]
@@ -83,6 +73,7 @@ pub(crate) struct World<'a, R> {
     by_address: BTreeMap<Ipv4Addr, usize>,
     numbers: BTreeMap<Stream, u32>,
     streams: Vec<Known>,
+    passed: Vec<Passed>,
     sides: Vec<Side>,
     books: Vec<Book>,
     link_before: Vec<Observation>,
@@ -134,6 +125,7 @@ impl<'a, R: Recorder> World<'a, R> {
             by_address: hosts.iter().enumerate().map(|(i, h)| (h.spec.address, i)).collect(),
             numbers: BTreeMap::new(),
             streams: Vec::new(),
+            passed: Vec::new(),
             sides: hosts.iter().map(|_| Side::default()).collect(),
             books: vec![Book::default(); setup.flows.len()],
             link_before: vec![Observation::default(); setup.network.links.len()],
@@ -260,12 +252,9 @@ impl<'a, R: Recorder> World<'a, R> {
         let content = *self.network.content(label);
         self.network.remove(label);
         let Body::Kept(kept) = content.body else { return };
-        let stream = self.streams[self.bundles.stream(kept) as usize];
-        let payload = self.bundles.payload(kept);
-        if let (Some(flow), true) = (stream.flow, payload > 0) {
-            self.data_packets += 1;
-            self.books[flow as usize].arrived += Bytes::new(payload);
-        }
+        let number = self.bundles.stream(kept);
+        let stream = self.streams[number as usize];
+        self.note_arrived(number, kept);
         let leaving = self.bundles.leave(kept, content.header, label.ecn == Ecn::Marked);
         let side = &mut self.sides[stream.to];
         let joined = side.leaving.as_mut().is_some_and(|last| last.joined(&leaving));
@@ -344,6 +333,7 @@ impl<'a, R: Recorder> World<'a, R> {
         let mut all = std::mem::take(&mut self.entering);
         self.bundles.take_in(bundle, number, &mut all);
         for entering in all.drain(..) {
+            self.note_sent(number, entering.kept);
             let address = Address {
                 route: known.route.id,
                 size: entering.size,
@@ -381,41 +371,5 @@ impl<'a, R: Recorder> World<'a, R> {
         }
         let side = &mut self.sides[host];
         side.waits = !side.staged.is_empty();
-    }
-
-    /// The number of a stream from a host; `None` if it leads to no host.
-    fn number(&mut self, from: usize, stream: &Stream) -> Option<u32> {
-        if let Some(number) = self.numbers.get(stream) {
-            return Some(*number);
-        }
-        let to = *self.by_address.get(&stream.to)?;
-        let number = self.streams.len() as u32;
-        let nodes = (self.hosts[from].spec.node, self.hosts[to].spec.node);
-        let flow = self.flow_of(nodes, stream);
-        // Acknowledgements go as their flow does.
-        let back = Stream { ports: [stream.ports[1], stream.ports[0]], ..*stream };
-        let either = flow.or_else(|| self.flow_of((nodes.1, nodes.0), &back));
-        let spread = either.map_or(u64::from(number), u64::from);
-        let route = self.routes.get(&mut self.network, nodes.0, nodes.1, spread).ok()?;
-        let spec = either.map(|flow| &self.setup.flows[flow as usize]);
-        let class = spec.map_or(0, |spec| spec.transport.class);
-        let law = spec.map(|spec| &self.setup.laws[spec.law]);
-        let dialect = law.and_then(|law| self.dialects.position(law));
-        self.streams.push(Known { route, flow, to, class, dialect });
-        self.numbers.insert(*stream, number);
-        Some(number)
-    }
-
-    /// The flow whose data a stream carries: by its port, or a program's flow between the same hosts.
-    fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
-        let flows = || self.setup.flows.iter().enumerate();
-        let between = |flow: &FlowSpec| flow.from == from && flow.to == to;
-        let own = flows().find(|(n, flow)| {
-            let is_own = self.flows[*n].is_some();
-            is_own && between(flow) && flow::port(*n) == Some(stream.ports[1])
-        });
-        let found =
-            own.or_else(|| flows().find(|(n, flow)| self.flows[*n].is_none() && between(flow)));
-        found.map(|(n, _)| n as u32)
     }
 }

@@ -1,0 +1,110 @@
+//! What of a connection's data has passed a place, by the sequence numbers of TCP.
+
+use std::collections::BTreeMap;
+
+/// What a packet says of the data that it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// Of its first byte; `None` where it is not TCP's.
+    pub(crate) sequence: Option<u32>,
+    /// It opens a connection (SYN).
+    pub(crate) opens: bool,
+    pub(crate) payload: u64,
+}
+
+/// One direction of one connection after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// Sequence number of the first byte; `None` before a connection was opened.
+    first: Option<u32>,
+    /// All before this has passed, counted from the first.
+    next: u64,
+    /// Beyond it, from where to where.
+    beyond: BTreeMap<u64, u64>,
+}
+
+impl Seen {
+    /// A packet passes: how much of its payload had not.
+    pub(crate) fn fresh(&mut self, segment: &Segment) -> u64 {
+        let Segment { sequence: Some(sequence), opens, payload } = *segment else {
+            return segment.payload;
+        };
+        // What opens a connection has a number of its own, before those of its data.
+        let sequence = if opens { sequence.wrapping_add(1) } else { sequence };
+        if opens && self.first != Some(sequence) {
+            *self = Seen { first: Some(sequence), ..Seen::default() };
+        }
+        let Some(first) = self.first else { return payload };
+        // Numbers have 32 bits: the nearest to what is next.
+        let next = first.wrapping_add(self.next as u32);
+        let ahead = i64::from(sequence.wrapping_sub(next).cast_signed());
+        let from = self.next.saturating_add_signed(ahead).max(self.next);
+        let to = self.next.saturating_add_signed(ahead.saturating_add_unsigned(payload));
+        if to <= from { 0 } else { self.pass(from, to) }
+    }
+
+    fn pass(&mut self, from: u64, to: u64) -> u64 {
+        let (mut fresh, mut start, mut end) = (to - from, from, to);
+        while let Some((&at, &until)) = self.beyond.range(..=to).next_back() {
+            if until < from {
+                break;
+            }
+            self.beyond.remove(&at);
+            fresh -= until.min(to) - at.max(from);
+            (start, end) = (start.min(at), end.max(until));
+        }
+        if start == self.next {
+            self.next = end;
+        } else {
+            self.beyond.insert(start, end);
+        }
+        fresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn data(sequence: u32, payload: u64) -> Segment {
+        Segment { sequence: Some(sequence), opens: false, payload }
+    }
+    fn opening(sequence: u32) -> Segment {
+        Segment { sequence: Some(sequence), opens: true, payload: 0 }
+    }
+
+    #[test]
+    fn a_connection_starts_anew_and_its_opening_may_come_twice() {
+        let mut seen = Seen::default();
+        assert_eq!(seen.fresh(&data(5, 10)), 10, "of a connection whose beginning nobody saw");
+        seen.fresh(&opening(99));
+        assert_eq!(seen.fresh(&data(100, 1000)), 1000);
+        seen.fresh(&opening(99));
+        assert_eq!(seen.fresh(&data(100, 1500)), 500);
+        seen.fresh(&opening(7));
+        assert_eq!(seen.fresh(&data(8, 1000)), 1000);
+        let other = Segment { sequence: None, opens: false, payload: 300 };
+        assert_eq!(seen.fresh(&other), 300, "without numbers all is new");
+    }
+
+    proptest! {
+        /// As if each byte were ticked off, across the end of the numbers too.
+        #[test]
+        fn each_byte_is_fresh_once(
+            first: u32,
+            segments in prop::collection::vec((0_u32..2000, 0_u64..300), 1..100),
+        ) {
+            let mut seen = Seen::default();
+            let mut ticked = vec![false; 2300];
+            seen.fresh(&opening(first.wrapping_sub(1)));
+            for (at, payload) in segments {
+                let bytes = &mut ticked[at as usize..][..payload as usize];
+                let expected = bytes.iter().filter(|ticked| !**ticked).count() as u64;
+                bytes.fill(true);
+                prop_assert_eq!(seen.fresh(&data(first.wrapping_add(at), payload)), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Streams of packets between hosts, and the flows whose data they carry.
+
+use ratewire_net::spec::NodeId;
+use ratewire_sim::record::Recorder;
+use ratewire_sim::routes::RouteInfo;
+use ratewire_sim::setup::FlowSpec;
+use ratewire_units::Bytes;
+
+use super::World;
+use crate::flow;
+use crate::packet::Stream;
+use crate::seen::Seen;
+
+/// A stream of packets between two hosts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) route: RouteInfo,
+    /// The flow it carries the data of.
+    pub(super) flow: Option<u32>,
+    pub(super) to: usize,
+    pub(super) class: u8,
+    /// Of the flow's own law, where some port has it.
+    pub(super) dialect: Option<usize>,
+}
+
+/// Which data of a stream has entered the network, and which has arrived.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Passed {
+    sent: Seen,
+    arrived: Seen,
+}
+
+impl<R: Recorder> World<'_, R> {
+    /// A packet of a stream enters.
+    pub(super) fn note_sent(&mut self, number: u32, kept: u32) {
+        let Some(flow) = self.streams[number as usize].flow else { return };
+        let segment = self.bundles.segment(kept);
+        let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
+        self.books[flow as usize].sent_again += Bytes::new(again);
+        self.books[flow as usize].packets_sent_again += u64::from(again > 0);
+    }
+
+    /// It has come to the host it is for.
+    pub(super) fn note_arrived(&mut self, number: u32, kept: u32) {
+        let Some(flow) = self.streams[number as usize].flow else { return };
+        let segment = self.bundles.segment(kept);
+        self.data_packets += u64::from(segment.payload > 0);
+        let fresh = self.passed[number as usize].arrived.fresh(&segment);
+        self.books[flow as usize].arrived += Bytes::new(fresh);
+    }
+
+    /// The number of a stream from a host; `None` if it leads to no host.
+    pub(super) fn number(&mut self, from: usize, stream: &Stream) -> Option<u32> {
+        if let Some(number) = self.numbers.get(stream) {
+            return Some(*number);
+        }
+        let to = *self.by_address.get(&stream.to)?;
+        let number = self.streams.len() as u32;
+        let nodes = (self.hosts[from].spec.node, self.hosts[to].spec.node);
+        let flow = self.flow_of(nodes, stream);
+        // Acknowledgements go as their flow does.
+        let back = Stream { ports: [stream.ports[1], stream.ports[0]], ..*stream };
+        let either = flow.or_else(|| self.flow_of((nodes.1, nodes.0), &back));
+        let spread = either.map_or(u64::from(number), u64::from);
+        let route = self.routes.get(&mut self.network, nodes.0, nodes.1, spread).ok()?;
+        let spec = either.map(|flow| &self.setup.flows[flow as usize]);
+        let class = spec.map_or(0, |spec| spec.transport.class);
+        let law = spec.map(|spec| &self.setup.laws[spec.law]);
+        let dialect = law.and_then(|law| self.dialects.position(law));
+        self.passed.push(Passed::default());
+        self.streams.push(Known { route, flow, to, class, dialect });
+        self.numbers.insert(*stream, number);
+        Some(number)
+    }
+
+    /// The flow whose data a stream carries: by its port, or a program's flow between the same hosts.
+    fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
+        let flows = || self.setup.flows.iter().enumerate();
+        let between = |flow: &FlowSpec| flow.from == from && flow.to == to;
+        let own = flows().find(|(n, flow)| {
+            let is_own = self.flows[*n].is_some();
+            is_own && between(flow) && flow::port(*n) == Some(stream.ports[1])
+        });
+        let found =
+            own.or_else(|| flows().find(|(n, flow)| self.flows[*n].is_none() && between(flow)));
+        found.map(|(n, _)| n as u32)
+    }
+}
