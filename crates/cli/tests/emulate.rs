@@ -470,7 +470,7 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     let _ = (std::fs::remove_file(&copy), std::fs::remove_file(&scenario));
     assert_eq!(done.status.code(), Some(5), "{said}");
-    assert!(said.contains("run it with sudo"), "{said}");
+    assert!(said.contains("run it with sudo; `ratewire doctor`"), "{said}");
 }
 
 #[test]

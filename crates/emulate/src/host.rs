@@ -143,7 +143,7 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
     let cannot = |what: &str| {
         Error::new(
             format!("cannot {what} for the host {}", spec.name),
-            "`ratewire doctor` says what the emulated world needs and this machine lacks",
+            "the emulated world needs root: run it with sudo; `ratewire doctor` says what else this machine lacks",
         )
     };
     leave().map_err(|e| cannot("make a network namespace").because(e))?;

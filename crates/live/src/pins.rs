@@ -54,24 +54,28 @@ pub(crate) fn is_mounted() -> bool {
     statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) == Ok(MAGIC)
 }
 
-/// Whether what is attached can be seen from here, and what is to be attached would stay: the BPF file system is the
-/// machine's, or can be mounted for all.
+/// Checks that what is attached can be seen from here, and what is to be attached would stay.
 ///
 /// # Errors
-/// When the caller is not root, or is where `/sys` is another than the machine's.
+/// When the caller is not root, or `ip netns exec` has mounted a `/sys` of its own.
 pub(crate) fn check_reach() -> Result<(), Error> {
     check_rights()?;
-    let mounts = |process: &str| fs::metadata(format!("/proc/{process}/ns/mnt")).map(|m| m.ino());
-    let is_elsewhere = matches!((mounts("self"), mounts("1")), (Ok(here), Ok(all)) if here != all);
-    if is_mounted() || !is_elsewhere {
-        return Ok(());
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    match of_namespace(&mounts) {
+        Some(name) if !is_mounted() => Err(Error::new(
+            format!(
+                "nothing that is attached can be seen here, nor would it stay: /sys is the namespace {name}'s own"
+            ),
+            "`ip netns exec` mounts it; enter the network alone: nsenter --net=/var/run/netns/NAME ratewire live ...",
+        )),
+        _ => Ok(()),
     }
-    Err(Error::new(
-        format!(
-            "{FILE_SYSTEM} is not the machine's here: what is attached cannot be seen, and nothing would stay"
-        ),
-        "`ip netns exec` mounts another /sys; enter the network alone: nsenter --net=/var/run/netns/NAME ratewire live ...",
-    ))
+}
+
+/// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the namespace's name.
+fn of_namespace(mounts: &str) -> Option<&str> {
+    let name = mounts.lines().filter_map(|line| line.split_once(" /sys sysfs ")).last()?.0;
+    Path::new("/run/netns").join(name).exists().then_some(name)
 }
 
 /// The folder of this network namespace, which may not be there.

@@ -298,7 +298,7 @@ fn where_sys_is_another_nothing_is_attached_or_told() {
             .expect("ip starts");
         let said = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(5), "{what}: {said}");
-        assert!(said.contains("nsenter --net="), "{what}: {said}");
+        assert!(said.contains("namespace rw") && said.contains("nsenter --net="), "{what}: {said}");
     }
     assert!(lab.live(&["status"]).contains("right: rcp"), "it is still there");
 }
