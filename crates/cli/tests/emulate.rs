@@ -170,6 +170,78 @@ fn kernels_that_speak_a_law_keep_the_queue_short() {
     }
 }
 
+/// XCP's and RCP's options differ: each is read at the ports, which stand in one network.
+#[cfg(feature = "live")]
+#[test]
+fn ports_of_two_laws_answer_their_own_flows() {
+    let Some(lab) = Lab::build("two-laws") else { return };
+    let text = r#"
+law      = "xcp"
+duration = "6 s"
+
+[topology]
+kind = "custom"
+
+[[node]]
+name = "r"
+host = false
+
+[[node]]
+name = "s1"
+
+[[node]]
+name = "s2"
+
+[[node]]
+name = "d1"
+
+[[node]]
+name = "d2"
+
+[[link]]
+between = ["s1", "r"]
+rate = "100 Mbit/s"
+delay = "1 ms"
+
+[[link]]
+between = ["s2", "r"]
+rate = "100 Mbit/s"
+delay = "1 ms"
+
+[[link]]
+between = ["r", "d1"]
+name = "of-xcp"
+rate = "20 Mbit/s"
+delay = "15 ms"
+
+[[link]]
+between = ["r", "d2"]
+name = "of-rcp"
+rate = "20 Mbit/s"
+delay = "15 ms"
+law  = "rcp"
+
+[[flow]]
+from = "s1"
+to   = "d1"
+
+[[flow]]
+from = "s2"
+to   = "d2"
+law  = "rcp"
+"#;
+    let runs = lab.run(text, &["--world", "emulate"]);
+    let run = &runs[0];
+    assert_eq!(number(&run["fidelity"]["unread_headers"]), 0.0, "{}", run["fidelity"]);
+    assert_eq!(number(&run["fidelity"]["plain_connections"]), 0.0, "{}", run["fidelity"]);
+    // Without an answer each would send 100 Mbit/s into 20.
+    assert_eq!(drops(run), 0.0, "{}", run["links"]);
+    for name in ["of-xcp", "of-rcp"] {
+        let utilisation = number(&link(run, name)["utilisation"]);
+        assert!(utilisation > 0.6, "{name}: {utilisation}");
+    }
+}
+
 #[test]
 fn programs_that_know_nothing_of_it_run_over_it() {
     let Some(lab) = Lab::build("programs") else { return };
@@ -222,9 +294,14 @@ start  = "500 ms"
     assert!(said.contains("all is there"), "{said}");
     let iperf: Value = serde_json::from_str(&lab.log("*s1*")).expect("iperf3's JSON");
     let received = number(&iperf["end"]["sum_received"]["bytes"]);
-    let flow = |i: usize| number(&runs[0]["flows"][i]["delivered_bytes"]);
+    let of = |i: usize, figure: &str| number(&runs[0]["flows"][i][figure]);
+    let flow = |i: usize| of(i, "delivered_bytes");
     assert!(received > 1e6, "{received}");
     assert!((flow(0) / received - 1.0).abs() < 0.2, "{} and {received}", flow(0));
+    // As iperf3's own kernel counts them; it stops counting before the last are sent.
+    let again = number(&iperf["end"]["sum_sent"]["retransmits"]);
+    let seen = of(0, "retransmitted_packets");
+    assert!(again > 0.0 && (seen / again - 1.0).abs() < 0.2, "{seen} seen of {again}");
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
 }
 
