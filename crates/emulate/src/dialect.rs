@@ -122,8 +122,8 @@ impl Dialect {
     }
 
     fn read(&self, option: &[u8], size: u32) -> Option<Header> {
-        // Acknowledgements have only what is returned.
-        if option.len() == FIXED + self.form.returned {
+        // Acknowledgements have only what is returned, and what opens a connection only the identifier.
+        if option.len() <= FIXED + self.form.returned {
             return Some(Header::None);
         }
         if option.len() != self.form.len {

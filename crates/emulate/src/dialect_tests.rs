@@ -67,6 +67,7 @@ fn an_option_that_no_port_reads_is_told_from_none() {
     let read = |packet: &[u8]| dialects.read(None, packet, IP, 1500);
     assert_eq!(read(&headers(&[])), Some(Header::None));
     assert_eq!(read(&headers(&option(0x5278, &[77]))), Some(Header::None), "an acknowledgement");
+    assert_eq!(read(&headers(&option(0x5278, &[]))), Some(Header::None), "an offer");
     assert_eq!(read(&rcp()), None, "another law's");
     assert_eq!(read(&headers(&option(0x5278, &[1, 2]))), None, "of a length that XCP's has not");
     let without = Dialects::of([law("cubic")].iter());
