@@ -74,7 +74,7 @@ pub(crate) fn check_reach() -> Result<(), Error> {
 
 /// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the namespace's name.
 fn of_namespace(mounts: &str) -> Option<&str> {
-    let name = mounts.lines().filter_map(|line| line.split_once(" /sys sysfs ")).last()?.0;
+    let name = mounts.lines().filter_map(|line| line.split_once(" /sys sysfs ")).next_back()?.0;
     Path::new("/run/netns").join(name).exists().then_some(name)
 }
 
