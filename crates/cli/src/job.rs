@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
+use ratewire_net::CapturedFrame;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
@@ -154,9 +155,15 @@ impl<'a> PacketFile<'a> {
     fn create(path: PathBuf, setup: &'a Setup) -> Result<PacketFile<'a>, Failure> {
         let name = |id: &LinkId| (*id, setup.network.links[id.index()].name.as_str());
         let links: Vec<(LinkId, &str)> = setup.captured_links.iter().map(name).collect();
-        let capture = File::create(&path)
-            .and_then(|file| Capture::new(BufWriter::new(file), &links))
-            .map_err(|e| cannot_write(&path, &e))?;
+        let start = || {
+            let mut capture = Capture::new(BufWriter::new(File::create(&path)?), &links)?;
+            for id in setup.frame_links() {
+                let link = &setup.network.links[id.index()];
+                capture.frames_come_by(id, &link.name, link.from)?;
+            }
+            Ok(capture)
+        };
+        let capture = start().map_err(|e| cannot_write(&path, &e))?;
         Ok(PacketFile { path, setup, capture, failed: None })
     }
 
@@ -169,6 +176,14 @@ impl<'a> PacketFile<'a> {
         let is_kept = self.setup.captured_links.contains(&seen.packet.link);
         if is_kept && self.failed.is_none() {
             self.failed = self.capture.packet(seen).err();
+        }
+    }
+
+    fn frame(&mut self, seen: &CapturedFrame) {
+        let captured = &self.setup.captured_links;
+        let is_kept = captured.contains(&seen.link) || captured.contains(&seen.pauses);
+        if is_kept && self.failed.is_none() {
+            self.failed = self.capture.frame(seen).err();
         }
     }
 
@@ -240,6 +255,11 @@ impl Recorder for Also<'_> {
         self.evaluator.packet(seen);
         if let Some(capture) = &mut self.capture {
             capture.packet(seen);
+        }
+    }
+    fn frame(&mut self, seen: &CapturedFrame) {
+        if let Some(capture) = &mut self.capture {
+            capture.frame(seen);
         }
     }
     fn progress(&mut self, now: Time) {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use ratewire_net::CapturedFrame;
 use ratewire_report::parquet::{self, FlowWriter, LinkWriter};
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
@@ -266,6 +267,10 @@ impl Recorder for Observer<'_> {
 
     fn packet(&mut self, seen: &PacketSeen) {
         self.also.packet(seen);
+    }
+
+    fn frame(&mut self, seen: &CapturedFrame) {
+        self.also.frame(seen);
     }
 
     fn progress(&mut self, now: Time) {
