@@ -101,7 +101,7 @@ impl Job<'_> {
             slowest: self.scenario.slowest.clone(),
         };
         let setup = &self.plan.setup;
-        let files = self.folder.as_deref().map(make_files).transpose()?;
+        let files = self.folder.as_deref().map(|folder| make_files(folder, setup)).transpose()?;
         let capture = match &self.folder {
             Some(folder) if !setup.captured_links.is_empty() => {
                 Some(PacketFile::create(folder.join("packets.pcapng"), setup)?)
@@ -134,9 +134,9 @@ impl Job<'_> {
     }
 }
 
-fn make_files(folder: &Path) -> Result<Files, Failure> {
+fn make_files(folder: &Path, setup: &Setup) -> Result<Files, Failure> {
     std::fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))?;
-    Files::create(folder)
+    Files::create(folder, setup)
 }
 
 fn cannot_write(path: &Path, e: &io::Error) -> Failure {

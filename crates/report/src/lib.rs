@@ -2,7 +2,7 @@
 //!
 //! The crate knows nothing of the simulator. A world streams samples into a [`Collector`] (bounded
 //! memory, whatever the length of the run) and, if the `parquet` feature is on, into
-//! `parquet::FlowWriter` and `parquet::LinkWriter`; at the end it hands over a [`Summary`] of exact
+//! `parquet::Table`s; at the end it hands over a [`Summary`] of exact
 //! counters. A [`Run`] is what ran, its counters and what was collected; a [`Page`] is one or
 //! several runs of the same scenario:
 //!
@@ -43,8 +43,8 @@ pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Answer, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind,
-    OverlayInfo, OverlaySample, Run, RunInfo, Topology,
+    Answer, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample,
+    NodeInfo, NodeKind, OverlayInfo, OverlaySample, Run, RunInfo, SenderSample, Topology,
 };
 pub use series::{Kind, Series};
 pub use summary::{

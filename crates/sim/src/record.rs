@@ -258,8 +258,8 @@ pub struct OverlaySample<'a> {
     pub groups: &'a [GroupSample],
     /// Each link.
     pub links: &'a [OverlayLinkSample],
-    /// Messages that each sending client paid for in the interval.
-    pub sent: &'a [u64],
+    /// Each sending client.
+    pub senders: &'a [SenderSample],
     /// Deliveries to nodes that messages paid for in the interval are owed.
     pub owed: u64,
 }
@@ -271,6 +271,17 @@ pub struct GroupSample {
     pub sent: u64,
     /// Messages handed to members, by node.
     pub delivered: Vec<u64>,
+}
+
+/// A sending client of an overlay over one sampling interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderSample {
+    /// Messages that it paid for.
+    pub sent: u64,
+    /// What it held at the end; `None` before it begins.
+    pub money: Option<Dollars>,
+    /// Time between its salaries at the end; `None` before it begins.
+    pub period: Option<Duration>,
 }
 
 /// A link of an overlay over one sampling interval.
