@@ -65,8 +65,8 @@ pub(crate) fn run_all<T: Send>(
     show_progress: bool,
     keep: impl Fn(&Job<'_>, Done) -> T + Sync,
 ) -> Vec<Result<T, Failure>> {
-    let durations = jobs.iter().map(|job| job.plan.setup.duration);
-    let progress = Progress::new(show_progress, durations.collect());
+    let runs: Vec<_> = jobs.iter().map(|job| (job.world, job.plan.setup.duration)).collect();
+    let progress = Progress::new(show_progress, &runs);
     let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
     let mut done: Vec<Option<Result<T, Failure>>> = jobs
         .par_iter()
@@ -88,7 +88,7 @@ impl Job<'_> {
 
     /// Runs it with a shell at a host, until that is left.
     pub(crate) fn run_shell(&self, host: NodeId) -> Result<Done, Failure> {
-        let progress = Progress::new(false, vec![self.plan.setup.duration]);
+        let progress = Progress::new(false, &[(self.world, self.plan.setup.duration)]);
         self.run_with(progress.ticker(0), Some(host))
     }
 

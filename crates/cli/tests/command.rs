@@ -270,6 +270,33 @@ fn mistakes_on_the_command_line_are_explained() {
     }
 }
 
+/// As `ratewire ... 2>&1 | head -0` does.
+#[test]
+fn a_reader_that_has_gone_away_changes_nothing() {
+    let folder = folder("head");
+    write(&folder, "hello.toml", HELLO);
+    write(&folder, "missed.toml", &HELLO.replace("min    = 0.9", "min    = 1.5"));
+    let cases: [(&[&str], i32); 7] = [
+        (&["laws"], 0),
+        (&["--help"], 0),
+        (&["run", "hello.toml", "--set", "seed=7"], 0),
+        (&["run", "nowhere.toml"], 3),
+        (&["explain", "xpc"], 2),
+        (&["run", "--nonsense"], 2),
+        (&["check", "missed.toml"], 1),
+    ];
+    for (args, code) in cases {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ratewire"));
+        command.args(args).current_dir(&folder);
+        command.stderr(writer.try_clone().expect("the pipe again")).stdout(writer);
+        let status = command.status().expect("the command starts");
+        assert_eq!(status.code(), Some(code), "{args:?}");
+    }
+    assert!(folder.join("out/hello/report.html").is_file());
+}
+
 #[test]
 fn a_capture_is_a_pcapng_file() {
     let folder = folder("capture");

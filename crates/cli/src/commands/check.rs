@@ -45,7 +45,7 @@ pub(crate) fn check(args: &Args) -> Exit {
     if args.syntax {
         let wrong = files.len() - jobs.iter().flatten().count();
         let s = if files.len() == 1 { "" } else { "s" };
-        eprintln!("{} scenario{s} read, {wrong} with errors", files.len());
+        tell!("{} scenario{s} read, {wrong} with errors", files.len());
         return if wrong > 0 { Exit::Wrong } else { exit };
     }
     match jobs.into_iter().collect::<Option<Vec<_>>>() {
@@ -79,7 +79,7 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
         let done = match done {
             Ok(done) => done,
             Err(failure) => {
-                eprintln!("{} under {}:", job.scenario.file, job.plan.law);
+                tell!("{} under {}:", job.scenario.file, job.plan.law);
                 return fail(&failure);
             }
         };
@@ -146,11 +146,11 @@ fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
     for path in paths {
         let before = files.len();
         collect(path, &mut files).map_err(|e| {
-            eprintln!("ratewire: cannot read {}: {e}", path.display());
+            tell!("ratewire: cannot read {}: {e}", path.display());
             Exit::File
         })?;
         if files.len() == before {
-            eprintln!("ratewire: no scenario (.toml) under {}", path.display());
+            tell!("ratewire: no scenario (.toml) under {}", path.display());
             return Err(Exit::Wrong);
         }
     }

@@ -57,7 +57,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     let known = match paper::read_all(&args.folder) {
         Ok(known) => known,
         Err(wrong) => {
-            eprintln!("ratewire: {wrong}");
+            tell!("ratewire: {wrong}");
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
         }
     };
@@ -70,7 +70,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         match choose(known, &args.names) {
             Ok(chosen) => chosen,
             Err(wrong) => {
-                eprintln!("ratewire: {wrong}");
+                tell!("ratewire: {wrong}");
                 return Exit::Wrong;
             }
         }
@@ -182,7 +182,7 @@ fn run_paper(
                 if *world == World::Emulate
                     && let Err(why) = ratewire_emulate::check(&plan.setup)
                 {
-                    eprintln!("{}: {law} is not emulated: {why}", scenario.file);
+                    tell!("{}: {law} is not emulated: {why}", scenario.file);
                     continue;
                 }
                 jobs.push(Job { scenario, plan, world: *world, folder: None });
@@ -194,7 +194,7 @@ fn run_paper(
         let emulated = jobs.iter().filter(|job| job.world == World::Emulate);
         let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.plan.setup.duration);
         let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
-        eprintln!("{}: {} runs{real}", paper.name, jobs.len());
+        tell!("{}: {} runs{real}", paper.name, jobs.len());
     }
     let mut counts = counts.into_iter();
     let done = run_all(&jobs, show_progress, |_, done| done);
@@ -202,7 +202,7 @@ fn run_paper(
         let Ok(done) = done else { continue };
         let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
-            eprintln!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
+            tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
             are_true.set(false);
         }
     }
@@ -338,7 +338,7 @@ fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
     // The tables first: the runs took minutes, and are not lost for a page that cannot be written.
     match written {
         Err(e) => {
-            eprintln!("ratewire: cannot write {}: {e}", out.display());
+            tell!("ratewire: cannot write {}: {e}", out.display());
             Exit::File
         }
         Ok(()) if failed => Exit::NotMet,

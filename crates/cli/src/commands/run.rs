@@ -116,7 +116,7 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
     let mut overrides = Vec::new();
     for pair in set {
         let Some((key, value)) = pair.split_once('=') else {
-            eprintln!("ratewire: --set {pair}: write KEY=VALUE, as in bottleneck.rate=10Mbit/s");
+            tell!("ratewire: --set {pair}: write KEY=VALUE, as in bottleneck.rate=10Mbit/s");
             return Err(Exit::Wrong);
         };
         overrides.push((key.trim().to_string(), value.trim().to_string()));
@@ -128,7 +128,7 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
 }
 
 pub(crate) fn fail(failure: &Failure) -> Exit {
-    eprintln!("ratewire: {failure}");
+    tell!("ratewire: {failure}");
     match failure {
         Failure::Run(_) => Exit::Failed,
         Failure::World(_) => Exit::Unable,
@@ -143,13 +143,11 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
     let mut jobs = Vec::new();
     let worlds = without_repeats(args.world.clone());
     if worlds.contains(&World::Emulate) && args.why.is_some() {
-        eprintln!(
-            "ratewire: --why follows simulated packets\n  help: leave `emulate` out of --world"
-        );
+        tell!("ratewire: --why follows simulated packets\n  help: leave `emulate` out of --world");
         return Err(Exit::Wrong);
     }
     if worlds.contains(&World::Emulate) && !args.capture.is_empty() {
-        eprintln!(
+        tell!(
             "ratewire: --capture is for simulated packets\n  help: run tcpdump in `ratewire shell`"
         );
         return Err(Exit::Wrong);
@@ -168,7 +166,7 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             if world == World::Emulate
                 && let Err(why) = ratewire_emulate::check(&plan.setup)
             {
-                eprintln!("warning: {law} is not emulated: {why}");
+                tell!("warning: {law} is not emulated: {why}");
                 continue;
             }
             if *seed == seeds[0] && world == worlds[0] {
@@ -218,7 +216,7 @@ fn folder_name(law: &str, seed: u64) -> String {
 /// What `--why` asks.
 fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
     let wrong = |what: &str| {
-        eprintln!("ratewire: --why {question}: {what}");
+        tell!("ratewire: --why {question}: {what}");
         Exit::Wrong
     };
     let Some((name, time)) = question.rsplit_once('@') else {
@@ -243,7 +241,7 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Exit> {
         Some(at) => Ok(LinkId(at as u32)),
         None => {
             let all: Vec<&str> = known.iter().map(|l| l.name.as_str()).collect();
-            eprintln!("ratewire: --capture: {}", unknown("link", name, &all));
+            tell!("ratewire: --capture: {}", unknown("link", name, &all));
             Err(Exit::Wrong)
         }
     };
