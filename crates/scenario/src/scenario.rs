@@ -97,7 +97,7 @@ impl Scenario {
         let file = path.display().to_string();
         let text = ratewire_inputs::read(path).map_err(|e| {
             let mut diagnostic =
-                Diagnostic::general(&file, format!("cannot read {file}: {}", e.found));
+                Diagnostic::general(&file, format!("cannot read the scenario: {}", e.found));
             diagnostic.help = Some(e.remedy);
             diagnostic.nearest = scenario_near(path);
             vec![diagnostic]
