@@ -250,17 +250,21 @@ fn a_wrong_scenario_is_answered_with_every_mistake_and_its_place() {
 fn mistakes_on_the_command_line_are_explained() {
     let folder = folder("mistakes");
     write(&folder, "hello.toml", HELLO);
-    let cases: [(&[&str], i32, &str); 11] = [
-        (&["run", "nowhere.toml"], 3, "nowhere.toml"),
+    let cases: [(&[&str], i32, &str); 15] = [
+        (&["run", "nowhere.toml"], 3, "read the scenario: no such file\n --> nowhere.toml\n"),
+        (&["run", "helo.toml"], 3, "did you mean `hello.toml`?"),
+        (&["check", "helo.toml"], 3, "did you mean `hello.toml`?"),
+        (&["run", "hello.toml", "--set", "bottlneck.rate=1M"], 2, "did you mean `bottleneck`?"),
+        (&["run", "hello.toml", "--set", "bottleneck.rat=1M"], 2, "did you mean `rate`?"),
         (&["run", "hello.toml", "--law", "cubik"], 2, "cubic"),
         (&["run", "hello.toml", "--set", "bottleneck.rate"], 2, "KEY=VALUE"),
         (&["run", "hello.toml", "--set", "bottleneck.rate=fast"], 2, "fast"),
-        (&["run", "hello.toml", "--capture", "neck"], 2, "bottleneck"),
+        (&["run", "hello.toml", "--capture", "botleneck"], 2, "did you mean \"bottleneck\"?"),
         (&["run", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
         (&["compare", "hello.toml", "--laws", "cubik"], 2, "cubic"),
         (&["compare", "hello.toml", "--seeds", "0"], 2, "1..=1000"),
         (&["compare", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
-        (&["explain", "xpc"], 2, "known: xcp"),
+        (&["explain", "xpc"], 2, "did you mean \"xcp\"? known: xcp"),
         (&["check", "nowhere"], 3, "nowhere"),
     ];
     for (args, code, part) in cases {
@@ -297,6 +301,18 @@ fn a_reader_that_has_gone_away_changes_nothing() {
     assert!(folder.join("out/hello/report.html").is_file());
 }
 
+/// What is wrong is the duration, and nothing is beyond the end of the run that was not understood.
+#[test]
+fn a_duration_that_is_none_is_all_that_is_wrong() {
+    let folder = folder("duration");
+    write(&folder, "hello.toml", HELLO);
+    let done = ratewire(&folder, &["run", "hello.toml", "--set", "duration=5"]);
+    assert_eq!(done.status.code(), Some(2));
+    let said = err(&done);
+    assert!(said.starts_with("error: `duration` cannot be the number 5\n"), "{said}");
+    assert_eq!(said.matches("-->").count(), 1, "{said}");
+}
+
 #[test]
 fn a_capture_is_a_pcapng_file() {
     let folder = folder("capture");
@@ -327,6 +343,7 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     for (why, says) in [
         ("s1->d1", "write FLOW@TIME"),
         ("s9@1s", "known: s1->d1, s2->d2"),
+        ("s1-d1@1s", "did you mean \"s1->d1\"?"),
         ("s1->d1@1", "has no unit"),
         ("s1->d1@3s", "the run ends at 2 s"),
     ] {

@@ -6,7 +6,7 @@ use ratewire_report::{Expectation, table};
 use ratewire_scenario::Scenario;
 use serde::Serialize;
 
-use super::run::fail;
+use super::run::{fail, why_not};
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Job, World, expectation, run_all};
@@ -46,13 +46,13 @@ pub(crate) fn check(args: &Args) -> Exit {
         let wrong = files.len() - jobs.iter().flatten().count();
         let s = if files.len() == 1 { "" } else { "s" };
         tell!("{} scenario{s} read, {wrong} with errors", files.len());
-        return if wrong > 0 { Exit::Wrong } else { exit };
+        return if wrong > 0 { exit.max(Exit::Wrong) } else { exit };
     }
     match jobs.into_iter().collect::<Option<Vec<_>>>() {
         Some(jobs) if exit == Exit::Done => {
             report(&jobs.into_iter().flatten().collect::<Vec<_>>(), args)
         }
-        _ => Exit::Wrong,
+        _ => exit.max(Exit::Wrong),
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
             }
             Err(wrong) => {
                 complain(&wrong);
-                exit = Exit::Wrong;
+                exit = exit.max(why_not(file));
             }
         }
     }
@@ -145,6 +145,11 @@ fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
+        if !path.exists() {
+            // Reading it says what is wrong, and which is meant.
+            files.push(path.clone());
+            continue;
+        }
         collect(path, &mut files).map_err(|e| {
             tell!("ratewire: cannot read {}: {e}", path.display());
             Exit::File

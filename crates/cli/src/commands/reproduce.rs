@@ -67,7 +67,8 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     let chosen = if args.all {
         known
     } else {
-        match choose(known, &args.names) {
+        let own = |name: &String| plain(name, &args.folder);
+        match choose(known, &args.names.iter().map(own).collect::<Vec<_>>()) {
             Ok(chosen) => chosen,
             Err(wrong) => {
                 tell!("ratewire: {wrong}");
@@ -84,6 +85,12 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         },
         Err(exit) => exit,
     }
+}
+
+/// A paper's name as it is listed, of one that a shell completed to its folder.
+fn plain(name: &str, folder: &Path) -> String {
+    let own = Path::new(name).strip_prefix(folder).ok().and_then(Path::to_str);
+    own.unwrap_or(name).to_string()
 }
 
 /// The papers of these names, with all their figures or those that are named.

@@ -123,8 +123,13 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
     }
     Scenario::load_with(path, &overrides).map_err(|wrong| {
         complain(&wrong);
-        if std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
+        why_not(path)
     })
+}
+
+/// How a command ends that could not make a scenario of a file.
+pub(super) fn why_not(path: &Path) -> Exit {
+    if std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
 }
 
 pub(crate) fn fail(failure: &Failure) -> Exit {
