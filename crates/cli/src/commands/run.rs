@@ -158,6 +158,7 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
         return Err(Exit::Wrong);
     }
     let several = worlds.len() > 1;
+    let mut told = Vec::new();
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
@@ -176,6 +177,12 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             }
             if *seed == seeds[0] && world == worlds[0] {
                 complain(&plan.warnings);
+            }
+            if world == World::Emulate {
+                let mut ignored = scenario.ignored_options(&plan, ratewire_emulate::ignores);
+                ignored.retain(|warning| !told.contains(warning));
+                complain(&ignored);
+                told.extend(ignored);
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let folder = out.map(|out| out.join(folder_name(&name, *seed)));

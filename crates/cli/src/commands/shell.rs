@@ -37,6 +37,7 @@ pub(crate) fn shell(args: &Args) -> Exit {
             return Exit::Wrong;
         }
     };
+    complain(&scenario.ignored_options(&plan, ratewire_emulate::ignores));
     let nodes = &plan.setup.network.nodes;
     let Some(host) = nodes.iter().position(|node| node.name == args.host) else {
         let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
