@@ -21,6 +21,7 @@
 
 mod collect;
 pub mod compare;
+mod expectation;
 mod fidelity;
 mod figure;
 mod headline;
@@ -38,6 +39,7 @@ pub use collect::{
     Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries,
 };
 pub use compare::Comparison;
+pub use expectation::{Basis, Expectation, Verdict};
 pub use fidelity::FidelitySummary;
 pub use headline::Headline;
 pub use histogram::Histogram;
@@ -48,7 +50,7 @@ pub use model::{
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    Basis, CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
-    Expectation, FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling,
-    SizeSummary, Summary, Verdict,
+    CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
+    FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
+    Summary,
 };
