@@ -313,6 +313,27 @@ fn a_duration_that_is_none_is_all_that_is_wrong() {
     assert_eq!(said.matches("-->").count(), 1, "{said}");
 }
 
+/// The disk is full at the last byte as at any other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_written_fails_the_run() {
+    for name in ["flows.parquet", "links.parquet", "packets.pcapng"] {
+        let folder = folder("full");
+        write(
+            &folder,
+            "hello.toml",
+            &HELLO.replace("2 s\"\nlaw", "20 ms\"\nlaw").split("[[expect]]").next().unwrap(),
+        );
+        let own = folder.join("o/xcp-seed-1");
+        std::fs::create_dir_all(&own).expect("the run's folder");
+        std::os::unix::fs::symlink("/dev/full", own.join(name)).expect("a full disk");
+        let done = ratewire(&folder, &["run", "hello.toml", "--out", "o", "--capture", "s1->r1"]);
+        assert_eq!(done.status.code(), Some(3), "{name}: {}", err(&done));
+        let says = format!("cannot write o/xcp-seed-1/{name}: ");
+        assert!(err(&done).contains(&says), "{}", err(&done));
+    }
+}
+
 #[test]
 fn a_capture_is_a_pcapng_file() {
     let folder = folder("capture");
