@@ -319,11 +319,8 @@ fn a_duration_that_is_none_is_all_that_is_wrong() {
 fn a_file_that_cannot_be_written_fails_the_run() {
     for name in ["flows.parquet", "links.parquet", "packets.pcapng"] {
         let folder = folder("full");
-        write(
-            &folder,
-            "hello.toml",
-            &HELLO.replace("2 s\"\nlaw", "20 ms\"\nlaw").split("[[expect]]").next().unwrap(),
-        );
+        let short = HELLO.replace("2 s\"\nlaw", "20 ms\"\nlaw");
+        write(&folder, "hello.toml", short.split("[[expect]]").next().expect("a scenario"));
         let own = folder.join("o/xcp-seed-1");
         std::fs::create_dir_all(&own).expect("the run's folder");
         std::os::unix::fs::symlink("/dev/full", own.join(name)).expect("a full disk");
