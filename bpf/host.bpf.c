@@ -412,10 +412,14 @@ void BPF_PROG(rw_init, struct sock *sk)
 	flow->packet = packet_of(sk);
 }
 
-/* Whether something other than the law holds the sender back. */
+/* Whether something other than the law holds the sender back. The kernel's sample tells of a pause only once a packet that
+ * was written after it has been acknowledged: what is aged for it must be known before. */
 static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
-	return rs->is_app_limited || BPF_CORE_READ_BITFIELD(tp, chrono_type) >= TCP_CHRONO_RWND_LIMITED;
+	int has_nothing = tp->write_seq - tp->snd_nxt < tp->mss_cache && tp->lost_out <= tp->retrans_out;
+
+	return has_nothing || rs->is_app_limited ||
+	       BPF_CORE_READ_BITFIELD(tp, chrono_type) >= TCP_CHRONO_RWND_LIMITED;
 }
 
 SEC("struct_ops")

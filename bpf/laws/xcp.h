@@ -225,16 +225,17 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference (4.1.3.1). */
+/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1). */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 least)
 {
-	__u64 elapsed = rw_less(now_us, sender->round_us);
+	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender);
 
 	if (!elapsed || elapsed < rtt_us)
 		return;
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
-	if (sender->limited && sender->measured < rw_xcp_rate(sender))
-		rw_xcp_set_rate(sender, (rw_xcp_rate(sender) + sender->measured) / 2, least);
+	if (sender->limited && sender->measured < rate)
+		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63)),
+				least);
 	sender->was_limited = sender->limited;
 	sender->limited = 0;
 	sender->sent = 0;
@@ -253,8 +254,9 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 	*header = (struct rw_header){};
 	if (!sender->allowed || !rtt_us)
 		return;
-	rw_xcp_round(sender, now_us, rtt_us, least);
+	/* That is of the time before this packet, which may be longer than a round. */
 	sender->limited |= limited;
+	rw_xcp_round(sender, now_us, rtt_us, least);
 	sender->sent += size;
 	/* Throughput as measured where it is not the law that limits it (4.1.3.2). */
 	if (sender->limited || sender->was_limited)

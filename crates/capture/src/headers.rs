@@ -210,6 +210,12 @@ fn address(node: NodeId) -> [u8; 4] {
     [10, x, y, z]
 }
 
+/// 02-00-00-x-y-z, administered locally.
+pub(crate) fn mac_address(node: NodeId) -> [u8; 6] {
+    let [_, x, y, z] = node.0.to_be_bytes();
+    [2, 0, 0, x, y, z]
+}
+
 /// The ports at the flow's sender and receiver.
 fn ports(flow: FlowId) -> [u16; 2] {
     let part = |bits: u32| FIRST_PORT | (bits & ((1 << PORT_BITS) - 1)) as u16;

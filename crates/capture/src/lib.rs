@@ -18,7 +18,9 @@
 //!
 //! # The file
 //! One section, little-endian on every machine, so that the same run gives the same bytes. Each
-//! captured link is an interface of that name and of link type raw IP (101). A packet's time is when
+//! captured link is an interface of that name and of link type raw IP (101). A link by which frames come
+//! that pause a captured link, and a captured link by which frames come, is an interface of link type
+//! Ethernet (1), also of that name. A packet's or frame's time is when
 //! it reached the far end of the link, counted from the start of the run (so that the run starts on 1
 //! January 1970) in whole nanoseconds, rounded down. The simulator's picoseconds could be written,
 //! but Wireshark keeps nothing finer than nanoseconds, and 64 bits of picoseconds overflow where
@@ -49,6 +51,14 @@
 //! handshake have no SYN, and Wireshark then does not know the window's scale unless it is told
 //! (preference `tcp.default_window_scaling`).
 //!
+//! # The frames
+//! PAUSE (802.3 annex 31B) and priority-based flow control (802.1Qbb), whole: 64 bytes with the check
+//! sequence, as [`ratewire_backpressure::frames`] has them, which Wireshark shows as MAC control
+//! (`macc`). The destination is 01-80-C2-00-00-01, the source 02-00-00-x-y-z: the low 24 bits of the index
+//! of the node that pauses. Without capturing the way back too one sees what pauses a link beside its
+//! packets. The maps by which queues of single flows are paused (BFC) have no standard frame and are not
+//! written.
+//!
 //! # Sizes
 //! The original length and the IPv4 total length are the simulated network-layer size wherever these
 //! headers and the payload can be made to fit:
@@ -76,13 +86,15 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::{self, Error, ErrorKind, Write};
 
+use ratewire_backpressure::frames::{self, Frame};
 use ratewire_laws::AnyLaw;
+use ratewire_net::CapturedFrame;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_sim::record::{FlowId, PacketSeen};
 use ratewire_units::Time;
 
 use headers::{Flow, Packet};
-use pcapng::Blocks;
+use pcapng::{Blocks, LinkType};
 
 const APPLICATION: &str = "Ratewire";
 
@@ -94,6 +106,8 @@ pub struct Capture<W> {
     blocks: Blocks<W>,
     /// The number in the file of each link.
     interfaces: BTreeMap<LinkId, u32>,
+    /// Of each link by which frames come: the number of their interface, and where it starts.
+    controls: BTreeMap<LinkId, (u32, NodeId)>,
     flows: BTreeMap<FlowId, Flow>,
     with_payload: bool,
     /// The packet being written.
@@ -121,11 +135,28 @@ impl<W: Write> Capture<W> {
         let mut blocks = Blocks::new(w, APPLICATION)?;
         let mut interfaces = BTreeMap::new();
         let snap_length = if with_payload { headers::MAX_PACKET } else { headers::MAX_LEN };
-        for ((link, name), number) in links.iter().zip(0..) {
-            blocks.interface(name, snap_length as u32)?;
+        for (link, name) in links {
+            let number = blocks.interface(name, LinkType::RawIp, snap_length as u32)?;
             interfaces.insert(*link, number);
         }
-        Ok(Capture { blocks, interfaces, flows: BTreeMap::new(), with_payload, bytes: Vec::new() })
+        Ok(Capture {
+            blocks,
+            interfaces,
+            controls: BTreeMap::new(),
+            flows: BTreeMap::new(),
+            with_payload,
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Says that frames come by a link that starts at `from`, before the first of them.
+    ///
+    /// # Errors
+    /// As [`Capture::new`].
+    pub fn frames_come_by(&mut self, link: LinkId, name: &str, from: NodeId) -> io::Result<()> {
+        let number = self.blocks.interface(name, LinkType::Ethernet, frames::LENGTH as u32)?;
+        self.controls.insert(link, (number, from));
+        Ok(())
     }
 
     /// Says between whom a flow goes, before its first packet, and under which law.
@@ -142,12 +173,25 @@ impl<W: Write> Capture<W> {
         self.write(captured.at, captured.link, seen.flow, &Packet::from(captured))
     }
 
+    /// Writes a frame that pauses a link or lets it go on.
+    ///
+    /// # Errors
+    /// When writing fails, or the capture was not told that frames come by its link.
+    pub fn frame(&mut self, seen: &CapturedFrame) -> io::Result<()> {
+        let Some((interface, from)) = self.controls.get(&seen.link) else {
+            return Err(unknown("frame", "link", seen.link.0));
+        };
+        let source = headers::mac_address(*from);
+        let frame = Frame { destination: frames::MULTICAST, source, control: seen.control };
+        self.blocks.packet(*interface, seen.at, frames::LENGTH as u32, &frame.encode())
+    }
+
     fn write(&mut self, at: Time, link: LinkId, flow: FlowId, packet: &Packet) -> io::Result<()> {
         let Some(interface) = self.interfaces.get(&link) else {
-            return Err(unknown("link", link.0));
+            return Err(unknown("packet", "link", link.0));
         };
         let Some(flow) = self.flows.get(&flow) else {
-            return Err(unknown("flow", flow.0));
+            return Err(unknown("packet", "flow", flow.0));
         };
         let original = headers::write(packet, flow, self.with_payload, &mut self.bytes);
         self.blocks.packet(*interface, at, original, &self.bytes)
@@ -162,7 +206,7 @@ impl<W: Write> Capture<W> {
     }
 }
 
-fn unknown(what: &str, number: u32) -> Error {
-    let message = format!("a packet of {what} {number}, of which the capture was not told");
+fn unknown(seen: &str, of: &str, number: u32) -> Error {
+    let message = format!("a {seen} of {of} {number}, of which the capture was not told");
     Error::new(ErrorKind::InvalidInput, message)
 }

@@ -9,28 +9,40 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// LINKTYPE_RAW: an IPv4 or IPv6 header comes first.
-const RAW_IP: u16 = 101;
 
 const END_OF_OPTIONS: u16 = 0;
 const SHB_USERAPPL: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
+const IF_FCSLEN: u16 = 13;
 /// Time stamps count 10^-9 s.
 const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1_000;
+
+/// What an interface's packets begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkType {
+    /// LINKTYPE_ETHERNET, with the four bytes of the check sequence at the end.
+    Ethernet = 1,
+    /// LINKTYPE_RAW: an IPv4 or IPv6 header.
+    RawIp = 101,
+}
+
+/// Length of an Ethernet frame's check sequence.
+const CHECK_SEQUENCE: u8 = 4;
 
 /// Writes blocks, each with one call to `out`.
 #[derive(Debug)]
 pub(crate) struct Blocks<W> {
     out: W,
     block: Vec<u8>,
+    interfaces: u32,
 }
 
 impl<W: Write> Blocks<W> {
     /// Starts a file with its only section, whose length is left open.
     pub(crate) fn new(out: W, application: &str) -> io::Result<Blocks<W>> {
-        let mut blocks = Blocks { out, block: Vec::with_capacity(160) };
+        let mut blocks = Blocks { out, block: Vec::with_capacity(160), interfaces: 0 };
         blocks.begin(SECTION_HEADER);
         blocks.put(&BYTE_ORDER_MAGIC.to_le_bytes());
         blocks.put(&1_u16.to_le_bytes());
@@ -42,16 +54,26 @@ impl<W: Write> Blocks<W> {
         Ok(blocks)
     }
 
-    /// Describes the next interface; they are numbered from 0 in the order of these calls.
-    pub(crate) fn interface(&mut self, name: &str, snap_length: u32) -> io::Result<()> {
+    /// Describes the next interface and returns its number, counted from 0.
+    pub(crate) fn interface(
+        &mut self,
+        name: &str,
+        link_type: LinkType,
+        snap_length: u32,
+    ) -> io::Result<u32> {
         self.begin(INTERFACE_DESCRIPTION);
-        self.put(&RAW_IP.to_le_bytes());
+        self.put(&(link_type as u16).to_le_bytes());
         self.put(&[0; 2]);
         self.put(&snap_length.to_le_bytes());
         self.option(IF_NAME, name.as_bytes())?;
         self.option(IF_TSRESOL, &[NANOSECONDS])?;
+        if link_type == LinkType::Ethernet {
+            self.option(IF_FCSLEN, &[CHECK_SEQUENCE])?;
+        }
         self.option(END_OF_OPTIONS, &[])?;
-        self.end()
+        self.end()?;
+        self.interfaces += 1;
+        Ok(self.interfaces - 1)
     }
 
     /// Writes a packet of `original` bytes of which `data` is kept.

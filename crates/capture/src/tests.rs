@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use ratewire_backpressure::frames::{Control, Quanta};
 use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
 use ratewire_net::{Body, Ecn};
 use ratewire_transport::SackBlocks;
@@ -86,6 +87,31 @@ fn a_small_file_byte_for_byte() {
     ];
     let file = capture.finish().unwrap();
     assert_eq!(file, hex(&expected.concat()));
+}
+
+#[test]
+fn a_frame_byte_for_byte() {
+    let mut capture = Capture::new(Vec::new(), &[(LinkId(7), "up")]).unwrap();
+    capture.frames_come_by(LinkId(3), "down", NodeId(258)).unwrap();
+    let start = capture.blocks.file().len();
+    let mut times = [None; frames::CLASSES];
+    (times[0], times[3]) = (Some(Quanta(0)), Some(Quanta(0x1234)));
+    let control = Control::Priority(times);
+    let at = Time::from_ps(4_294_967_297_999);
+    let mut seen = CapturedFrame { at, link: LinkId(3), pauses: LinkId(7), control };
+    capture.frame(&seen).unwrap();
+    let expected = [
+        // Enhanced Packet: interface 1, time, 64 bytes of 64.
+        "06000000 60000000 01000000 01000000 01000000 40000000 40000000",
+        "0180c2000001 020000000102 8808 0101 0009 0000 0000 0000 1234 0000 0000 0000 0000",
+        &"00".repeat(26),
+        "e7fb866d",
+        "60000000",
+    ];
+    assert_eq!(capture.blocks.file()[start..], hex(&expected.concat()));
+    seen.link = LinkId(7);
+    let e = capture.frame(&seen).unwrap_err();
+    assert_eq!(e.to_string(), "a frame of link 7, of which the capture was not told");
 }
 
 #[test]

@@ -36,18 +36,18 @@ pub(crate) fn run(
 /// Tells of flows and programs that did not do what they were to do.
 fn complain(emulated: &Emulated) {
     for (flow, why) in &emulated.failed {
-        eprintln!("warning: the flow {flow:?} failed: {why}");
+        tell!("warning: the flow {flow:?} failed: {why}");
     }
     for (host, has, wants) in &emulated.under_another {
-        eprintln!(
+        tell!(
             "warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}"
         );
-        eprintln!("  help: choose it in the program, as with `iperf3 -C {wants}`");
+        tell!("  help: choose it in the program, as with `iperf3 -C {wants}`");
     }
     for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
-        eprintln!("warning: {:?} at {} ended with an error", program.run, program.host);
+        tell!("warning: {:?} at {} ended with an error", program.run, program.host);
         if let Some(log) = &program.log {
-            eprintln!("  help: {} has what it wrote", log.display());
+            tell!("  help: {} has what it wrote", log.display());
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use ratewire_capture::Capture;
+use ratewire_net::CapturedFrame;
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
@@ -64,8 +65,8 @@ pub(crate) fn run_all<T: Send>(
     show_progress: bool,
     keep: impl Fn(&Job<'_>, Done) -> T + Sync,
 ) -> Vec<Result<T, Failure>> {
-    let durations = jobs.iter().map(|job| job.plan.setup.duration);
-    let progress = Progress::new(show_progress, durations.collect());
+    let runs: Vec<_> = jobs.iter().map(|job| (job.world, job.plan.setup.duration)).collect();
+    let progress = Progress::new(show_progress, &runs);
     let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
     let mut done: Vec<Option<Result<T, Failure>>> = jobs
         .par_iter()
@@ -87,7 +88,7 @@ impl Job<'_> {
 
     /// Runs it with a shell at a host, until that is left.
     pub(crate) fn run_shell(&self, host: NodeId) -> Result<Done, Failure> {
-        let progress = Progress::new(false, vec![self.plan.setup.duration]);
+        let progress = Progress::new(false, &[(self.world, self.plan.setup.duration)]);
         self.run_with(progress.ticker(0), Some(host))
     }
 
@@ -100,7 +101,7 @@ impl Job<'_> {
             slowest: self.scenario.slowest.clone(),
         };
         let setup = &self.plan.setup;
-        let files = self.folder.as_deref().map(make_files).transpose()?;
+        let files = self.folder.as_deref().map(|folder| make_files(folder, setup)).transpose()?;
         let capture = match &self.folder {
             Some(folder) if !setup.captured_links.is_empty() => {
                 Some(PacketFile::create(folder.join("packets.pcapng"), setup)?)
@@ -133,9 +134,9 @@ impl Job<'_> {
     }
 }
 
-fn make_files(folder: &Path) -> Result<Files, Failure> {
+fn make_files(folder: &Path, setup: &Setup) -> Result<Files, Failure> {
     std::fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))?;
-    Files::create(folder)
+    Files::create(folder, setup)
 }
 
 fn cannot_write(path: &Path, e: &io::Error) -> Failure {
@@ -154,9 +155,15 @@ impl<'a> PacketFile<'a> {
     fn create(path: PathBuf, setup: &'a Setup) -> Result<PacketFile<'a>, Failure> {
         let name = |id: &LinkId| (*id, setup.network.links[id.index()].name.as_str());
         let links: Vec<(LinkId, &str)> = setup.captured_links.iter().map(name).collect();
-        let capture = File::create(&path)
-            .and_then(|file| Capture::new(BufWriter::new(file), &links))
-            .map_err(|e| cannot_write(&path, &e))?;
+        let start = || {
+            let mut capture = Capture::new(BufWriter::new(File::create(&path)?), &links)?;
+            for id in setup.frame_links() {
+                let link = &setup.network.links[id.index()];
+                capture.frames_come_by(id, &link.name, link.from)?;
+            }
+            Ok(capture)
+        };
+        let capture = start().map_err(|e| cannot_write(&path, &e))?;
         Ok(PacketFile { path, setup, capture, failed: None })
     }
 
@@ -169,6 +176,14 @@ impl<'a> PacketFile<'a> {
         let is_kept = self.setup.captured_links.contains(&seen.packet.link);
         if is_kept && self.failed.is_none() {
             self.failed = self.capture.packet(seen).err();
+        }
+    }
+
+    fn frame(&mut self, seen: &CapturedFrame) {
+        let captured = &self.setup.captured_links;
+        let is_kept = captured.contains(&seen.link) || captured.contains(&seen.pauses);
+        if is_kept && self.failed.is_none() {
+            self.failed = self.capture.frame(seen).err();
         }
     }
 
@@ -240,6 +255,11 @@ impl Recorder for Also<'_> {
         self.evaluator.packet(seen);
         if let Some(capture) = &mut self.capture {
             capture.packet(seen);
+        }
+    }
+    fn frame(&mut self, seen: &CapturedFrame) {
+        if let Some(capture) = &mut self.capture {
+            capture.frame(seen);
         }
     }
     fn progress(&mut self, now: Time) {

@@ -1,5 +1,17 @@
 //! The `ratewire` command.
 
+// They panic where the reader has gone away: see `tell!` and `commands::print`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+/// Writes a line to standard error. A reader that has gone away, as `head` does, is no error: what is
+/// being done goes on, and ends as it would have.
+macro_rules! tell {
+    ($($line:tt)*) => {{
+        use std::io::Write;
+        writeln!(std::io::stderr(), $($line)*).ok()
+    }};
+}
+
 mod commands;
 mod emulated;
 mod job;
@@ -78,7 +90,7 @@ fn main() -> ExitCode {
         Command::Doctor => commands::doctor::examine(),
         #[cfg(not(feature = "live"))]
         Command::Live { .. } => {
-            eprintln!(
+            tell!(
                 "ratewire: this command was built without laws in the kernel\n  \
                  help: `make live` builds it with them; docs/live.md says how they are used"
             );

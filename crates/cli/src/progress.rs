@@ -1,11 +1,13 @@
-//! One bar for all runs: simulated time so far, and time left.
+//! One bar for all runs: their time so far, and time left.
 
 use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ratewire_units::{Duration, Time};
 
-/// Ticks of the bar in a simulated second.
+use crate::job::World;
+
+/// Ticks of the bar in a second of a run.
 const TICKS: f64 = 1e3;
 
 /// The bar.
@@ -13,6 +15,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     reached: Mutex<Vec<f64>>,
     lengths: Vec<f64>,
+    /// What is being done to the seconds.
+    done: &'static str,
 }
 
 /// One run's part of the bar.
@@ -22,17 +26,24 @@ pub(crate) struct Ticker<'a> {
 }
 
 impl Progress {
-    /// For runs of these lengths. Drawn on standard error, if that is a terminal and `show` is set.
-    pub(crate) fn new(show: bool, durations: Vec<Duration>) -> Progress {
-        let lengths: Vec<f64> = durations.iter().map(|d| d.secs()).collect();
+    /// For runs of these lengths in these worlds. Drawn on standard error, if that is a terminal and `show`
+    /// is set.
+    pub(crate) fn new(show: bool, runs: &[(World, Duration)]) -> Progress {
+        let lengths: Vec<f64> = runs.iter().map(|(_, length)| length.secs()).collect();
+        let all_in = |world| runs.iter().all(|(own, _)| *own == world);
+        let done = match () {
+            () if all_in(World::Simulate) => "simulated",
+            () if all_in(World::Emulate) => "in real time",
+            () => "simulated and in real time",
+        };
         let total: f64 = lengths.iter().sum();
         let target = if show { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some((total * TICKS) as u64), target);
-        let template = "{bar:30} {msg} simulated, {eta} left";
+        let template = "{bar:30} {msg}, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Progress { bar, reached: Mutex::new(vec![0.0; lengths.len()]), lengths }
+        Progress { bar, reached: Mutex::new(vec![0.0; lengths.len()]), lengths, done }
     }
 
     pub(crate) fn ticker(&self, run: usize) -> Ticker<'_> {
@@ -49,7 +60,7 @@ impl Progress {
         let sum: f64 = reached.iter().sum();
         let total: f64 = self.lengths.iter().sum();
         self.bar.set_position((sum * TICKS) as u64);
-        self.bar.set_message(format!("{sum:.1} of {total:.1} s"));
+        self.bar.set_message(format!("{sum:.1} of {total:.1} s {}", self.done));
     }
 }
 
@@ -59,5 +70,25 @@ impl Ticker<'_> {
     }
     pub(crate) fn finish(&self) {
         self.progress.set(self.run, self.progress.lengths[self.run]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_in_which_time_it_is() {
+        let (simulated, real) = (World::Simulate, World::Emulate);
+        for (worlds, says) in [
+            ([simulated; 2], "2.5 of 6.0 s simulated"),
+            ([real; 2], "2.5 of 6.0 s in real time"),
+            ([simulated, real], "2.5 of 6.0 s simulated and in real time"),
+        ] {
+            let runs = worlds.map(|world| (world, Duration::from_secs(3)));
+            let progress = Progress::new(false, &runs);
+            progress.ticker(1).reached(Time::ZERO + Duration::from_millis(2500));
+            assert_eq!(progress.bar.message(), says);
+        }
     }
 }

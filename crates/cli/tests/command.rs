@@ -250,23 +250,84 @@ fn a_wrong_scenario_is_answered_with_every_mistake_and_its_place() {
 fn mistakes_on_the_command_line_are_explained() {
     let folder = folder("mistakes");
     write(&folder, "hello.toml", HELLO);
-    let cases: [(&[&str], i32, &str); 11] = [
-        (&["run", "nowhere.toml"], 3, "nowhere.toml"),
+    let cases: [(&[&str], i32, &str); 15] = [
+        (&["run", "nowhere.toml"], 3, "read the scenario: no such file\n --> nowhere.toml\n"),
+        (&["run", "helo.toml"], 3, "did you mean `hello.toml`?"),
+        (&["check", "helo.toml"], 3, "did you mean `hello.toml`?"),
+        (&["run", "hello.toml", "--set", "bottlneck.rate=1M"], 2, "did you mean `bottleneck`?"),
+        (&["run", "hello.toml", "--set", "bottleneck.rat=1M"], 2, "did you mean `rate`?"),
         (&["run", "hello.toml", "--law", "cubik"], 2, "cubic"),
         (&["run", "hello.toml", "--set", "bottleneck.rate"], 2, "KEY=VALUE"),
         (&["run", "hello.toml", "--set", "bottleneck.rate=fast"], 2, "fast"),
-        (&["run", "hello.toml", "--capture", "neck"], 2, "bottleneck"),
+        (&["run", "hello.toml", "--capture", "botleneck"], 2, "did you mean \"bottleneck\"?"),
         (&["run", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
         (&["compare", "hello.toml", "--laws", "cubik"], 2, "cubic"),
         (&["compare", "hello.toml", "--seeds", "0"], 2, "1..=1000"),
         (&["compare", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
-        (&["explain", "xpc"], 2, "known: xcp"),
+        (&["explain", "xpc"], 2, "did you mean \"xcp\"? known: xcp"),
         (&["check", "nowhere"], 3, "nowhere"),
     ];
     for (args, code, part) in cases {
         let done = ratewire(&folder, args);
         assert_eq!(done.status.code(), Some(code), "{args:?}: {}", err(&done));
         assert!(err(&done).contains(part), "{part} in the answer to {args:?}: {}", err(&done));
+    }
+}
+
+/// As `ratewire ... 2>&1 | head -0` does.
+#[test]
+fn a_reader_that_has_gone_away_changes_nothing() {
+    let folder = folder("head");
+    write(&folder, "hello.toml", HELLO);
+    write(&folder, "missed.toml", &HELLO.replace("min    = 0.9", "min    = 1.5"));
+    let cases: [(&[&str], i32); 7] = [
+        (&["laws"], 0),
+        (&["--help"], 0),
+        (&["run", "hello.toml", "--set", "seed=7"], 0),
+        (&["run", "nowhere.toml"], 3),
+        (&["explain", "xpc"], 2),
+        (&["run", "--nonsense"], 2),
+        (&["check", "missed.toml"], 1),
+    ];
+    for (args, code) in cases {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ratewire"));
+        command.args(args).current_dir(&folder);
+        command.stderr(writer.try_clone().expect("the pipe again")).stdout(writer);
+        let status = command.status().expect("the command starts");
+        assert_eq!(status.code(), Some(code), "{args:?}");
+    }
+    assert!(folder.join("out/hello/report.html").is_file());
+}
+
+/// What is wrong is the duration, and nothing is beyond the end of the run that was not understood.
+#[test]
+fn a_duration_that_is_none_is_all_that_is_wrong() {
+    let folder = folder("duration");
+    write(&folder, "hello.toml", HELLO);
+    let done = ratewire(&folder, &["run", "hello.toml", "--set", "duration=5"]);
+    assert_eq!(done.status.code(), Some(2));
+    let said = err(&done);
+    assert!(said.starts_with("error: `duration` cannot be the number 5\n"), "{said}");
+    assert_eq!(said.matches("-->").count(), 1, "{said}");
+}
+
+/// The disk is full at the last byte as at any other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_written_fails_the_run() {
+    for name in ["flows.parquet", "links.parquet", "packets.pcapng"] {
+        let folder = folder("full");
+        let short = HELLO.replace("2 s\"\nlaw", "20 ms\"\nlaw");
+        write(&folder, "hello.toml", short.split("[[expect]]").next().expect("a scenario"));
+        let own = folder.join("o/xcp-seed-1");
+        std::fs::create_dir_all(&own).expect("the run's folder");
+        std::os::unix::fs::symlink("/dev/full", own.join(name)).expect("a full disk");
+        let done = ratewire(&folder, &["run", "hello.toml", "--out", "o", "--capture", "s1->r1"]);
+        assert_eq!(done.status.code(), Some(3), "{name}: {}", err(&done));
+        let says = format!("cannot write o/xcp-seed-1/{name}: ");
+        assert!(err(&done).contains(&says), "{}", err(&done));
     }
 }
 
@@ -300,6 +361,7 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     for (why, says) in [
         ("s1->d1", "write FLOW@TIME"),
         ("s9@1s", "known: s1->d1, s2->d2"),
+        ("s1-d1@1s", "did you mean \"s1->d1\"?"),
         ("s1->d1@1", "has no unit"),
         ("s1->d1@3s", "the run ends at 2 s"),
     ] {

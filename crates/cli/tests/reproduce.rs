@@ -92,7 +92,7 @@ fn a_single_figure_is_run() {
     std::fs::write(folder.join("papers/first/two.toml"), SCENARIO).expect("a scenario");
     for (name, page) in [
         ("first/figure-12", "first-figure-12-left"),
-        ("first/1", "first-figure-1"),
+        ("papers/first/1", "first-figure-1"),
         ("first/Figure 1", "first-figure-1"),
     ] {
         let done = ratewire(&folder, &["reproduce", "--quiet", name]);

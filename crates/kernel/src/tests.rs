@@ -150,6 +150,20 @@ fn a_sender_that_uses_less_than_it_may_ages() {
 }
 
 #[test]
+fn a_sender_ages_for_each_round_trip_of_silence() {
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    let silent = |rounds: u64| {
+        let mut sender = XcpSender::new(Throughput::new(1e9));
+        sender.start(Time::ZERO, Bytes::new(1_600_000), rtt);
+        sender.on_send(at_ms(0), Bytes::new(0), rtt, false, least);
+        sender.on_send(at_ms(rounds * 100), Bytes::new(1000), rtt, true, least);
+        sender.rate().get()
+    };
+    assert_eq!([0, 1, 2, 4].map(silent), [16e6, 8e6, 4e6, 1e6]);
+    assert_eq!(silent(1000), 1.0, "the least");
+}
+
+#[test]
 fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     let mut sender = XcpSender::new(Throughput::new(1e9));
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));

@@ -20,7 +20,7 @@ mod service;
 pub mod spec;
 mod trail;
 
-pub use fabric::Deadlock;
+pub use fabric::{CapturedFrame, Deadlock};
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Body, Content, Ecn, Label};

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Time};
 
+use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
 use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
@@ -134,9 +135,9 @@ impl Node {
     pub fn members_here(&self, group: GroupId) -> usize {
         self.here[group.index()] as usize
     }
-    /// What its sending clients have done, in the order in which they were started.
-    pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts)> + '_ {
-        self.agents.iter().map(|agent| (agent.client, agent.counts))
+    /// What its sending clients have done, and their money, in the order in which they were started.
+    pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts, &Budget)> + '_ {
+        self.agents.iter().map(|agent| (agent.client, agent.counts, &agent.budget))
     }
 
     /// When [`Node::advance`] wants to be called.

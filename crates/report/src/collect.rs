@@ -247,24 +247,23 @@ impl Collector {
 
     /// Takes a sample of the overlay.
     pub fn overlay(&mut self, s: &OverlaySample) {
-        let (points, base) = (self.limits.points, self.base(s.interval));
+        let interval = s.groups.first().map_or(Duration::ZERO, |group| group.interval);
+        let (points, base) = (self.limits.points, self.base(interval));
         let most = self.limits.flows;
         let some =
             |n: usize| vec![Series::new(Kind::Mean, points).starting_from(base); n.min(most)];
         let series = self.overlay.get_or_insert_with(|| OverlaySeries {
-            sent_bps: some(s.sent.len()),
-            waiting: some(s.waiting.len()),
-            price: some(s.price.len()),
+            sent_bps: some(s.groups.len()),
+            waiting: some(s.connections.len()),
+            price: some(s.connections.len()),
         });
-        let (at, dt) = (s.at, s.interval);
-        for (series, sent) in series.sent_bps.iter_mut().zip(&s.sent) {
-            series.push(at, dt, sent.bps());
+        for (series, group) in series.sent_bps.iter_mut().zip(&s.groups) {
+            series.push(group.at, group.interval, group.sent.bps());
         }
-        for (series, value) in series.waiting.iter_mut().zip(&s.waiting) {
-            series.push(at, dt, *value);
-        }
-        for (series, value) in series.price.iter_mut().zip(&s.price) {
-            series.push(at, dt, *value);
+        let own = series.waiting.iter_mut().zip(&mut series.price);
+        for ((waiting, price), connection) in own.zip(&s.connections) {
+            waiting.push(connection.at, connection.interval, connection.waiting_mean);
+            price.push(connection.at, connection.interval, connection.price);
         }
     }
 

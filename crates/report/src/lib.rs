@@ -2,7 +2,7 @@
 //!
 //! The crate knows nothing of the simulator. A world streams samples into a [`Collector`] (bounded
 //! memory, whatever the length of the run) and, if the `parquet` feature is on, into
-//! `parquet::FlowWriter` and `parquet::LinkWriter`; at the end it hands over a [`Summary`] of exact
+//! `parquet::Table`s; at the end it hands over a [`Summary`] of exact
 //! counters. A [`Run`] is what ran, its counters and what was collected; a [`Page`] is one or
 //! several runs of the same scenario:
 //!
@@ -21,6 +21,7 @@
 
 mod collect;
 pub mod compare;
+mod expectation;
 mod fidelity;
 mod figure;
 mod headline;
@@ -38,17 +39,18 @@ pub use collect::{
     Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries,
 };
 pub use compare::Comparison;
+pub use expectation::{Basis, Expectation, Verdict};
 pub use fidelity::FidelitySummary;
 pub use headline::Headline;
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Answer, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, NodeKind,
-    OverlayInfo, OverlaySample, Run, RunInfo, Topology,
+    Answer, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample,
+    NodeInfo, NodeKind, OverlayInfo, OverlaySample, Run, RunInfo, SenderSample, Topology,
 };
 pub use series::{Kind, Series};
 pub use summary::{
-    Basis, CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
-    Expectation, FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling,
-    SizeSummary, Summary, Verdict,
+    CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
+    FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
+    Summary,
 };

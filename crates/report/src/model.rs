@@ -41,21 +41,74 @@ pub struct OverlayInfo {
     pub connections: Vec<u32>,
     /// By group: the connections that its senders' messages cross, by index.
     pub trees: Vec<Vec<u32>>,
+    /// Its senders: the group that each sends to, and the node where it is, by index.
+    pub senders: Vec<(u32, u32)>,
 }
 
 /// What an overlay did since its last sample.
 #[derive(Clone, Debug, Default)]
 pub struct OverlaySample {
+    /// Each group.
+    pub groups: Vec<GroupSample>,
+    /// Each connection.
+    pub connections: Vec<ConnectionSample>,
+    /// Each sender.
+    pub senders: Vec<SenderSample>,
+}
+
+/// What one group of an overlay did since its last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GroupSample {
     /// End of the interval this sample is about.
     pub at: Time,
     /// Length of that interval.
     pub interval: Duration,
-    /// By group: data that its senders sent during the interval, over its length.
-    pub sent: Vec<Throughput>,
-    /// By connection: messages that waited for it, mean over the interval.
-    pub waiting: Vec<f64>,
-    /// By connection: dollars that a message over it cost at `at`.
-    pub price: Vec<f64>,
+    /// Index of the group.
+    pub group: u32,
+    /// Data that its senders paid for during the interval, over its length.
+    pub sent: Throughput,
+    /// Messages that its senders paid for during the interval.
+    pub sent_messages: u64,
+    /// Messages that nodes handed to members during the interval, counted once a node.
+    pub delivered_messages: u64,
+}
+
+/// What one connection of an overlay did since its last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConnectionSample {
+    /// End of the interval this sample is about.
+    pub at: Time,
+    /// Length of that interval.
+    pub interval: Duration,
+    /// Index of the connection.
+    pub connection: u32,
+    /// Dollars that a message over it cost at `at`.
+    pub price: f64,
+    /// Messages that waited for it, mean over the interval.
+    pub waiting_mean: f64,
+    /// Messages that waited for it, most at any instant of the interval.
+    pub waiting_max: u64,
+    /// Clients' messages that it took during the interval.
+    pub data: Bytes,
+    /// What nodes told each other over it during the interval.
+    pub control: Bytes,
+}
+
+/// What one sender of an overlay did since its last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SenderSample {
+    /// End of the interval this sample is about.
+    pub at: Time,
+    /// Length of that interval.
+    pub interval: Duration,
+    /// Index of the sender.
+    pub sender: u32,
+    /// Data that it paid for during the interval, over its length.
+    pub sent: Throughput,
+    /// Dollars that it held at `at`; `None` before it begins.
+    pub money: Option<f64>,
+    /// Time between its salaries at `at`; `None` before it begins.
+    pub period: Option<Duration>,
 }
 
 /// Nodes and the links between them.

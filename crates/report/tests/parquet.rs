@@ -7,26 +7,36 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use ratewire_report::parquet::{FlowWriter, LinkWriter, ROW_GROUP};
-use ratewire_report::{FlowInfo, FlowSample, LinkInfo, LinkSample, RunInfo, Topology};
+use ratewire_report::parquet::{ROW_GROUP, Sample, Table};
+use ratewire_report::{
+    ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample, NodeInfo,
+    OverlayInfo, RunInfo, SenderSample, Topology,
+};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 const ROWS: u64 = ROW_GROUP as u64 + 10_000;
 
 fn info() -> RunInfo {
     let flow = |name: &str| FlowInfo { name: name.into(), law: "xcp".into(), ..Default::default() };
+    let node = |name: &str| NodeInfo { name: name.into(), ..NodeInfo::default() };
     let link = LinkInfo { name: "bottleneck".into(), ..LinkInfo::default() };
     RunInfo {
         law: "xcp".into(),
         seed: 7,
         flows: vec![flow("s1"), flow("s2")],
-        topology: Topology { nodes: vec![], links: vec![link] },
+        topology: Topology { nodes: vec![node("h1"), node("h2")], links: vec![link] },
+        overlay: Some(OverlayInfo {
+            groups: vec!["news".into(), "films".into()],
+            connections: vec![1, 0],
+            senders: vec![(0, 0), (1, 1)],
+            ..OverlayInfo::default()
+        }),
         ..RunInfo::default()
     }
 }
 
 fn flows_file() -> Vec<u8> {
-    let mut writer = FlowWriter::new(Vec::new()).unwrap();
+    let mut writer = Table::new(Vec::new()).unwrap();
     for i in 0..ROWS {
         let sample = FlowSample {
             at: Time::ZERO + Duration::from_millis(10 * i),
@@ -43,12 +53,62 @@ fn flows_file() -> Vec<u8> {
 }
 
 fn links_file() -> Vec<u8> {
-    let mut writer = LinkWriter::new(Vec::new()).unwrap();
     let at = Time::ZERO + Duration::from_millis(10);
-    let sample =
-        LinkSample { at, utilisation: 0.5, queue_packets_max: 9, drops: 3, ..Default::default() };
-    writer.write(&info(), &sample).unwrap();
-    writer.finish().unwrap()
+    file(&[LinkSample {
+        at,
+        utilisation: 0.5,
+        queue_packets_max: 9,
+        drops: 3,
+        paused: 0.25,
+        ..Default::default()
+    }])
+}
+
+fn file<S: Sample>(samples: &[S]) -> Vec<u8> {
+    let mut table = Table::new(Vec::new()).unwrap();
+    samples.iter().for_each(|sample| table.write(&info(), sample).unwrap());
+    table.finish().unwrap()
+}
+
+const AT: Time = Time::from_ps(20_000_000_000);
+const INTERVAL: Duration = Duration::from_millis(10);
+
+fn groups_file() -> Vec<u8> {
+    let group = GroupSample { at: AT, interval: INTERVAL, group: 1, ..Default::default() };
+    let sent = Throughput::new(1000.0);
+    file(&[GroupSample { sent, sent_messages: 10, delivered_messages: 30, ..group }])
+}
+
+fn connections_file() -> Vec<u8> {
+    let sample = ConnectionSample { at: AT, interval: INTERVAL, ..Default::default() };
+    let busy = ConnectionSample {
+        connection: 1,
+        price: 2.5,
+        waiting_mean: 7.5,
+        waiting_max: 12,
+        data: Bytes::new(14_600),
+        control: Bytes::new(90),
+        ..sample
+    };
+    file(&[sample, busy])
+}
+
+/// One that has not begun, and one that has nothing left.
+fn senders_file() -> Vec<u8> {
+    let early = SenderSample { at: AT, interval: INTERVAL, ..Default::default() };
+    let period = Some(Duration::from_millis(500));
+    let sent = Throughput::new(125.0);
+    file(&[early, SenderSample { sender: 1, sent, money: Some(0.0), period, ..early }])
+}
+
+fn files() -> [(&'static str, Vec<u8>); 5] {
+    [
+        ("flows", flows_file()),
+        ("links", links_file()),
+        ("groups", groups_file()),
+        ("connections", connections_file()),
+        ("senders", senders_file()),
+    ]
 }
 
 fn read(file: Vec<u8>) -> (usize, Vec<RecordBatch>) {
@@ -81,6 +141,31 @@ fn links_read_back() {
     assert_eq!(column("utilisation").as_primitive::<Float64Type>().value(0), 0.5);
     assert_eq!(column("queue_packets_max").as_primitive::<UInt32Type>().value(0), 9);
     assert_eq!(column("drops_packets").as_primitive::<UInt64Type>().value(0), 3);
+    assert_eq!(column("paused").as_primitive::<Float64Type>().value(0), 0.25);
+}
+
+#[test]
+fn senders_read_back() {
+    let (_, batches) = read(senders_file());
+    let column = |name: &str| batches[0].column_by_name(name).unwrap();
+    let money = column("money_dollars").as_primitive::<Float64Type>();
+    assert!(money.is_null(0) && money.is_valid(1) && money.value(1) == 0.0);
+    assert_eq!(column("period_s").as_primitive::<Float64Type>().value(1), 0.5);
+}
+
+#[test]
+fn the_documentation_lists_every_column() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reading-the-report.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    for (name, file) in files() {
+        let (_, batches) = read(file);
+        let schema = batches[0].schema();
+        let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+        let list = text.split(&format!("- `{name}.parquet`: ")).nth(1).expect(name);
+        let list = list.split("\n-").next().unwrap().split("\n\n").next().unwrap();
+        let told: Vec<&str> = list.split(',').map(str::trim).collect();
+        assert_eq!(told, columns, "{name}");
+    }
 }
 
 #[test]
@@ -90,8 +175,7 @@ fn the_same_samples_give_the_same_bytes() {
 
 #[test]
 fn an_empty_file_is_a_file() {
-    let file = FlowWriter::new(Vec::new()).unwrap().finish().unwrap();
-    assert_eq!(read(file).1.len(), 0);
+    assert_eq!(read(file::<FlowSample>(&[])).1.len(), 0);
 }
 
 /// DuckDB reads what we write. Skipped, with a word, where Python has no `duckdb`; set
@@ -108,20 +192,28 @@ fn duckdb_reads_them() {
     }
     let folder = std::env::temp_dir().join(format!("ratewire-parquet-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("flows.parquet"), flows_file()).unwrap();
-    std::fs::write(folder.join("links.parquet"), links_file()).unwrap();
+    for (name, file) in files() {
+        std::fs::write(folder.join(format!("{name}.parquet")), file).unwrap();
+    }
     let query = "import duckdb\n\
         q = lambda text: duckdb.sql(text).fetchall()\n\
         print(q(\"select flow_name, law, seed, count(*), count(cwnd_bytes), avg(goodput_bps) \
         from 'flows.parquet' group by all order by all\"))\n\
-        print(q(\"select link_name, utilisation, drops_packets from 'links.parquet'\"))\n";
+        print(q(\"select link_name, utilisation, drops_packets, paused from 'links.parquet'\"))\n\
+        print(q(\"select group_name, sent_bps, delivered_messages / sent_messages from 'groups.parquet'\"))\n\
+        print(q(\"select distinct flow_name, price_dollars, waiting_messages_max, data_bytes, control_bytes \
+        from 'connections.parquet' join 'flows.parquet' using (flow, flow_name) order by all\"))\n\
+        print(q(\"select host_name, group_name, sent_bps, money_dollars from 'senders.parquet'\"))\n";
     let out = Command::new(&python).args(["-c", query]).current_dir(&folder).output().unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let text = String::from_utf8_lossy(&out.stdout);
     let half = ROWS / 2;
     let expected = format!(
         "[('s1', 'xcp', 7, {half}, {half}, 10000000.0), ('s2', 'xcp', 7, {half}, 0, 10000000.0)]\n\
-         [('bottleneck', 0.5, 3)]\n"
+         [('bottleneck', 0.5, 3, 0.25)]\n\
+         [('films', 8000.0, 3.0)]\n\
+         [('s1', 2.5, 12, 14600, 90), ('s2', 0.0, 0, 0, 0)]\n\
+         [('h1', 'news', 0.0, None), ('h2', 'films', 1000.0, 0.0)]\n"
     );
     assert_eq!(text, expected, "{}", String::from_utf8_lossy(&out.stderr));
 }

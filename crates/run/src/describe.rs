@@ -3,6 +3,7 @@
 use ratewire_net::spec::{LinkId, NodeId, NodeSpec};
 use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology};
 use ratewire_sim::overlay::optimum::trees;
+use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
@@ -62,8 +63,14 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
             groups: overlay.groups.iter().map(|group| group.name.clone()).collect(),
             connections: overlay.links.iter().map(|link| link.flow as u32).collect(),
             trees: trees(setup).unwrap_or_default(),
+            senders: overlay.senders.iter().map(|sender| at(overlay, sender)).collect(),
         }),
     }
+}
+
+/// The group that a sender sends to, and where it is.
+fn at(overlay: &OverlaySpec, sender: &OverlaySender) -> (u32, u32) {
+    (sender.spec.group.index() as u32, overlay.nodes[sender.at.index()].0)
 }
 
 fn node(spec: &NodeSpec) -> NodeInfo {

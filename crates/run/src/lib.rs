@@ -5,6 +5,7 @@
 //! else wants it, and puts the outcome into a [`ratewire_report::Run`].
 
 mod describe;
+mod files;
 mod observe;
 mod overlay;
 mod shares;
@@ -12,7 +13,8 @@ mod summarise;
 mod why;
 
 pub use describe::Labels;
-pub use observe::{Failure, Files, Observer};
+pub use files::Files;
+pub use observe::{Failure, Observer};
 pub use why::explain;
 
 use ratewire_report::Run;

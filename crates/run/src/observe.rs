@@ -1,11 +1,9 @@
 //! Passes on what the engine tells, to the report and to files.
 
 use std::fmt;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ratewire_report::parquet::{self, FlowWriter, LinkWriter};
+use ratewire_net::CapturedFrame;
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
 use ratewire_sim::record::{
@@ -17,6 +15,7 @@ use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
 use crate::Labels;
+use crate::files::Files;
 use crate::overlay::{self, Prices};
 use crate::shares::{Shared, Shares};
 use crate::why;
@@ -49,38 +48,6 @@ impl fmt::Display for Failure {
     }
 }
 impl std::error::Error for Failure {}
-
-/// The files that take every sample: `flows.parquet` and `links.parquet` in a folder.
-pub struct Files {
-    folder: PathBuf,
-    flows: FlowWriter<BufWriter<File>>,
-    links: LinkWriter<BufWriter<File>>,
-}
-
-impl Files {
-    /// Creates the files in a folder that exists.
-    ///
-    /// # Errors
-    /// When one cannot be created.
-    pub fn create(folder: &Path) -> Result<Files, Failure> {
-        let open = |name: &str| {
-            let path = folder.join(name);
-            File::create(&path)
-                .map(BufWriter::new)
-                .map_err(|e| Failure::File { path, reason: e.to_string() })
-        };
-        let failed = |e: parquet::Error| failure(folder, &e);
-        Ok(Files {
-            folder: folder.to_path_buf(),
-            flows: FlowWriter::new(open("flows.parquet")?).map_err(failed)?,
-            links: LinkWriter::new(open("links.parquet")?).map_err(failed)?,
-        })
-    }
-}
-
-fn failure(path: &Path, reason: &dyn fmt::Display) -> Failure {
-    Failure::File { path: path.to_path_buf(), reason: reason.to_string() }
-}
 
 /// What was seen beside the engine's own counters.
 pub(crate) struct Seen {
@@ -146,14 +113,8 @@ impl<'a> Observer<'a> {
     }
 
     pub(crate) fn finish(mut self) -> Result<Seen, Failure> {
-        if let Some(files) = self.files.take() {
-            let folder = files.folder.clone();
-            let written = files.flows.finish().and(files.links.finish().map(drop));
-            if let (Err(e), None) = (written.map(drop), &self.failed) {
-                self.failed = Some(failure(&folder, &e));
-            }
-        }
-        match self.failed {
+        let finished = self.files.take().map_or(Ok(()), Files::finish);
+        match self.failed.or(finished.err()) {
             Some(failure) => Err(failure),
             None => Ok(Seen {
                 collected: self.collector.finish(),
@@ -165,10 +126,13 @@ impl<'a> Observer<'a> {
         }
     }
 
-    fn keep<T>(&mut self, written: Result<T, parquet::Error>) {
-        if let Err(e) = written {
-            let folder = self.files.take().map(|f| f.folder).unwrap_or_default();
-            self.failed.get_or_insert(failure(&folder, &e));
+    /// Writes to the files, until that first fails.
+    fn write(&mut self, write: impl FnOnce(&mut Files, &RunInfo) -> Result<(), Failure>) {
+        if let Some(files) = &mut self.files
+            && let Err(failure) = write(files, self.info)
+        {
+            self.files = None;
+            self.failed = Some(failure);
         }
     }
 }
@@ -201,10 +165,7 @@ impl Recorder for Observer<'_> {
             retransmitted: sample.retransmitted,
         };
         self.collector.flow(&row);
-        if let Some(files) = &mut self.files {
-            let written = files.flows.write(self.info, &row);
-            self.keep(written);
-        }
+        self.write(|files, info| files.flow(info, &row));
     }
 
     fn link_sample(&mut self, sample: &LinkSample) {
@@ -228,17 +189,16 @@ impl Recorder for Observer<'_> {
             paused: sample.paused,
         };
         self.collector.link(&row);
-        if let Some(files) = &mut self.files {
-            let written = files.links.write(self.info, &row);
-            self.keep(written);
-        }
+        self.write(|files, info| files.link(info, &row));
     }
 
     fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
         self.also.overlay_sample(sample);
         if let Some(spec) = &self.setup.overlay {
             self.prices.add(sample);
-            self.collector.overlay(&overlay::sample(sample, spec));
+            let rows = overlay::sample(sample, spec);
+            self.collector.overlay(&rows);
+            self.write(|files, info| files.overlay(info, &rows));
         }
     }
 
@@ -266,6 +226,10 @@ impl Recorder for Observer<'_> {
 
     fn packet(&mut self, seen: &PacketSeen) {
         self.also.packet(seen);
+    }
+
+    fn frame(&mut self, seen: &CapturedFrame) {
+        self.also.frame(seen);
     }
 
     fn progress(&mut self, now: Time) {

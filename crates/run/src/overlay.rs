@@ -1,11 +1,11 @@
 //! Overlays in the report's words.
 
-use ratewire_overlay::Benefit;
-use ratewire_report::{ConnectionSummary, GroupSummary, OverlaySummary};
+use ratewire_overlay::{Benefit, Dollars};
+use ratewire_report::{ConnectionSample, ConnectionSummary, GroupSummary, OverlaySummary};
 use ratewire_sim::outcome::{GroupOutcome, OverlayOutcome};
 use ratewire_sim::overlay::optimum::{Period, optimum};
 use ratewire_sim::overlay::spec::OverlaySpec;
-use ratewire_sim::record::OverlaySample;
+use ratewire_sim::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration, Throughput};
 
@@ -36,13 +36,38 @@ pub(crate) fn sample(
     sample: &OverlaySample<'_>,
     spec: &OverlaySpec,
 ) -> ratewire_report::OverlaySample {
-    let sent = |messages: u64| Throughput::over(spec.payload * messages, sample.interval);
+    let (at, interval) = (sample.at, sample.interval);
+    let data = |messages: u64| Throughput::over(spec.payload * messages, interval);
+    let group = |(group, seen): (u32, &GroupSample)| ratewire_report::GroupSample {
+        at,
+        interval,
+        group,
+        sent: data(seen.sent),
+        sent_messages: seen.sent,
+        delivered_messages: seen.delivered.iter().sum(),
+    };
+    let connection = |(connection, seen): (u32, &OverlayLinkSample)| ConnectionSample {
+        at,
+        interval,
+        connection,
+        price: seen.price.get(),
+        waiting_mean: seen.queue_mean,
+        waiting_max: seen.queue_max,
+        data: seen.data,
+        control: seen.control,
+    };
+    let sender = |(sender, seen): (u32, &SenderSample)| ratewire_report::SenderSample {
+        at,
+        interval,
+        sender,
+        sent: data(seen.sent),
+        money: seen.money.map(Dollars::get),
+        period: seen.period,
+    };
     ratewire_report::OverlaySample {
-        at: sample.at,
-        interval: sample.interval,
-        sent: sample.groups.iter().map(|group| sent(group.sent)).collect(),
-        waiting: sample.links.iter().map(|link| link.queue_mean).collect(),
-        price: sample.links.iter().map(|link| link.price.get()).collect(),
+        groups: (0..).zip(sample.groups).map(group).collect(),
+        connections: (0..).zip(sample.links).map(connection).collect(),
+        senders: (0..).zip(sample.senders).map(sender).collect(),
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use ratewire_inputs::InputError;
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
+use crate::document::Entry;
+use crate::ignored::{GivenOption, Of};
 
 /// Reads a file that a scenario names, by the name it gives.
 pub(crate) type Loader<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -22,6 +24,8 @@ pub(crate) struct Context<'a> {
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
+    /// Options of laws, in the order in which they were met.
+    pub options: RefCell<Vec<GivenOption>>,
     /// Table and name of each key that was asked for.
     pub reads: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
@@ -38,6 +42,7 @@ impl<'a> Context<'a> {
             files: RefCell::new(files),
             diagnostics: RefCell::default(),
             errors: Cell::new(0),
+            options: RefCell::default(),
             reads: RefCell::default(),
         }
     }
@@ -79,6 +84,14 @@ impl<'a> Context<'a> {
             diagnostics.push(source.diagnostic(severity, span, message));
         }
         Added { context: self, at: kept.then(|| diagnostics.len() - 1) }
+    }
+
+    /// Notes that an option is given to a law.
+    pub fn option(&self, of: &Of, entry: &Entry) {
+        let source = self.sources.get(entry.key_span.source).unwrap_or(&self.sources[0]);
+        let at = source.diagnostic(Severity::Warning, entry.key_span, String::new());
+        let option = GivenOption { of: of.clone(), option: entry.key.clone(), at };
+        self.options.borrow_mut().push(option);
     }
 
     /// Notes an error.

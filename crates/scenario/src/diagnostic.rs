@@ -154,6 +154,13 @@ pub(crate) struct Span {
     pub end: usize,
 }
 
+impl Span {
+    /// Whether it is of a value given on the command line.
+    pub fn is_set(self) -> bool {
+        self.source > 0
+    }
+}
+
 /// A text that spans point into.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {

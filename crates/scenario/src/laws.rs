@@ -7,6 +7,7 @@ use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 use crate::context::Context;
 use crate::diagnostic::nearest;
 use crate::document::{Entry, Value};
+use crate::ignored::Of;
 use crate::section::{At, Section};
 
 /// Options as users write them.
@@ -47,7 +48,7 @@ impl LawBook {
                     continue;
                 };
                 let entries: Vec<&Entry> = table.entries.iter().collect();
-                let list = read_options(root.context, info, &entries);
+                let list = read_options(root.context, info, &Of::Law(info.name), &entries);
                 book.options.insert(entry.key.clone(), list);
             }
         }
@@ -82,7 +83,8 @@ impl LawBook {
             return;
         };
         let entries: Vec<&Entry> = table.entries.iter().filter(|e| e.key != "law").collect();
-        let list = read_options(context, info, &entries);
+        let of = Of::Named(entry.key.clone());
+        let list = read_options(context, info, &of, &entries);
         self.variants.insert(entry.key.clone(), (law.value.to_string(), list));
     }
 
@@ -132,14 +134,16 @@ impl LawBook {
             (None, None) => defaults.iter().collect(),
         };
         let infos: Vec<&LawInfo> = names.iter().filter_map(|name| self.info(name)).collect();
+        let of = name.clone().map_or(Of::Run, Of::Named);
         let mut options = OptionList::new();
         for entry in &table.value.entries {
             let has = |info: &&&LawInfo| info.options.iter().any(|o| o.name == entry.key);
             match infos.iter().find(has) {
-                Some(info) => options.extend(read_options(context, info, &[entry])),
+                Some(info) => options.extend(read_options(context, info, &of, &[entry])),
                 // Some other law may have it: `--law` brings in those.
                 None if given.is_none() && ratewire_laws::list().iter().any(|i| has(&i)) => {
                     if let Some(text) = option_text(&entry.item.value) {
+                        context.option(&of, entry);
                         options.push((entry.key.clone(), text));
                     }
                 }
@@ -177,7 +181,7 @@ fn option_text(value: &Value) -> Option<String> {
 }
 
 /// Reads options, each checked by itself, then all together.
-fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> OptionList {
+fn read_options(context: &Context<'_>, info: &LawInfo, of: &Of, entries: &[&Entry]) -> OptionList {
     let mut list = OptionList::new();
     let before = context.errors();
     for entry in entries {
@@ -210,7 +214,10 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
                     .nearest(near);
             }
             // An error about another option: the two contradict each other unless both are set.
-            _ => list.push((entry.key.clone(), text)),
+            _ => {
+                context.option(of, entry);
+                list.push((entry.key.clone(), text));
+            }
         }
     }
     let all: Vec<(&str, &str)> = list.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();

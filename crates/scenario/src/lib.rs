@@ -32,6 +32,7 @@ mod ensemble;
 pub mod expect;
 #[doc(hidden)]
 pub mod fuzzing;
+mod ignored;
 pub mod keys;
 mod laws;
 mod lower;

@@ -39,7 +39,10 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let context = root.context;
     let name = root.text("name").map(|at| at.value.to_string());
     let description = root.text("description").map(|at| at.value.to_string());
-    let duration = duration(root);
+    let given = duration(root);
+    // Nothing is known to be beyond the end where that is not known; what is made for all of a run is then
+    // made for a short one.
+    let (duration, end) = (given.unwrap_or(Duration::from_secs(1)), given.unwrap_or(LONGEST));
     let seed = root.count_or("seed");
     let exact_wire = root.word_or("wire") == "exact";
     let book = LawBook::read(root);
@@ -69,7 +72,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         defaults: &laws,
         uses: Uses::default(),
         transport: &transport,
-        duration,
+        duration: end,
         programs: Vec::new(),
         names: BTreeMap::new(),
         arrows: BTreeMap::new(),
@@ -84,14 +87,14 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let Senders { mut routes, mut uses, programs: of_flows, .. } = senders;
     programs.extend(of_flows);
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
-    warn_of_short_run(root, &trips, duration);
+    warn_of_short_run(root, &trips, end);
     let own = flows.iter().map(|f| &f.transport).chain(traffic.iter().map(|t| &t.transport));
     let largest = own.map(|own| own.packet).fold(transport.packet, Bytes::max);
     let finished =
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
     pause::warn_of_queues(context, &net, &ensembles);
     let mut all_changes = finished.changes;
-    all_changes.extend(changes::read(root, &net, duration));
+    all_changes.extend(changes::read(root, &net, end));
     let named = Named {
         net: &net,
         flows: &flows,
@@ -99,7 +102,8 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         traffic: &traffic,
         overlay: overlay.as_deref(),
         laws: &book,
-        duration,
+        duration: end,
+        another_duration: root.get("duration").is_some_and(|entry| entry.item.span.is_set()),
         incomplete,
     };
     let (expectations, edges) = expect::read(root, &named);
@@ -146,19 +150,19 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     })
 }
 
-fn duration(root: &Section<'_>) -> Duration {
-    // Half of what an instant can hold: timers reach beyond the end.
-    const LONGEST: Duration = Duration::from_ps(u64::MAX / 2);
-    match root.time("duration") {
-        Some(at) if at.value.is_zero() || at.value > LONGEST => {
-            root.context
-                .error(at.span, format!("a run cannot take {}", at.value))
-                .help("allowed: above 0, up to 2500 h");
-            Duration::from_secs(1)
-        }
-        Some(at) => at.value,
-        None => Duration::from_secs(1),
+/// The longest run: half of what an instant can hold, as timers reach beyond the end.
+const LONGEST: Duration = Duration::from_ps(u64::MAX / 2);
+
+/// How long to simulate; `None` if that is wrong.
+fn duration(root: &Section<'_>) -> Option<Duration> {
+    let at = root.time("duration")?;
+    if at.value.is_zero() || at.value > LONGEST {
+        root.context
+            .error(at.span, format!("a run cannot take {}", at.value))
+            .help("allowed: above 0, up to 2500 h");
+        return None;
     }
+    Some(at.value)
 }
 
 fn laws(root: &Section<'_>, book: &LawBook) -> Vec<String> {

@@ -100,5 +100,6 @@ A size in packets is that many full packets where it is room in a queue, and tha
 error. File names are relative to the scenario's folder. `--set PATH=VALUE` puts a value in before the
 file is checked: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`;
 `--set flow.2.start=5s` for the second flow, by its `name`, or `*` for all;
-`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell.
+`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell. Where `--set duration=5s` ends
+the run before the times of an expectation, that expectation is left out, with a warning: it says nothing of other times.
 ";

@@ -12,6 +12,7 @@ use ratewire_units::{Bytes, Duration};
 use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
+use crate::ignored::GivenOption;
 use crate::laws::LawBook;
 use crate::uses::Uses;
 use crate::{document, ensemble, lower, overrides, trust, twins};
@@ -42,6 +43,8 @@ pub struct Scenario {
     pub(crate) laws: Vec<String>,
     pub(crate) book: LawBook,
     pub(crate) uses: Uses,
+    /// The options it gives to laws.
+    pub(crate) options: Vec<GivenOption>,
     /// The run, all but its laws.
     pub(crate) template: Setup,
     files: BTreeMap<String, Arc<str>>,
@@ -97,7 +100,7 @@ impl Scenario {
         let file = path.display().to_string();
         let text = ratewire_inputs::read(path).map_err(|e| {
             let mut diagnostic =
-                Diagnostic::general(&file, format!("cannot read {file}: {}", e.found));
+                Diagnostic::general(&file, format!("cannot read the scenario: {}", e.found));
             diagnostic.help = Some(e.remedy);
             diagnostic.nearest = scenario_near(path);
             vec![diagnostic]
@@ -266,6 +269,7 @@ fn read(
     let parts = lower::lower(&context, &root);
     #[cfg(test)]
     crate::tests::note_reads(&context.reads.borrow());
+    let options = context.options.take();
     let (diagnostics, files) = context.finish();
     match parts {
         Some(parts) if !diagnostics.iter().any(Diagnostic::is_error) => Ok(Scenario {
@@ -282,6 +286,7 @@ fn read(
             laws: parts.laws,
             book: parts.book,
             uses: parts.uses,
+            options,
             template: parts.template,
             files,
             folder: None,

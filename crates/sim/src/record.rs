@@ -2,7 +2,7 @@
 
 use ratewire_laws::{Bound, Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
-use ratewire_net::{Captured, Hop, Observation, Trail};
+use ratewire_net::{Captured, CapturedFrame, Hop, Observation, Trail};
 use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -25,6 +25,9 @@ pub trait Recorder {
     fn flow_completed(&mut self, completed: &FlowCompleted);
     /// A packet has reached the far end of a captured link.
     fn packet(&mut self, _seen: &PacketSeen) {}
+    /// A frame that pauses a link has come by a captured link, or to the start of one. Told when the next
+    /// packet is, or at the end: in order of time among packets, but not among samples.
+    fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged, or lost.
     fn followed(&mut self, _followed: &Followed) {}
     /// The run has come as far as `now`; called every 65,536 events.
@@ -255,8 +258,8 @@ pub struct OverlaySample<'a> {
     pub groups: &'a [GroupSample],
     /// Each link.
     pub links: &'a [OverlayLinkSample],
-    /// Messages that each sending client paid for in the interval.
-    pub sent: &'a [u64],
+    /// Each sending client.
+    pub senders: &'a [SenderSample],
     /// Deliveries to nodes that messages paid for in the interval are owed.
     pub owed: u64,
 }
@@ -268,6 +271,17 @@ pub struct GroupSample {
     pub sent: u64,
     /// Messages handed to members, by node.
     pub delivered: Vec<u64>,
+}
+
+/// A sending client of an overlay over one sampling interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderSample {
+    /// Messages that it paid for.
+    pub sent: u64,
+    /// What it held at the end; `None` before it begins.
+    pub money: Option<Dollars>,
+    /// Time between its salaries at the end; `None` before it begins.
+    pub period: Option<Duration>,
 }
 
 /// A link of an overlay over one sampling interval.

@@ -1,5 +1,6 @@
 //! What to simulate: everything a run needs, resolved to numbers and indices.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ratewire_inputs::cdf::SizeCdf;
@@ -48,7 +49,7 @@ pub struct Setup {
     pub sampled_flows: u32,
     /// The links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,
-    /// Links whose packets are told to the recorder one by one, to be kept.
+    /// Links whose packets, and the frames that pause them, are told to the recorder one by one, to be kept.
     pub captured_links: Vec<LinkId>,
     /// Further links whose packets are told, for what is measured packet by packet.
     pub watched_links: Vec<LinkId>,
@@ -90,6 +91,16 @@ impl Setup {
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
+    }
+
+    /// The links by which frames come that pause a captured link, and the captured links by which frames
+    /// come.
+    pub fn frame_links(&self) -> BTreeSet<LinkId> {
+        let is_captured = |link: &LinkId| self.captured_links.contains(link);
+        let links = self.network.links.iter().zip((0..).map(LinkId));
+        let backs = links.filter_map(|(spec, link)| Some((link, spec.pause.as_ref()?.back)));
+        let told = backs.filter(|(link, back)| is_captured(link) || is_captured(back));
+        told.map(|(_, back)| back).collect()
     }
 }
 

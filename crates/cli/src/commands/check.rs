@@ -6,7 +6,7 @@ use ratewire_report::{Expectation, table};
 use ratewire_scenario::Scenario;
 use serde::Serialize;
 
-use super::run::fail;
+use super::run::{fail, why_not};
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Job, World, expectation, run_all};
@@ -45,14 +45,14 @@ pub(crate) fn check(args: &Args) -> Exit {
     if args.syntax {
         let wrong = files.len() - jobs.iter().flatten().count();
         let s = if files.len() == 1 { "" } else { "s" };
-        eprintln!("{} scenario{s} read, {wrong} with errors", files.len());
-        return if wrong > 0 { Exit::Wrong } else { exit };
+        tell!("{} scenario{s} read, {wrong} with errors", files.len());
+        return if wrong > 0 { exit.max(Exit::Wrong) } else { exit };
     }
     match jobs.into_iter().collect::<Option<Vec<_>>>() {
         Some(jobs) if exit == Exit::Done => {
             report(&jobs.into_iter().flatten().collect::<Vec<_>>(), args)
         }
-        _ => Exit::Wrong,
+        _ => exit.max(Exit::Wrong),
     }
 }
 
@@ -79,7 +79,7 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
         let done = match done {
             Ok(done) => done,
             Err(failure) => {
-                eprintln!("{} under {}:", job.scenario.file, job.plan.law);
+                tell!("{} under {}:", job.scenario.file, job.plan.law);
                 return fail(&failure);
             }
         };
@@ -133,7 +133,7 @@ pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
             }
             Err(wrong) => {
                 complain(&wrong);
-                exit = Exit::Wrong;
+                exit = exit.max(why_not(file));
             }
         }
     }
@@ -145,12 +145,17 @@ fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
+        if !path.exists() {
+            // Reading it says what is wrong, and which is meant.
+            files.push(path.clone());
+            continue;
+        }
         collect(path, &mut files).map_err(|e| {
-            eprintln!("ratewire: cannot read {}: {e}", path.display());
+            tell!("ratewire: cannot read {}: {e}", path.display());
             Exit::File
         })?;
         if files.len() == before {
-            eprintln!("ratewire: no scenario (.toml) under {}", path.display());
+            tell!("ratewire: no scenario (.toml) under {}", path.display());
             return Err(Exit::Wrong);
         }
     }

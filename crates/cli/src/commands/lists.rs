@@ -87,7 +87,7 @@ pub(crate) fn laws(args: &LawsArgs) -> Exit {
 pub(crate) fn explain(args: &ExplainArgs) -> Exit {
     let Some(info) = ratewire_laws::find(&args.law) else {
         let known: Vec<&str> = ratewire_laws::list().iter().map(|l| l.name).collect();
-        eprintln!("ratewire: {}", unknown("law", &args.law, &known));
+        tell!("ratewire: {}", unknown("law", &args.law, &known));
         return Exit::Wrong;
     };
     let mut text = format!("{}\n\nOptions\n", info.explanation.trim_end());

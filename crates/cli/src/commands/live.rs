@@ -173,7 +173,7 @@ pub(crate) fn live(args: &Args) -> Exit {
     match done {
         Ok(text) => print(&text),
         Err(e) => {
-            eprintln!("ratewire: {e}");
+            tell!("ratewire: {e}");
             Exit::Unable
         }
     }

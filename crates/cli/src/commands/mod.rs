@@ -22,7 +22,7 @@ pub(crate) fn print(text: &str) -> Exit {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("ratewire: cannot write to standard output: {e}");
+            tell!("ratewire: cannot write to standard output: {e}");
             Exit::File
         }
         _ => Exit::Done,
@@ -32,11 +32,11 @@ pub(crate) fn print(text: &str) -> Exit {
 /// Prints diagnostics to standard error, with a count when there are several.
 pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        eprintln!("{diagnostic}\n");
+        tell!("{diagnostic}\n");
     }
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     if errors > 1 {
-        eprintln!("{errors} errors");
+        tell!("{errors} errors");
     }
 }
 

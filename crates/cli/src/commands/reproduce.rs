@@ -57,7 +57,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     let known = match paper::read_all(&args.folder) {
         Ok(known) => known,
         Err(wrong) => {
-            eprintln!("ratewire: {wrong}");
+            tell!("ratewire: {wrong}");
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
         }
     };
@@ -67,10 +67,11 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     let chosen = if args.all {
         known
     } else {
-        match choose(known, &args.names) {
+        let own = |name: &String| plain(name, &args.folder);
+        match choose(known, &args.names.iter().map(own).collect::<Vec<_>>()) {
             Ok(chosen) => chosen,
             Err(wrong) => {
-                eprintln!("ratewire: {wrong}");
+                tell!("ratewire: {wrong}");
                 return Exit::Wrong;
             }
         }
@@ -84,6 +85,12 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         },
         Err(exit) => exit,
     }
+}
+
+/// A paper's name as it is listed, of one that a shell completed to its folder.
+fn plain(name: &str, folder: &Path) -> String {
+    let own = Path::new(name).strip_prefix(folder).ok().and_then(Path::to_str);
+    own.unwrap_or(name).to_string()
 }
 
 /// The papers of these names, with all their figures or those that are named.
@@ -182,7 +189,7 @@ fn run_paper(
                 if *world == World::Emulate
                     && let Err(why) = ratewire_emulate::check(&plan.setup)
                 {
-                    eprintln!("{}: {law} is not emulated: {why}", scenario.file);
+                    tell!("{}: {law} is not emulated: {why}", scenario.file);
                     continue;
                 }
                 jobs.push(Job { scenario, plan, world: *world, folder: None });
@@ -194,7 +201,7 @@ fn run_paper(
         let emulated = jobs.iter().filter(|job| job.world == World::Emulate);
         let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.plan.setup.duration);
         let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
-        eprintln!("{}: {} runs{real}", paper.name, jobs.len());
+        tell!("{}: {} runs{real}", paper.name, jobs.len());
     }
     let mut counts = counts.into_iter();
     let done = run_all(&jobs, show_progress, |_, done| done);
@@ -202,7 +209,7 @@ fn run_paper(
         let Ok(done) = done else { continue };
         let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
-            eprintln!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
+            tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
             are_true.set(false);
         }
     }
@@ -338,7 +345,7 @@ fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
     // The tables first: the runs took minutes, and are not lost for a page that cannot be written.
     match written {
         Err(e) => {
-            eprintln!("ratewire: cannot write {}: {e}", out.display());
+            tell!("ratewire: cannot write {}: {e}", out.display());
             Exit::File
         }
         Ok(()) if failed => Exit::NotMet,

@@ -116,19 +116,24 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
     let mut overrides = Vec::new();
     for pair in set {
         let Some((key, value)) = pair.split_once('=') else {
-            eprintln!("ratewire: --set {pair}: write KEY=VALUE, as in bottleneck.rate=10Mbit/s");
+            tell!("ratewire: --set {pair}: write KEY=VALUE, as in bottleneck.rate=10Mbit/s");
             return Err(Exit::Wrong);
         };
         overrides.push((key.trim().to_string(), value.trim().to_string()));
     }
     Scenario::load_with(path, &overrides).map_err(|wrong| {
         complain(&wrong);
-        if std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
+        why_not(path)
     })
 }
 
+/// How a command ends that could not make a scenario of a file.
+pub(super) fn why_not(path: &Path) -> Exit {
+    if std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
+}
+
 pub(crate) fn fail(failure: &Failure) -> Exit {
-    eprintln!("ratewire: {failure}");
+    tell!("ratewire: {failure}");
     match failure {
         Failure::Run(_) => Exit::Failed,
         Failure::World(_) => Exit::Unable,
@@ -143,18 +148,17 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
     let mut jobs = Vec::new();
     let worlds = without_repeats(args.world.clone());
     if worlds.contains(&World::Emulate) && args.why.is_some() {
-        eprintln!(
-            "ratewire: --why follows simulated packets\n  help: leave `emulate` out of --world"
-        );
+        tell!("ratewire: --why follows simulated packets\n  help: leave `emulate` out of --world");
         return Err(Exit::Wrong);
     }
     if worlds.contains(&World::Emulate) && !args.capture.is_empty() {
-        eprintln!(
+        tell!(
             "ratewire: --capture is for simulated packets\n  help: run tcpdump in `ratewire shell`"
         );
         return Err(Exit::Wrong);
     }
     let several = worlds.len() > 1;
+    let mut told = Vec::new();
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
@@ -168,11 +172,17 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
             if world == World::Emulate
                 && let Err(why) = ratewire_emulate::check(&plan.setup)
             {
-                eprintln!("warning: {law} is not emulated: {why}");
+                tell!("warning: {law} is not emulated: {why}");
                 continue;
             }
             if *seed == seeds[0] && world == worlds[0] {
                 complain(&plan.warnings);
+            }
+            if world == World::Emulate {
+                let mut ignored = scenario.ignored_options(&plan, ratewire_emulate::ignores);
+                ignored.retain(|warning| !told.contains(warning));
+                complain(&ignored);
+                told.extend(ignored);
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let folder = out.map(|out| out.join(folder_name(&name, *seed)));
@@ -218,7 +228,7 @@ fn folder_name(law: &str, seed: u64) -> String {
 /// What `--why` asks.
 fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
     let wrong = |what: &str| {
-        eprintln!("ratewire: --why {question}: {what}");
+        tell!("ratewire: --why {question}: {what}");
         Exit::Wrong
     };
     let Some((name, time)) = question.rsplit_once('@') else {
@@ -243,7 +253,7 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Exit> {
         Some(at) => Ok(LinkId(at as u32)),
         None => {
             let all: Vec<&str> = known.iter().map(|l| l.name.as_str()).collect();
-            eprintln!("ratewire: --capture: {}", unknown("link", name, &all));
+            tell!("ratewire: --capture: {}", unknown("link", name, &all));
             Err(Exit::Wrong)
         }
     };

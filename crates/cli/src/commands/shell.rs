@@ -37,10 +37,11 @@ pub(crate) fn shell(args: &Args) -> Exit {
             return Exit::Wrong;
         }
     };
+    complain(&scenario.ignored_options(&plan, ratewire_emulate::ignores));
     let nodes = &plan.setup.network.nodes;
     let Some(host) = nodes.iter().position(|node| node.name == args.host) else {
         let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-        eprintln!("ratewire: {}", unknown("node", &args.host, &known));
+        tell!("ratewire: {}", unknown("node", &args.host, &known));
         return Exit::Wrong;
     };
     let job = Job { scenario: &scenario, plan, world: World::Emulate, folder: None };

@@ -15,6 +15,7 @@ mod build;
 mod deadlock;
 mod passage;
 mod signals;
+mod tap;
 
 use core::ops::{Deref, DerefMut};
 use std::collections::VecDeque;
@@ -32,6 +33,7 @@ use crate::packet::Label;
 use crate::spec::{LinkId, PauseSpec, Sockets};
 
 pub use deadlock::Deadlock;
+pub use tap::CapturedFrame;
 
 /// All switches of a network.
 #[derive(Debug, Default)]
@@ -44,6 +46,8 @@ pub(crate) struct Fabric {
     deadlock: Option<Deadlock>,
     /// Links whose hosts' sockets may go on.
     roomy: Vec<LinkId>,
+    /// Frames on their way, of captured links.
+    tapped: Vec<tap::Tapped>,
 }
 
 impl Network {

@@ -130,8 +130,9 @@ impl Network {
     fn tell(&mut self, now: Time, to: LinkId, what: What, scheduler: &mut impl Scheduler) {
         let Some(outlet) = self.links[to.index()].outlet_mut() else { return };
         let mut waiting = outlet.told.iter_mut().filter(|told| told.starts > now);
-        if waiting.any(|waits| waits.what.takes_in(what)) {
-            return;
+        let corrected = waiting.find_map(|told| told.what.takes_in(what).then_some(*told));
+        if let Some(told) = corrected {
+            return self.retap(to, &told);
         }
         let Some(spec) = self.buffer(to).map(|buffer| &buffer.spec) else { return };
         let (back, reaction) = (spec.back, spec.reaction);
@@ -153,7 +154,9 @@ impl Network {
         // A delay that has shortened does not let frames overtake each other.
         let before = outlet.told.back().map_or(Time::ZERO, |told| told.obeyed);
         let obeyed = (arrives + reaction).max(before);
-        outlet.told.push_back(Told { starts, obeyed, what });
+        let told = Told { starts, obeyed, what };
+        outlet.told.push_back(told);
+        self.tap(obeyed - reaction, back, to, &told);
         self.call_at(obeyed, to, scheduler);
     }
 

@@ -23,6 +23,7 @@ fn run(at: Option<(f64, f64)>) -> Run {
             groups: vec!["news".into()],
             connections: vec![0, 1],
             trees: vec![vec![1]],
+            senders: vec![(0, 0)],
         }),
         ..RunInfo::default()
     };

@@ -166,7 +166,7 @@ impl OverlaySums {
     pub fn add(&mut self, sample: &OverlaySample<'_>, expectation: &Expectation) {
         let seconds = sample.interval.secs();
         self.time += sample.interval;
-        self.sent.iter_mut().zip(sample.sent).for_each(|(sum, sent)| *sum += sent);
+        self.sent.iter_mut().zip(sample.senders).for_each(|(sum, sender)| *sum += sender.sent);
         self.owed += sample.owed;
         for (sums, group) in self.received.iter_mut().zip(sample.groups) {
             sums.resize(group.delivered.len(), 0);

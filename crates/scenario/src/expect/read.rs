@@ -23,6 +23,8 @@ pub(crate) struct Named<'a> {
     pub overlay: Option<&'a OverlaySpec>,
     pub laws: &'a LawBook,
     pub duration: Duration,
+    /// Whether the duration is from the command line, and not the one that the expectations were written for.
+    pub another_duration: bool,
     /// Whether errors have kept flows or traffic from being made: then what is not there may be
     /// among them.
     pub incomplete: bool,
@@ -73,7 +75,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         info.name,
         "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
     );
-    let during = if whole_run { None } else { during(section, named, edges) };
+    let during = if whole_run { Some(None) } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
         rate: Rate::ZERO,
@@ -99,7 +101,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     Some(Expectation {
         metric: info.name,
         target: target?,
-        during,
+        during: during?,
         bound: bound?,
         laws,
         basis,
@@ -110,9 +112,14 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     })
 }
 
-fn during(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<(Time, Time)> {
+/// Within which times it is measured, `Some(None)` for the whole run; `None` if it cannot be.
+fn during(
+    section: &Section<'_>,
+    named: &Named<'_>,
+    edges: &mut Edges,
+) -> Option<Option<(Time, Time)>> {
     let context = section.context;
-    let text = section.text("during")?;
+    let Some(text) = section.text("during") else { return Some(None) };
     let times = text
         .value
         .split_once("..")
@@ -136,6 +143,12 @@ fn during(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option
             .help("for example \"5 s .. 30 s\"");
         return None;
     }
+    if to > named.duration && named.another_duration {
+        context
+            .warning(text.span, format!("left out: at {to} the run has ended"))
+            .help(format!("`--set duration` ends it at {}", named.duration));
+        return None;
+    }
     if to > named.duration {
         context
             .error(text.span, format!("at {to} the run has ended"))
@@ -144,7 +157,7 @@ fn during(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option
     }
     edges.push((text.map(|_| from), "`during`"));
     edges.push((text.map(|_| to), "`during`"));
-    Some((Time::ZERO + from, Time::ZERO + to))
+    Some(Some((Time::ZERO + from, Time::ZERO + to)))
 }
 
 fn link(

@@ -259,12 +259,23 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Captured packets are told, and sockets for which there is room send.
     #[cold]
     fn take_news(&mut self) {
-        for packet in self.network.take_captured() {
+        let captured = self.network.take_captured();
+        if !captured.is_empty() {
+            self.tell_frames();
+        }
+        for packet in captured {
             let flow = FlowId(packet.label.generation);
             self.recorder.packet(&PacketSeen { flow, packet });
         }
         let roomy = self.network.take_roomy();
         self.let_sockets_send(&roomy);
+    }
+
+    /// Frames that captured links have carried or obeyed are told.
+    fn tell_frames(&mut self) {
+        for frame in self.network.take_frames(self.now) {
+            self.recorder.frame(&frame);
+        }
     }
 
     /// A packet has arrived at the host it was for.

@@ -12,7 +12,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use super::spec::{OverlayGroup, OverlaySender, OverlaySpec};
 use crate::flow::Flow;
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
-use crate::record::{GroupSample, OverlayLinkSample, OverlaySample};
+use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
 
 /// Nodes, and the messages on the way between them.
 #[derive(Debug)]
@@ -187,7 +187,7 @@ impl Running {
         let mut sent: Vec<SenderOutcome> = self.spec.senders.iter().map(idle).collect();
         let mut owed = vec![0; self.spec.groups.len()];
         for (node, started) in self.nodes.iter().zip(&self.started) {
-            for ((_, counts), place) in node.senders().zip(started) {
+            for ((_, counts, _), place) in node.senders().zip(started) {
                 sent[*place].counts = counts;
                 owed[sent[*place].group.index()] += counts.owed;
             }
@@ -204,12 +204,19 @@ impl Running {
     ) {
         let (senders, owed) = self.sent();
         let mut groups = vec![GroupSample::default(); self.groups.len()];
-        let mut sent = Vec::with_capacity(senders.len());
-        for (sender, before) in senders.iter().zip(&mut self.before.sent) {
+        let mut sampled = vec![SenderSample::default(); senders.len()];
+        for ((sender, before), sample) in
+            senders.iter().zip(&mut self.before.sent).zip(&mut sampled)
+        {
             let now = sender.counts.sent;
-            let since = now - core::mem::replace(before, now);
-            groups[sender.group.index()].sent += since;
-            sent.push(since);
+            sample.sent = now - core::mem::replace(before, now);
+            groups[sender.group.index()].sent += sample.sent;
+        }
+        for (node, started) in self.nodes.iter().zip(&self.started) {
+            for ((_, _, budget), place) in node.senders().zip(started) {
+                let sample = &mut sampled[*place];
+                (sample.money, sample.period) = (Some(budget.money()), Some(budget.period()));
+            }
         }
         let owed: u64 = owed.iter().sum();
         let owed_since = owed - core::mem::replace(&mut self.before.owed, owed);
@@ -229,7 +236,7 @@ impl Running {
             interval,
             groups: &groups,
             links: &links,
-            sent: &sent,
+            senders: &sampled,
             owed: owed_since,
         });
     }

@@ -87,6 +87,18 @@ fn a_paused_sender_fills_the_link_and_loses_nothing() {
     }
 }
 
+#[test]
+fn capturing_pauses_does_not_change_the_outcome() {
+    let mut net = test_bed("noq", 2, true).seconds(1.0);
+    (0..2).for_each(|host| send(&mut net, host, 3));
+    let plain = net.run();
+    net.setup.captured_links = (0..6).map(LinkId).collect();
+    assert_eq!(format!("{plain:?}"), format!("{:?}", net.run()));
+    assert_eq!(net.setup.frame_links(), [1, 3].map(LinkId).into());
+    net.setup.captured_links = vec![LinkId(2), LinkId(4)];
+    assert_eq!(net.setup.frame_links(), [LinkId(3)].into());
+}
+
 /// NoQ in safe mode is NewReno where its own link is not paused, to the packet.
 #[test]
 fn safe_mode_is_newreno_on_other_paths() {

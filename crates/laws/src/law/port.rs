@@ -1,0 +1,97 @@
+//! The router's part of a law.
+
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use super::NoHeader;
+use crate::reason::Reason;
+
+/// What a port may know about its link when it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkContext {
+    /// Capacity.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Tells the ports of a network apart; 0 is no port's.
+    pub id: u32,
+}
+
+/// Packets waiting at a port, without the one being sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortQueue {
+    /// Their network-layer bytes.
+    pub bytes: Bytes,
+    /// Their number.
+    pub packets: u32,
+}
+
+/// The router's part of a law, at one output queue.
+///
+/// Calls come in order of time. `header` is `None` for packets of other laws, which still count as
+/// traffic. The caller asks [`Port::next_timer`] when the port is made and after
+/// [`Port::on_timer`] and [`Port::on_rate_change`]: packets, of which there are many, do not move it.
+pub trait Port {
+    /// The congestion header it reads and writes.
+    type Header;
+
+    /// A packet has arrived for the queue (it may yet be dropped).
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut Self::Header>,
+        queue: PortQueue,
+    );
+    /// Whether to mark the packet that has just arrived, which may be marked (ECN).
+    fn mark(&mut self, _now: Time, _size: Bytes, _queue: PortQueue) -> bool {
+        false
+    }
+    /// A packet leaves the queue; its transmission starts.
+    fn on_departure(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut Self::Header>,
+        queue: PortQueue,
+    );
+    /// When [`Port::on_timer`] wants to be called; [`Time::NEVER`] for not at all.
+    fn next_timer(&self) -> Time;
+    /// The timer is due.
+    fn on_timer(&mut self, now: Time, queue: PortQueue);
+    /// The link's rate has changed.
+    fn on_rate_change(&mut self, now: Time, rate: Rate);
+    /// Why it answers packets as it does now: its equation, with its figures.
+    fn reason(&self) -> Reason;
+}
+
+/// For laws in which routers take no part; `H` is the header that they pass on unread.
+#[derive(Clone, Debug)]
+pub struct NoPort<H = NoHeader> {
+    never: Infallible,
+    header: PhantomData<H>,
+}
+
+impl<H> Port for NoPort<H> {
+    type Header = H;
+    fn on_arrival(&mut self, _: Time, _: Bytes, _: Option<&mut H>, _: PortQueue) {
+        match self.never {}
+    }
+    fn on_departure(&mut self, _: Time, _: Bytes, _: Option<&mut H>, _: PortQueue) {
+        match self.never {}
+    }
+    fn next_timer(&self) -> Time {
+        match self.never {}
+    }
+    fn on_timer(&mut self, _: Time, _: PortQueue) {
+        match self.never {}
+    }
+    fn on_rate_change(&mut self, _: Time, _: Rate) {
+        match self.never {}
+    }
+    fn reason(&self) -> Reason {
+        match self.never {}
+    }
+}

@@ -1,0 +1,160 @@
+//! The sender's part of a law.
+
+use alloc::boxed::Box;
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::reason::Reason;
+
+/// What a source and sink may know about their flow when it starts.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowContext {
+    /// Payload of a full-size packet.
+    pub mss: Bytes,
+    /// Network-layer size of a full-size packet, all headers included.
+    pub packet: Bytes,
+    /// Rate of the sender's own link.
+    pub line_rate: Rate,
+    /// Whether that link is paused when what it fills has no room (802.3x, PFC): a host knows.
+    pub back_pressured: bool,
+}
+
+/// A packet is about to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// Now.
+    pub now: Time,
+    /// Network-layer size of the packet.
+    pub packet: Bytes,
+    /// Payload outstanding, this packet included.
+    pub in_flight: Bytes,
+    /// The receiver's window, in payload bytes.
+    pub receive_window: Bytes,
+    /// Smoothed RTT, zero while unknown.
+    pub srtt: Duration,
+    /// Retransmission timeout in force (RFC 6298), zero while unknown.
+    pub rto: Duration,
+    /// Whether, since the last packet, the application or the receiver's window (and not this law)
+    /// has kept the sender from sending.
+    pub limited: bool,
+}
+
+/// An acknowledgement has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Now.
+    pub now: Time,
+    /// Payload that this acknowledgement newly covers, cumulatively or selectively.
+    pub bytes: Bytes,
+    /// Payload still outstanding, after it.
+    pub in_flight: Bytes,
+    /// Payload that was outstanding, before it.
+    pub was_in_flight: Bytes,
+    /// RTT of the newest packet it covers; `None` where that was retransmitted (Karn).
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT, with this sample.
+    pub srtt: Duration,
+    /// Stream offset up to which all is acknowledged.
+    pub cumulative: u64,
+    /// Stream offset of the next byte never sent.
+    pub next: u64,
+    /// The receiver's window, in payload bytes.
+    pub receive_window: Bytes,
+    /// Whether the application or the receiver's window keeps the sender from using its window.
+    pub limited: bool,
+    /// Whether the sender is repairing a loss.
+    pub in_recovery: bool,
+    /// Whether a packet it covers was marked (ECN).
+    pub marked: bool,
+    /// Payload found lost since the acknowledgement before.
+    pub lost: Bytes,
+}
+
+/// What tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Loss found by selective acknowledgements; recovery begins.
+    Loss,
+    /// A congestion mark (ECN), reported at most once a window.
+    Mark,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// Congestion has been noticed.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// Now.
+    pub now: Time,
+    /// How it was noticed.
+    pub signal: Signal,
+    /// Payload sent and not cumulatively acknowledged (FlightSize of RFC 5681), lost or not.
+    pub in_flight: Bytes,
+    /// Smoothed RTT, zero while unknown.
+    pub srtt: Duration,
+}
+
+/// The sender's part of a law.
+pub trait Source {
+    /// The congestion header this law's packets carry.
+    type Header;
+
+    /// The packet that opens the flow leaves, in a transport that opens flows; returns its congestion
+    /// header.
+    fn on_open(&mut self, _now: Time) -> Option<Self::Header> {
+        None
+    }
+    /// The answer to it arrived, `rtt` after it unless it was sent twice.
+    fn on_opened(&mut self, _now: Time, _rtt: Option<Duration>, _header: Option<&Self::Header>) {}
+    /// A data packet leaves; returns its congestion header.
+    fn on_send(&mut self, sending: &Sending) -> Option<Self::Header>;
+    /// An acknowledgement arrived, with the header it carried, if any.
+    fn on_ack(&mut self, acked: &Acked, header: Option<&Self::Header>);
+    /// Congestion was noticed: at most once a window for each loss or mark.
+    fn on_congestion(&mut self, congestion: &Congestion);
+    /// All that was outstanding when the loss was noticed is repaired.
+    fn on_recovered(&mut self, _now: Time) {}
+    /// Payload that may be outstanding.
+    fn window(&self) -> Bytes;
+    /// Network-layer speed at which to send; `None` to send as the window allows.
+    fn pacing(&self) -> Option<Throughput>;
+    /// Why it sends at this rate: the equation that was used last, with its figures.
+    fn reason(&self) -> Reason;
+}
+
+/// For laws whose sender's part is large: all flows take the room of the largest.
+impl<S: Source> Source for Box<S> {
+    type Header = S::Header;
+
+    fn on_open(&mut self, now: Time) -> Option<S::Header> {
+        S::on_open(self, now)
+    }
+    fn on_opened(&mut self, now: Time, rtt: Option<Duration>, header: Option<&S::Header>) {
+        S::on_opened(self, now, rtt, header);
+    }
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<S::Header> {
+        S::on_send(self, sending)
+    }
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&S::Header>) {
+        S::on_ack(self, acked, header);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        S::on_congestion(self, congestion);
+    }
+    fn on_recovered(&mut self, now: Time) {
+        S::on_recovered(self, now);
+    }
+    #[inline]
+    fn window(&self) -> Bytes {
+        S::window(self)
+    }
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        S::pacing(self)
+    }
+    fn reason(&self) -> Reason {
+        S::reason(self)
+    }
+}

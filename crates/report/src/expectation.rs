@@ -1,0 +1,79 @@
+//! Claims held against what was measured, and what they come to.
+
+use serde::{Deserialize, Serialize};
+
+/// One claim of the scenario (`[[expect]]`) held against what was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Expectation {
+    /// The law it was measured under.
+    pub law: String,
+    /// What is claimed, in words: `utilisation of bottleneck, 5 s .. 30 s`.
+    pub claim: String,
+    /// What was measured, with its unit; `not measured` when there was nothing to measure.
+    pub measured: String,
+    /// What was allowed: `at least 0.98`.
+    pub bound: String,
+    /// Whether `measured` is within `bound`.
+    pub passed: bool,
+    /// What the bound rests on.
+    pub basis: Basis,
+    /// Where the claim is from: a paper's figure, a measurement.
+    pub source: Option<String>,
+    /// What else there is to say.
+    pub note: Option<String>,
+}
+
+/// What the bound of a claim rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// What the source says.
+    #[default]
+    Claim,
+    /// A run: the source gives no figure.
+    Run,
+    /// A run that the source contradicts.
+    Differs,
+}
+
+/// What a claim comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// What was measured is not within the bound.
+    Failed,
+    /// What the source says does not hold here; what does is within its bound.
+    NotReproduced,
+    /// What the source says holds.
+    Reproduced,
+    /// The source gives no figure; what a run gave before still holds.
+    Unclaimed,
+}
+
+impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 4] =
+        [Verdict::Reproduced, Verdict::Unclaimed, Verdict::NotReproduced, Verdict::Failed];
+
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Failed => "failed",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Reproduced => "reproduced",
+            Verdict::Unclaimed => "set after a run",
+        }
+    }
+}
+
+impl Expectation {
+    /// What it comes to. A bound that was set after a run reproduces nothing.
+    pub fn verdict(&self) -> Verdict {
+        match self.basis {
+            _ if !self.passed => Verdict::Failed,
+            Basis::Claim => Verdict::Reproduced,
+            Basis::Run => Verdict::Unclaimed,
+            Basis::Differs => Verdict::NotReproduced,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Every sample in Parquet files, streamed as it comes, for pandas, polars and DuckDB.
+//!
+//! A [`Table`] is a file of one kind of [`Sample`]: flows, links, and of an overlay its groups,
+//! connections and senders. One row a sample, times in seconds, units in the column names. Names and laws
+//! are dictionary columns, so repeating them on every row costs next to nothing. A row group is written
+//! every [`ROW_GROUP`] rows; memory does not grow with the run.
+
+mod columns;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::RunInfo;
+
+/// Rows a row group holds.
+pub const ROW_GROUP: usize = 65_536;
+
+/// Rows turned into columns at a time.
+const BATCH: usize = 8_192;
+
+/// Why a file could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file itself: a full disk, a closed pipe, or a broken schema.
+    #[error("cannot write the Parquet file: {0}")]
+    Parquet(#[from] ParquetError),
+    /// Columns that do not fit the schema.
+    #[error("cannot lay out the columns: {0}")]
+    Arrow(#[from] ArrowError),
+}
+
+/// What a table is of.
+pub trait Sample: Sized {
+    /// Its columns, in order, with nothing in them yet.
+    fn columns() -> Vec<Column<Self>>;
+}
+
+/// A column: its name, what is in it so far, and what of a sample is to be.
+pub struct Column<S> {
+    name: &'static str,
+    cells: Cells<S>,
+}
+
+enum Cells<S> {
+    Float(Float64Builder, fn(&S, &RunInfo) -> f64),
+    FloatOrNull(Float64Builder, fn(&S) -> Option<f64>),
+    Count(UInt64Builder, fn(&S, &RunInfo) -> u64),
+    CountOrNull(UInt64Builder, fn(&S) -> Option<u64>),
+    Small(UInt32Builder, fn(&S, &RunInfo) -> u32),
+    Name(StringDictionaryBuilder<UInt32Type>, for<'a> fn(&'a S, &'a RunInfo) -> &'a str),
+}
+
+/// Writes a file with a row for every sample of every run given to it.
+pub struct Table<S: Sample, W: Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: SchemaRef,
+    columns: Vec<Column<S>>,
+    /// Rows in the columns.
+    rows: usize,
+}
+
+impl<S: Sample, W: Write + Send> Table<S, W> {
+    /// Starts the file on `out`.
+    ///
+    /// # Errors
+    /// When the start of the file cannot be written.
+    pub fn new(out: W) -> Result<Table<S, W>, Error> {
+        let columns = S::columns();
+        let fields: Vec<Field> = columns.iter().map(Column::field).collect();
+        let schema: SchemaRef = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+            .set_max_row_group_row_count(Some(ROW_GROUP))
+            // The library's own version would make the bytes change with a dependency's update.
+            .set_created_by("ratewire".to_string())
+            .build();
+        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
+        Ok(Table { writer, schema, columns, rows: 0 })
+    }
+
+    /// Adds a row: `sample`, seen in the run `info`.
+    ///
+    /// # Errors
+    /// When rows cannot be written.
+    pub fn write(&mut self, info: &RunInfo, sample: &S) -> Result<(), Error> {
+        for column in &mut self.columns {
+            column.cells.add(sample, info)?;
+        }
+        self.rows += 1;
+        if self.rows >= BATCH { self.write_batch() } else { Ok(()) }
+    }
+
+    /// Writes what is left and the end of the file, and gives `out` back.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> Result<W, Error> {
+        self.write_batch()?;
+        Ok(self.writer.into_inner()?)
+    }
+
+    fn write_batch(&mut self) -> Result<(), Error> {
+        if self.rows > 0 {
+            let columns = self.columns.iter_mut().map(|column| column.cells.take()).collect();
+            self.writer.write(&RecordBatch::try_new(self.schema.clone(), columns)?)?;
+            self.rows = 0;
+        }
+        Ok(())
+    }
+}
+
+impl<S> Column<S> {
+    fn field(&self) -> Field {
+        let (kind, nullable) = match self.cells {
+            Cells::Float(..) => (DataType::Float64, false),
+            Cells::FloatOrNull(..) => (DataType::Float64, true),
+            Cells::Count(..) => (DataType::UInt64, false),
+            Cells::CountOrNull(..) => (DataType::UInt64, true),
+            Cells::Small(..) => (DataType::UInt32, false),
+            Cells::Name(..) => {
+                let [number, name] = [DataType::UInt32, DataType::Utf8].map(Box::new);
+                (DataType::Dictionary(number, name), false)
+            }
+        };
+        Field::new(self.name, kind, nullable)
+    }
+}
+
+impl<S> Cells<S> {
+    fn add(&mut self, sample: &S, info: &RunInfo) -> Result<(), ArrowError> {
+        match self {
+            Cells::Float(cells, of) => cells.append_value(of(sample, info)),
+            Cells::FloatOrNull(cells, of) => cells.append_option(of(sample)),
+            Cells::Count(cells, of) => cells.append_value(of(sample, info)),
+            Cells::CountOrNull(cells, of) => cells.append_option(of(sample)),
+            Cells::Small(cells, of) => cells.append_value(of(sample, info)),
+            Cells::Name(cells, of) => {
+                cells.append(of(sample, info))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells so far, leaving none.
+    fn take(&mut self) -> ArrayRef {
+        match self {
+            Cells::Float(cells, _) | Cells::FloatOrNull(cells, _) => Arc::new(cells.finish()),
+            Cells::Count(cells, _) | Cells::CountOrNull(cells, _) => Arc::new(cells.finish()),
+            Cells::Small(cells, _) => Arc::new(cells.finish()),
+            Cells::Name(cells, _) => Arc::new(cells.finish()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The Parquet files of a run.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use ratewire_report::parquet::{Sample, Table};
+use ratewire_report::{
+    ConnectionSample, FlowSample, GroupSample, LinkSample, OverlaySample, RunInfo, SenderSample,
+};
+use ratewire_sim::setup::Setup;
+
+use crate::Failure;
+
+/// The files that take every sample: `flows.parquet` and `links.parquet` in a folder, and of an overlay
+/// `groups.parquet`, `connections.parquet` and `senders.parquet`.
+pub struct Files {
+    flows: Output<FlowSample>,
+    links: Output<LinkSample>,
+    overlay: Option<OverlayFiles>,
+}
+
+struct OverlayFiles {
+    groups: Output<GroupSample>,
+    connections: Output<ConnectionSample>,
+    senders: Output<SenderSample>,
+}
+
+/// One of the files.
+struct Output<S: Sample> {
+    path: PathBuf,
+    table: Table<S, BufWriter<File>>,
+}
+
+impl Files {
+    /// Creates the files in a folder that exists, those that a run of this setup fills.
+    ///
+    /// # Errors
+    /// When one cannot be created.
+    pub fn create(folder: &Path, setup: &Setup) -> Result<Files, Failure> {
+        let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(folder)).transpose()?;
+        Ok(Files {
+            flows: Output::create(folder, "flows.parquet")?,
+            links: Output::create(folder, "links.parquet")?,
+            overlay,
+        })
+    }
+
+    pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowSample) -> Result<(), Failure> {
+        self.flows.write(info, sample)
+    }
+
+    pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkSample) -> Result<(), Failure> {
+        self.links.write(info, sample)
+    }
+
+    pub(crate) fn overlay(
+        &mut self,
+        info: &RunInfo,
+        sample: &OverlaySample,
+    ) -> Result<(), Failure> {
+        let Some(files) = &mut self.overlay else { return Ok(()) };
+        sample.groups.iter().try_for_each(|group| files.groups.write(info, group))?;
+        sample.connections.iter().try_for_each(|c| files.connections.write(info, c))?;
+        sample.senders.iter().try_for_each(|sender| files.senders.write(info, sender))
+    }
+
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.flows.finish()?;
+        self.links.finish()?;
+        self.overlay.map_or(Ok(()), OverlayFiles::finish)
+    }
+}
+
+impl OverlayFiles {
+    fn create(folder: &Path) -> Result<OverlayFiles, Failure> {
+        Ok(OverlayFiles {
+            groups: Output::create(folder, "groups.parquet")?,
+            connections: Output::create(folder, "connections.parquet")?,
+            senders: Output::create(folder, "senders.parquet")?,
+        })
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        self.groups.finish()?;
+        self.connections.finish()?;
+        self.senders.finish()
+    }
+}
+
+impl<S: Sample> Output<S> {
+    fn create(folder: &Path, name: &str) -> Result<Output<S>, Failure> {
+        let path = folder.join(name);
+        let file = File::create(&path).map_err(|e| failure(&path, e.to_string()))?;
+        let table = Table::new(BufWriter::new(file)).map_err(|e| failure(&path, e.to_string()))?;
+        Ok(Output { path, table })
+    }
+
+    fn write(&mut self, info: &RunInfo, sample: &S) -> Result<(), Failure> {
+        self.table.write(info, sample).map_err(|e| failure(&self.path, e.to_string()))
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let mut out = self.table.finish().map_err(|e| failure(&self.path, e.to_string()))?;
+        out.flush().map_err(|e| failure(&self.path, e.to_string()))
+    }
+}
+
+fn failure(path: &Path, reason: String) -> Failure {
+    Failure::File { path: path.to_path_buf(), reason }
+}

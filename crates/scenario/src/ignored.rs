@@ -1,0 +1,56 @@
+//! Options that a run in another world than the simulator does not read.
+
+use ratewire_laws::AnyLaw;
+
+use crate::diagnostic::Diagnostic;
+use crate::scenario::{Plan, Scenario};
+
+/// An option that a scenario gives to a law, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenOption {
+    pub of: Of,
+    pub option: String,
+    /// A warning that does not yet say of what.
+    pub at: Diagnostic,
+}
+
+/// What an option is given to.
+#[derive(Clone, Debug)]
+pub(crate) enum Of {
+    /// A law and all its variants, `[options.LAW]`.
+    Law(&'static str),
+    /// What goes by this name: a variant, or a law where a flow names it.
+    Named(String),
+    /// The law of the run, whichever it is.
+    Run,
+}
+
+impl Scenario {
+    /// Warns of the options given to the laws of an emulated run that `ignores` says do nothing there.
+    pub fn ignored_options(
+        &self,
+        plan: &Plan,
+        ignores: impl Fn(&AnyLaw, &str) -> bool,
+    ) -> Vec<Diagnostic> {
+        let laws = || plan.setup.laws.iter().zip(&plan.law_names);
+        let ignored = |given: &GivenOption| {
+            let is_given = |(law, name): &(&AnyLaw, &String)| match &given.of {
+                Of::Law(base) => law.info().name == *base,
+                Of::Named(own) => own == *name,
+                Of::Run => plan.law == **name,
+            };
+            let option = &given.option;
+            let has = |law: &AnyLaw| law.info().options.iter().any(|o| o.name == option);
+            let (_, name) = laws().find(|at| is_given(at) && has(at.0) && ignores(at.0, option))?;
+            let name = if let Of::Law(base) = given.of { base } else { name };
+            Some(Diagnostic {
+                message: format!("an emulated run does not read `{option}` of {name}"),
+                help: Some(
+                    "its senders are the kernel's; of a law's options those of ports count".into(),
+                ),
+                ..given.at.clone()
+            })
+        };
+        self.options.iter().filter_map(ignored).collect()
+    }
+}
