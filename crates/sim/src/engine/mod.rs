@@ -74,6 +74,14 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
     simulation.finish()
 }
 
+/// The links to sample, of which nothing was seen yet.
+fn sampled_links(setup: &Setup) -> Vec<(LinkId, Observation)> {
+    let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
+    let listed = setup.sampled_links.clone().unwrap_or_else(all_links);
+    let sampled = listed.into_iter().filter(|_| setup.sample_interval.is_some());
+    sampled.map(|link| (link, Observation::default())).collect()
+}
+
 pub(crate) struct Simulation<'a, R> {
     pub(crate) setup: &'a Setup,
     recorder: &'a mut R,
@@ -92,11 +100,11 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) junctions: Junctions,
     pub(crate) outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
-    sampled: Vec<LinkId>,
+    /// The links that are sampled, as they last were.
+    sampled: Vec<(LinkId, Observation)>,
     last_sample: Time,
     /// What flows that have ended did since the last sample.
     ended: Vec<FlowSample>,
-    link_before: Vec<Observation>,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
@@ -111,7 +119,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
         let told = setup.captured_links.iter().chain(&setup.watched_links);
         told.for_each(|link| network.capture(*link));
-        let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
         let mut simulation = Simulation {
             setup,
             recorder,
@@ -128,10 +135,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             junctions: Junctions::new(setup),
             outcomes: Vec::with_capacity(setup.flows.len()),
             traffic: Vec::new(),
-            sampled: setup.sampled_links.clone().unwrap_or_else(all_links),
+            sampled: sampled_links(setup),
             last_sample: Time::ZERO,
             ended: Vec::new(),
-            link_before: vec![Observation::default(); setup.network.links.len()],
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
