@@ -246,6 +246,10 @@ impl Slab {
         }
     }
     #[inline]
+    pub(crate) fn carries_data(&self, id: ContentId) -> bool {
+        matches!(self.content(id).body, Body::Data { .. })
+    }
+    #[inline]
     pub(crate) fn content(&self, id: ContentId) -> &Content {
         &self.contents.items[id as usize]
     }
