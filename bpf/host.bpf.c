@@ -365,6 +365,12 @@ static __always_inline __u64 packet_of(struct sock *sk)
 	return rw_max(tp->mss_cache, 1) + tp->tcp_header_len + option_len + ip;
 }
 
+/* In segments. */
+static __always_inline __u32 outstanding(const struct tcp_sock *tp)
+{
+	return tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
+}
+
 static __always_inline void set_window(struct sock *sk, const struct flow *flow, __u64 rtt_us)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -372,9 +378,13 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
 	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
-	/* The pace limits; the window only bounds what is outstanding. Without a pace it has room for the segments of 64 kB that
-	 * are being made and acknowledged. NoQ has none. */
-	window += rate < MOST_PACED ? 2 : 2 * 65536 / packet;
+	/* The pace limits; the window only bounds what is outstanding. Under laws that say a rate a round trip's worth may be sent
+	 * without another acknowledgement: bound by the rate alone, a sender would stand still each time that is cut. Without a
+	 * pace the window has room for the segments of 64 kB that are being made and acknowledged. NoQ has none. */
+	if (rate >= MOST_PACED)
+		window += 2 * 65536 / packet;
+	else
+		window += law == HOST_XCP ? 2 : 2 + outstanding(tp);
 	tp->snd_cwnd = law == HOST_NOQ ? most : rw_min(window, most);
 	/* TCP's own pacing counts payload, a queueing discipline's all. */
 	if (sk->sk_pacing_status != SK_PACING_FQ)
@@ -432,8 +442,10 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law == HOST_JETMAX) {
 		if (!flow->jetmax.allowed)
 			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
+		/* A source that something else holds back is counted as the part of a flow that it uses, and would come with all
+		 * of what it was allowed meanwhile. */
 		if (flow->has_returned)
-			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow);
+			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow && !flow->limited);
 	} else if (law != HOST_NOQ && flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
 	}

@@ -65,6 +65,10 @@ struct sock {
 
 struct tcp_sock {
 	__u32 snd_cwnd;
+	__u32 packets_out;
+	__u32 retrans_out;
+	__u32 sacked_out;
+	__u32 lost_out;
 	__u32 srtt_us;
 	__u32 mss_cache;
 	__u16 tcp_header_len;

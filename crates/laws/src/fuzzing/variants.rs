@@ -4,7 +4,7 @@
 pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("newreno", &[("pacing", "true"), ("hystart", "true"), ("initial_ssthresh", "20 packets")]),
     ("newreno", &[("abc", "inf"), ("initial_window", "1 packets"), ("initial_ssthresh", "0 B")]),
-    ("newreno", &[("initial_window", "0 B"), ("idle_restart", "false"), ("count", "acks")]),
+    ("newreno", &[("initial_window", "0 B"), ("idle_restart", "keep"), ("count", "acks")]),
     ("cubic", &[("pacing", "true"), ("fast_convergence", "false")]),
     ("cubic", &[("hystart", "false"), ("c", "1000000"), ("beta", "0.01"), ("abc", "inf")]),
     ("cubic", &[("c", "0.000001"), ("beta", "0.99"), ("initial_ssthresh", "1 packets")]),

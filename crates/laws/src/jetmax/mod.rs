@@ -37,6 +37,8 @@
 //! - A router that binds no flow says `g = gamma C`, or 0 when it is overloaded beyond `switch_margin`.
 //! - `delta` is the time since the flow's last packet, but no more than its rate made it: a source short
 //!   of data then counts as the part of a flow that it uses, and leaves the rest to others.
+//! - A source that its data or its receiver's window holds back does not grow: it would come with all of what it was allowed
+//!   meanwhile, and until routers have counted it the sum would be as much too large.
 //! - `N` is at least 1, so that `g` never exceeds the link.
 //! - Losses are answered beside the law (`after_loss`).
 

@@ -70,7 +70,7 @@ impl JetmaxSource {
         self.round.begin();
     }
 
-    fn hear(&mut self, header: &JetmaxHeader) {
+    fn hear(&mut self, header: &JetmaxHeader, limited: bool) {
         if !self.round.has_returned(header.marker) {
             return;
         }
@@ -90,7 +90,9 @@ impl JetmaxSource {
         let offers = approves && header.proposed_fair > 0.0;
         self.fair = if offers { header.proposed_fair } else { header.fair };
         let rate = self.paced.granted();
-        self.paced.grant(self.limits.hold(rate - self.tau * (rate - self.fair)));
+        if !limited || self.fair < rate {
+            self.paced.grant(self.limits.hold(rate - self.tau * (rate - self.fair)));
+        }
         if approves {
             self.switch(header.proposed);
         } else {
@@ -112,7 +114,7 @@ impl Source for JetmaxSource {
             self.paced.set_srtt(rtt);
         }
         if let Some(header) = header {
-            self.hear(header);
+            self.hear(header, false);
         }
     }
 
@@ -126,7 +128,7 @@ impl Source for JetmaxSource {
     fn on_ack(&mut self, acked: &Acked, header: Option<&JetmaxHeader>) {
         self.paced.on_ack(acked);
         if let Some(header) = header {
-            self.hear(header);
+            self.hear(header, acked.limited);
         }
     }
 

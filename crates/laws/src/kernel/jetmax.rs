@@ -209,9 +209,10 @@ impl Source for JetmaxKernelSource {
 
     fn on_ack(&mut self, acked: &Acked, header: Option<&JetmaxKernelHeader>) {
         self.start(acked.srtt);
+        self.congestion.on_ack(acked);
         let Some(JetmaxKernelHeader::Answer(answer)) = header else { return };
         let least = self.congestion.least();
-        self.sender.on_ack(answer, least, !self.congestion.repairing);
+        self.sender.on_ack(answer, least, !self.congestion.repairing && !acked.limited);
     }
 
     super::sending::sends_at_its_rate!();

@@ -7,6 +7,9 @@ use super::header::KernelHeader;
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
+/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP): sums in 64 bits hold as many as an interval can have.
+const LONGEST_PACKET: Bytes = Bytes::new(1 << 19);
+
 /// A law's arithmetic at one output queue.
 pub trait Arithmetic {
     /// A packet comes to the queue, behind `queue` bytes.
@@ -51,6 +54,7 @@ impl<A: Arithmetic> Port for KernelPort<A> {
         queue: PortQueue,
     ) {
         let mut request = header.and_then(|h| h.request.as_mut());
+        let size = size.min(LONGEST_PACKET);
         self.arithmetic.on_packet(now, size, queue.bytes, request.as_deref_mut());
         if let Some(request) = request {
             *request = request.quantised();

@@ -120,7 +120,7 @@ impl Source for RcpKernelSource {
     }
 
     fn on_ack(&mut self, acked: &Acked, header: Option<&KernelHeader>) {
-        self.congestion.srtt = acked.srtt;
+        self.congestion.on_ack(acked);
         let Some(header) = header else { return };
         let offered = Header::from_fields([header.returned, 0, 0]).rate();
         self.sender.on_ack(acked.now, offered, acked.srtt, !self.congestion.repairing);

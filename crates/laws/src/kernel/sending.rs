@@ -2,10 +2,12 @@
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use crate::law::{FlowContext, Signal};
+use crate::law::{Acked, FlowContext, Signal};
 
 /// Packets that may be outstanding before anything is known.
 const FIRST_WINDOW: f64 = 10.0;
+/// The most that may be outstanding, in bytes of packets: the kernel's buffers can hold no more.
+const MOST_OUTSTANDING: f64 = (1_u32 << 28) as f64;
 /// A flow sends at least a packet so often, or a round trip.
 const SHORTEST_LEAST: f64 = 0.05;
 
@@ -39,13 +41,21 @@ pub(super) struct Sending {
     packet: Bytes,
     mss: Bytes,
     pub(super) srtt: Duration,
+    /// Payload that may be outstanding beyond what the rate sends in a round trip.
+    pub(super) spare: Bytes,
     /// A loss is being repaired: the rate does not grow.
     pub(super) repairing: bool,
 }
 
 impl Sending {
     pub(super) fn new(flow: &FlowContext) -> Sending {
-        Sending { packet: flow.packet, mss: flow.mss, srtt: Duration::ZERO, repairing: false }
+        Sending {
+            packet: flow.packet,
+            mss: flow.mss,
+            srtt: Duration::ZERO,
+            spare: Bytes::ZERO,
+            repairing: false,
+        }
     }
 
     /// The first window, network-layer bytes.
@@ -62,15 +72,23 @@ impl Sending {
         let packets = payload.as_f64() / self.mss.as_f64().max(1.0);
         Bytes::new((packets * self.packet.as_f64() + 0.5) as u64)
     }
-    /// The window at this rate, zero while there is none: two packets more than it sends in a round trip, for the
-    /// pace limits and the window only bounds what is outstanding.
+    /// An acknowledgement came, under a law that says a rate and no window: from here on a round trip's worth may be sent
+    /// without another one. Bound by the rate alone, a sender would stand still each time that is cut.
+    pub(super) fn on_ack(&mut self, acked: &Acked) {
+        self.srtt = acked.srtt;
+        self.spare = acked.in_flight;
+    }
+    /// The window at this rate, zero while there is none: two packets more than it sends in a round trip, and the spare.
     pub(super) fn window(&self, rate: Throughput) -> Bytes {
+        let (packet, mss) = (self.packet.as_f64().max(1.0), self.mss.as_f64());
         let packets = if rate == Throughput::ZERO {
             FIRST_WINDOW
         } else {
-            libm::floor(rate.get() * self.srtt.secs() / self.packet.as_f64().max(1.0)) + 2.0
+            libm::floor(rate.get() * self.srtt.secs() / packet)
+                + 2.0
+                + self.spare.as_f64() / mss.max(1.0)
         };
-        Bytes::new((packets * self.mss.as_f64()).min(9e15) as u64)
+        Bytes::new((packets.min(MOST_OUTSTANDING / packet) * mss) as u64)
     }
     /// The pace at this rate.
     pub(super) fn pacing(&self, rate: Throughput) -> Option<Throughput> {

@@ -18,8 +18,18 @@ pub(super) struct Common {
     pub(super) hystart: bool,
     /// Whether packets are spread over the RTT.
     pub(super) pacing: bool,
-    /// Whether idling for longer than the retransmission timeout brings slow start back.
-    pub(super) idle_restart: bool,
+    /// What idling for longer than the retransmission timeout does.
+    pub(super) idle_restart: IdleRestart,
+}
+
+/// What idling for longer than the retransmission timeout does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdleRestart {
+    /// It is the initial one again.
+    Initial,
+    /// It was halved for each timeout that passed, down to the initial one.
+    Halve,
+    Keep,
 }
 
 pub(crate) const INITIAL_WINDOW: OptionSpec = OptionSpec {
@@ -57,10 +67,12 @@ pub(crate) const PACING: OptionSpec = OptionSpec {
 
 pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
     name: "idle_restart",
-    kind: Kind::Switch,
-    default: "true",
-    doc: "After sending nothing for longer than the retransmission timeout, start again from no more \
-          than the initial window. RFC 5681, 4.1.",
+    kind: Kind::Word(&["initial", "halve", "keep"]),
+    default: "initial",
+    doc: "After sending nothing for longer than the retransmission timeout: start again from no more \
+          than the initial window (RFC 5681, 4.1); halve the window for each timeout that passed, down \
+          to the initial one, and remember three quarters of it as the slow-start threshold (RFC 2861, \
+          3.1, without its part for applications that do not fill the window; Linux); or keep it.",
 };
 
 /// The option `hystart`, whose default is the law's own choice.
@@ -83,7 +95,11 @@ impl Common {
             abc: o.number("abc"),
             hystart: o.switch("hystart"),
             pacing: o.switch("pacing"),
-            idle_restart: o.switch("idle_restart"),
+            idle_restart: match o.word("idle_restart") {
+                "halve" => IdleRestart::Halve,
+                "keep" => IdleRestart::Keep,
+                _ => IdleRestart::Initial,
+            },
         }
     }
 

@@ -1,9 +1,9 @@
 //! The congestion window that every TCP shares: slow start, once-a-window reaction, timeouts, restart
 //! after idling, pacing. Payload bytes and seconds.
 
-use ratewire_units::{Bytes, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-use super::common::Common;
+use super::common::{Common, IdleRestart};
 use super::hystart::{HyStart, Step, UNPACED_LIMIT};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal};
 use crate::reason::{Figure, Reason};
@@ -24,7 +24,7 @@ pub(super) struct Window {
     abc: f64,
     hystart: Option<HyStart>,
     pacing: bool,
-    idle_restart: bool,
+    idle_restart: IdleRestart,
     srtt: f64,
     last_sent: Option<Time>,
     episode: Episode,
@@ -82,23 +82,37 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// A packet leaves. Says whether this ended an idle time so long that slow start begins again
-    /// (RFC 5681, 4.1).
+    /// A packet leaves. Says whether this ended an idle time so long that slow start begins again.
     #[inline]
     pub(super) fn on_send(&mut self, sending: &Sending) -> bool {
         let last = self.last_sent.replace(sending.now);
-        if !self.idle_restart || !ends_idling(sending) || sending.rto.is_zero() {
+        if !ends_idling(sending) || sending.rto.is_zero() {
             return false;
         }
-        let restarts = last.is_some_and(|last| sending.now.since(last) > sending.rto);
-        if restarts {
-            self.cwnd = self.cwnd.min(self.initial);
-            // Rounds from before the idle time say nothing about the RTT now.
-            if let Some(hystart) = &mut self.hystart {
-                *hystart = HyStart::new();
+        last.is_some_and(|last| self.restart(sending.now.since(last), sending.rto))
+    }
+
+    /// So long nothing was sent.
+    fn restart(&mut self, idle: Duration, rto: Duration) -> bool {
+        if idle <= rto {
+            return false;
+        }
+        let least = self.cwnd.min(self.initial);
+        match self.idle_restart {
+            IdleRestart::Keep => return false,
+            IdleRestart::Initial => self.cwnd = least,
+            IdleRestart::Halve => {
+                self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
+                // The timeout that ends as this packet leaves does not count (Linux, `tcp_cwnd_restart`).
+                let timeouts = libm::ceil(idle.secs() / rto.secs()) - 1.0;
+                self.cwnd = (self.cwnd * libm::exp2(-timeouts)).max(least);
             }
         }
-        restarts
+        // Rounds from before the idle time say nothing about the RTT now.
+        if let Some(hystart) = &mut self.hystart {
+            *hystart = HyStart::new();
+        }
+        true
     }
 
     /// An acknowledgement arrived. Grows the window if in slow start; returns the acknowledged bytes

@@ -191,13 +191,29 @@ fn a_window_that_is_not_used_does_not_grow() {
 
 #[test]
 fn idling_for_longer_than_the_timeout_brings_slow_start_back() {
-    for (option, idle_ms, window) in [("true", 1001, 10), ("true", 1000, 50), ("false", 9999, 50)] {
+    for (option, idle_ms, window) in [
+        ("initial", 1001, 10),
+        ("initial", 1000, 50),
+        ("keep", 9999, 50),
+        ("halve", 1000, 50),
+        ("halve", 1001, 25),
+        ("halve", 2000, 25),
+        ("halve", 9999, 10),
+    ] {
         let mut s = newreno(&[("idle_restart", option)]);
         acknowledge(&mut s, 40);
         s.on_send(&Sending { now: at(500), ..sending() });
         s.on_send(&Sending { now: at(500 + idle_ms), ..sending() });
         assert_eq!(s.window(), MSS * window, "idle for {idle_ms} ms");
     }
+    // Three quarters of the window is where slow start ends then.
+    let mut s = newreno(&[("idle_restart", "halve"), ("initial_ssthresh", "20 packets")]);
+    acknowledge(&mut s, 4000);
+    let before = s.window().as_f64();
+    s.on_send(&Sending { now: at(500), ..sending() });
+    s.on_send(&Sending { now: at(1600), ..sending() });
+    assert!((s.window().as_f64() - before / 2.0).abs() < 1.0);
+    assert!((s.window.ssthresh() - 0.75 * before).abs() < 1.0);
     // Waiting for an acknowledgement is not idling, and before there is an RTT nothing is known.
     let mut s = newreno(&[]);
     acknowledge(&mut s, 40);
