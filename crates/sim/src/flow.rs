@@ -284,11 +284,28 @@ impl FlowTable {
 
 #[cfg(test)]
 mod tests {
+    use ratewire_laws::AnyPort;
+    use ratewire_net::spec::{LinkSpec, NodeSpec};
+
     use super::*;
+    use crate::outcome::{FlowOutcome, LinkOutcome};
+    use crate::routes::RouteInfo;
+    use crate::setup::FlowSpec;
 
     /// What a flow holds beside its packets; the acceptance is 2 KiB.
     #[test]
     fn a_flow_takes_less_than_two_kibibytes() {
         assert!(size_of::<Flow>() <= 1280, "{}", size_of::<Flow>());
+    }
+
+    /// What a flow with two hosts and four links of its own adds to a run's memory, beside names and packets
+    /// and the four links at work (net's tests know their size): a hundred thousand are to fit a GiB.
+    #[test]
+    fn a_flow_with_its_own_hosts_and_links_takes_less_than_five_kibibytes() {
+        let told = size_of::<FlowSpec>() + size_of::<FlowOutcome>();
+        let a_link = size_of::<LinkSpec>() + size_of::<AnyPort>() + size_of::<LinkOutcome>();
+        let a_host = size_of::<NodeSpec>() + size_of::<RouteInfo>();
+        let all = size_of::<Flow>() + told + 4 * a_link + 2 * a_host;
+        assert!(all < 5 * 1024, "{all}");
     }
 }
