@@ -4,7 +4,7 @@ use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_net::spec::NodeId;
 use ratewire_net::{Body, Captured, Ecn};
 use ratewire_sim::record::FlowId;
-use ratewire_transport::SackBlocks;
+use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::Bytes;
 use ratewire_wire::xcp;
 
@@ -48,8 +48,15 @@ pub(crate) struct Packet {
     pub(crate) size: u32,
     pub(crate) ecn: Ecn,
     pub(crate) header: Header,
-    pub(crate) body: Body,
-    pub(crate) sack: SackBlocks,
+    pub(crate) load: Load,
+}
+
+/// What TCP says of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Load {
+    Open,
+    Data { offset: u64, payload: u32 },
+    Ack(Ack),
 }
 
 impl From<&Captured> for Packet {
@@ -58,8 +65,12 @@ impl From<&Captured> for Packet {
             size: captured.label.size,
             ecn: captured.label.ecn,
             header: captured.content.header,
-            body: captured.content.body,
-            sack: captured.ack.map(|ack| ack.sack).unwrap_or_default(),
+            load: match (captured.content.body, captured.ack) {
+                (Body::Data { offset, payload }, _) => Load::Data { offset, payload },
+                (_, Some(ack)) => Load::Ack(ack),
+                // Real packets are not captured here: tcpdump at their hosts does that.
+                (Body::Open | Body::Kept(_) | Body::Ack { .. }, None) => Load::Open,
+            },
         }
     }
 }
@@ -76,8 +87,8 @@ struct Tcp {
 /// length it had on the link.
 pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut Vec<u8>) -> u32 {
     let (tcp, options) = tcp(packet);
-    let payload = match packet.body {
-        Body::Data { payload, .. } => u64::from(payload),
+    let payload = match packet.load {
+        Load::Data { payload, .. } => u64::from(payload),
         _ => 0,
     };
     let mut header = [0; MAX_HEADER];
@@ -91,7 +102,7 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
     let total = (needed + padding).min(MAX_PACKET as u64) as u16;
     let tcp_len = TCP_LEN + options.len() + padding as usize;
 
-    let outwards = !matches!(packet.body, Body::Ack { .. });
+    let outwards = !matches!(packet.load, Load::Ack(_));
     let (from, to) = if outwards { (flow.from, flow.to) } else { (flow.to, flow.from) };
     let addresses = [address(from), address(to)];
 
@@ -132,32 +143,31 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
 
 /// TCP's fields, and its options in whole words.
 fn tcp(packet: &Packet) -> (Tcp, Vec<u8>) {
-    match packet.body {
-        // Real packets are not captured here: tcpdump at their hosts does that.
-        Body::Open | Body::Kept(_) => {
+    match packet.load {
+        Load::Open => {
             let tcp = Tcp { sequence: 0, acknowledgement: 0, flags: SYN, window: u16::MAX };
             (tcp, opening_options())
         }
-        Body::Data { offset, .. } => {
+        Load::Data { offset, .. } => {
             let sequence = sequence(offset);
             (Tcp { sequence, acknowledgement: 1, flags: ACK, window: u16::MAX }, Vec::new())
         }
-        Body::Ack { opens: true, cumulative, window, .. } => {
+        Load::Ack(Ack { opens: true, cumulative, window, .. }) => {
             // Not scaled, as in all segments with SYN.
             let window = window.get().min(u64::from(u16::MAX)) as u16;
             let acknowledgement = sequence(cumulative);
             (Tcp { sequence: 0, acknowledgement, flags: SYN | ACK, window }, opening_options())
         }
-        Body::Ack { opens: false, marked, cumulative, window, .. } => {
-            let units = window.get().div_ceil(1 << WINDOW_SHIFT);
-            let acknowledgement = sequence(cumulative);
+        Load::Ack(ack) => {
+            let units = ack.window.get().div_ceil(1 << WINDOW_SHIFT);
+            let acknowledgement = sequence(ack.cumulative);
             let tcp = Tcp {
                 sequence: 1,
                 acknowledgement,
-                flags: if marked { ACK | ECE } else { ACK },
+                flags: if ack.marked { ACK | ECE } else { ACK },
                 window: units.min(u64::from(u16::MAX)) as u16,
             };
-            (tcp, sack_option(&packet.sack, acknowledgement))
+            (tcp, sack_option(&ack.sack, acknowledgement))
         }
     }
 }

@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 use ratewire_backpressure::frames::{Control, Quanta};
 use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
-use ratewire_net::{Body, Ecn};
-use ratewire_transport::SackBlocks;
+use ratewire_net::Ecn;
+use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::{Bytes, Duration, Rate, Throughput};
 use ratewire_wire::xcp::{Draft, Format, HEADER_LEN, XcpHeader, XcpView};
 
+use super::headers::Load;
 use super::*;
 
 fn xcp() -> XcpHeader {
@@ -19,16 +20,22 @@ fn xcp() -> XcpHeader {
     }
 }
 
-fn packet(size: u32, header: Header, body: Body) -> Packet {
-    Packet { size, ecn: Ecn::NotCapable, header, body, sack: SackBlocks::default() }
+fn packet(size: u32, header: Header, load: Load) -> Packet {
+    Packet { size, ecn: Ecn::NotCapable, header, load }
 }
 
-fn data(offset: u64, payload: u32) -> Body {
-    Body::Data { offset, payload }
+fn data(offset: u64, payload: u32) -> Load {
+    Load::Data { offset, payload }
 }
 
-fn ack(opens: bool, marked: bool, cumulative: u64, window: u64) -> Body {
-    Body::Ack { opens, marked, sack: 0, cumulative, window: Bytes::new(window) }
+fn ack(opens: bool, marked: bool, cumulative: u64, window: u64) -> Load {
+    selective(SackBlocks::default(), (opens, marked, cumulative, window))
+}
+
+fn selective(sack: SackBlocks, rest: (bool, bool, u64, u64)) -> Load {
+    let (opens, marked, cumulative, window) = rest;
+    let window = Bytes::new(window);
+    Load::Ack(Ack { opens, cumulative, window, sack, marked, header: Header::None })
 }
 
 fn hex(text: &str) -> Vec<u8> {
@@ -116,7 +123,7 @@ fn a_frame_byte_for_byte() {
 
 #[test]
 fn the_handshake_offers_sack_and_a_scaled_window() {
-    let (syn, original) = bytes(&packet(40, Header::None, Body::Open), false);
+    let (syn, original) = bytes(&packet(40, Header::None, Load::Open), false);
     assert_eq!(syn[20..], hex("c001c001 00000000 00000000 7002ffff f1bf0000 01010402 0103030e"));
     assert_eq!((original, &syn[2..4]), (48, &[0, 48][..]));
     let (answer, _) = bytes(&packet(40, Header::None, ack(true, false, 0, 5840)), false);
@@ -132,7 +139,7 @@ fn sequence_numbers_and_ranges_wrap_at_32_bits() {
     let mut sack = SackBlocks::default();
     sack.push(cumulative, cumulative + 15, cumulative + 16);
     sack.push(cumulative, cumulative + 4, cumulative + 8);
-    let packet = Packet { sack, ..packet(40, Header::None, ack(false, false, cumulative, 0)) };
+    let packet = packet(40, Header::None, selective(sack, (false, false, cumulative, 0)));
     let (answer, original) = bytes(&packet, false);
     assert_eq!(answer[28..32], hex("fffffff1"));
     assert_eq!(answer[40..], hex("01010512 00000000 00000001 fffffff5 fffffff9"));
@@ -166,12 +173,12 @@ fn longer_simulated_headers_become_padding_then_trailer() {
 
 #[test]
 fn marks_show_in_ip_and_in_the_echo() {
-    let flags = |ecn, body| {
-        let (bytes, _) = bytes(&Packet { ecn, ..packet(40, Header::None, body) }, false);
+    let flags = |ecn, load| {
+        let (bytes, _) = bytes(&Packet { ecn, ..packet(40, Header::None, load) }, false);
         (bytes[1], bytes[33])
     };
     assert_eq!(flags(Ecn::Marked, data(0, 0)), (3, 0x10));
-    assert_eq!(flags(Ecn::Capable, Body::Open), (2, 0x02));
+    assert_eq!(flags(Ecn::Capable, Load::Open), (2, 0x02));
     assert_eq!(flags(Ecn::NotCapable, ack(false, true, 0, 0)), (0, 0x50));
 }
 
@@ -187,7 +194,7 @@ fn payload_is_zeros_when_asked_for() {
 #[test]
 fn what_it_was_not_told_of_is_an_error() {
     let mut capture = Capture::new(Vec::new(), &[(LinkId(0), "up")]).unwrap();
-    let syn = packet(40, Header::None, Body::Open);
+    let syn = packet(40, Header::None, Load::Open);
     let e = capture.write(Time::ZERO, LinkId(0), FlowId(5), &syn).unwrap_err();
     assert_eq!(e.to_string(), "a packet of flow 5, of which the capture was not told");
     let e = capture.write(Time::ZERO, LinkId(1), FlowId(5), &syn).unwrap_err();
@@ -196,19 +203,18 @@ fn what_it_was_not_told_of_is_an_error() {
     assert!(e.to_string().contains("65536 bytes"), "{e}");
 }
 
-fn any_body() -> impl Strategy<Value = Body> {
-    let ack = |(opens, marked, sack, cumulative, window)| Body::Ack {
-        opens,
-        marked,
-        sack,
-        cumulative,
-        window: Bytes::new(window),
+fn any_load() -> impl Strategy<Value = Load> {
+    let ranges = prop::collection::vec(any::<(u32, u32)>(), 0..5);
+    let ack = |(ranges, rest): (Vec<(u32, u32)>, _)| {
+        let mut sack = SackBlocks::default();
+        ranges.iter().for_each(|(start, end)| sack.push(0, u64::from(*start), u64::from(*end)));
+        selective(sack, rest)
     };
     prop_oneof![
-        Just(Body::Open),
+        Just(Load::Open),
         (any::<u64>(), 0..2_000_u32).prop_map(|(offset, payload)| data(offset, payload)),
         (any::<u64>(), any::<u32>()).prop_map(|(offset, payload)| data(offset, payload)),
-        any::<(bool, bool, u32, u64, u64)>().prop_map(ack),
+        (ranges, any::<(bool, bool, u64, u64)>()).prop_map(ack),
     ]
 }
 
@@ -230,12 +236,9 @@ prop_compose! {
         size in prop_oneof![0..3_000_u32, any::<u32>()],
         ecn in prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable, Ecn::Marked]),
         header in any_header(),
-        body in any_body(),
-        ranges in prop::collection::vec(any::<(u32, u32)>(), 0..5),
+        load in any_load(),
     ) -> Packet {
-        let mut sack = SackBlocks::default();
-        ranges.iter().for_each(|(start, end)| sack.push(0, u64::from(*start), u64::from(*end)));
-        Packet { size, ecn, header, body, sack }
+        Packet { size, ecn, header, load }
     }
 }
 
@@ -339,7 +342,7 @@ proptest! {
         let pseudo = [&ip[12..20], &[0, 6], &length.to_be_bytes()].concat();
         prop_assert!(checksum_holds(pseudo.iter().chain(tcp).copied()));
 
-        let payload = match packet.body { Body::Data { payload, .. } => payload as usize, _ => 0 };
+        let payload = match packet.load { Load::Data { payload, .. } => payload as usize, _ => 0 };
         let fits = tcp_at + tcp_len + payload <= usize::from(u16::MAX);
         prop_assert!(!fits || total == tcp_at + tcp_len + payload);
         let longest = tcp_len == 60;

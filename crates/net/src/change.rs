@@ -38,7 +38,7 @@ impl Network {
         }
         link.sum_areas(now);
         let dropped = link.row.split_off(link.started as usize);
-        link.tally.dropped_down += dropped.len() as u64;
+        link.note_dropped_down(dropped.len() as u64);
         link.waiting_bytes = 0;
         if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
             red.emptied(now);

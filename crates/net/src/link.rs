@@ -26,7 +26,7 @@ mod tally;
 
 pub(crate) use extra::{Active, Extra};
 pub use tally::Observation;
-pub(crate) use tally::Tally;
+pub(crate) use tally::{RareTally, Tally};
 
 use loss::LossState;
 
@@ -208,12 +208,14 @@ impl Link {
         u64::from(self.started - self.tally.gone) + late
     }
 
+    fn rare_tally(&self) -> RareTally {
+        self.extra.as_ref().map_or(RareTally::default(), |extra| extra.tally)
+    }
+
     /// Whether every packet that came is accounted for, where so many have come to the far end and wait to
     /// be taken in.
     pub(crate) fn is_balanced(&self, intake: u64) -> bool {
-        let t = &self.tally;
-        let dropped =
-            t.dropped_full + t.dropped_early + t.dropped_down + t.dropped_policed + t.lost;
+        let dropped = self.tally.dropped_full + self.rare_tally().drops();
         let here = self.flying() + intake + u64::from(self.waiting_all());
         self.arrived == self.passed + dropped + here
     }
@@ -228,12 +230,12 @@ impl Link {
         t.peak_packets_run = t.peak_packets_run.max(t.peak_packets);
         t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
-        let t = &self.tally;
+        let (t, rare) = (&self.tally, self.rare_tally());
         let unfinished = self.unfinished(now).min(self.busy);
         Observation {
             busy: self.busy.saturating_sub(unfinished),
             sent_bytes: Bytes::new(self.sent_bytes),
-            sent_packets: self.passed + t.lost + self.flying() + far.intake + far.refused,
+            sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
             peak_packets: interval_packets,
@@ -243,12 +245,12 @@ impl Link {
             area_packets: self.area_packets,
             area_bytes: self.area_bytes,
             dropped_full: t.dropped_full,
-            dropped_early: t.dropped_early,
-            dropped_down: t.dropped_down,
-            dropped_policed: t.dropped_policed,
-            lost: t.lost,
+            dropped_early: rare.dropped_early,
+            dropped_down: rare.dropped_down,
+            dropped_policed: rare.dropped_policed,
+            lost: rare.lost,
             marked: t.marked,
-            corrected: t.corrected,
+            corrected: rare.corrected,
             pauses: pausing.pauses,
             paused: pausing.paused,
             control_frames: pausing.control_frames,
@@ -369,5 +371,6 @@ mod tests {
         assert_eq!(std::mem::offset_of!(Link, next_event), 64);
         assert_eq!(std::mem::offset_of!(Link, port_timer), 128);
         assert_eq!(std::mem::offset_of!(Link, limit_bytes), 192, "one that waits, three");
+        assert_eq!(size_of::<Link>(), 256, "a flow may have four links of its own");
     }
 }

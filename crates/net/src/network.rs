@@ -163,6 +163,12 @@ impl Network {
         RouteId(at)
     }
 
+    /// Whether a route is made of these links.
+    pub fn is_route(&self, route: RouteId, links: &[LinkId]) -> bool {
+        let at = self.routes[route.0 as usize..].iter().take_while(|link| **link != END);
+        at.copied().eq(links.iter().map(|l| l.0))
+    }
+
     /// What a packet that has arrived carries.
     #[inline]
     pub fn content(&self, arrived: &Label) -> &Content {

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
+use ratewire_transport::{Ack, ReceiveWindow, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
 /// Index of a packet's content in the [`Slab`].
@@ -78,19 +78,30 @@ pub enum Body {
         opens: bool,
         /// Whether what it answers was marked.
         marked: bool,
-        /// Where its selective acknowledgement is kept.
-        sack: u32,
+        /// What it allows and tells of beyond `cumulative`.
+        beyond: Beyond,
         /// All below has arrived.
         cumulative: u64,
-        /// Payload allowed beyond `cumulative`.
-        window: Bytes,
     },
     /// A real packet, whose bytes the caller keeps under this number.
     Kept(u32),
 }
 
+/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it mostly is, or
+/// the place where the slab keeps both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beyond(u32);
+
+impl Beyond {
+    /// No limit, and no ranges.
+    const UNLIMITED: Beyond = Beyond(NIL);
+    /// With this bit the others are a place, without it they are the window and there are no ranges.
+    const KEPT: u32 = 1 << 31;
+}
+
 /// The part of a packet that only ports and hosts need: one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Content {
     /// Congestion header; routers rewrite it.
     pub header: Header,
@@ -102,8 +113,8 @@ pub struct Content {
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     contents: Pool<Content>,
-    /// Few acknowledgements are selective: these are kept apart.
-    sacks: Pool<SackBlocks>,
+    /// What few acknowledgements have no room for: see [`Beyond`].
+    kept: Pool<(Bytes, SackBlocks)>,
 }
 
 #[derive(Debug)]
@@ -175,38 +186,54 @@ impl Slab {
 
     #[inline]
     fn acknowledgement(&mut self, ack: &Ack) -> Content {
-        let sack = if ack.sack.is_empty() { NIL } else { self.sacks.insert(ack.sack) };
-        Content {
-            header: ack.header,
-            body: Body::Ack {
-                opens: ack.opens,
-                marked: ack.marked,
-                sack,
-                cumulative: ack.cumulative,
-                window: ack.window,
-            },
+        let Ack { opens, marked, cumulative, header, .. } = *ack;
+        Content { header, body: Body::Ack { opens, marked, beyond: self.pack(ack), cumulative } }
+    }
+
+    #[inline]
+    fn pack(&mut self, ack: &Ack) -> Beyond {
+        let fits = u32::try_from(ack.window.get()).ok().filter(|w| w & Beyond::KEPT == 0);
+        match fits.map(Beyond) {
+            _ if !ack.sack.is_empty() => self.keep(ack),
+            Some(beyond) => beyond,
+            None if ack.window == ReceiveWindow::UNLIMITED => Beyond::UNLIMITED,
+            None => self.keep(ack),
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, ack: &Ack) -> Beyond {
+        Beyond(self.kept.insert((ack.window, ack.sack)) | Beyond::KEPT)
+    }
+
+    #[inline]
+    fn unpack(&self, beyond: Beyond) -> (Bytes, SackBlocks) {
+        match beyond {
+            Beyond::UNLIMITED => (ReceiveWindow::UNLIMITED, SackBlocks::default()),
+            Beyond(place) if place & Beyond::KEPT != 0 => {
+                self.kept.items[(place & !Beyond::KEPT) as usize]
+            }
+            Beyond(window) => (Bytes::new(u64::from(window)), SackBlocks::default()),
         }
     }
 
     /// The acknowledgement a packet carries, if it does.
     #[inline]
     pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
-        let content = &self.contents.items[id as usize];
-        let Body::Ack { opens, marked, sack, cumulative, window } = content.body else {
-            return None;
-        };
-        let sack =
-            if sack == NIL { SackBlocks::default() } else { self.sacks.items[sack as usize] };
-        Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
+        let Content { header, body } = self.contents.items[id as usize];
+        let Body::Ack { opens, marked, beyond, cumulative } = body else { return None };
+        let (window, sack) = self.unpack(beyond);
+        Some(Ack { opens, cumulative, window, sack, marked, header })
     }
 
     /// Takes a packet out of use.
     #[inline]
     pub(crate) fn remove(&mut self, id: ContentId) {
-        if let Body::Ack { sack, .. } = self.contents.items[id as usize].body
-            && sack != NIL
+        if let Body::Ack { beyond, .. } = self.contents.items[id as usize].body
+            && beyond != Beyond::UNLIMITED
+            && beyond.0 & Beyond::KEPT != 0
         {
-            self.sacks.remove(sack);
+            self.kept.remove(beyond.0 & !Beyond::KEPT);
         }
         self.contents.remove(id);
     }
@@ -215,9 +242,12 @@ impl Slab {
     #[inline]
     pub(crate) fn foresee(&self, id: ContentId) {
         if let Some(content) = self.contents.items.get(id as usize) {
-            prefetch_index(from_ref(&content.header), 0);
-            prefetch_index(from_ref(&content.body), 0);
+            prefetch_index(from_ref(content), 0);
         }
+    }
+    #[inline]
+    pub(crate) fn carries_data(&self, id: ContentId) -> bool {
+        matches!(self.content(id).body, Body::Data { .. })
     }
     #[inline]
     pub(crate) fn content(&self, id: ContentId) -> &Content {
@@ -236,6 +266,32 @@ mod tests {
     #[test]
     fn labels_and_contents_fit_their_cache_lines() {
         assert_eq!(size_of::<Label>(), 32);
-        assert!(size_of::<Content>() <= 72, "{}", size_of::<Content>());
+        assert_eq!(size_of::<Content>(), 64);
+    }
+
+    #[test]
+    fn acknowledgements_come_out_as_they_went_in() {
+        let mut sack = SackBlocks::default();
+        sack.push(7, 8, 9);
+        let windows =
+            [0, 1, (1 << 31) - 1, 1 << 31, u64::from(NIL), 1 << 40, (1 << 40) + 1, u64::MAX];
+        for (window, sack) in
+            windows.into_iter().flat_map(|w| [(w, sack), (w, SackBlocks::default())])
+        {
+            let window = Bytes::new(window);
+            let ack = Ack {
+                opens: false,
+                cumulative: 7,
+                window,
+                sack,
+                marked: true,
+                header: Header::None,
+            };
+            let mut slab = Slab::default();
+            let id = slab.insert_ack(&ack);
+            assert_eq!(slab.ack(id), Some(ack));
+            slab.remove(id);
+            assert_eq!(slab.kept.items.len(), slab.kept.free.len(), "nothing is left of {ack:?}");
+        }
     }
 }

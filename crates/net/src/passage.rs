@@ -88,12 +88,15 @@ impl Network {
         if self.is_followed(&label) {
             self.note_arrival(now, id, &label);
         }
-        let link = &mut self.links[id.index()];
+        // Found anew only where it has to be: a packet comes here at every hop.
+        let mut link = &mut self.links[id.index()];
         link.arrived += 1;
-        if link.is_rare() && !self.police(now, id, &label) {
-            return;
+        if link.is_rare() {
+            if !self.police(now, id, &label) {
+                return;
+            }
+            link = &mut self.links[id.index()];
         }
-        let link = &mut self.links[id.index()];
         if link.port != NO_PORT {
             let queue = link.port_queue();
             let port = &mut self.ports[link.port as usize];
@@ -214,7 +217,7 @@ impl Network {
     /// The port sees a packet off, and it is worked out when it arrives.
     #[inline(always)]
     fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) {
-        let link = &mut self.links[id.index()];
+        let mut link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
         if link.port != NO_PORT {
             let queue = link.port_queue();
@@ -226,10 +229,10 @@ impl Network {
                 *header = law.quantise(*header, size);
             }
         }
-        if self.is_followed(label) {
+        if label.content == self.followed.content {
             self.note_departure(now, id, label);
+            link = &mut self.links[id.index()];
         }
-        let link = &mut self.links[id.index()];
         let (left, busy) = match (&link.extra, link.per_byte) {
             (None, Some(per_byte)) => {
                 let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
@@ -237,10 +240,10 @@ impl Network {
             }
             _ => {
                 self.launch_rare(now, id, label);
-                self.links[id.index()].transmit(now, label.size)
+                link = &mut self.links[id.index()];
+                link.transmit(now, label.size)
             }
         };
-        let link = &mut self.links[id.index()];
         link.busy_until = left;
         link.busy += busy;
         link.sent_bytes += size.get();

@@ -5,7 +5,7 @@ use ratewire_laws::Header;
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::discipline::Verdict;
-use crate::link::{Active, Link, Tally};
+use crate::link::{Active, Link, RareTally, Tally};
 use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer;
@@ -15,10 +15,8 @@ impl Network {
     /// Whether the policer, if there is one, lets a packet come to the port.
     #[cold]
     pub(crate) fn police(&mut self, now: Time, id: LinkId, label: &Label) -> bool {
-        let link = &mut self.links[id.index()];
-        let Some(policer) = link.extra.as_deref_mut().and_then(|e| e.policer.as_mut()) else {
-            return true;
-        };
+        let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
+        let Some(policer) = &mut extra.policer else { return true };
         let header = self.packets.header_mut(label.content);
         let size = Bytes::new(u64::from(label.size));
         let verdict = policer.on_arrival(now, label.generation, size, header);
@@ -27,10 +25,10 @@ impl Network {
         }
         *self.clamps.entry(label.generation).or_default() += 1;
         if verdict == policer::Verdict::Corrected {
-            link.tally.corrected += 1;
+            extra.tally.corrected += 1;
             return true;
         }
-        link.tally.dropped_policed += 1;
+        extra.tally.dropped_policed += 1;
         self.discard(label.content);
         false
     }
@@ -88,13 +86,13 @@ impl Network {
         let packet_time = link.packet_time(label.size);
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
-            link.tally.dropped_down += 1;
+            extra.tally.dropped_down += 1;
             self.discard(label.content);
             return false;
         }
         let Active::Red(red) = &mut extra.discipline else { return true };
         let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
-        let passes = pass(&mut link.tally, label, verdict);
+        let passes = pass(&mut link.tally, &mut extra.tally, label, verdict);
         if !passes {
             self.discard(label.content);
         }
@@ -130,7 +128,7 @@ impl Network {
                 }
                 Active::DropTail => Verdict::Pass,
             };
-            if pass(&mut link.tally, label, verdict) {
+            if pass(&mut link.tally, &mut extra.tally, label, verdict) {
                 return true;
             }
             let content = label.content;
@@ -205,7 +203,7 @@ impl Network {
         link.row.pop_front();
         link.started -= 1;
         match head.fate {
-            Fate::Lost => link.tally.lost += 1,
+            Fate::Lost => link.note_lost(),
             Fate::Late => link.put_aside(head),
             Fate::Gone | Fate::Arrives => link.tally.gone -= 1,
         }
@@ -227,6 +225,19 @@ impl Network {
 }
 
 impl Link {
+    fn note_lost(&mut self) {
+        if let Some(extra) = self.extra.as_deref_mut() {
+            extra.tally.lost += 1;
+        }
+    }
+
+    /// So many packets were dropped because it is down.
+    pub(crate) fn note_dropped_down(&mut self, packets: u64) {
+        if let Some(extra) = self.extra.as_deref_mut() {
+            extra.tally.dropped_down += packets;
+        }
+    }
+
     /// A packet that is late has come to the far end, where it is not seen yet.
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
@@ -244,7 +255,12 @@ impl Link {
 }
 
 /// Carries out a discipline's verdict; returns whether the packet goes on.
-pub(crate) fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bool {
+pub(crate) fn pass(
+    tally: &mut Tally,
+    rare: &mut RareTally,
+    label: &mut Label,
+    verdict: Verdict,
+) -> bool {
     match verdict {
         Verdict::Pass => true,
         Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
@@ -253,7 +269,7 @@ pub(crate) fn pass(tally: &mut Tally, label: &mut Label, verdict: Verdict) -> bo
             true
         }
         Verdict::MarkOrDrop | Verdict::Drop => {
-            tally.dropped_early += 1;
+            rare.dropped_early += 1;
             false
         }
     }

@@ -1,5 +1,7 @@
 //! A flow's two ends on their hosts.
 
+use std::mem::offset_of;
+use std::ops::Range;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
@@ -187,13 +189,13 @@ impl Flow {
         self.sender.on_ack(now, ack);
     }
 
-    /// It is about to be needed.
+    /// A packet is about to arrive for it: at its receiver with data, else at its sender.
     #[inline]
-    fn foresee(&self) {
-        const LINE: usize = 64;
-        for line in 0..size_of::<Flow>() / LINE {
-            prefetch_index(from_ref(&self.forward), line * LINE / size_of::<RouteId>());
-        }
+    fn foresee(&self, is_data: bool) {
+        foresee_lines(0..offset_of!(Flow, passed), from_ref(&self.forward));
+        let (receiver, sender) = (offset_of!(Flow, receiver), offset_of!(Flow, sender));
+        let needed = if is_data { receiver..sender } else { sender..size_of::<Flow>() };
+        foresee_lines(needed, from_ref(&self.forward));
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
@@ -215,6 +217,15 @@ impl Flow {
         self.sampled_delivered = delivered;
         self.sampled_retransmitted = retransmitted;
         sample
+    }
+}
+
+/// Fetches the cache lines of a flow with these bytes, `start` being where the flow starts.
+#[inline]
+fn foresee_lines(bytes: Range<usize>, start: &[RouteId]) {
+    const LINE: usize = 64;
+    for line in bytes.start / LINE..bytes.end.div_ceil(LINE) {
+        prefetch_index(start, line * LINE / size_of::<RouteId>());
     }
 }
 
@@ -246,9 +257,9 @@ impl FlowTable {
     }
     /// A packet for the flow in this slot is about to arrive.
     #[inline]
-    pub(crate) fn foresee(&self, slot: u32) {
+    pub(crate) fn foresee(&self, slot: u32, is_data: bool) {
         if let Some(Some(flow)) = self.slots.get(slot as usize) {
-            flow.foresee();
+            flow.foresee(is_data);
         }
     }
     #[inline]
@@ -273,11 +284,28 @@ impl FlowTable {
 
 #[cfg(test)]
 mod tests {
+    use ratewire_laws::AnyPort;
+    use ratewire_net::spec::{LinkSpec, NodeSpec};
+
     use super::*;
+    use crate::outcome::{FlowOutcome, LinkOutcome};
+    use crate::routes::RouteInfo;
+    use crate::setup::FlowSpec;
 
     /// What a flow holds beside its packets; the acceptance is 2 KiB.
     #[test]
     fn a_flow_takes_less_than_two_kibibytes() {
         assert!(size_of::<Flow>() <= 1280, "{}", size_of::<Flow>());
+    }
+
+    /// What a flow with two hosts and four links of its own adds to a run's memory, beside names and packets
+    /// and the four links at work (net's tests know their size): a hundred thousand are to fit a GiB.
+    #[test]
+    fn a_flow_with_its_own_hosts_and_links_takes_less_than_five_kibibytes() {
+        let told = size_of::<FlowSpec>() + size_of::<FlowOutcome>();
+        let a_link = size_of::<LinkSpec>() + size_of::<AnyPort>() + size_of::<LinkOutcome>();
+        let a_host = size_of::<NodeSpec>() + size_of::<RouteInfo>();
+        let all = size_of::<Flow>() + told + 4 * a_link + 2 * a_host;
+        assert!(all < 5 * 1024, "{all}");
     }
 }

@@ -35,14 +35,11 @@ impl RouteInfo {
     }
 }
 
-/// The links of a route, and what they make of it.
-type Known = (Vec<LinkId>, RouteInfo);
-
 /// Routes by their ends; more than one where paths of equal cost exist.
 #[derive(Debug)]
 pub struct RouteTable {
     routing: Routing,
-    known: BTreeMap<(NodeId, NodeId), Vec<Known>>,
+    known: BTreeMap<(NodeId, NodeId), Vec<RouteInfo>>,
     /// Rate, delay and link-layer bytes per packet of each link.
     links: Vec<(Rate, Duration, Bytes)>,
 }
@@ -75,7 +72,7 @@ impl RouteTable {
         }
         let links = self.routing.path(from, to, flow).ok_or(SetupError::NoRoute(from, to))?;
         let known = self.known.entry((from, to)).or_default();
-        if let Some((_, info)) = known.iter().find(|(l, _)| *l == links) {
+        if let Some(info) = known.iter().find(|info| network.is_route(info.id, &links)) {
             return Ok(*info);
         }
         let of = |link: &LinkId| self.links[link.index()];
@@ -88,7 +85,9 @@ impl RouteTable {
             line_rate: of(&links[0]).0,
             first: links[0],
         };
-        known.push((links, info));
+        // Most pairs have one.
+        known.reserve_exact(1);
+        known.push(info);
         Ok(info)
     }
 }

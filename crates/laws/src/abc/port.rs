@@ -1,5 +1,7 @@
 //! The router's part.
 
+use alloc::boxed::Box;
+
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::meter::{Meter, float};
@@ -13,7 +15,8 @@ const FEWEST: Bytes = Bytes::new(15_000);
 /// ABC at one output queue.
 #[derive(Clone, Debug)]
 pub struct AbcPort {
-    meter: Meter,
+    /// In a place of its own: all ports take the room of the largest.
+    meter: Box<Meter>,
     /// `mu`, B/s.
     capacity: f64,
     capacity_is_set: bool,
@@ -34,7 +37,7 @@ impl AbcPort {
     pub(super) fn new(law: &Abc, link: &LinkContext) -> AbcPort {
         let fewest = link.rate.serial_time().map_or(Duration::ZERO, |time| time.of(FEWEST));
         AbcPort {
-            meter: Meter::new(law.window.max(fewest)),
+            meter: Box::new(Meter::new(law.window.max(fewest))),
             capacity: law.capacity.unwrap_or(link.rate).throughput().get(),
             capacity_is_set: law.capacity.is_some(),
             token: 0.0,

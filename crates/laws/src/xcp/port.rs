@@ -1,5 +1,7 @@
 //! The router's part: draft -03, section 4.2. Numbers in comments are the draft's line numbers.
 
+use alloc::boxed::Box;
+
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
@@ -7,25 +9,27 @@ use super::{QueueMeasure, RttZero, Xcp};
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
-/// XCP at one output queue.
+/// XCP at one output queue. What a packet touches lies in two cache lines: one as it arrives, one as it
+/// leaves.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct XcpPort {
-    sums: Sums,
-    allotment: Allotment,
-    estimator: QueueEstimator,
-    capacity: f64,
+    rtt_zero: RttZero,
     capacity_is_set: bool,
-    meter: Option<Meter>,
+    sums: Sums,
+    /// MAX_INTERVAL, in picoseconds.
+    max_rtt_ps: f64,
+    meter: Option<Box<Meter>>,
+    capacity: f64,
     alpha: f64,
     beta: f64,
     gamma: f64,
     avg_rtt: f64,
+    estimator: QueueEstimator,
+    allotment: Allotment,
     interval: f64,
     min_interval: f64,
-    /// MAX_INTERVAL, in picoseconds.
-    max_rtt_ps: f64,
     next_control: Time,
-    rtt_zero: RttZero,
 }
 
 /// What has arrived in this control interval. Times are summed in picoseconds, as packets carry
@@ -41,6 +45,7 @@ struct Sums {
 
 /// What may be given out and taken back in this control interval.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 struct Allotment {
     residue_pos: f64,
     residue_neg: f64,
@@ -56,15 +61,16 @@ struct Allotment {
 /// The persistent queue, on a timer of its own: the control interval would feed forward when the
 /// RTT grows (draft -03, 4.2.4).
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct QueueEstimator {
     measure: QueueMeasure,
+    allowed: f64,
+    next: Time,
     /// The estimate, in bytes.
     queue: f64,
     min: f64,
     sum: f64,
     samples: f64,
-    allowed: f64,
-    next: Time,
 }
 
 /// Measures at what rate the link sends: it does nothing else from one departure to the next where
@@ -98,7 +104,7 @@ impl XcpPort {
             },
             capacity: law.capacity.unwrap_or(link.rate).throughput().get(),
             capacity_is_set: law.capacity.is_some() || law.measure_capacity,
-            meter: law.measure_capacity.then(|| Meter::new(law.probe)),
+            meter: law.measure_capacity.then(|| Box::new(Meter::new(law.probe))),
             alpha: law.alpha,
             beta: law.beta,
             gamma: law.gamma,
@@ -327,5 +333,20 @@ impl XcpPort {
     }
     pub(super) fn residues(&self) -> (f64, f64) {
         (self.allotment.residue_pos, self.allotment.residue_neg)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::mem::offset_of;
+
+    use super::{Allotment, QueueEstimator, XcpPort};
+
+    #[test]
+    fn a_packet_touches_two_cache_lines() {
+        assert!(offset_of!(XcpPort, meter) + size_of::<usize>() <= 64, "one as it arrives");
+        let first = offset_of!(XcpPort, estimator) + offset_of!(QueueEstimator, min);
+        let last = offset_of!(XcpPort, allotment) + offset_of!(Allotment, cn);
+        assert_eq!((first, last / 64), (128, 2), "one as it leaves");
     }
 }

@@ -230,7 +230,7 @@ impl Network {
             }
             Active::DropTail => Verdict::Pass,
         };
-        let passes = pass(&mut link.tally, label, verdict);
+        let passes = pass(&mut link.tally, &mut extra.tally, label, verdict);
         if !passes {
             self.discard(label.content);
         }
@@ -274,7 +274,7 @@ impl Network {
         let drained = self.fabric.switches[node].switch.drain(output);
         for (place, held) in drained {
             let link = &mut self.links[id.index()];
-            link.tally.dropped_down += 1;
+            link.note_dropped_down(1);
             link.held -= 1;
             if let Some(outlet) = link.outlet_mut() {
                 outlet.forget_bursts();

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::Time;
 
+use super::RareTally;
 use super::loss::LossState;
 use crate::discipline::{CoDel, Red};
 use crate::packet::Label;
@@ -39,6 +40,7 @@ pub(crate) struct Extra {
     /// Packets that are late, in the order in which they will arrive.
     pub(crate) late: VecDeque<Label>,
     pub(crate) policer: Option<Box<Policer>>,
+    pub(crate) tally: RareTally,
 }
 
 #[derive(Debug)]
@@ -72,6 +74,7 @@ impl Extra {
             reorder: None,
             late: VecDeque::new(),
             policer: None,
+            tally: RareTally::default(),
         }
     }
 }

@@ -12,14 +12,26 @@ pub(crate) struct Tally {
     pub(crate) peak_packets_run: u32,
     pub(crate) peak_bytes_run: u64,
     pub(crate) dropped_full: u64,
+    pub(crate) marked: u64,
+    /// Places in the row of packets dropped from its middle.
+    pub(crate) gone: u32,
+}
+
+/// Counters that only links with [`Extra`](super::Extra) have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RareTally {
     pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
     pub(crate) dropped_policed: u64,
     pub(crate) lost: u64,
-    pub(crate) marked: u64,
     pub(crate) corrected: u64,
-    /// Places in the row of packets dropped from its middle.
-    pub(crate) gone: u32,
+}
+
+impl RareTally {
+    /// Packets dropped or lost.
+    pub(crate) fn drops(&self) -> u64 {
+        self.dropped_early + self.dropped_down + self.dropped_policed + self.lost
+    }
 }
 
 /// A link as it stands: counters since the start, and what waits.

@@ -1,7 +1,7 @@
 //! What is observed while a run goes on, and what it comes to.
 
 use ratewire_net::spec::LinkId;
-use ratewire_units::{Bytes, Duration};
+use ratewire_units::Bytes;
 
 use super::Simulation;
 use crate::error::RunError;
@@ -29,9 +29,11 @@ impl<R: Recorder> Simulation<'_, R> {
                 self.recorder.flow_sample(&sample);
             }
         }
-        for i in 0..self.sampled.len() {
-            let link = self.sampled[i];
-            self.sample_link(link, interval);
+        for (link, before) in &mut self.sampled {
+            let seen = self.network.observe(self.now, *link, &mut self.wheel);
+            let sample = LinkSample::of(*link, before, &seen, self.now, interval);
+            self.recorder.link_sample(&sample);
+            *before = seen;
         }
         if let Some(overlay) = &mut self.overlay {
             let recorder = &mut *self.recorder;
@@ -40,13 +42,6 @@ impl<R: Recorder> Simulation<'_, R> {
         if self.setup.follow.in_turn {
             self.follow_next();
         }
-    }
-
-    pub(super) fn sample_link(&mut self, link: LinkId, interval: Duration) {
-        let seen = self.network.observe(self.now, link, &mut self.wheel);
-        let before = &mut self.link_before[link.index()];
-        self.recorder.link_sample(&LinkSample::of(link, before, &seen, self.now, interval));
-        *before = seen;
     }
 
     pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
@@ -65,7 +60,7 @@ impl<R: Recorder> Simulation<'_, R> {
             flow.clamps = self.network.clamps(flow.flow.0);
             flow.delivered = flow.delivered.saturating_sub(self.junctions.skipped(flow.flow.0));
         }
-        let mut links = Vec::new();
+        let mut links = Vec::with_capacity(self.setup.network.links.len());
         for i in 0..self.setup.network.links.len() as u32 {
             links.push(self.settle_link(LinkId(i)));
         }

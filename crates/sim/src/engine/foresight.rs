@@ -14,7 +14,7 @@ const AHEAD: usize = 16;
 /// Events between two looks at the same one.
 const STEP: usize = 4;
 
-/// The events to come, each looked at three times as it comes nearer.
+/// The events to come, each looked at four times as it comes nearer.
 #[derive(Debug)]
 pub(super) struct Foresight {
     seen: [u32; AHEAD],
@@ -54,8 +54,13 @@ impl Foresight {
         if let Some(link) = self.link_seen(STEP) {
             network.foresee_head(link);
         }
-        if let Some(flow) = self.link_seen(2 * STEP).and_then(|l| network.foresee_delivery(l)) {
-            flows.foresee(flow);
+        if let Some(link) = self.link_seen(2 * STEP) {
+            network.foresee_delivery(link);
+        }
+        if let Some((flow, is_data)) =
+            self.link_seen(3 * STEP).and_then(|l| network.foresee_arrival(l))
+        {
+            flows.foresee(flow, is_data);
         }
         self.count = self.count.wrapping_add(1);
     }

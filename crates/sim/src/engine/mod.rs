@@ -3,14 +3,14 @@
 mod books;
 mod follow;
 mod foresight;
+mod hosts;
 mod lifecycle;
 mod overlay;
 mod sockets;
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Body, Ecn, Label, Network, Observation, Scheduler};
-use ratewire_transport::Reply;
-use ratewire_units::{Bytes, Time};
+use ratewire_net::{Network, Observation, Scheduler};
+use ratewire_units::Time;
 
 use crate::SetupError;
 use crate::ensemble::Junctions;
@@ -18,7 +18,6 @@ use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
 use crate::overlay::Running;
-use crate::record::Fate;
 use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
 use crate::routes::RouteTable;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
@@ -74,6 +73,14 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
     simulation.finish()
 }
 
+/// The links to sample, of which nothing was seen yet.
+fn sampled_links(setup: &Setup) -> Vec<(LinkId, Observation)> {
+    let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
+    let listed = setup.sampled_links.clone().unwrap_or_else(all_links);
+    let sampled = listed.into_iter().filter(|_| setup.sample_interval.is_some());
+    sampled.map(|link| (link, Observation::default())).collect()
+}
+
 pub(crate) struct Simulation<'a, R> {
     pub(crate) setup: &'a Setup,
     recorder: &'a mut R,
@@ -92,11 +99,11 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) junctions: Junctions,
     pub(crate) outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
-    sampled: Vec<LinkId>,
+    /// The links that are sampled, as they last were.
+    sampled: Vec<(LinkId, Observation)>,
     last_sample: Time,
     /// What flows that have ended did since the last sample.
     ended: Vec<FlowSample>,
-    link_before: Vec<Observation>,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
@@ -111,7 +118,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
         let told = setup.captured_links.iter().chain(&setup.watched_links);
         told.for_each(|link| network.capture(*link));
-        let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
         let mut simulation = Simulation {
             setup,
             recorder,
@@ -128,10 +134,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             junctions: Junctions::new(setup),
             outcomes: Vec::with_capacity(setup.flows.len()),
             traffic: Vec::new(),
-            sampled: setup.sampled_links.clone().unwrap_or_else(all_links),
+            sampled: sampled_links(setup),
             last_sample: Time::ZERO,
             ended: Vec::new(),
-            link_before: vec![Observation::default(); setup.network.links.len()],
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
@@ -276,172 +281,6 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         for frame in self.network.take_frames(self.now) {
             self.recorder.frame(&frame);
         }
-    }
-
-    /// A packet has arrived at the host it was for.
-    #[inline]
-    fn deliver(&mut self, label: &Label) {
-        let now = self.now;
-        self.packets.delivered += 1;
-        let slot = label.flow;
-        if self.junctions.has(label.generation) && self.relay(label) {
-            return;
-        }
-        let Some(flow) = self.flows.get(slot, label.generation) else {
-            let is_data = matches!(self.network.content(label).body, Body::Data { .. });
-            self.data_packets += u64::from(is_data);
-            self.network.remove(label);
-            return;
-        };
-        let content = self.network.content(label);
-        match content.body {
-            Body::Ack { .. } => {
-                if let Some(mut ack) = self.network.ack(label) {
-                    flow.on_ack(now, &mut ack, self.setup);
-                    if self.network.is_followed(label) {
-                        self.tell_followed(Fate::Acknowledged(now, ack.header));
-                    }
-                }
-                self.network.remove(label);
-                self.pump(slot);
-            }
-            Body::Data { offset, payload } => {
-                self.data_packets += 1;
-                let marked = label.ecn == Ecn::Marked;
-                let payload = Bytes::new(u64::from(payload));
-                if flow.receiver.answers_first(marked) {
-                    self.acknowledge_waiting(slot);
-                }
-                let Some(flow) = self.flows.at(slot) else { return };
-                let content = self.network.content(label);
-                let reply = flow.receiver.on_data(now, offset, payload, &content.header, marked);
-                if flow.receiver.delivered().get() >= flow.end && !flow.completed {
-                    self.complete(slot);
-                }
-                match reply {
-                    Reply::Now => self.acknowledge(slot, label),
-                    Reply::Later => {
-                        if self.network.is_followed(label) {
-                            self.tell_followed(Fate::AcknowledgedLater);
-                        }
-                        self.network.remove(label);
-                        self.arm(slot);
-                    }
-                }
-            }
-            Body::Open => {
-                let mut ack = flow.receiver.open(now, &content.header);
-                let address = flow.back(slot, &mut ack, self.setup);
-                self.packets.sent += 1;
-                self.network.answer(now, label, &address, &ack, &mut self.wheel);
-            }
-            // Modelled hosts send no real packets.
-            Body::Kept(_) => self.network.remove(label),
-        }
-    }
-
-    /// Acknowledges what has been waiting for it.
-    #[cold]
-    fn acknowledge_waiting(&mut self, slot: u32) {
-        let Some(flow) = self.flows.at(slot) else { return };
-        let mut ack = flow.receiver.acknowledge(self.now);
-        let address = flow.back(slot, &mut ack, self.setup);
-        self.packets.sent += 1;
-        self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
-    }
-
-    /// Sends the packet that has arrived back as its acknowledgement.
-    #[inline]
-    fn acknowledge(&mut self, slot: u32, label: &Label) {
-        let Some(flow) = self.flows.at(slot) else { return };
-        let mut ack = flow.receiver.acknowledge(self.now);
-        let address = flow.back(slot, &mut ack, self.setup);
-        let waits = flow.receiver.deadline() != Time::NEVER;
-        self.packets.sent += 1;
-        self.network.answer(self.now, label, &address, &ack, &mut self.wheel);
-        if waits {
-            self.arm(slot);
-        }
-    }
-
-    /// Sends what the sender may send now, and notes when it wants to be called.
-    #[inline]
-    pub(crate) fn pump(&mut self, slot: u32) {
-        if self.send_some(slot, u64::MAX) {
-            self.wait_for_room(slot);
-        }
-        self.after_sending(slot);
-    }
-
-    /// Sends up to so many packets; says whether the socket is to wait for room in its host's queue.
-    #[inline]
-    fn send_some(&mut self, slot: u32, most: u64) -> bool {
-        let Some(flow) = self.flows.at(slot) else { return false };
-        flow.blocked = false;
-        let mut left = most;
-        loop {
-            if flow.waits_for_room
-                && (left == 0 || !self.network.admits(flow.own_link, flow.packet_size))
-            {
-                return true;
-            }
-            let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) else {
-                return false;
-            };
-            left -= 1;
-            self.packets.sent += 1;
-            let address = flow.out(slot, &mut segment, self.setup);
-            if slot == self.following.slot && segment.payload > Bytes::ZERO {
-                self.following.start(self.now, flow.id, address.size);
-                self.network.send_followed(self.now, &address, &segment, &mut self.wheel);
-                continue;
-            }
-            self.network.send(self.now, &address, &segment, &mut self.wheel);
-        }
-    }
-
-    #[inline]
-    fn after_sending(&mut self, slot: u32) {
-        let Some(flow) = self.flows.at(slot) else { return };
-        if flow.end == u64::MAX {
-            flow.end = flow.sender.stream_end().unwrap_or(u64::MAX);
-        }
-        if flow.sender.is_done() {
-            self.retire(slot);
-        } else {
-            self.arm(slot);
-        }
-    }
-
-    #[inline]
-    fn arm(&mut self, slot: u32) {
-        let Some(flow) = self.flows.at(slot) else { return };
-        // What has found no room does not wait for its pace, or for its application.
-        let sender = if flow.blocked { flow.sender.timer() } else { flow.sender.deadline() };
-        let due = sender.min(flow.receiver.deadline());
-        if due < flow.timer_at {
-            flow.timer_at = due;
-            self.wheel.push(due, FLOW_TIMER | slot);
-        }
-    }
-
-    fn flow_timer(&mut self, slot: u32) {
-        let now = self.now;
-        let Some(flow) = self.flows.at(slot) else { return };
-        if flow.timer_at != now {
-            return;
-        }
-        flow.timer_at = Time::NEVER;
-        if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
-            self.acknowledge_waiting(slot);
-        }
-        let Some(flow) = self.flows.at(slot) else { return };
-        if let Some(mut segment) = flow.sender.on_timer(now) {
-            self.packets.sent += 1;
-            let address = flow.out(slot, &mut segment, self.setup);
-            self.network.send(now, &address, &segment, &mut self.wheel);
-        }
-        self.pump(slot);
     }
 
     #[cold]

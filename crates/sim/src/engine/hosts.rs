@@ -1,0 +1,176 @@
+//! What hosts do with packets, and when.
+
+use ratewire_net::{Body, Ecn, Label};
+use ratewire_transport::Reply;
+use ratewire_units::{Bytes, Time};
+
+use super::{FLOW_TIMER, Simulation};
+use crate::record::{Fate, Recorder};
+
+impl<R: Recorder> Simulation<'_, R> {
+    /// A packet has arrived at the host it was for.
+    #[inline]
+    pub(super) fn deliver(&mut self, label: &Label) {
+        let now = self.now;
+        self.packets.delivered += 1;
+        let slot = label.flow;
+        if self.junctions.has(label.generation) && self.relay(label) {
+            return;
+        }
+        let Some(flow) = self.flows.get(slot, label.generation) else {
+            let is_data = matches!(self.network.content(label).body, Body::Data { .. });
+            self.data_packets += u64::from(is_data);
+            self.network.remove(label);
+            return;
+        };
+        let content = self.network.content(label);
+        match content.body {
+            Body::Ack { .. } => {
+                if let Some(mut ack) = self.network.ack(label) {
+                    flow.on_ack(now, &mut ack, self.setup);
+                    if self.network.is_followed(label) {
+                        self.tell_followed(Fate::Acknowledged(now, ack.header));
+                    }
+                }
+                self.network.remove(label);
+                self.pump(slot);
+            }
+            Body::Data { offset, payload } => {
+                self.data_packets += 1;
+                let marked = label.ecn == Ecn::Marked;
+                let payload = Bytes::new(u64::from(payload));
+                if flow.receiver.answers_first(marked) {
+                    self.acknowledge_waiting(slot);
+                }
+                let Some(flow) = self.flows.at(slot) else { return };
+                let content = self.network.content(label);
+                let reply = flow.receiver.on_data(now, offset, payload, &content.header, marked);
+                if flow.receiver.delivered().get() >= flow.end && !flow.completed {
+                    self.complete(slot);
+                }
+                match reply {
+                    Reply::Now => self.acknowledge(slot, label),
+                    Reply::Later => {
+                        if self.network.is_followed(label) {
+                            self.tell_followed(Fate::AcknowledgedLater);
+                        }
+                        self.network.remove(label);
+                        self.arm(slot);
+                    }
+                }
+            }
+            Body::Open => {
+                let mut ack = flow.receiver.open(now, &content.header);
+                let address = flow.back(slot, &mut ack, self.setup);
+                self.packets.sent += 1;
+                self.network.answer(now, label, &address, &ack, &mut self.wheel);
+            }
+            // Modelled hosts send no real packets.
+            Body::Kept(_) => self.network.remove(label),
+        }
+    }
+
+    /// Acknowledges what has been waiting for it.
+    #[cold]
+    fn acknowledge_waiting(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        let mut ack = flow.receiver.acknowledge(self.now);
+        let address = flow.back(slot, &mut ack, self.setup);
+        self.packets.sent += 1;
+        self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
+    }
+
+    /// Sends the packet that has arrived back as its acknowledgement.
+    #[inline]
+    fn acknowledge(&mut self, slot: u32, label: &Label) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        let mut ack = flow.receiver.acknowledge(self.now);
+        let address = flow.back(slot, &mut ack, self.setup);
+        let waits = flow.receiver.deadline() != Time::NEVER;
+        self.packets.sent += 1;
+        self.network.answer(self.now, label, &address, &ack, &mut self.wheel);
+        if waits {
+            self.arm(slot);
+        }
+    }
+
+    /// Sends what the sender may send now, and notes when it wants to be called.
+    #[inline]
+    pub(crate) fn pump(&mut self, slot: u32) {
+        if self.send_some(slot, u64::MAX) {
+            self.wait_for_room(slot);
+        }
+        self.after_sending(slot);
+    }
+
+    /// Sends up to so many packets; says whether the socket is to wait for room in its host's queue.
+    #[inline]
+    pub(super) fn send_some(&mut self, slot: u32, most: u64) -> bool {
+        let Some(flow) = self.flows.at(slot) else { return false };
+        flow.blocked = false;
+        let mut left = most;
+        loop {
+            if flow.waits_for_room
+                && (left == 0 || !self.network.admits(flow.own_link, flow.packet_size))
+            {
+                return true;
+            }
+            let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) else {
+                return false;
+            };
+            left -= 1;
+            self.packets.sent += 1;
+            let address = flow.out(slot, &mut segment, self.setup);
+            if slot == self.following.slot && segment.payload > Bytes::ZERO {
+                self.following.start(self.now, flow.id, address.size);
+                self.network.send_followed(self.now, &address, &segment, &mut self.wheel);
+                continue;
+            }
+            self.network.send(self.now, &address, &segment, &mut self.wheel);
+        }
+    }
+
+    #[inline]
+    pub(super) fn after_sending(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        if flow.end == u64::MAX {
+            flow.end = flow.sender.stream_end().unwrap_or(u64::MAX);
+        }
+        if flow.sender.is_done() {
+            self.retire(slot);
+        } else {
+            self.arm(slot);
+        }
+    }
+
+    #[inline]
+    fn arm(&mut self, slot: u32) {
+        let Some(flow) = self.flows.at(slot) else { return };
+        // What has found no room does not wait for its pace, or for its application.
+        let sender = if flow.blocked { flow.sender.timer() } else { flow.sender.deadline() };
+        let due = sender.min(flow.receiver.deadline());
+        if due < flow.timer_at {
+            flow.timer_at = due;
+            self.wheel.push(due, FLOW_TIMER | slot);
+        }
+    }
+
+    pub(super) fn flow_timer(&mut self, slot: u32) {
+        let now = self.now;
+        let Some(flow) = self.flows.at(slot) else { return };
+        if flow.timer_at != now {
+            return;
+        }
+        flow.timer_at = Time::NEVER;
+        if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
+            self.acknowledge_waiting(slot);
+        }
+        let Some(flow) = self.flows.at(slot) else { return };
+        if let Some(mut segment) = flow.sender.on_timer(now) {
+            self.packets.sent += 1;
+            let address = flow.out(slot, &mut segment, self.setup);
+            self.network.send(now, &address, &segment, &mut self.wheel);
+        }
+        self.pump(slot);
+    }
+}
