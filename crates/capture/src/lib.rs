@@ -55,9 +55,9 @@
 //! PAUSE (802.3 annex 31B) and priority-based flow control (802.1Qbb), whole: 64 bytes with the check
 //! sequence, as [`ratewire_backpressure::frames`] has them, which Wireshark shows as MAC control
 //! (`macc`). The destination is 01-80-C2-00-00-01, the source 02-00-00-x-y-z: the low 24 bits of the index
-//! of the node that pauses. Without capturing the way back too one sees what pauses a link beside its
-//! packets. The maps by which queues of single flows are paused (BFC) have no standard frame and are not
-//! written.
+//! of the node that pauses. One sees what pauses a link beside its packets; the way back need not be
+//! captured for that. The maps by which queues of single flows are paused (BFC) have no standard frame and
+//! are not written.
 //!
 //! # Sizes
 //! The original length and the IPv4 total length are the simulated network-layer size wherever these
