@@ -31,7 +31,7 @@ const BATCH: usize = 8_192;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file itself: a full disk, a closed pipe, or a broken schema.
-    #[error("cannot write the Parquet file: {0}")]
+    #[error(transparent)]
     Parquet(#[from] ParquetError),
     /// Columns that do not fit the schema.
     #[error("cannot lay out the columns: {0}")]
