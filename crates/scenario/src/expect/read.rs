@@ -75,7 +75,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         info.name,
         "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
     );
-    let during = if whole_run { Some(None) } else { during(section, named, edges) };
+    let during = if whole_run { Ok(None) } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
         rate: Rate::ZERO,
@@ -101,7 +101,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     Some(Expectation {
         metric: info.name,
         target: target?,
-        during: during?,
+        during: during.ok()?,
         bound: bound?,
         laws,
         basis,
@@ -112,14 +112,17 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     })
 }
 
-/// Within which times it is measured, `Some(None)` for the whole run; `None` if it cannot be.
+/// An expectation is left out; why has been told.
+struct LeftOut;
+
+/// Within which times it is measured; `None` for the whole run.
 fn during(
     section: &Section<'_>,
     named: &Named<'_>,
     edges: &mut Edges,
-) -> Option<Option<(Time, Time)>> {
+) -> Result<Option<(Time, Time)>, LeftOut> {
     let context = section.context;
-    let Some(text) = section.text("during") else { return Some(None) };
+    let Some(text) = section.text("during") else { return Ok(None) };
     let times = text
         .value
         .split_once("..")
@@ -128,36 +131,36 @@ fn during(
         Some((Ok(from), Ok(to))) => (from, to),
         Some((Err(e), _) | (_, Err(e))) => {
             context.error(text.span, format!("`during`: {e}")).help("for example \"5 s .. 30 s\"");
-            return None;
+            return Err(LeftOut);
         }
         None => {
             context
                 .error(text.span, format!("`during` cannot be {:?}", text.value))
                 .help("allowed: two times such as \"5 s .. 30 s\"");
-            return None;
+            return Err(LeftOut);
         }
     };
     if from >= to {
         context
             .error(text.span, "`during` ends before it begins")
             .help("for example \"5 s .. 30 s\"");
-        return None;
+        return Err(LeftOut);
     }
     if to > named.duration && named.another_duration {
         context
             .warning(text.span, format!("left out: at {to} the run has ended"))
             .help(format!("`--set duration` ends it at {}", named.duration));
-        return None;
+        return Err(LeftOut);
     }
     if to > named.duration {
         context
             .error(text.span, format!("at {to} the run has ended"))
             .help(format!("its duration is {}", named.duration));
-        return None;
+        return Err(LeftOut);
     }
     edges.push((text.map(|_| from), "`during`"));
     edges.push((text.map(|_| to), "`during`"));
-    Some(Some((Time::ZERO + from, Time::ZERO + to)))
+    Ok(Some((Time::ZERO + from, Time::ZERO + to)))
 }
 
 fn link(
