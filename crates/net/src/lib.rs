@@ -23,5 +23,5 @@ mod trail;
 pub use fabric::{CapturedFrame, Deadlock};
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
-pub use packet::{Body, Content, Ecn, Label};
+pub use packet::{Beyond, Body, Content, Ecn, Label};
 pub use trail::{Held, Hop, Trail};

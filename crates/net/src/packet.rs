@@ -88,7 +88,7 @@ pub enum Body {
 }
 
 /// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it mostly is, or
-/// the place where the slab keeps both.
+/// the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has them in the open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond(u32);
 
