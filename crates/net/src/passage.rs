@@ -229,7 +229,7 @@ impl Network {
                 *header = law.quantise(*header, size);
             }
         }
-        if label.content == self.followed.content {
+        if self.followed.is(label.content) {
             self.note_departure(now, id, label);
             link = &mut self.links[id.index()];
         }

@@ -73,6 +73,14 @@ impl Default for Followed {
     }
 }
 
+impl Followed {
+    /// Whether this is the packet.
+    #[inline]
+    pub(crate) fn is(&self, content: ContentId) -> bool {
+        self.content == content
+    }
+}
+
 /// Where a followed packet, and then its acknowledgement, went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail {
@@ -86,7 +94,7 @@ impl Network {
     /// Whether this is the packet that is followed.
     #[inline]
     pub fn is_followed(&self, label: &Label) -> bool {
-        label.content == self.followed.content
+        self.followed.is(label.content)
     }
 
     /// Whether a packet that is followed is on its way.
@@ -176,7 +184,7 @@ impl Network {
 
     /// A packet is dropped or lost.
     pub(crate) fn discard(&mut self, content: ContentId) {
-        if content == self.followed.content {
+        if self.followed.is(content) {
             self.followed.content = NIL;
         }
         if let Body::Kept(number) = self.packets.content(content).body {
