@@ -180,9 +180,7 @@ impl<'a> PacketFile<'a> {
     }
 
     fn frame(&mut self, seen: &CapturedFrame) {
-        let captured = &self.setup.captured_links;
-        let is_kept = captured.contains(&seen.link) || captured.contains(&seen.pauses);
-        if is_kept && self.failed.is_none() {
+        if self.failed.is_none() {
             self.failed = self.capture.frame(seen).err();
         }
     }

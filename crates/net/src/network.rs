@@ -137,9 +137,13 @@ impl Network {
     }
 
     /// From now on, notes the packets that reach the far end of a link.
-    pub fn capture(&mut self, id: LinkId) {
-        let seed = self.seed;
-        self.links[id.index()].extra_mut(u64::from(id.0), seed).captured = true;
+    pub fn watch(&mut self, id: LinkId) {
+        self.links[id.index()].extra_mut(u64::from(id.0), self.seed).watched = true;
+    }
+    /// From now on, notes the frames that a link carries or obeys, to be taken with
+    /// [`Network::take_frames`] every now and then.
+    pub fn tap(&mut self, id: LinkId) {
+        self.links[id.index()].extra_mut(u64::from(id.0), self.seed).tapped = true;
     }
     /// Whether there is something to be taken since this was last asked.
     #[inline]

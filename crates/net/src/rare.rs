@@ -215,7 +215,7 @@ impl Network {
     }
 
     fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
-        if self.links[id.index()].extra.as_ref().is_some_and(|e| e.captured) {
+        if self.links[id.index()].extra.as_ref().is_some_and(|e| e.watched) {
             let content = *self.packets.content(label.content);
             let ack = self.packets.ack(label.content);
             self.has_news = true;

@@ -26,7 +26,8 @@ pub trait Recorder {
     /// A packet has reached the far end of a captured link.
     fn packet(&mut self, _seen: &PacketSeen) {}
     /// A frame that pauses a link has come by a captured link, or to the start of one. Told when the next
-    /// packet is, or at the end: in order of time among packets, but not among samples.
+    /// packet is or before the next call of [`Recorder::progress`], and at the end: in order of time among
+    /// packets, but not among samples.
     fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged, or lost.
     fn followed(&mut self, _followed: &Followed) {}

@@ -46,7 +46,7 @@ pub(crate) struct Fabric {
     deadlock: Option<Deadlock>,
     /// Links whose hosts' sockets may go on.
     roomy: Vec<LinkId>,
-    /// Frames on their way, of captured links.
+    /// Frames not yet taken, of tapped links.
     tapped: Vec<tap::Tapped>,
 }
 

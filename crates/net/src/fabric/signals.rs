@@ -132,7 +132,7 @@ impl Network {
         let mut waiting = outlet.told.iter_mut().filter(|told| told.starts > now);
         let corrected = waiting.find_map(|told| told.what.takes_in(what).then_some(*told));
         if let Some(told) = corrected {
-            return self.retap(to, &told);
+            return self.change_frame(to, &told);
         }
         let Some(spec) = self.buffer(to).map(|buffer| &buffer.spec) else { return };
         let (back, reaction) = (spec.back, spec.reaction);
@@ -156,7 +156,7 @@ impl Network {
         let obeyed = (arrives + reaction).max(before);
         let told = Told { starts, obeyed, what };
         outlet.told.push_back(told);
-        self.tap(obeyed - reaction, back, to, &told);
+        self.note_frame(obeyed - reaction, back, to, &told);
         self.call_at(obeyed, to, scheduler);
     }
 

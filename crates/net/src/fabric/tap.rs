@@ -1,4 +1,4 @@
-//! Frames that captured links obey or carry, for a file of packets.
+//! Frames that tapped links obey or carry, for a file of packets.
 
 use ratewire_backpressure::frames::Control;
 use ratewire_units::Time;
@@ -28,7 +28,7 @@ pub(crate) struct Tapped {
 }
 
 impl Network {
-    /// The frames that have arrived by now on captured links, or at the starts of captured links, since
+    /// The frames that have arrived by now on tapped links, or at the starts of tapped links, since
     /// this was last asked; in order.
     ///
     /// They cause no events of their own, which would be others than those of a run without capture.
@@ -40,11 +40,11 @@ impl Network {
     }
 
     /// A frame is to be sent.
-    pub(super) fn tap(&mut self, at: Time, link: LinkId, pauses: LinkId, told: &Told) {
-        let is_captured =
-            |id: LinkId| self.links[id.index()].extra.as_ref().is_some_and(|extra| extra.captured);
+    pub(super) fn note_frame(&mut self, at: Time, link: LinkId, pauses: LinkId, told: &Told) {
+        let is_tapped =
+            |id: LinkId| self.links[id.index()].extra.as_ref().is_some_and(|extra| extra.tapped);
         if let What::Frame(control) = told.what
-            && (is_captured(link) || is_captured(pauses))
+            && (is_tapped(link) || is_tapped(pauses))
         {
             let frame = CapturedFrame { at, link, pauses, control };
             self.fabric.tapped.push(Tapped { starts: told.starts, frame });
@@ -52,7 +52,7 @@ impl Network {
     }
 
     /// A frame that waits says something else.
-    pub(super) fn retap(&mut self, pauses: LinkId, told: &Told) {
+    pub(super) fn change_frame(&mut self, pauses: LinkId, told: &Told) {
         let What::Frame(control) = told.what else { return };
         let mut tapped = self.fabric.tapped.iter_mut();
         let waits =

@@ -23,7 +23,9 @@ pub(crate) struct Extra {
     pub(crate) medium: Option<MediumId>,
     pub(crate) down: bool,
     /// Packets that reach the far end are noted.
-    pub(crate) captured: bool,
+    pub(crate) watched: bool,
+    /// Frames that it carries or obeys are noted.
+    pub(crate) tapped: bool,
     /// Bytes of the packet being sent that were left when the rate fell to zero.
     pub(crate) stalled: Option<f64>,
     pub(crate) random: Xoshiro256PlusPlus,
@@ -63,7 +65,8 @@ impl Extra {
             trace: None,
             medium: None,
             down: false,
-            captured: false,
+            watched: false,
+            tapped: false,
             stalled: None,
             random: stream(seed, "link", index),
             last_turn: 0,

@@ -117,7 +117,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
         let told = setup.captured_links.iter().chain(&setup.watched_links);
-        told.for_each(|link| network.capture(*link));
+        told.for_each(|link| network.watch(*link));
+        setup.captured_links.iter().for_each(|link| network.tap(*link));
         let mut simulation = Simulation {
             setup,
             recorder,
@@ -254,6 +255,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 }
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {
+                // With no packet to tell them with, they would wait until the end.
+                self.tell_frames();
                 self.recorder.progress(at);
             }
         }

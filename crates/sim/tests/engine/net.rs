@@ -1,6 +1,7 @@
 //! Builds small networks and writes down what a run tells.
 
 use ratewire_laws::AnyLaw;
+use ratewire_net::CapturedFrame;
 use ratewire_net::spec::*;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::*;
@@ -161,7 +162,9 @@ pub struct Log {
     pub links: Vec<LinkSample>,
     pub completed: Vec<FlowCompleted>,
     pub packets: u64,
+    pub frames: u64,
     pub followed: Vec<Followed>,
+    progress: Time,
 }
 
 impl Log {
@@ -193,8 +196,16 @@ impl Recorder for Log {
         self.note(seen);
         self.packets += 1;
     }
+    fn frame(&mut self, seen: &CapturedFrame) {
+        self.note(seen);
+        assert!(seen.at >= self.progress, "told too late: {seen:?} after {}", self.progress);
+        self.frames += 1;
+    }
     fn followed(&mut self, followed: &Followed) {
         self.note(followed);
         self.followed.push(followed.clone());
+    }
+    fn progress(&mut self, now: Time) {
+        self.progress = now;
     }
 }

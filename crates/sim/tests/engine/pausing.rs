@@ -99,6 +99,25 @@ fn capturing_pauses_does_not_change_the_outcome() {
     assert_eq!(net.setup.frame_links(), [LinkId(3)].into());
 }
 
+/// Acknowledgements go another way, so that no packet comes by the captured link.
+#[test]
+fn frames_do_not_wait_for_packets_to_be_told() {
+    let mut net = test_bed("noq", 1, true).seconds(5.0);
+    net.nodes(1);
+    net.cable(1, 3, MBPS(1000), Duration::from_micros(1));
+    net.cable(3, 0, MBPS(1000), Duration::from_micros(1));
+    net.setup.paths.push([2, 1, 3, 0].map(NodeId).to_vec());
+    send(&mut net, 0, 2);
+    net.setup.captured_links = vec![LinkId(1)];
+    let (outcome, log) = net.log();
+    assert!(outcome.events > 3 << 16 && log.frames > 1000, "{} frames", log.frames);
+    assert_eq!(log.packets, 0);
+    net.setup.captured_links = Vec::new();
+    net.setup.watched_links = vec![LinkId(0)];
+    let (_, log) = net.log();
+    assert!(log.packets > 1000 && log.frames == 0, "a watched link's frames are of no use");
+}
+
 /// NoQ in safe mode is NewReno where its own link is not paused, to the packet.
 #[test]
 fn safe_mode_is_newreno_on_other_paths() {
