@@ -247,8 +247,8 @@ impl Collector {
 
     /// Takes a sample of the overlay.
     pub fn overlay(&mut self, s: &OverlaySample) {
-        let interval = s.groups.first().map_or(Duration::ZERO, |group| group.interval);
-        let (points, base) = (self.limits.points, self.base(interval));
+        let (at, dt) = (s.at, s.interval);
+        let (points, base) = (self.limits.points, self.base(dt));
         let most = self.limits.flows;
         let some =
             |n: usize| vec![Series::new(Kind::Mean, points).starting_from(base); n.min(most)];
@@ -258,12 +258,12 @@ impl Collector {
             price: some(s.connections.len()),
         });
         for (series, group) in series.sent_bps.iter_mut().zip(&s.groups) {
-            series.push(group.at, group.interval, group.sent.bps());
+            series.push(at, dt, group.sent.bps());
         }
         let own = series.waiting.iter_mut().zip(&mut series.price);
         for ((waiting, price), connection) in own.zip(&s.connections) {
-            waiting.push(connection.at, connection.interval, connection.waiting_mean);
-            price.push(connection.at, connection.interval, connection.price);
+            waiting.push(at, dt, connection.waiting_mean);
+            price.push(at, dt, connection.price);
         }
     }
 

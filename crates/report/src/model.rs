@@ -48,6 +48,10 @@ pub struct OverlayInfo {
 /// What an overlay did since its last sample.
 #[derive(Clone, Debug, Default)]
 pub struct OverlaySample {
+    /// End of the interval this sample is about.
+    pub at: Time,
+    /// Length of that interval.
+    pub interval: Duration,
     /// Each group.
     pub groups: Vec<GroupSample>,
     /// Each connection.
@@ -59,10 +63,6 @@ pub struct OverlaySample {
 /// What one group of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GroupSample {
-    /// End of the interval this sample is about.
-    pub at: Time,
-    /// Length of that interval.
-    pub interval: Duration,
     /// Index of the group.
     pub group: u32,
     /// Data that its senders paid for during the interval, over its length.
@@ -76,13 +76,9 @@ pub struct GroupSample {
 /// What one connection of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConnectionSample {
-    /// End of the interval this sample is about.
-    pub at: Time,
-    /// Length of that interval.
-    pub interval: Duration,
-    /// Index of the connection.
-    pub connection: u32,
-    /// Dollars that a message over it cost at `at`.
+    /// The flow that it is, by index.
+    pub flow: u32,
+    /// Dollars that a message over it cost at the end of the interval.
     pub price: f64,
     /// Messages that waited for it, mean over the interval.
     pub waiting_mean: f64,
@@ -97,17 +93,13 @@ pub struct ConnectionSample {
 /// What one sender of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderSample {
-    /// End of the interval this sample is about.
-    pub at: Time,
-    /// Length of that interval.
-    pub interval: Duration,
     /// Index of the sender.
     pub sender: u32,
     /// Data that it paid for during the interval, over its length.
     pub sent: Throughput,
-    /// Dollars that it held at `at`; `None` before it begins.
+    /// Dollars that it held at the end of the interval; `None` before it begins.
     pub money: Option<f64>,
-    /// Time between its salaries at `at`; `None` before it begins.
+    /// Time between its salaries then; `None` before it begins.
     pub period: Option<Duration>,
 }
 

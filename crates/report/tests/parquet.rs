@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use ratewire_report::parquet::{ROW_GROUP, Sample, Table};
+use ratewire_report::parquet::{ROW_GROUP, Sample, Table, When};
 use ratewire_report::{
     ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample, NodeInfo,
     OverlayInfo, RunInfo, SenderSample, Topology,
@@ -27,7 +27,6 @@ fn info() -> RunInfo {
         topology: Topology { nodes: vec![node("h1"), node("h2")], links: vec![link] },
         overlay: Some(OverlayInfo {
             groups: vec!["news".into(), "films".into()],
-            connections: vec![1, 0],
             senders: vec![(0, 0), (1, 1)],
             ..OverlayInfo::default()
         }),
@@ -47,15 +46,14 @@ fn flows_file() -> Vec<u8> {
             receive_window: Bytes::MAX,
             ..FlowSample::default()
         };
-        writer.write(&info(), &sample).unwrap();
+        let when = When { at: sample.at, interval: sample.interval };
+        writer.write(&info(), when, &sample).unwrap();
     }
     writer.finish().unwrap()
 }
 
 fn links_file() -> Vec<u8> {
-    let at = Time::ZERO + Duration::from_millis(10);
     file(&[LinkSample {
-        at,
         utilisation: 0.5,
         queue_packets_max: 9,
         drops: 3,
@@ -66,39 +64,36 @@ fn links_file() -> Vec<u8> {
 
 fn file<S: Sample>(samples: &[S]) -> Vec<u8> {
     let mut table = Table::new(Vec::new()).unwrap();
-    samples.iter().for_each(|sample| table.write(&info(), sample).unwrap());
+    samples.iter().for_each(|sample| table.write(&info(), WHEN, sample).unwrap());
     table.finish().unwrap()
 }
 
-const AT: Time = Time::from_ps(20_000_000_000);
-const INTERVAL: Duration = Duration::from_millis(10);
+const WHEN: When = When { at: Time::from_ps(20_000_000_000), interval: Duration::from_millis(10) };
 
 fn groups_file() -> Vec<u8> {
-    let group = GroupSample { at: AT, interval: INTERVAL, group: 1, ..Default::default() };
     let sent = Throughput::new(1000.0);
-    file(&[GroupSample { sent, sent_messages: 10, delivered_messages: 30, ..group }])
+    file(&[GroupSample { group: 1, sent, sent_messages: 10, delivered_messages: 30 }])
 }
 
 fn connections_file() -> Vec<u8> {
-    let sample = ConnectionSample { at: AT, interval: INTERVAL, ..Default::default() };
+    let idle = ConnectionSample { flow: 1, ..ConnectionSample::default() };
     let busy = ConnectionSample {
-        connection: 1,
+        flow: 0,
         price: 2.5,
         waiting_mean: 7.5,
         waiting_max: 12,
         data: Bytes::new(14_600),
         control: Bytes::new(90),
-        ..sample
     };
-    file(&[sample, busy])
+    file(&[idle, busy])
 }
 
 /// One that has not begun, and one that has nothing left.
 fn senders_file() -> Vec<u8> {
-    let early = SenderSample { at: AT, interval: INTERVAL, ..Default::default() };
+    let early = SenderSample::default();
     let period = Some(Duration::from_millis(500));
     let sent = Throughput::new(125.0);
-    file(&[early, SenderSample { sender: 1, sent, money: Some(0.0), period, ..early }])
+    file(&[early, SenderSample { sender: 1, sent, money: Some(0.0), period }])
 }
 
 fn files() -> [(&'static str, Vec<u8>); 5] {
@@ -138,6 +133,8 @@ fn flows_read_back() {
 fn links_read_back() {
     let (_, batches) = read(links_file());
     let column = |name: &str| batches[0].column_by_name(name).unwrap();
+    assert_eq!(column("time_s").as_primitive::<Float64Type>().value(0), 0.02);
+    assert_eq!(column("interval_s").as_primitive::<Float64Type>().value(0), 0.01);
     assert_eq!(column("utilisation").as_primitive::<Float64Type>().value(0), 0.5);
     assert_eq!(column("queue_packets_max").as_primitive::<UInt32Type>().value(0), 9);
     assert_eq!(column("drops_packets").as_primitive::<UInt64Type>().value(0), 3);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use ratewire_report::parquet::{Sample, Table};
+use ratewire_report::parquet::{Sample, Table, When};
 use ratewire_report::{
     ConnectionSample, FlowSample, GroupSample, LinkSample, OverlaySample, RunInfo, SenderSample,
 };
@@ -47,11 +47,11 @@ impl Files {
     }
 
     pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowSample) -> Result<(), Failure> {
-        self.flows.write(info, sample)
+        self.flows.write(info, When { at: sample.at, interval: sample.interval }, sample)
     }
 
     pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkSample) -> Result<(), Failure> {
-        self.links.write(info, sample)
+        self.links.write(info, When { at: sample.at, interval: sample.interval }, sample)
     }
 
     pub(crate) fn overlay(
@@ -60,9 +60,10 @@ impl Files {
         sample: &OverlaySample,
     ) -> Result<(), Failure> {
         let Some(files) = &mut self.overlay else { return Ok(()) };
-        sample.groups.iter().try_for_each(|group| files.groups.write(info, group))?;
-        sample.connections.iter().try_for_each(|c| files.connections.write(info, c))?;
-        sample.senders.iter().try_for_each(|sender| files.senders.write(info, sender))
+        let when = When { at: sample.at, interval: sample.interval };
+        sample.groups.iter().try_for_each(|group| files.groups.write(info, when, group))?;
+        sample.connections.iter().try_for_each(|c| files.connections.write(info, when, c))?;
+        sample.senders.iter().try_for_each(|sender| files.senders.write(info, when, sender))
     }
 
     pub(crate) fn finish(self) -> Result<(), Failure> {
@@ -96,8 +97,8 @@ impl<S: Sample> Output<S> {
         Ok(Output { path, table })
     }
 
-    fn write(&mut self, info: &RunInfo, sample: &S) -> Result<(), Failure> {
-        self.table.write(info, sample).map_err(|e| failure(&self.path, e.to_string()))
+    fn write(&mut self, info: &RunInfo, when: When, sample: &S) -> Result<(), Failure> {
+        self.table.write(info, when, sample).map_err(|e| failure(&self.path, e.to_string()))
     }
 
     fn finish(self) -> Result<(), Failure> {

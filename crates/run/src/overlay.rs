@@ -4,7 +4,7 @@ use ratewire_overlay::{Benefit, Dollars};
 use ratewire_report::{ConnectionSample, ConnectionSummary, GroupSummary, OverlaySummary};
 use ratewire_sim::outcome::{GroupOutcome, OverlayOutcome};
 use ratewire_sim::overlay::optimum::{Period, optimum};
-use ratewire_sim::overlay::spec::OverlaySpec;
+use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
 use ratewire_sim::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration, Throughput};
@@ -36,20 +36,15 @@ pub(crate) fn sample(
     sample: &OverlaySample<'_>,
     spec: &OverlaySpec,
 ) -> ratewire_report::OverlaySample {
-    let (at, interval) = (sample.at, sample.interval);
-    let data = |messages: u64| Throughput::over(spec.payload * messages, interval);
+    let data = |messages: u64| Throughput::over(spec.payload * messages, sample.interval);
     let group = |(group, seen): (u32, &GroupSample)| ratewire_report::GroupSample {
-        at,
-        interval,
         group,
         sent: data(seen.sent),
         sent_messages: seen.sent,
         delivered_messages: seen.delivered.iter().sum(),
     };
-    let connection = |(connection, seen): (u32, &OverlayLinkSample)| ConnectionSample {
-        at,
-        interval,
-        connection,
+    let connection = |(link, seen): (&OverlayLink, &OverlayLinkSample)| ConnectionSample {
+        flow: link.flow as u32,
         price: seen.price.get(),
         waiting_mean: seen.queue_mean,
         waiting_max: seen.queue_max,
@@ -57,16 +52,16 @@ pub(crate) fn sample(
         control: seen.control,
     };
     let sender = |(sender, seen): (u32, &SenderSample)| ratewire_report::SenderSample {
-        at,
-        interval,
         sender,
         sent: data(seen.sent),
         money: seen.money.map(Dollars::get),
         period: seen.period,
     };
     ratewire_report::OverlaySample {
+        at: sample.at,
+        interval: sample.interval,
         groups: (0..).zip(sample.groups).map(group).collect(),
-        connections: (0..).zip(sample.links).map(connection).collect(),
+        connections: spec.links.iter().zip(sample.links).map(connection).collect(),
         senders: (0..).zip(sample.senders).map(sender).collect(),
     }
 }

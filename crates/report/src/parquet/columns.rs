@@ -3,20 +3,28 @@
 use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use super::{Cells, Column, Sample};
+use super::{Cells, Column, Sample, When};
 use crate::{
     ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkSample, RunInfo, SenderSample,
 };
+
+impl When {
+    /// What every table begins with.
+    pub(super) fn columns() -> Vec<Column<When>> {
+        vec![
+            float("time_s", |when, _| when.at.secs()),
+            float("interval_s", |when, _| when.interval.secs()),
+            name("law", |_, info| &info.law),
+            count("seed", |_, info| info.seed),
+        ]
+    }
+}
 
 /// A window without limit is null, and so are a round-trip time before the first measurement and a pace
 /// nobody asked for.
 impl Sample for FlowSample {
     fn columns() -> Vec<Column<FlowSample>> {
         vec![
-            float("time_s", |s, _| s.at.secs()),
-            float("interval_s", |s, _| s.interval.secs()),
-            name("law", |_, info| &info.law),
-            count("seed", |_, info| info.seed),
             small("flow", |s, _| s.flow),
             name("flow_name", |s, info| flow_name(info, s.flow)),
             name("flow_law", |s, info| flow(info, s.flow).map_or(&info.law, |flow| &flow.law)),
@@ -34,10 +42,6 @@ impl Sample for FlowSample {
 impl Sample for LinkSample {
     fn columns() -> Vec<Column<LinkSample>> {
         vec![
-            float("time_s", |s, _| s.at.secs()),
-            float("interval_s", |s, _| s.interval.secs()),
-            name("law", |_, info| &info.law),
-            count("seed", |_, info| info.seed),
             small("link", |s, _| s.link),
             name("link_name", |s, info| {
                 info.topology.links.get(s.link as usize).map_or("", |link| &link.name)
@@ -57,10 +61,6 @@ impl Sample for LinkSample {
 impl Sample for GroupSample {
     fn columns() -> Vec<Column<GroupSample>> {
         vec![
-            float("time_s", |s, _| s.at.secs()),
-            float("interval_s", |s, _| s.interval.secs()),
-            name("law", |_, info| &info.law),
-            count("seed", |_, info| info.seed),
             small("group", |s, _| s.group),
             name("group_name", |s, info| group_name(info, s.group)),
             float("sent_bps", |s, _| s.sent.bps()),
@@ -74,12 +74,8 @@ impl Sample for GroupSample {
 impl Sample for ConnectionSample {
     fn columns() -> Vec<Column<ConnectionSample>> {
         vec![
-            float("time_s", |s, _| s.at.secs()),
-            float("interval_s", |s, _| s.interval.secs()),
-            name("law", |_, info| &info.law),
-            count("seed", |_, info| info.seed),
-            small("flow", |s, info| connection(info, s.connection)),
-            name("flow_name", |s, info| flow_name(info, connection(info, s.connection))),
+            small("flow", |s, _| s.flow),
+            name("flow_name", |s, info| flow_name(info, s.flow)),
             float("price_dollars", |s, _| s.price),
             float("waiting_messages_mean", |s, _| s.waiting_mean),
             count("waiting_messages_max", |s, _| s.waiting_max),
@@ -93,10 +89,6 @@ impl Sample for ConnectionSample {
 impl Sample for SenderSample {
     fn columns() -> Vec<Column<SenderSample>> {
         vec![
-            float("time_s", |s, _| s.at.secs()),
-            float("interval_s", |s, _| s.interval.secs()),
-            name("law", |_, info| &info.law),
-            count("seed", |_, info| info.seed),
             small("sender", |s, _| s.sender),
             name("host_name", |s, info| {
                 sender(info, s).map_or("", |(_, node)| info.node_name(node))
@@ -126,12 +118,6 @@ fn flow_name(info: &RunInfo, index: u32) -> &str {
 fn group_name(info: &RunInfo, index: u32) -> &str {
     let groups = info.overlay.as_ref().map_or(&[][..], |overlay| &overlay.groups);
     groups.get(index as usize).map_or("", String::as_str)
-}
-
-/// The flow that a connection is.
-fn connection(info: &RunInfo, index: u32) -> u32 {
-    let connections = info.overlay.as_ref().map_or(&[][..], |overlay| &overlay.connections);
-    connections.get(index as usize).copied().unwrap_or(u32::MAX)
 }
 
 /// A sender's group and node.

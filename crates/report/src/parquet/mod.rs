@@ -18,6 +18,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use ratewire_units::{Duration, Time};
 
 use crate::RunInfo;
 
@@ -40,8 +41,17 @@ pub enum Error {
 
 /// What a table is of.
 pub trait Sample: Sized {
-    /// Its columns, in order, with nothing in them yet.
+    /// Its columns, in order, with nothing in them yet; before them come time, interval, law and seed.
     fn columns() -> Vec<Column<Self>>;
+}
+
+/// The interval that a sample is about.
+#[derive(Clone, Copy, Debug)]
+pub struct When {
+    /// Its end.
+    pub at: Time,
+    /// Its length.
+    pub interval: Duration,
 }
 
 /// A column: its name, what is in it so far, and what of a sample is to be.
@@ -63,6 +73,8 @@ enum Cells<S> {
 pub struct Table<S: Sample, W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
+    /// The columns that all tables begin with.
+    when: Vec<Column<When>>,
     columns: Vec<Column<S>>,
     /// Rows in the columns.
     rows: usize,
@@ -74,8 +86,9 @@ impl<S: Sample, W: Write + Send> Table<S, W> {
     /// # Errors
     /// When the start of the file cannot be written.
     pub fn new(out: W) -> Result<Table<S, W>, Error> {
-        let columns = S::columns();
-        let fields: Vec<Field> = columns.iter().map(Column::field).collect();
+        let (when, columns) = (When::columns(), S::columns());
+        let own = columns.iter().map(Column::field);
+        let fields: Vec<Field> = when.iter().map(Column::field).chain(own).collect();
         let schema: SchemaRef = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
@@ -84,14 +97,17 @@ impl<S: Sample, W: Write + Send> Table<S, W> {
             .set_created_by("ratewire".to_string())
             .build();
         let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
-        Ok(Table { writer, schema, columns, rows: 0 })
+        Ok(Table { writer, schema, when, columns, rows: 0 })
     }
 
-    /// Adds a row: `sample`, seen in the run `info`.
+    /// Adds a row: `sample`, seen in the run `info` over the interval `when`.
     ///
     /// # Errors
     /// When rows cannot be written.
-    pub fn write(&mut self, info: &RunInfo, sample: &S) -> Result<(), Error> {
+    pub fn write(&mut self, info: &RunInfo, when: When, sample: &S) -> Result<(), Error> {
+        for column in &mut self.when {
+            column.cells.add(&when, info)?;
+        }
         for column in &mut self.columns {
             column.cells.add(sample, info)?;
         }
@@ -110,8 +126,10 @@ impl<S: Sample, W: Write + Send> Table<S, W> {
 
     fn write_batch(&mut self) -> Result<(), Error> {
         if self.rows > 0 {
-            let columns = self.columns.iter_mut().map(|column| column.cells.take()).collect();
-            self.writer.write(&RecordBatch::try_new(self.schema.clone(), columns)?)?;
+            let own = self.columns.iter_mut().map(|column| column.cells.take());
+            let columns = self.when.iter_mut().map(|column| column.cells.take()).chain(own);
+            let batch = RecordBatch::try_new(self.schema.clone(), columns.collect())?;
+            self.writer.write(&batch)?;
             self.rows = 0;
         }
         Ok(())
