@@ -413,10 +413,10 @@ void BPF_PROG(rw_init, struct sock *sk)
 }
 
 /* Whether something other than the law holds the sender back. The kernel's sample tells of a pause only once a packet that
- * was written after it has been acknowledged: what is aged for it must be known before. */
+ * was written after it has been acknowledged: what is aged for it must be known before, as all has been acknowledged. */
 static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
-	int has_nothing = tp->write_seq - tp->snd_nxt < tp->mss_cache && tp->lost_out <= tp->retrans_out;
+	int has_nothing = !tp->packets_out && tp->write_seq == tp->snd_nxt;
 
 	return has_nothing || rs->is_app_limited ||
 	       BPF_CORE_READ_BITFIELD(tp, chrono_type) >= TCP_CHRONO_RWND_LIMITED;

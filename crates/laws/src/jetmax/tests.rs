@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{Jetmax, JetmaxHeader};
 use crate::feedback::rig::{FLOW, NO_QUEUE, PACKET, Rig, law, near, port, secs};
-use crate::law::{FlowContext, Law, MAX_HEADER, Port, Sending, Source};
+use crate::law::{Acked, FlowContext, Law, MAX_HEADER, Port, Sending, Source};
 use crate::testing::{acked, sending};
 
 const LINK: Rate = Rate::from_mbps(100);
@@ -54,6 +54,20 @@ fn settled(options: &[(&str, &str)]) -> (super::JetmaxSource, u8) {
 fn answer(source: &mut super::JetmaxSource, fair: f64) {
     let marker = sent(source).marker;
     hear(source, &JetmaxHeader { marker, fair, number: 2, ..packet(1, 0.0) });
+}
+
+#[test]
+fn a_source_that_is_held_back_takes_less_and_no_more() {
+    for (fair, expected) in [(2e6, 1.0), (0.5e6, 0.7)] {
+        let (mut source, _) = settled(&[]);
+        answer(&mut source, 1e6);
+        let before = rate(&source);
+        let fair = before * fair / 1e6;
+        let marker = sent(&mut source).marker;
+        let header = JetmaxHeader { marker, fair, number: 2, ..packet(1, 0.0) };
+        source.on_ack(&Acked { limited: true, ..acked() }, Some(&header));
+        near(rate(&source), expected * before, 1e-9);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use ratewire_kernel::{JetmaxAnswer, JetmaxHeader, JetmaxPort, JetmaxSender};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header;
+use super::port::LONGEST_PACKET;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
 use crate::law::{
@@ -146,6 +147,7 @@ impl Port for JetmaxKernelPort {
         header: Option<&mut JetmaxKernelHeader>,
         _: PortQueue,
     ) {
+        let size = size.min(LONGEST_PACKET);
         self.port.on_packet(now, size, header.and_then(JetmaxKernelHeader::request));
     }
     fn on_departure(

@@ -7,9 +7,10 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput};
 
 use super::jetmax::{JetmaxKernel, JetmaxKernelHeader};
 use super::tests::{Flow, arrivals, catch_up, flows, link, made};
+use crate::feedback::rig::FLOW;
 use crate::jetmax::{Jetmax, JetmaxHeader as Exact};
-use crate::law::{Law, MAX_HEADER, Port, PortQueue, Sink, Source};
-use crate::testing::{acked, sending};
+use crate::law::{Acked, Law, MAX_HEADER, Port, PortQueue, Signal, Sink, Source};
+use crate::testing::{acked, congestion, sending};
 
 const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 
@@ -103,41 +104,104 @@ fn options_are_laid_out_as_drawn() {
     assert_eq!(bytes[..len], expected);
 }
 
+/// A flow over a port of 1 Gbit/s, or one of 100 Mbit/s.
+struct Exchange {
+    source: super::JetmaxKernelSource,
+    sink: super::JetmaxKernelSink,
+    ports: [super::JetmaxKernelPort; 2],
+}
+
+impl Exchange {
+    fn new() -> Exchange {
+        let law: JetmaxKernel = made(&[]);
+        Exchange {
+            source: law.source(&FLOW),
+            sink: law.sink(&FLOW).expect("a sink"),
+            ports: [1000, 100].map(|mbps| law.port(&link(Rate::from_mbps(mbps))).expect("a port")),
+        }
+    }
+
+    /// A packet there after an interval of the port, and this acknowledgement back; the rate from then on.
+    fn round(&mut self, port: usize, acked: &Acked) -> f64 {
+        let mut header = self.source.on_send(&sending()).expect("a header");
+        let port = &mut self.ports[port];
+        let now = port.next_timer();
+        port.on_timer(now, NO_QUEUE);
+        port.on_arrival(now, Bytes::new(1), Some(&mut header), NO_QUEUE);
+        self.sink.on_data(now, &header);
+        self.source.on_ack(acked, self.sink.on_ack(now).as_ref());
+        self.source.pacing().map_or(0.0, Throughput::get)
+    }
+}
+
 /// From 12 MB/s to 1 MB/s and up again: each round the error is 0.4 of what it was.
 #[test]
 fn a_sender_takes_tau_of_the_way_each_round() {
-    let law: JetmaxKernel = made(&[]);
-    let mut source = law.source(&crate::feedback::rig::FLOW);
-    let mut sink = law.sink(&crate::feedback::rig::FLOW).expect("a sink");
-    let mut ports = [Rate::from_mbps(1000), Rate::from_mbps(100)]
-        .map(|rate| law.port(&link(rate)).expect("a port"));
-    let mut exchange = |source: &mut super::JetmaxKernelSource, port: usize| {
-        let mut header = source.on_send(&sending()).expect("a header");
-        let now = ports[port].next_timer();
-        ports[port].on_timer(now, NO_QUEUE);
-        ports[port].on_arrival(now, Bytes::new(1), Some(&mut header), NO_QUEUE);
-        sink.on_data(now, &header);
-        source.on_ack(&acked(), sink.on_ack(now).as_ref());
-        source.pacing().map_or(0.0, Throughput::get)
-    };
+    let mut exchange = Exchange::new();
     for (port, target) in [0.95 * 1.25e8, 0.95 * 1.25e7].into_iter().enumerate() {
         // Heard of, switched to, and measured from the second interval on. It keeps its router: both go by one number.
-        let mut rate = exchange(&mut source, port);
+        let mut rate = exchange.round(port, &acked());
         for _ in 0..4 {
-            rate = exchange(&mut source, port);
+            rate = exchange.round(port, &acked());
         }
         for _ in 0..3 {
             let error = rate - target;
-            rate = exchange(&mut source, port);
+            rate = exchange.round(port, &acked());
             assert!((rate - target - 0.4 * error).abs() < 1e-3 * target, "{rate} of {target}");
         }
     }
 }
 
 #[test]
+fn a_sender_that_is_held_back_takes_less_and_no_more() {
+    let limited = Acked { limited: true, ..acked() };
+    let mut exchange = Exchange::new();
+    let mut rate = exchange.round(1, &acked());
+    for _ in 0..6 {
+        rate = exchange.round(1, &acked());
+    }
+    for _ in 0..6 {
+        assert_eq!(exchange.round(0, &limited), rate, "ten times as much is there");
+    }
+    while exchange.round(0, &acked()) < 0.9e8 {}
+    let mut less = f64::INFINITY;
+    for _ in 0..6 {
+        less = exchange.round(1, &limited);
+    }
+    assert!(less < 0.2e8, "{less}");
+}
+
+#[test]
+fn an_acknowledgement_leaves_room_for_a_round_trip_and_a_timeout_for_no_more() {
+    let law: JetmaxKernel = made(&[]);
+    let mut source = law.source(&FLOW);
+    source.on_opened(ratewire_units::Time::ZERO, Some(acked().srtt), None);
+    let alone = source.window();
+    source.on_ack(&acked(), None);
+    assert_eq!(source.window(), alone + acked().in_flight);
+    source.on_congestion(&congestion(Signal::Loss, 9));
+    assert!(source.window() > acked().in_flight);
+    source.on_congestion(&congestion(Signal::Timeout, 9));
+    assert!(source.window() < alone, "the rate is half of it, twice");
+}
+
+#[test]
+fn a_packet_that_no_kernel_makes_counts_as_the_longest() {
+    let law: JetmaxKernel = made(&[]);
+    let inputs = [1_u64 << 19, 1 << 40].map(|size| {
+        let mut port = law.port(&link(Rate::from_mbps(100))).expect("a port");
+        port.on_arrival(port.next_timer(), Bytes::new(size), None, NO_QUEUE);
+        port.on_timer(port.next_timer(), NO_QUEUE);
+        port.reason().figures.iter().find(|f| f.name == "u").expect("it is told").value
+    });
+    assert_eq!(inputs[0], inputs[1]);
+    assert!(inputs[0] > 0.0);
+}
+
+#[test]
 fn a_stale_round_and_silence_change_nothing() {
     let law: JetmaxKernel = made(&[]);
-    let mut source = law.source(&crate::feedback::rig::FLOW);
+    let mut source = law.source(&FLOW);
     source.on_opened(ratewire_units::Time::ZERO, Some(Duration::from_millis(50)), None);
     let before = source.pacing();
     // Ten packets of 1500 bytes in 50 ms.
@@ -164,7 +228,7 @@ fn a_sender_that_was_silent_believes_the_next_answer() {
         (258, true),
     ] {
         let law: JetmaxKernel = made(&[]);
-        let mut source = law.source(&crate::feedback::rig::FLOW);
+        let mut source = law.source(&FLOW);
         source.on_opened(ratewire_units::Time::ZERO, Some(Duration::from_millis(50)), None);
         let before = source.pacing();
         let mut hear = |router: u32, marker: u32, number: u32, fair: u32| {

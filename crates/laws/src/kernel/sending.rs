@@ -1,4 +1,4 @@
-//! What the congestion controls of both laws do beside their law: `host.bpf.c`.
+//! What the congestion controls of these laws do beside their law: `host.bpf.c`.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
@@ -6,7 +6,7 @@ use crate::law::{Acked, FlowContext, Signal};
 
 /// Packets that may be outstanding before anything is known.
 const FIRST_WINDOW: f64 = 10.0;
-/// The most that may be outstanding, in bytes of packets: the kernel's buffers can hold no more.
+/// The most that may be outstanding, in bytes of packets: `host.bpf.c` says why.
 const MOST_OUTSTANDING: f64 = (1_u32 << 28) as f64;
 /// A flow sends at least a packet so often, or a round trip.
 const SHORTEST_LEAST: f64 = 0.05;
@@ -97,6 +97,9 @@ impl Sending {
     /// Whether the signal is a loss, as the kernel tells of one.
     pub(super) fn on_signal(&mut self, signal: Signal) -> bool {
         let is_loss = signal != Signal::Mark;
+        if signal == Signal::Timeout {
+            self.spare = Bytes::ZERO;
+        }
         self.repairing |= is_loss;
         is_loss
     }

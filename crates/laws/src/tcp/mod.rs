@@ -4,7 +4,7 @@
 //!
 //! - `window`: the congestion window and slow-start threshold; slow start (RFC 5681, 3.1; RFC 3465),
 //!   reaction at most once a window (RFC 3168, 6.1.2), timeouts, restart after idling (RFC 5681,
-//!   4.1), pacing;
+//!   4.1; RFC 2861), pacing;
 //! - `hystart`: HyStart++ (RFC 9406), which ends slow start when the RTT rises;
 //! - `common`: the options of both.
 //!

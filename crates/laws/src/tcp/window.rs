@@ -82,7 +82,7 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// A packet leaves. Says whether this ended an idle time so long that slow start begins again.
+    /// A packet leaves. Says whether this ended an idle time so long that growth begins anew.
     #[inline]
     pub(super) fn on_send(&mut self, sending: &Sending) -> bool {
         let last = self.last_sent.replace(sending.now);
@@ -92,7 +92,7 @@ impl Window {
         last.is_some_and(|last| self.restart(sending.now.since(last), sending.rto))
     }
 
-    /// So long nothing was sent.
+    /// Nothing was sent for so long; says whether growth begins anew.
     fn restart(&mut self, idle: Duration, rto: Duration) -> bool {
         if idle <= rto {
             return false;
@@ -104,8 +104,8 @@ impl Window {
             IdleRestart::Halve => {
                 self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
                 // The timeout that ends as this packet leaves does not count (Linux, `tcp_cwnd_restart`).
-                let timeouts = libm::ceil(idle.secs() / rto.secs()) - 1.0;
-                self.cwnd = (self.cwnd * libm::exp2(-timeouts)).max(least);
+                let timeouts = (idle.ps() - 1) / rto.ps();
+                self.cwnd = (self.cwnd * libm::exp2(-(timeouts as f64))).max(least);
             }
         }
         // Rounds from before the idle time say nothing about the RTT now.
