@@ -238,8 +238,8 @@ RW_INLINE void rw_jetmax_switch(struct rw_jetmax_sender *sender, __u32 router)
 }
 
 /* Whether the bottleneck's interval is one in which it saw nothing but this round: the first packet met the figures of an
- * interval before it, and came in the middle of the next. Intervals are numbered in 8 bits: a silence of 240 (12 s) and
- * more may look like disorder, or like none, but for no longer than that many more of them. */
+ * interval before it, and came in the middle of the next. Intervals are numbered in 8 bits: after a silence of
+ * 240 (12 s) or more, up to 18 more (0.9 s) are then waited for. */
 RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 number)
 {
 	if (sender->first != RW_JETMAX_NO_INTERVAL) {

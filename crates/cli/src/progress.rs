@@ -31,10 +31,12 @@ impl Progress {
     pub(crate) fn new(show: bool, runs: &[(World, Duration)]) -> Progress {
         let lengths: Vec<f64> = runs.iter().map(|(_, length)| length.secs()).collect();
         let all_in = |world| runs.iter().all(|(own, _)| *own == world);
-        let done = match () {
-            () if all_in(World::Simulate) => "simulated",
-            () if all_in(World::Emulate) => "in real time",
-            () => "simulated and in real time",
+        let done = if all_in(World::Simulate) {
+            "simulated"
+        } else if all_in(World::Emulate) {
+            "in real time"
+        } else {
+            "simulated and in real time"
         };
         let total: f64 = lengths.iter().sum();
         let target = if show { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

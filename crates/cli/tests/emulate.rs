@@ -477,6 +477,22 @@ fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
 }
 
 #[test]
+fn a_shell_opens_though_nobody_reads_its_greeting() {
+    let Some(lab) = Lab::build("deaf") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
+    let mut shell = ratewire()
+        .args(["shell", path.to_str().expect("a plain path"), "s1"])
+        .env("SHELL", "/bin/true")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(shell.stderr.take());
+    assert!(shell.wait().expect("it ends").success());
+}
+
+#[test]
 fn a_run_that_is_killed_leaves_nothing() {
     let Some(lab) = Lab::build("killed") else { return };
     let marker = format!("7{}", std::process::id());

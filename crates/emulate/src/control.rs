@@ -25,6 +25,25 @@ pub(crate) struct Form {
     pub(crate) returned: usize,
 }
 
+/// Kind, length and identifier.
+pub(crate) const FIXED: usize = 4;
+
+impl Form {
+    /// Whether an option is this law's.
+    pub(crate) fn is_of(&self, option: &[u8]) -> bool {
+        option[2..FIXED] == self.identifier.to_be_bytes()
+    }
+    /// Whether one of this law's is as on packets with data.
+    pub(crate) fn fits(&self, option: &[u8]) -> bool {
+        self.is_of(option) && option.len() == self.len
+    }
+    /// Whether one of this law's has fields for routers: acknowledgements have only what is returned, and what opens a
+    /// connection only the identifier.
+    pub(crate) fn asks(&self, option: &[u8]) -> bool {
+        option.len() > FIXED + self.returned
+    }
+}
+
 const fn own_control(name: &'static str) -> Option<Control> {
     Some(Control { name, live: None, option: None })
 }
@@ -33,17 +52,19 @@ const fn loaded(name: &'static str, live: &'static str, option: Option<Form>) ->
     Some(Control { name, live: Some(live), option })
 }
 
-const XCP: Option<Form> = Some(Form { identifier: 0x5278, len: 20, returned: 4 });
-const RCP: Option<Form> = Some(Form { identifier: 0x5272, len: 16, returned: 4 });
-const JETMAX: Option<Form> = Some(Form { identifier: 0x526a, len: 28, returned: 12 });
+const XCP: Form = Form { identifier: 0x5278, len: 20, returned: 4 };
+const RCP: Form = Form { identifier: 0x5272, len: 16, returned: 4 };
+const JETMAX: Form = Form { identifier: 0x526a, len: 28, returned: 12 };
+/// Of all laws of `bpf/`.
+pub(crate) const FORMS: [Form; 3] = [XCP, RCP, JETMAX];
 
 /// The congestion control that sends under a law; `None` if no kernel has one.
 pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
     match law {
-        AnyLaw::Xcp(_) | AnyLaw::XcpKernel(_) => loaded("rw_xcp", "xcp", XCP),
-        AnyLaw::Rcp(_) | AnyLaw::RcpKernel(_) => loaded("rw_rcp", "rcp", RCP),
-        AnyLaw::PiqiRcp(_) | AnyLaw::PiqiRcpKernel(_) => loaded("rw_piqi", "piqi-rcp", RCP),
-        AnyLaw::Jetmax(_) | AnyLaw::JetmaxKernel(_) => loaded("rw_jetmax", "jetmax", JETMAX),
+        AnyLaw::Xcp(_) | AnyLaw::XcpKernel(_) => loaded("rw_xcp", "xcp", Some(XCP)),
+        AnyLaw::Rcp(_) | AnyLaw::RcpKernel(_) => loaded("rw_rcp", "rcp", Some(RCP)),
+        AnyLaw::PiqiRcp(_) | AnyLaw::PiqiRcpKernel(_) => loaded("rw_piqi", "piqi-rcp", Some(RCP)),
+        AnyLaw::Jetmax(_) | AnyLaw::JetmaxKernel(_) => loaded("rw_jetmax", "jetmax", Some(JETMAX)),
         AnyLaw::Noq(_) => loaded("rw_noq", "noq", None),
         AnyLaw::NewReno(_) => own_control("reno"),
         AnyLaw::Cubic(_) => own_control("cubic"),

@@ -10,12 +10,10 @@ use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
-use crate::control::{Form, control};
+use crate::control::{FIXED, FORMS, Form, control};
 use crate::packet;
 
 const TCP: u8 = 6;
-/// Kind, length and identifier.
-const FIXED: usize = 4;
 
 /// A law's own option.
 #[derive(Clone, Debug)]
@@ -70,9 +68,12 @@ impl Dialects {
         let Some(at) = packet::option(headers, ip) else { return Some(Header::None) };
         let option = &headers[at];
         let own = own.and_then(|own| self.0.get(own));
-        let all = own.into_iter().chain(&self.0);
-        let dialect = all.into_iter().find(|dialect| dialect.is_of(option))?;
-        dialect.read(option, size)
+        let mut all = own.into_iter().chain(&self.0);
+        match all.find(|dialect| dialect.form.is_of(option)) {
+            Some(dialect) => dialect.read(option, size),
+            None if FORMS.iter().any(|form| form.is_of(option) && form.asks(option)) => None,
+            None => Some(Header::None),
+        }
     }
 
     /// Writes a packet's congestion header back.
@@ -103,30 +104,26 @@ impl Dialects {
         }
     }
 
-    /// A header that is its law's option, as whichever law's it is.
+    /// A header that is its law's option.
     fn write_encoded(&self, header: &Header, total: usize, option: &mut [u8]) {
-        for dialect in &self.0 {
-            let mut bytes = [0; MAX_HEADER];
-            let len = dialect.law.encode(header, Bytes::new(total as u64), &mut bytes);
-            if let (true, Some(end)) = (len == option.len(), len.checked_sub(dialect.form.returned))
-            {
-                option[..end].copy_from_slice(&bytes[..end]);
-            }
+        let (mut bytes, size) = ([0; MAX_HEADER], Bytes::new(total as u64));
+        let mut fitting = self.0.iter().filter(|dialect| dialect.form.fits(option));
+        // A law encodes no other's header, not of one that shares its identifier either.
+        let own = fitting
+            .find(|dialect| dialect.law.encode(header, size, &mut bytes) == dialect.form.len);
+        if let Some(dialect) = own {
+            let end = dialect.form.len - dialect.form.returned;
+            option[..end].copy_from_slice(&bytes[..end]);
         }
     }
 }
 
 impl Dialect {
-    fn is_of(&self, option: &[u8]) -> bool {
-        option[2..4] == self.form.identifier.to_be_bytes()
-    }
-
     fn read(&self, option: &[u8], size: u32) -> Option<Header> {
-        // Acknowledgements have only what is returned, and what opens a connection only the identifier.
-        if option.len() <= FIXED + self.form.returned {
+        if !self.form.asks(option) {
             return Some(Header::None);
         }
-        if option.len() != self.form.len {
+        if !self.form.fits(option) {
             return None;
         }
         let size = Bytes::new(u64::from(size));

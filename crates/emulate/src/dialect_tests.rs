@@ -69,7 +69,32 @@ fn an_option_that_no_port_reads_is_told_from_none() {
     assert_eq!(read(&headers(&option(0x5278, &[77]))), Some(Header::None), "an acknowledgement");
     assert_eq!(read(&headers(&option(0x5278, &[]))), Some(Header::None), "an offer");
     assert_eq!(read(&rcp()), None, "another law's");
+    for other in [option(0x5272, &[]), option(0x5272, &[77]), option(0x526a, &[1, 2])] {
+        assert_eq!(read(&headers(&other)), Some(Header::None), "it asks no router: {other:x?}");
+    }
+    assert_eq!(read(&headers(&option(0x526a, &[1; 6]))), None, "JetMax's with data");
+    let experiment = headers(&option(0xf989, &[1; 4]));
+    assert_eq!(read(&experiment), Some(Header::None), "no congestion header at all");
     assert_eq!(read(&headers(&option(0x5278, &[1, 2]))), None, "of a length that XCP's has not");
     let without = Dialects::of([law("cubic")].iter());
     assert_eq!(without.read(None, &xcp(), IP, 1500), Some(Header::None), "no port would");
+}
+
+#[test]
+fn a_header_is_written_into_its_own_laws_option_alone() {
+    let laws = ["rcp@kernel", "piqi-rcp@kernel", "xcp@kernel"].map(law);
+    let dialects = Dialects::of(laws.iter());
+    let changed = |word: u32| headers(&option(0x5272, &[word, 50_000, 77]));
+    for law in &laws[..2] {
+        let own = dialects.position(law);
+        let granted = dialects.read(own, &changed(90_000), IP, 1500).expect("it is read");
+        let mut packet = rcp();
+        dialects.write(&granted, 1500, &mut packet, IP);
+        assert_eq!(packet, changed(90_000), "{}", law.info().name);
+        // As long as RCP's, and not RCP's.
+        let other = headers(&option(0x5278, &[1, 2, 3]));
+        let mut packet = other.clone();
+        dialects.write(&granted, 1500, &mut packet, IP);
+        assert_eq!(packet, other, "{}", law.info().name);
+    }
 }

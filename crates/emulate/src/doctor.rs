@@ -21,29 +21,38 @@ pub struct Check {
     pub remedy: &'static str,
 }
 
+/// Said of what would change the caller's own network.
+const NOT_TRIED: &str = "not tried: no namespace";
+const NAMESPACES: &str =
+    "root makes them, on a kernel with CONFIG_NET_NS; in a container, a privileged one";
+
 /// Tries everything that the emulated world needs, in a namespace that is gone afterwards.
 pub fn examine() -> Vec<Check> {
-    thread::spawn(try_all).join().unwrap_or_default()
+    thread::spawn(|| try_all(host::leave())).join().unwrap_or_default()
 }
 
-/// Leaves the calling thread in namespaces of its own, and perhaps with precedence.
-fn try_all() -> Vec<Check> {
+/// Tries all of it if the calling thread has `left` for namespaces of its own, and else what does not change its
+/// network. The thread perhaps has precedence then.
+fn try_all(left: Result<(), Error>) -> Vec<Check> {
     let check = |what, found: Result<String, String>, remedy| Check { what, found, remedy };
+    let has_left = left.is_ok();
+    let inside = |what, tried: fn() -> Result<(), Error>, does, remedy| match has_left {
+        true => check(what, said(tried(), does), remedy),
+        false => check(what, Err(NOT_TRIED.into()), NAMESPACES),
+    };
     vec![
         check("rights", rights(), "run it as root, with sudo"),
-        check(
-            "namespaces",
-            said(host::leave(), "of networks and mounts"),
-            "root makes them, on a kernel with CONFIG_NET_NS; in a container, a privileged one",
-        ),
-        check(
+        check("namespaces", said(left, "of networks and mounts"), NAMESPACES),
+        inside(
             "TUN devices",
-            said(Tun::make(host::DEVICE).map(drop), "/dev/net/tun"),
+            || Tun::make(host::DEVICE).map(drop),
+            "/dev/net/tun",
             "modprobe tun; a container is given it: --device /dev/net/tun",
         ),
-        check(
+        inside(
             "ip",
-            said(host::ip("link set lo up\n"), "sets devices up"),
+            || host::ip("link set lo up\n"),
+            "sets devices up",
             "apt-get install iproute2",
         ),
         check("setpriv and unshare", programs(), "apt-get install util-linux; run it as root"),
@@ -85,28 +94,50 @@ fn programs() -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
+
     use super::*;
 
-    #[test]
-    fn what_is_missing_is_named_with_a_remedy() {
-        let checks = examine();
-        assert_eq!(checks.len(), 7);
-        for check in &checks {
-            assert!(!check.remedy.is_empty());
-            assert!(
-                check.found.as_ref().is_ok_and(|found| !found.is_empty()) || check.found.is_err()
-            );
-        }
-        // Without root there is at least this.
-        assert_eq!(checks[0].found.is_ok(), nix::unistd::geteuid().is_root());
+    fn refused() -> Result<(), Error> {
+        Err(Error::other("refused"))
     }
 
-    /// It is this thread's no more than anyone's.
     #[test]
-    fn an_examination_changes_nothing() {
-        let own = || fs::read_link("/proc/thread-self/ns/net").expect("/proc");
-        let before = own();
-        examine();
-        assert_eq!(own(), before);
+    fn without_a_namespace_its_remedy_is_that_of_what_needs_one() {
+        let checks = thread::spawn(|| try_all(refused())).join().expect("it ends");
+        let of_namespace = checks.iter().filter(|check| check.remedy == NAMESPACES);
+        let said: Vec<_> = of_namespace.map(|check| (check.what, check.found.clone())).collect();
+        let wrong = |why: &str| Err(why.to_string());
+        assert_eq!(
+            said,
+            [
+                ("namespaces", wrong("refused")),
+                ("TUN devices", wrong(NOT_TRIED)),
+                ("ip", wrong(NOT_TRIED))
+            ]
+        );
+    }
+
+    /// Loopback is down in a network that was just made.
+    #[test]
+    fn only_a_network_of_its_own_is_changed() {
+        let is_up_after = |examine: fn()| {
+            let examined = thread::spawn(move || {
+                host::leave().map(|()| {
+                    examine();
+                    let socket = UdpSocket::bind("127.0.0.1:0");
+                    socket.and_then(|socket| socket.connect("127.0.0.1:9")).is_ok()
+                })
+            });
+            examined.join().expect("it ends")
+        };
+        let is_up = is_up_after(|| drop(try_all(Ok(()))));
+        if !matches!(is_up, Ok(true)) {
+            assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {is_up:?}");
+            return println!("skipped: no namespaces, or `ip` does nothing there: {is_up:?}");
+        }
+        for examine in [|| drop(try_all(refused())), || drop(examine())] as [fn(); 2] {
+            assert!(!is_up_after(examine).expect("a namespace"));
+        }
     }
 }

@@ -11,6 +11,9 @@
 //! **Flows** of a scenario are TCP connections under the kernel's congestion control of that name, whose applications
 //! write and read as the scenario says; or programs ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
 
+// They panic where the reader has gone away.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod agenda;
 mod arriving;
 mod bundle;

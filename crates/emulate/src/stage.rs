@@ -2,7 +2,8 @@
 //! is taken down.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -296,13 +297,15 @@ fn start_later(
 fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], node: NodeId) -> Result<Program, Error> {
     let host = hosts.iter().find(|host| host.spec.node == node);
     let host = host.ok_or_else(|| Error::new("no such host", ""))?;
-    eprintln!("Hosts, by which names they reach each other:");
+    let mut text = String::from("Hosts, by which names they reach each other:\n");
     for other in hosts {
         let (name, address) = (&other.spec.name, other.spec.address);
         let enter = format!("nsenter --target {} --net --mount", other.thread);
-        eprintln!("  {name:<12} {address:<15} from another terminal: {enter}");
+        let _ = writeln!(text, "  {name:<12} {address:<15} from another terminal: {enter}");
     }
-    eprintln!("This is {}; the run ends when you leave it.", host.spec.name);
+    let _ = writeln!(text, "This is {}; the run ends when you leave it.", host.spec.name);
+    // A reader that has gone away does not keep the shell from opening.
+    let _ = io::stderr().write_all(text.as_bytes());
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "sh".into());
     Program::start(host, &shell, group(setup, laws, None), Terminal::Ours)
 }

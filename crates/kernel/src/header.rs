@@ -20,7 +20,7 @@ unsafe extern "C" {
 }
 
 impl Header {
-    /// A header with these fields, rounded down; what is negative or no number is 0.
+    /// A header with these fields, rounded down. A negative rate is 0, as is what is no number; a change may be negative.
     pub fn new(rate: Throughput, rtt: Duration, change: Throughput) -> Header {
         Header {
             rate: rw_native_rate_field(rate.get() as u64),

@@ -5,6 +5,9 @@
 //! the rate that routers allow. Both stay when the command that attached them ends, and until they are detached:
 //! what they hold is pinned below [`pins::ROOT`].
 
+// They panic where the reader has gone away.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod doctor;
 pub mod host;
 pub mod pins;

@@ -61,7 +61,8 @@ pub(crate) fn is_mounted() -> bool {
 pub(crate) fn check_reach() -> Result<(), Error> {
     check_rights()?;
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    match of_namespace(&mounts) {
+    let is_name = |name: &str| Path::new("/run/netns").join(name).exists();
+    match of_namespace(&mounts, is_name) {
         Some(name) if !is_mounted() => Err(Error::new(
             format!(
                 "nothing that is attached can be seen here, nor would it stay: /sys is the namespace {name}'s own"
@@ -73,9 +74,9 @@ pub(crate) fn check_reach() -> Result<(), Error> {
 }
 
 /// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the namespace's name.
-fn of_namespace(mounts: &str) -> Option<&str> {
+fn of_namespace(mounts: &str, is_name: impl FnOnce(&str) -> bool) -> Option<&str> {
     let name = mounts.lines().filter_map(|line| line.split_once(" /sys sysfs ")).next_back()?.0;
-    Path::new("/run/netns").join(name).exists().then_some(name)
+    is_name(name).then_some(name)
 }
 
 /// The folder of this network namespace, which may not be there.
@@ -158,4 +159,29 @@ fn alive() -> BTreeSet<u64> {
     let named = listed("/run/netns").filter_map(|name| inode(name.path()));
     let used = listed("/proc").filter_map(|process| inode(process.path().join("ns/net")));
     named.chain(used).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: &str = "sysfs /sys sysfs rw,nosuid 0 0\n";
+    const LAB: &str = "lab /sys sysfs rw,relatime 0 0\n";
+    const BPF: &str = "bpf /sys/fs/bpf bpf rw 0 0\n";
+    const ELSEWHERE: &str = "lab /mnt/sys sysfs rw 0 0\n";
+
+    #[test]
+    fn the_last_mount_of_sys_tells_whose_it_is() {
+        for (mounts, whose) in [
+            (vec![], None),
+            (vec![MACHINE, BPF], None),
+            (vec![MACHINE, ELSEWHERE], None),
+            (vec![MACHINE, LAB], Some("lab")),
+            (vec![MACHINE, LAB, BPF, ELSEWHERE], Some("lab")),
+            (vec![LAB, MACHINE], None),
+        ] {
+            assert_eq!(of_namespace(&mounts.concat(), |name| name == "lab"), whose, "{mounts:?}");
+        }
+        assert_eq!(of_namespace(LAB, |_| false), None, "no namespace has that name");
+    }
 }

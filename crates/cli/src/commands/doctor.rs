@@ -2,17 +2,14 @@
 
 use std::fmt::Write;
 
+use ratewire_emulate::doctor::{self, Check};
+
 use super::print;
 use crate::Exit;
 
-/// What was looked at, what was found or is wrong, and what to do about it.
-type Check = (&'static str, Result<String, String>, &'static str);
-
 /// Looks at what the emulated world and laws in the kernel need. Changes nothing.
 pub(crate) fn examine() -> Exit {
-    let emulation = ratewire_emulate::doctor::examine().into_iter();
-    let emulation: Vec<Check> =
-        emulation.map(|check| (check.what, check.found, check.remedy)).collect();
+    let emulation = doctor::examine();
     let laws = of_laws();
     let mut text = section("for `run --world emulate` and `shell`", &emulation);
     text += "\n";
@@ -24,13 +21,14 @@ pub(crate) fn examine() -> Exit {
     };
     let printed = print(&text);
     let mut all = emulation.iter().chain(laws.iter().flatten());
-    if all.all(|(_, found, _)| found.is_ok()) { printed } else { Exit::Unable }
+    if all.all(|check| check.found.is_ok()) { printed } else { Exit::Unable }
 }
 
 #[cfg(feature = "live")]
 fn of_laws() -> Option<Vec<Check>> {
+    use ratewire_live::doctor::Check as Found;
     let checks = ratewire_live::doctor::examine().into_iter();
-    Some(checks.map(|check| (check.what, check.found, check.remedy)).collect())
+    Some(checks.map(|Found { what, found, remedy }| Check { what, found, remedy }).collect())
 }
 
 #[cfg(not(feature = "live"))]
@@ -40,7 +38,7 @@ fn of_laws() -> Option<Vec<Check>> {
 
 fn section(title: &str, checks: &[Check]) -> String {
     let mut text = format!("{title}\n");
-    for (what, found, remedy) in checks {
+    for Check { what, found, remedy } in checks {
         let (sign, said) = match found {
             Ok(found) => ("ok  ", found),
             Err(wrong) => ("NO  ", wrong),
