@@ -422,6 +422,11 @@ static __always_inline int is_limited(const struct tcp_sock *tp, const struct ra
 	       BPF_CORE_READ_BITFIELD(tp, chrono_type) >= TCP_CHRONO_RWND_LIMITED;
 }
 
+static __always_inline int is_held_by_receiver(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, chrono_type) == TCP_CHRONO_RWND_LIMITED;
+}
+
 SEC("struct_ops")
 void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
 {
@@ -446,10 +451,11 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law == HOST_JETMAX) {
 		if (!flow->jetmax.allowed)
 			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
-		/* A source that something else holds back is counted as the part of a flow that it uses, and would come with all
-		 * of what it was allowed meanwhile. */
+		/* A source whose receiver's window has yet to grow is counted as the part of a flow that it uses, and would come
+		 * with all of what it was allowed meanwhile. One that its program keeps waiting now and then is not: where many
+		 * share a processor, rounds would pass in which it may not grow, and it would stay behind the others. */
 		if (flow->has_returned)
-			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow && !flow->limited);
+			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow && !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
 	}
