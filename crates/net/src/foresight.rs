@@ -7,14 +7,28 @@
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
+use ratewire_laws::AnyPort;
 
-use crate::link::Link;
-use crate::network::{END, Network};
+use crate::link::{Link, NO_PORT};
+use crate::network::{END, Network, RouteId};
 use crate::packet::Label;
 use crate::spec::LinkId;
 
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
 const BEHIND: usize = 4;
+/// Where so many packets are on the way, the events of a link come one after the other.
+const LONG: usize = 64;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Where a packet is about to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// To another link.
+    Link(LinkId),
+    /// To a flow's end, and whether with data.
+    Flow(u32, bool),
+}
 
 impl Network {
     /// The event of a link comes up.
@@ -42,24 +56,60 @@ impl Network {
         }
     }
 
-    /// It is near: the flow that the packet at the head arrives for, if it does, and whether with data.
+    /// Where the packet at the head goes.
     #[inline]
-    pub fn foresee_arrival(&self, id: LinkId) -> Option<(u32, bool)> {
+    pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
         let head = self.head(id)?;
-        let arrives = self.routes[head.hop as usize] == END;
-        arrives.then(|| (head.flow, self.packets.carries_data(head.content)))
+        Some(match self.routes[head.hop as usize] {
+            END => Ahead::Flow(head.flow, self.packets.carries_data(head.content)),
+            next => Ahead::Link(LinkId(next)),
+        })
     }
 
-    /// It is due: of a long row the packet some places behind, else the next, for the events of a link that
-    /// is never idle come up one after the other, too soon to be seen.
+    /// The first link of a route.
+    #[inline]
+    pub fn first_link(&self, route: RouteId) -> LinkId {
+        LinkId(self.routes[route.0 as usize])
+    }
+
+    /// A packet is about to come to a link that was foreseen: its place in the row, and the port.
+    #[inline]
+    pub fn foresee_place(&self, id: LinkId) {
+        let Some(link) = self.links.get(id.index()) else { return };
+        let (front, back) = link.row.as_slices();
+        let end = if back.is_empty() { front } else { back };
+        prefetch_index(end, end.len());
+        if link.port != NO_PORT {
+            let port = (&raw const self.ports[link.port as usize]).addr();
+            for offset in (0..size_of::<AnyPort>()).step_by(LINE) {
+                prefetch_address(port + offset);
+            }
+        }
+    }
+
+    /// It is due: what the next events of this link need, where they come too soon to be seen.
     #[inline]
     pub fn foresee_next(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        if let Some(later) = link.row.get(2 * BEHIND) {
-            prefetch_index(from_ref(later), 0);
+        if link.row.len() > LONG {
+            prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
+            self.foresee_packet(&link.row[BEHIND]);
+            self.foresee_hop(&link.row[BEHIND / 2]);
+            let first = link.started as usize;
+            if let Some(waiting) = link.row.get(first + 2 * BEHIND) {
+                prefetch_index(from_ref(waiting), 0);
+                self.packets.foresee(link.row[first + BEHIND].content);
+            }
+        } else if let Some(next) = link.row.get(1) {
+            prefetch_index(from_ref(next), 0);
         }
-        if let Some(next) = link.row.get(BEHIND).or_else(|| link.row.get(1)) {
-            self.foresee_packet(next);
+    }
+
+    #[inline]
+    fn foresee_hop(&self, label: &Label) {
+        let next = self.routes[label.hop as usize];
+        if next != END {
+            self.foresee_place(LinkId(next));
         }
     }
 
@@ -78,11 +128,19 @@ impl Network {
     }
 }
 
+/// Fetches the cache line at an address, which may be nobody's: nothing is read.
+#[inline]
+fn prefetch_address(address: usize) {
+    let nothing: &[u8] = &[];
+    prefetch_index(nothing, address.wrapping_sub(nothing.as_ptr().addr()));
+}
+
 impl Link {
-    /// The two cache lines that every packet touches.
+    /// The cache lines that every packet touches.
     #[inline]
     fn foresee(&self) {
         prefetch_index(from_ref(&self.busy_until), 0);
         prefetch_index(from_ref(&self.next_event), 0);
+        prefetch_index(from_ref(&self.port_timer), 0);
     }
 }

@@ -196,6 +196,12 @@ impl Link {
         self.row.len() as u32 - self.started
     }
 
+    /// Whether a packet that waits was to start by now.
+    #[inline]
+    pub(crate) fn departure_is_due(&self, now: Time) -> bool {
+        self.waiting() > 0 && self.busy_until <= now
+    }
+
     /// Packets waiting, in the row or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {

@@ -27,7 +27,7 @@ pub trait Scheduler {
 
 /// A route that packets can be sent along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RouteId(u32);
+pub struct RouteId(pub(crate) u32);
 
 /// Where a packet goes and what it is marked with on the outside.
 #[derive(Clone, Copy, Debug)]

@@ -41,7 +41,10 @@ impl Network {
         if link.is_rare() {
             return self.on_rare_event(now, id, scheduler);
         }
-        self.catch_up_if_due(now, id, scheduler);
+        // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
+        if link.departure_is_due(now) {
+            self.catch_up(now, id, scheduler);
+        }
         self.deliver(now, id, scheduler)
     }
 
@@ -130,9 +133,7 @@ impl Network {
     #[inline(always)]
     fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &self.links[id.index()];
-        if (link.waiting() > 0 && link.busy_until <= now)
-            || (link.port != NO_PORT && link.port_timer <= now)
-        {
+        if link.departure_is_due(now) || (link.port != NO_PORT && link.port_timer <= now) {
             self.catch_up(now, id, scheduler);
         }
     }

@@ -262,6 +262,19 @@ impl FlowTable {
             flow.foresee(is_data);
         }
     }
+    /// The flow was foreseen: what its sender has sent.
+    #[inline]
+    pub(crate) fn foresee_sent(&self, slot: u32) {
+        if let Some(Some(flow)) = self.slots.get(slot as usize) {
+            flow.sender.foresee_sent();
+        }
+    }
+    /// The way of what it sends when data arrives, or else when its sender acts.
+    #[inline]
+    pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<RouteId> {
+        let flow = self.slots.get(slot as usize)?.as_deref()?;
+        Some(if is_data { flow.reverse } else { flow.forward })
+    }
     #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut()

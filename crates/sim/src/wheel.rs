@@ -8,12 +8,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use prefetch_index::prefetch_index;
 use ratewire_units::Time;
 
 const SLOTS_LOG2: u32 = 12;
 const SLOTS: u64 = 1 << SLOTS_LOG2;
 const WORDS: usize = (SLOTS / 64) as usize;
 const NIL: u32 = u32::MAX;
+/// Buckets between telling of events and fetching them.
+const GLANCE: u64 = 32;
 /// Buckets opened between looks at the width.
 const REVIEW_EVERY: u32 = 1 << 14;
 /// 2^24 ps = 17 microseconds: where the width starts.
@@ -106,6 +109,8 @@ pub struct Wheel {
     /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are pending.
     scouted: u64,
     ahead: u32,
+    /// The bucket up to which [`Wheel::glance`] has fetched events.
+    glanced: u64,
 }
 
 impl Default for Wheel {
@@ -127,6 +132,7 @@ impl Default for Wheel {
             far_events: 0,
             scouted: 0,
             ahead: 0,
+            glanced: 0,
         }
     }
 }
@@ -180,6 +186,7 @@ impl Wheel {
     pub fn scout(&mut self, far: u32, mut tell: impl FnMut(u32)) {
         self.ahead = self.ahead.saturating_sub(1);
         self.scouted = self.scouted.max(self.now);
+        self.glance();
         while self.ahead < far {
             let reach = self.boundary.min(self.now + SLOTS + 1);
             let Some(bucket) = self.near.next_after(self.scouted).filter(|b| *b < reach) else {
@@ -193,6 +200,19 @@ impl Wheel {
                 self.ahead += 1;
                 id = node.next;
             }
+        }
+    }
+
+    /// Fetches the first events of buckets that are to be told of soon.
+    #[inline]
+    fn glance(&mut self) {
+        self.glanced = self.glanced.max(self.scouted);
+        let reach = self.boundary.min(self.now + SLOTS + 1).min(self.scouted + GLANCE);
+        for _ in 0..2 {
+            let next = self.near.next_after(self.glanced).filter(|bucket| *bucket < reach);
+            let Some(bucket) = next else { return };
+            self.glanced = bucket;
+            prefetch_index(&self.nodes, self.near.heads[(bucket % SLOTS) as usize] as usize);
         }
     }
 
@@ -331,6 +351,7 @@ impl Wheel {
         self.now = current >> shift;
         self.scouted = (scouted_until >> shift).saturating_sub(1);
         self.ahead = 0;
+        self.glanced = 0;
         self.boundary = u64::MAX;
         for (time, order, what) in all {
             self.place(time, order, what);
@@ -341,84 +362,4 @@ impl Wheel {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rand_core::Rng;
-    use ratewire_units::Duration;
-
-    /// Against a sorted list, with times from a nanosecond to hours apart.
-    #[test]
-    fn order_is_time_then_insertion_whatever_the_spread() {
-        for scale in [20, 30, 40, 50, 56] {
-            let mut random = ratewire_net::random::stream(scale, "wheel", 0);
-            let mut wheel = Wheel::default();
-            let mut model: BinaryHeap<Reverse<(u64, u64, u32)>> = BinaryHeap::new();
-            let mut now = 0;
-            let mut order = 0;
-            for step in 0..200_000u32 {
-                let grow = model.len() < 2000 && (step < 150_000);
-                if grow || (random.next_u64().is_multiple_of(2) && step < 190_000) {
-                    let r = random.next_u64();
-                    // Mostly near, some equal to now, some far.
-                    let ahead = match r % 8 {
-                        0 => 0,
-                        1 => (r >> 8) % (1 << scale),
-                        _ => (r >> 8) % (1 << (scale - 8)),
-                    };
-                    order += 1;
-                    wheel.push(Time::from_ps(now + ahead), step);
-                    model.push(Reverse((now + ahead, order, step)));
-                } else if let Some(Reverse((time, _, what))) = model.pop() {
-                    assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
-                    now = time;
-                }
-            }
-            while let Some(Reverse((time, _, what))) = model.pop() {
-                assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
-            }
-            assert_eq!(wheel.pop(), None);
-        }
-    }
-
-    /// Of those that are pushed long before, as the events of links are; some are not.
-    #[test]
-    fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
-        const EVENTS: u32 = 200_000;
-        const LONG: u64 = 1 << 32;
-        let mut random = ratewire_net::random::stream(1, "wheel", 1);
-        let mut wheel = Wheel::default();
-        let mut long = vec![true; 2000];
-        for what in 0..2000 {
-            wheel.push(Time::from_ps(random.next_u64() % LONG), what);
-        }
-        let (mut told, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
-        let mut missed = 0;
-        for next in 2000..EVENTS {
-            let (now, what) = wheel.pop().expect("2,000 are pending");
-            gone[what as usize] = true;
-            missed += u32::from(long[what as usize] && told[what as usize] == 0);
-            wheel.scout(16, |event| {
-                assert!(!gone[event as usize], "{event} has gone");
-                told[event as usize] += 1;
-            });
-            let soon = random.next_u64().is_multiple_of(4);
-            long.push(!soon);
-            let ahead = Duration::from_ps(if soon { 1000 } else { LONG });
-            wheel.push(now + ahead, next);
-        }
-        let again: u32 = told.iter().map(|n: &u32| n.saturating_sub(1)).sum();
-        assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
-    }
-
-    #[test]
-    fn equal_times_keep_their_order_across_levels() {
-        let mut wheel = Wheel::default();
-        let far = Time::from_ps(1 << 50);
-        wheel.push(far, 1);
-        wheel.push(Time::from_ps((1 << 50) - 1), 0);
-        wheel.push(far, 2);
-        assert_eq!(wheel.pop().map(|e| e.1), Some(0));
-        wheel.push(far, 3);
-        assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Duration, Time};
 
 /// A hole counts as lost once this many packets beyond it have arrived (RFC 6675, DupThresh).
@@ -98,6 +99,14 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn take_lost(&mut self) -> Bytes {
         Bytes::new(core::mem::take(&mut self.untold_lost))
+    }
+    /// Fetches the first packet, which is acknowledged next, and the place of the next to be sent.
+    #[inline]
+    pub(crate) fn foresee(&self) {
+        let (front, back) = self.sent.as_slices();
+        let end = if back.is_empty() { front } else { back };
+        prefetch_index(front, 0);
+        prefetch_index(end, end.len());
     }
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty()

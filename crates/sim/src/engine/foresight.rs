@@ -1,20 +1,21 @@
 //! Looking ahead, so that memory is on its way before an event needs it.
 
-use ratewire_net::Network;
 use ratewire_net::spec::LinkId;
+use ratewire_net::{Ahead, Network};
 
-use super::{INDEX, LINK};
+use super::{FLOW_TIMER, INDEX, LINK};
 use crate::flow::FlowTable;
 use crate::wheel::Wheel;
 
 /// So many links stay in the caches, and looking ahead would only take time.
 const FEW_LINKS: usize = 1000;
-/// Events seen before their turn: memory answers in the time of one or two.
-const AHEAD: usize = 16;
-/// Events between two looks at the same one.
+/// Events seen before their turn.
+const AHEAD: usize = 24;
+/// Events between two looks at the same one: memory answers in the time of one or two.
 const STEP: usize = 4;
 
-/// The events to come, each looked at four times as it comes nearer.
+/// The events to come, each looked at several times as it comes nearer, for where one thing lies is written in
+/// another.
 #[derive(Debug)]
 pub(super) struct Foresight {
     seen: [u32; AHEAD],
@@ -48,27 +49,54 @@ impl Foresight {
     #[inline]
     fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
         self.seen[self.count % AHEAD] = event;
-        if let Some(link) = self.link_seen(0) {
-            network.foresee(link);
-        }
-        if let Some(link) = self.link_seen(STEP) {
-            network.foresee_head(link);
-        }
-        if let Some(link) = self.link_seen(2 * STEP) {
-            network.foresee_delivery(link);
-        }
-        if let Some((flow, is_data)) =
-            self.link_seen(3 * STEP).and_then(|l| network.foresee_arrival(l))
-        {
-            flows.foresee(flow, is_data);
+        for look in 0..AHEAD / STEP {
+            let event = self.seen[self.count.wrapping_sub(look * STEP) % AHEAD];
+            let index = event & INDEX;
+            match event & !INDEX {
+                LINK => look_at_link(look, LinkId(index), network, flows),
+                FLOW_TIMER => look_at_flow(look, index, false, network, flows),
+                _ => {}
+            }
         }
         self.count = self.count.wrapping_add(1);
     }
+}
 
-    /// The link whose event was seen so many before.
-    #[inline]
-    fn link_seen(&self, before: usize) -> Option<LinkId> {
-        link_of(self.seen[self.count.wrapping_sub(before) % AHEAD])
+/// The event of a link.
+#[inline]
+fn look_at_link(look: usize, link: LinkId, network: &Network, flows: &FlowTable) {
+    match look {
+        0 => network.foresee(link),
+        1 => network.foresee_head(link),
+        2 => network.foresee_delivery(link),
+        _ => match network.ahead(link) {
+            Some(Ahead::Link(next)) if look == 3 => network.foresee_place(next),
+            Some(Ahead::Flow(slot, is_data)) => {
+                look_at_flow(look - 3, slot, is_data, network, flows)
+            }
+            _ => {}
+        },
+    }
+}
+
+/// What happens at a flow: data arrives, or else its sender acts.
+#[inline]
+fn look_at_flow(look: usize, slot: u32, is_data: bool, network: &Network, flows: &FlowTable) {
+    match look {
+        0 => flows.foresee(slot, is_data),
+        1 | 2 => {
+            let Some(link) = flows.answer(slot, is_data).map(|route| network.first_link(route))
+            else {
+                return;
+            };
+            if look == 1 {
+                flows.foresee_sent(slot);
+                network.foresee(link);
+            } else {
+                network.foresee_place(link);
+            }
+        }
+        _ => {}
     }
 }
 

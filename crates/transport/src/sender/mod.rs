@@ -161,6 +161,11 @@ impl Sender {
         }
     }
 
+    /// Fetches what it has noted of sent packets into the caches: an acknowledgement, or its turn to send, is near.
+    #[inline]
+    pub fn foresee_sent(&self) {
+        self.board.foresee();
+    }
     /// The flow's law.
     pub fn source(&self) -> &AnySource {
         &self.source

@@ -1,0 +1,79 @@
+use super::*;
+use rand_core::Rng;
+use ratewire_units::Duration;
+
+/// Against a sorted list, with times from a nanosecond to hours apart.
+#[test]
+fn order_is_time_then_insertion_whatever_the_spread() {
+    for scale in [20, 30, 40, 50, 56] {
+        let mut random = ratewire_net::random::stream(scale, "wheel", 0);
+        let mut wheel = Wheel::default();
+        let mut model: BinaryHeap<Reverse<(u64, u64, u32)>> = BinaryHeap::new();
+        let mut now = 0;
+        let mut order = 0;
+        for step in 0..200_000u32 {
+            let grow = model.len() < 2000 && (step < 150_000);
+            if grow || (random.next_u64().is_multiple_of(2) && step < 190_000) {
+                let r = random.next_u64();
+                // Mostly near, some equal to now, some far.
+                let ahead = match r % 8 {
+                    0 => 0,
+                    1 => (r >> 8) % (1 << scale),
+                    _ => (r >> 8) % (1 << (scale - 8)),
+                };
+                order += 1;
+                wheel.push(Time::from_ps(now + ahead), step);
+                model.push(Reverse((now + ahead, order, step)));
+            } else if let Some(Reverse((time, _, what))) = model.pop() {
+                assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
+                now = time;
+            }
+        }
+        while let Some(Reverse((time, _, what))) = model.pop() {
+            assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
+        }
+        assert_eq!(wheel.pop(), None);
+    }
+}
+
+/// Of those that are pushed long before, as the events of links are; some are not.
+#[test]
+fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
+    const EVENTS: u32 = 200_000;
+    const LONG: u64 = 1 << 32;
+    let mut random = ratewire_net::random::stream(1, "wheel", 1);
+    let mut wheel = Wheel::default();
+    let mut long = vec![true; 2000];
+    for what in 0..2000 {
+        wheel.push(Time::from_ps(random.next_u64() % LONG), what);
+    }
+    let (mut told, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
+    let mut missed = 0;
+    for next in 2000..EVENTS {
+        let (now, what) = wheel.pop().expect("2,000 are pending");
+        gone[what as usize] = true;
+        missed += u32::from(long[what as usize] && told[what as usize] == 0);
+        wheel.scout(16, |event| {
+            assert!(!gone[event as usize], "{event} has gone");
+            told[event as usize] += 1;
+        });
+        let soon = random.next_u64().is_multiple_of(4);
+        long.push(!soon);
+        let ahead = Duration::from_ps(if soon { 1000 } else { LONG });
+        wheel.push(now + ahead, next);
+    }
+    let again: u32 = told.iter().map(|n: &u32| n.saturating_sub(1)).sum();
+    assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
+}
+
+#[test]
+fn equal_times_keep_their_order_across_levels() {
+    let mut wheel = Wheel::default();
+    let far = Time::from_ps(1 << 50);
+    wheel.push(far, 1);
+    wheel.push(Time::from_ps((1 << 50) - 1), 0);
+    wheel.push(far, 2);
+    assert_eq!(wheel.pop().map(|e| e.1), Some(0));
+    wheel.push(far, 3);
+    assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
+}
