@@ -119,7 +119,7 @@ const LAWS: [Shown; 9] = [
         ("nHop", "ratewire.hpcc.n_hop"), ("pathID", "ratewire.hpcc.path_id"), ("returning", "ratewire.returned"),
         ("B", "ratewire.hpcc.b"), ("TS", "ratewire.hpcc.ts"), ("txBytes", "ratewire.hpcc.tx_bytes"), ("qLen", "ratewire.hpcc.q_len"),
     ]),
-    ("xcp@kernel", &[("rate", "ratewire.xcp_kernel.rate"), ("rtt", "ratewire.xcp_kernel.rtt"), ("change a second", "ratewire.xcp_kernel.change"), ("returned", "ratewire.xcp_kernel.returned")]),
+    ("xcp@kernel", &[("rate", "ratewire.xcp_kernel.rate"), ("rtt", "ratewire.xcp_kernel.rtt"), ("change", "ratewire.xcp_kernel.change"), ("returned", "ratewire.xcp_kernel.returned")]),
     ("rcp@kernel", &[("rate", "ratewire.rcp_kernel.rate"), ("rtt", "ratewire.rcp_kernel.rtt"), ("returned", "ratewire.rcp_kernel.returned")]),
 ];
 
