@@ -78,6 +78,8 @@
 //! packet was cut short. [`Capture::with_payload`] keeps whole packets, payload as zeros, for larger
 //! files in which both work.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod headers;
 mod pcapng;
 #[cfg(test)]
