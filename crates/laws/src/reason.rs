@@ -162,8 +162,10 @@ impl Reason {
 
     /// The same, with those of these quantities that the equation names and no figure tells.
     pub fn with(mut self, quantities: impl IntoIterator<Item = Figure>) -> Reason {
+        let mut untold: Vec<&str> = self.untold().collect();
         for quantity in quantities {
-            if self.untold().any(|symbol| symbol == quantity.name) {
+            if untold.contains(&quantity.name) {
+                untold.retain(|symbol| *symbol != quantity.name);
                 self.figures.push(quantity);
             }
         }

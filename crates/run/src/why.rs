@@ -123,8 +123,8 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
 
 /// What a port says, with what its equation names of the packet, as it left.
 fn of_packet(reason: &Reason, law: &AnyLaw, hop: &Hop, size: Bytes) -> Reason {
-    let fields = law.fields(&hop.left_with);
-    reason.clone().with(fields).with([Figure::bytes("size", size.as_f64())])
+    let size = Figure::bytes("size", size.as_f64());
+    reason.clone().with(law.fields(&hop.left_with).into_iter().chain([size]))
 }
 
 /// Who is held back by queues sends as they let it: the link in whose queue its packet was held.
