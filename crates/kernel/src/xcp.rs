@@ -5,9 +5,6 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use crate::arithmetic::share;
 use crate::header::Header;
 
-/// Fraction bits of what is left to give and take: `RW_XCP_FRACTION`.
-const RESIDUE_FRACTION: u32 = 10;
-
 /// A share with as many bits as fit: `struct rw_share`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +72,7 @@ unsafe extern "C" {
     );
     safe fn rw_native_xcp_alpha() -> u32;
     safe fn rw_native_xcp_beta() -> u32;
+    safe fn rw_native_xcp_fraction() -> u32;
     safe fn rw_native_xcp_start(sender: &mut XcpSender, now_us: u64, window: u64, rtt_us: u64);
     safe fn rw_native_xcp_send(
         sender: &mut XcpSender,
@@ -151,7 +149,8 @@ impl XcpPort {
     }
     /// What is taken in it for each byte per second of a flow's rate, `Cn`: a share a second.
     pub fn taken(&self) -> f64 {
-        f64::from(self.cn.value) / (1_u128 << (self.cn.shift + RESIDUE_FRACTION)) as f64
+        let fraction_bits = self.cn.shift + rw_native_xcp_fraction();
+        f64::from(self.cn.value) / (1_u128 << fraction_bits) as f64
     }
     /// The gains of spare capacity and of the queue, `alpha` and `beta`.
     pub fn gains(&self) -> [f64; 2] {
