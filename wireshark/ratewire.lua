@@ -9,8 +9,9 @@
 -- The drafts assign no IP protocol number; the preference xcp.ip_protocol says which to read, 200
 -- unless changed.
 --
--- Capture whole packets: Lua cannot tell the next dissector that the capture cut a packet short, so
--- TCP takes the cut for the end of the data.
+-- Lua cannot tell the next dissector that the capture cut a packet short. TCP is shown a copy as long as the
+-- segment was on the network, with zeros for the payload that is not there: its length, its sequence numbers and
+-- their analysis are right, and so is its checksum where the payload was zeros, as in Ratewire's captures.
 --
 -- Headers are told apart, accepted and refused as by the crate ratewire-wire, with the same words;
 -- its test "dissector" holds the two against each other.
@@ -121,6 +122,20 @@ end
 local data = Dissector.get("data")
 local ip_protocols = DissectorTable.get("ip.proto")
 
+local TCP, TCP_LEN = 6, 20
+
+-- What follows a header of `length` bytes. Of TCP the missing payload is made up for, if its header is whole.
+local function rest(protocol, tvb, length)
+  local missing = tvb:reported_length_remaining() - tvb:len()
+  if protocol ~= TCP or missing <= 0 or tvb:len() < length + TCP_LEN
+    or tvb:len() < length + 4 * high(tvb(length + 12, 1):uint()) then
+    return tvb(length):tvb()
+  end
+  local bytes = tvb(length):bytes()
+  bytes:set_size(bytes:len() + missing)
+  return bytes:tvb("TCP, zeros for what the capture left out")
+end
+
 -- Hands what follows the header to the dissector of `protocol`, or shows it as data.
 local function dissect_rest(protocol, tvb, pinfo, root)
   if tvb:len() == HEADER_LEN then return end
@@ -128,7 +143,7 @@ local function dissect_rest(protocol, tvb, pinfo, root)
   -- made to have thousands would exhaust the stack.
   local follow = protocol and protocol ~= xcp.prefs.ip_protocol
   local inner = follow and ip_protocols:get_dissector(protocol) or data
-  inner:call(tvb(HEADER_LEN):tvb(), pinfo, root)
+  inner:call(rest(protocol, tvb, HEADER_LEN), pinfo, root)
 end
 
 local function refuse(tree, pinfo, reason)
@@ -164,7 +179,10 @@ function xcp.dissector(tvb, pinfo, root)
   local summary = string.format("Delta %d B/s, Reverse %d B/s", delta, reverse)
   tree:append_text(", " .. summary .. cut)
   pinfo.cols.info = summary
-  dissect_rest(tvb(at.protocol, 1):uint(), tvb, pinfo, root)
+  local protocol = tvb(at.protocol, 1):uint()
+  dissect_rest(protocol, tvb, pinfo, root)
+  -- Who follows writes a summary of its own.
+  if protocol == TCP then pinfo.cols.info:prepend("xcp, " .. summary .. "; ") end
   return tvb:len()
 end
 
@@ -175,7 +193,6 @@ end
 
 local EXPERIMENT = 253
 local FIRST_PORT = 49152
-local TCP, TCP_LEN = 6, 20
 
 local laws = Proto("ratewire", "Congestion header of a law")
 
@@ -251,27 +268,27 @@ end
 
 local function rcp(name)
   return {
-    { double(name, "rate", "Rate (B/s)"), uint(4, 4, 64) },
+    { double(name, "rate", "Rate (B/s)"), uint(4, 4, 64), "Rate %.0f B/s" },
     { double(name, "rtt", "RTT (s)"), uint(8, 4, 2 ^ -28) },
-    { double(name, "reverse_rate", "Reverse_Rate (B/s)"), uint(12, 4, 64) },
+    { double(name, "reverse_rate", "Reverse_Rate (B/s)"), uint(12, 4, 64), "Reverse %.0f B/s" },
   }
 end
 
 -- An option's last word is what the receiver returns.
 local function last(law) return double(law, "returned", "Returned (units of the law)") end
 
--- Each law: how long its header is, whether it is one (and on its way back), and what is in it. Those that
--- bytes tell apart come first.
+-- Each law: how long its header is, whether it is one (and on its way back), and what is in it, some of it for the
+-- Info column too. Those that bytes tell apart come first.
 local LAWS = {
   { name = "rcp", length = 20, way = shell(3, 4), fields = rcp("rcp") },
   { name = "piqi-rcp", length = 20, way = shell(5, 6), fields = rcp("piqi_rcp") },
   { name = "xcp@kernel", length = 20, back = 8, way = option(0x5278, 20, 8), last = last("xcp_kernel"), fields = {
-    { double("xcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16) },
+    { double("xcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16), "Rate %.0f B/s" },
     { double("xcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
-    { double("xcp_kernel", "change", "Change (B/s a second)"), int(12, 4, 1024) },
+    { double("xcp_kernel", "change", "Change (B/s a second)"), int(12, 4, 1024), "Change %.0f B/s a second" },
   } },
   { name = "rcp@kernel", length = 16, back = 8, way = option(0x5272, 16, 8), last = last("rcp_kernel"), fields = {
-    { double("rcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16) },
+    { double("rcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16), "Rate %.0f B/s" },
     { double("rcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
   } },
   -- Its rates are floats of 24 bits, in words shared with numbers (bpf/laws/option.h): whose it is, no more.
@@ -283,19 +300,19 @@ local LAWS = {
     { whole("jetmax", "proposed"), uint(8, 4) },
     { double("jetmax", "gap", "gap (s)"), real(12) },
     { double("jetmax", "loss"), real(16) },
-    { double("jetmax", "fair", "fair (B/s)"), real(20) },
+    { double("jetmax", "fair", "fair (B/s)"), real(20), "Fair %.0f B/s" },
     { double("jetmax", "proposed_fair", "proposed_fair (B/s)"), real(24) },
   } },
   { name = "emkc", length = 12, way = way, fields = {
     { whole("emkc", "marker"), uint(1, 1) },
     { whole("emkc", "number"), uint(2, 2) },
     { whole("emkc", "router"), uint(4, 4) },
-    { double("emkc", "loss"), real(8) },
+    { double("emkc", "loss"), real(8), "Loss %.4g" },
   } },
-  { name = "maxnet", length = 8, way = way, fields = { { double("maxnet", "price"), real(4) } } },
+  { name = "maxnet", length = 8, way = way, fields = { { double("maxnet", "price"), real(4), "Price %.4g" } } },
   { name = "hpcc", length = 42, way = function(tvb) return tvb(0, 2):bitfield(4, 1) == 1 end,
     more = add_stamps, fields = {
-    { whole("hpcc", "n_hop", "nHop"), bits(0, 0, 4) },
+    { whole("hpcc", "n_hop", "nHop"), bits(0, 0, 4), "%d hops" },
     { whole("hpcc", "path_id", "pathID"), bits(0, 5, 11) },
   } },
 }
@@ -340,6 +357,7 @@ function laws.dissector(tvb, pinfo, root)
     return tvb:len()
   end
   local tree = root:add(laws, tvb(0, length))
+  local summary = law.name
   tree:append_text(", " .. law.name .. (back and ", on its way back" or ""))
   tree:add(law_name, tvb(0, length), law.name)
   tree:add(returned, tvb(0, length), back)
@@ -347,12 +365,18 @@ function laws.dissector(tvb, pinfo, root)
     for _, entry in ipairs(law.fields) do
       local range, read = entry[2](tvb)
       tree:add(entry[1], range, read)
+      if entry[3] then summary = summary .. ", " .. string.format(entry[3], read) end
     end
   end
-  if law.last then tree:add(law.last, tvb(length - 4, 4), tvb(length - 4, 4):int()) end
+  if law.last then
+    local value = tvb(length - 4, 4):int()
+    tree:add(law.last, tvb(length - 4, 4), value)
+    if back then summary = summary .. string.format(", Returned %d", value) end
+  end
   if law.more then law.more(tree, tvb) end
   if tvb:len() > length then
-    ip_protocols:get_dissector(TCP):call(tvb(length):tvb(), pinfo, root)
+    ip_protocols:get_dissector(TCP):call(rest(TCP, tvb, length), pinfo, root)
+    pinfo.cols.info:prepend(summary .. "; ")
   end
   return tvb:len()
 end

@@ -62,6 +62,8 @@
 //! See [`FlowControl`]. Soft flow control holds senders back at the receiver (XCP's option
 //! `flow_control = "soft"`); the switch then leaves windows whole.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod connection;
 pub mod fuzzing;
 mod merge;

@@ -14,6 +14,8 @@
 //! networks*; IEEE 802.3 annex 31B; IEEE 802.1Qbb; Goyal and others, *Backpressure flow control*, NSDI
 //! 2022.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod flows;
 pub mod frames;
 #[doc(hidden)]

@@ -73,10 +73,11 @@
 //! - The total length is 65,535 at most.
 //!
 //! # Payload
-//! [`Capture::new`] keeps headers only. TCP analysis then works for packets without an XCP header;
-//! behind one, Wireshark's dissector in Lua (`wireshark/ratewire.lua`) cannot tell TCP that the
-//! packet was cut short. [`Capture::with_payload`] keeps whole packets, payload as zeros, for larger
-//! files in which both work.
+//! [`Capture::new`] keeps headers only. TCP analysis works all the same: behind a congestion header Wireshark's
+//! dissector in Lua (`wireshark/ratewire.lua`), which cannot tell TCP that a packet was cut short, shows it one of the
+//! right length. [`Capture::with_payload`] keeps whole packets, payload as zeros, in larger files.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod headers;
 mod pcapng;

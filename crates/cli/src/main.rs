@@ -20,7 +20,9 @@ mod progress;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
+use ratewire_scenario::nearest;
 
 /// Congestion control laws, simulated and compared.
 #[derive(Parser)]
@@ -30,10 +32,16 @@ struct Cli {
     command: Command,
 }
 
+// Each line fits a narrow terminal: clap does not wrap them.
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
-is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it);
-5 the kernel does not do what live or the emulated world asks of it; 6 an emulated run was too late to be relied on.";
+Exit codes:
+  0  done; nothing was expected that does not hold
+  1  an expectation does not hold (check, reproduce)
+  2  the command line or a scenario is wrong
+  3  a file cannot be read or written: it is missing, or a folder
+  4  a run failed (a bug in Ratewire: please report it)
+  5  the kernel does not do what live or the emulated world asks of it
+  6  an emulated run was too late to be relied on";
 
 #[derive(Subcommand)]
 enum Command {
@@ -75,7 +83,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let exit = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|wrong| suggesting(wrong).exit());
+    let exit = match cli.command {
         Command::Run(args) => commands::run::run(&args),
         Command::Shell(args) => commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
@@ -103,6 +112,19 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// The same, with the command that was probably meant: clap finds no likeness between `rnu` and `run`.
+fn suggesting(mut wrong: clap::Error) -> clap::Error {
+    let known = Cli::command();
+    let known = known.get_subcommands().filter(|known| !known.is_hide_set());
+    if wrong.get(ContextKind::SuggestedSubcommand).is_none()
+        && let Some(ContextValue::String(found)) = wrong.get(ContextKind::InvalidSubcommand)
+        && let Some(near) = nearest(found, known.map(clap::Command::get_name))
+    {
+        wrong.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+    }
+    wrong
 }
 
 /// How the command ends.

@@ -73,6 +73,18 @@ impl Figure {
         let (own, name) = (self.handle() + "-", handle(name) + "-");
         own.starts_with(&name) || own.starts_with(&format!("figure-{name}"))
     }
+
+    /// Whether it is several figures, of which this is one: figure-23 of `Figures 22 to 24`, 4 of `Figures 4, 5`.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        let (own, name) = (self.handle(), handle(name));
+        let number = name.strip_prefix("figure-").unwrap_or(&name).parse::<u32>();
+        let (Some(own), Ok(number)) = (own.strip_prefix("figures-"), number) else { return false };
+        let numbers: Vec<u32> = own.split('-').filter_map(|word| word.parse().ok()).collect();
+        match numbers[..] {
+            [first, last] if own.contains("-to-") => (first..=last).contains(&number),
+            _ => numbers.contains(&number),
+        }
+    }
 }
 
 /// Letters and digits, in words that are joined by `-`.

@@ -118,11 +118,25 @@ fn a_single_figure_is_run() {
 }
 
 #[test]
+fn a_figure_within_others_is_told_with_them() {
+    let paper = PAPER.replace("Figure 1", "Figures 12 to 14");
+    let folder = folder("within", SCENARIO, &paper);
+    for name in ["figure-13", "13"] {
+        let done = ratewire(&folder, &["reproduce", &format!("first/{name}")]);
+        assert_eq!(done.status.code(), Some(2));
+        let says = format!("{name} of first is run as a part of figures-12-to-14");
+        assert!(err(&done).contains(&says), "{}", err(&done));
+    }
+    let done = ratewire(&folder, &["reproduce", "first/figure-15"]);
+    assert!(err(&done).contains("no figure of first is called"), "{}", err(&done));
+}
+
+#[test]
 fn without_a_name_papers_and_figures_are_listed() {
     let folder = folder("list", SCENARIO, PAPER);
     let done = ratewire(&folder, &["reproduce"]);
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    for part in ["first\n", "A paper", "Figure 1  One link"] {
+    for part in ["first\n", "A paper", "figure-1  One link", "as first/figure-1;"] {
         assert!(out(&done).contains(part), "{part}: {}", out(&done));
     }
     assert!(!folder.join("out").exists(), "a list runs nothing");

@@ -16,6 +16,8 @@
 //!
 //! [`topology::detect_and_parse`] picks among the last three.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod arrivals;
 mod build;
 pub mod cdf;

@@ -6,6 +6,11 @@ unsafe extern "C" {
     safe fn rw_native_share_part(n: u64, d: u64, of: u32) -> u64;
 }
 
+/// A share in the laws' units of 2^-16.
+pub(crate) fn share(sixteen_bits: u32) -> f64 {
+    f64::from(sixteen_bits) / 65536.0
+}
+
 /// `a b / 2^shift` rounded down, at most `2^63 - 1`; `shift` below 64.
 pub fn mul_shift(a: u64, b: u64, shift: u32) -> u64 {
     rw_native_mul_shift(a, b, shift)

@@ -2,6 +2,8 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use crate::arithmetic::share;
+
 /// JetMax at one output queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +63,7 @@ pub struct JetmaxSender {
 
 // Safe for the reasons given in `xcp.rs`; arrays go by reference, and their lengths are the C's.
 unsafe extern "C" {
+    safe fn rw_native_jetmax_tau() -> u32;
     safe fn rw_native_jetmax_init(port: &mut JetmaxPort, capacity: u64, id: u32, now_ns: u64);
     safe fn rw_native_jetmax_timers(port: &mut JetmaxPort, now_ns: u64);
     safe fn rw_native_jetmax_packet(
@@ -230,6 +233,10 @@ impl JetmaxSender {
     /// The first RTT is known: `window` may go in each.
     pub fn start(&mut self, window: Bytes, rtt: Duration) {
         rw_native_jetmax_start(self, window.get(), rtt.ps() / 1_000_000);
+    }
+    /// The share of the way to the fair rate that it goes in a round trip.
+    pub fn tau(&self) -> f64 {
+        share(rw_native_jetmax_tau())
     }
     /// A packet leaves.
     pub fn on_send(&self) -> JetmaxHeader {

@@ -7,6 +7,7 @@
 //! Nothing here decides anything: each method is one call. What the numbers mean, in which units and where they are
 //! valid, the C says.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 #[cfg(test)]
 extern crate std;

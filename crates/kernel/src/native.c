@@ -154,6 +154,10 @@ RW_EXPORT(void, rcp_offered,
 	  rw_rcp_offered(sender, now_us, rate, rtt_us, may_grow))
 RW_EXPORT(void, rcp_loss, (struct rw_rcp_sender *sender, __u64 least), rw_rcp_loss(sender, least))
 RW_EXPORT(__u32, piqi_ramp, (void), return RW_PIQI_RAMP)
+RW_EXPORT(__u32, xcp_alpha, (void), return RW_XCP_ALPHA)
+RW_EXPORT(__u32, xcp_beta, (void), return RW_XCP_BETA)
+RW_EXPORT(__u32, xcp_fraction, (void), return RW_XCP_FRACTION)
+RW_EXPORT(__u32, jetmax_tau, (void), return RW_JETMAX_TAU)
 
 RW_EXPORT(void, jetmax_init, (struct rw_jetmax *port, __u64 capacity, __u32 id, __u64 now_ns),
 	  rw_jetmax_init(port, capacity, id, now_ns))

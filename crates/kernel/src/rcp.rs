@@ -2,6 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use crate::arithmetic::share;
 use crate::header::Header;
 
 /// How a router's rate moves.
@@ -112,6 +113,10 @@ impl RcpPort {
     pub fn input(&self) -> Throughput {
         Throughput::new(self.input_bw as f64)
     }
+    /// The share of the capacity that it fills, `gamma`.
+    pub fn target(&self) -> f64 {
+        share(self.rule.target)
+    }
     /// Mean RTT.
     pub fn mean_rtt(&self) -> Duration {
         Duration::from_micros(self.rtt >> 8)
@@ -138,6 +143,10 @@ impl RcpSender {
     /// A loss was noticed.
     pub fn on_loss(&mut self, least: Throughput) {
         rw_native_rcp_loss(self, least.get() as u64);
+    }
+    /// What routers offered last, or what it would like to send at where that is less.
+    pub fn offered(&self) -> Throughput {
+        Throughput::new(self.offered as f64)
     }
     /// What it may send at; zero before routers have said anything.
     pub fn rate(&self) -> Throughput {

@@ -73,6 +73,11 @@ fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
     }
     assert!((last[0] / 2.0 + 40_890.0).abs() < 600.0, "{last:?}");
     assert!((last[1] / 2.0 - 34_110.0).abs() < 600.0, "{last:?}");
+    // As the equation has it, to a unit of the option.
+    for (change, rate) in last.into_iter().zip([1e6, 0.25e6]) {
+        let said = port.given().get() - port.taken() * rate;
+        assert!((change - said).abs() <= 1024.0, "{change}, not {said}");
+    }
 }
 
 #[test]

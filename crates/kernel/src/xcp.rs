@@ -2,6 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use crate::arithmetic::share;
 use crate::header::Header;
 
 /// A share with as many bits as fit: `struct rw_share`.
@@ -69,6 +70,9 @@ unsafe extern "C" {
         queue: u64,
         header: Option<&mut Header>,
     );
+    safe fn rw_native_xcp_alpha() -> u32;
+    safe fn rw_native_xcp_beta() -> u32;
+    safe fn rw_native_xcp_fraction() -> u32;
     safe fn rw_native_xcp_start(sender: &mut XcpSender, now_us: u64, window: u64, rtt_us: u64);
     safe fn rw_native_xcp_send(
         sender: &mut XcpSender,
@@ -138,6 +142,19 @@ impl XcpPort {
     /// The change of the total that the last control interval asked for.
     pub fn feedback(&self) -> Throughput {
         Throughput::new(self.feedback as f64)
+    }
+    /// What each flow is given in this control interval, `Cp`: so much more a second.
+    pub fn given(&self) -> Throughput {
+        Throughput::new(self.gain as f64)
+    }
+    /// What is taken in it for each byte per second of a flow's rate, `Cn`: a share a second.
+    pub fn taken(&self) -> f64 {
+        let fraction_bits = self.cn.shift + rw_native_xcp_fraction();
+        f64::from(self.cn.value) / (1_u128 << fraction_bits) as f64
+    }
+    /// The gains of spare capacity and of the queue, `alpha` and `beta`.
+    pub fn gains(&self) -> [f64; 2] {
+        [rw_native_xcp_alpha(), rw_native_xcp_beta()].map(share)
     }
     /// The persistent queue.
     pub fn queue(&self) -> Bytes {

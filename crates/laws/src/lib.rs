@@ -11,6 +11,7 @@
 //!
 //! A new law is a folder here and one line in [`registry`].
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 extern crate alloc;
 

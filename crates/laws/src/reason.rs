@@ -21,6 +21,10 @@ pub enum Unit {
     One,
     /// Bytes per second; shown in bits per second.
     BytesPerSecond,
+    /// Bytes per second, for each second; shown in bits per second.
+    BytesPerSecondSquared,
+    /// For each second.
+    PerSecond,
     /// Bytes.
     Bytes,
     /// Seconds.
@@ -35,6 +39,14 @@ impl Figure {
     /// Bytes per second.
     pub fn rate(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::BytesPerSecond }
+    }
+    /// Bytes per second, for each second.
+    pub fn acceleration(name: &'static str, value: f64) -> Figure {
+        Figure { name, value, unit: Unit::BytesPerSecondSquared }
+    }
+    /// For each second.
+    pub fn per_second(name: &'static str, value: f64) -> Figure {
+        Figure { name, value, unit: Unit::PerSecond }
     }
     /// Bytes.
     pub fn bytes(name: &'static str, value: f64) -> Figure {
@@ -73,6 +85,11 @@ impl fmt::Display for Amount<'_> {
                 figure.value * 8.0,
                 &[(1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s")],
             ),
+            Unit::BytesPerSecondSquared => (
+                figure.value * 8.0,
+                &[(1e9, " Gbit/s/s"), (1e6, " Mbit/s/s"), (1e3, " kbit/s/s"), (1.0, " bit/s/s")],
+            ),
+            Unit::PerSecond => (figure.value, &[(1.0, " /s")]),
             Unit::Bytes => (figure.value, &[(1e6, " MB"), (1e3, " KB"), (1.0, " B")]),
             Unit::Seconds => (figure.value, &[(1.0, " s"), (1e-3, " ms"), (1e-6, " us")]),
         };
@@ -131,10 +148,59 @@ impl Reason {
         Reason { equation, figures: figures.into(), bound: Bound::default() }
     }
 
+    /// The names in the equation that stand for quantities: single letters, names with an underscore, and what
+    /// stands beside an operator or a parenthesis.
+    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+        let equation = self.equation;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let names = equation.split(move |c| !is_name(c)).filter(|name| !name.is_empty());
+        names.filter(move |name| {
+            let start = name.as_ptr() as usize - equation.as_ptr() as usize;
+            stands_for_a_quantity(name, &equation[..start], &equation[start + name.len()..])
+        })
+    }
+
+    /// The same, with those of these quantities that the equation names and no figure tells.
+    pub fn with(mut self, quantities: impl IntoIterator<Item = Figure>) -> Reason {
+        let mut untold: Vec<&str> = self.untold().collect();
+        for quantity in quantities {
+            if untold.contains(&quantity.name) {
+                untold.retain(|symbol| *symbol != quantity.name);
+                self.figures.push(quantity);
+            }
+        }
+        self
+    }
+
+    /// Those of its [`Reason::symbols`] that no figure tells the value of, alone or in a product as `gamma C`.
+    pub fn untold(&self) -> impl Iterator<Item = &'static str> {
+        let told = |symbol: &&str| {
+            self.figures.iter().any(|figure| figure.name.split(' ').any(|name| name == *symbol))
+        };
+        self.symbols().filter(move |symbol| !told(symbol))
+    }
+
     /// The same, of that port.
     pub fn bound(self, bound: Bound) -> Reason {
         Reason { bound, ..self }
     }
+}
+
+/// Whether a name in an equation, between these parts of it, is that of a quantity and not a word.
+fn stands_for_a_quantity(name: &str, before: &str, after: &str) -> bool {
+    let is_number = name.starts_with(|c: char| c.is_ascii_digit());
+    // `max(`, and `ProbeBW_UP:`.
+    if is_number || name == "a" || after.starts_with(['(', ':']) {
+        return false;
+    }
+    let before_it = before.trim_end_matches([' ', '(']).chars().next_back();
+    let after_it = after.trim_start_matches([' ', ')']).chars().next();
+    let operates = |c: Option<char>| c.is_some_and(|c| "=<>+-*/".contains(c));
+    // A hyphen joins words.
+    let is_joined = after.starts_with('-') || before.ends_with('-') && !before.ends_with("(-");
+    let is_operand = !is_joined && (operates(before_it) || operates(after_it));
+    let is_enclosed = before.ends_with('(') || after.starts_with(')') || after.starts_with(" (");
+    is_operand || is_enclosed || name.len() == 1 || name.contains('_')
 }
 
 #[cfg(test)]
@@ -150,8 +216,32 @@ mod tests {
         assert_eq!(Figure::seconds("d", 0.0).to_string(), "d = 0 s");
         assert_eq!(Figure::rate("R", 0.0).to_string(), "R = 0 bit/s");
         assert_eq!(Figure::bytes("q", -1500.0).to_string(), "q = -1.50 KB");
+        assert_eq!(Figure::acceleration("Cp", 1.25e6).to_string(), "Cp = 10.0 Mbit/s/s");
+        assert_eq!(Figure::per_second("Cn", 0.5).to_string(), "Cn = 0.5000 /s");
         assert_eq!(Figure::one("gamma", 0.1).to_string(), "gamma = 0.1000");
         assert_eq!(Figure::one("N", 9.0).to_string(), "N = 9");
         assert_eq!(Figure::rate("cap", f64::INFINITY).amount().to_string(), "none");
+    }
+
+    #[test]
+    fn symbols_are_told_from_words() {
+        let of = |equation| Reason::new(equation, []).symbols().collect::<Vec<_>>();
+        assert_eq!(of("x = x_max exp(-q), q the largest of a way"), ["x", "x_max", "q", "q"]);
+        assert_eq!(
+            of("R (1 + (integral T/d0 (gamma C - y)) / (mu C))"),
+            ["R", "integral", "T", "d0", "gamma", "C", "y", "mu", "C"]
+        );
+        assert_eq!(of("Up_2: pace 0.9 bw until the short-term bounds fall"), [""; 0]);
+        assert_eq!(of("marked where q > min_q * size"), ["q", "min_q", "size"]);
+    }
+
+    #[test]
+    fn only_what_is_named_and_not_told_is_added() {
+        let reason = Reason::new("x = gamma C - u", [Figure::one("gamma C", 1.0)]);
+        let extra = ["u", "C", "other", "u"].map(|name| Figure::one(name, 2.0));
+        let told = reason.with(extra);
+        let names: Vec<_> = told.figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(names, ["gamma C", "u"]);
+        assert_eq!(told.untold().collect::<Vec<_>>(), ["x"]);
     }
 }

@@ -3,6 +3,8 @@
 //! A [`Network`] is told the time and what happens and says when it wants to be called; the
 //! simulator drives it with virtual time. [`spec`] describes what it is made of.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod change;
 mod discipline;
 mod fabric;

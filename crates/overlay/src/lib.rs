@@ -31,6 +31,8 @@
 //! - blocked clients look at prices once an interval, when their node sends its own update;
 //! - see [`budget`] for what the paper leaves open about money, and [`benefit`] about worth.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod benefit;
 pub mod budget;
 pub mod client;

@@ -67,7 +67,7 @@ function panel(root, data) {
   }
 
   const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, delivers: key === "goodput", ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
   }));
   function linkLines(key) {
     const link = data.links[state.link];

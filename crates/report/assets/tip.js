@@ -4,7 +4,7 @@
 // What makes the tooltip of a plot, for plots of `data` from 0 to `end`.
 function tooltips(data, end, { number, label, span }) {
   // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.
-  function tellWhy(line, time, panel) {
+  function tellWhy(line, time, isSilent, panel) {
     const answers = line.why.filter(([sent]) => sent <= time);
     panel.replaceChildren();
     const head = span("", panel, "p");
@@ -14,6 +14,7 @@ function tooltips(data, end, { number, label, span }) {
     span(label(line), head, "b");
     if (!answers.length) return void head.append(": no packet was followed before " + number(time) + " s.");
     const [sent, by, equation, figures] = answers[answers.length - 1];
+    if (isSilent) head.append(" delivered nothing at " + number(time) + " s; the packet it sent");
     head.append(" at " + number(sent) + " s is bound by ");
     span(data.says[by], head, "b");
     span(data.says[equation], panel, "p");
@@ -57,7 +58,10 @@ function tooltips(data, end, { number, label, span }) {
       const from = asked && chosen != null ? u.data[chosen + 1][idx] : y;
       const near = rows.slice().sort((a, b) => Math.abs(a.v - from) - Math.abs(b.v - from)).slice(0, most);
       const nearest = asked && chosen != null ? lines[chosen] : near[0].line;
-      if (panel && nearest.why) tellWhy(nearest, u.data[0][idx], panel);
+      if (panel && nearest.why) {
+        const isSilent = nearest.delivers && u.data[lines.indexOf(nearest) + 1][idx] === 0;
+        tellWhy(nearest, u.data[0][idx], isSilent, panel);
+      }
       near.sort((a, b) => b.v - a.v);
       tip.replaceChildren();
       span(number(u.data[0][idx]) + " s", tip, "b");

@@ -19,6 +19,8 @@
 //!
 //! Everything here is a function of its arguments: the same samples give the same bytes.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod collect;
 pub mod compare;
 mod expectation;

@@ -67,8 +67,8 @@ fn chromium() -> Option<String> {
     found
 }
 
-/// How many plots the page's script drew; `None` when it did not run to its end.
-fn plots(chromium: &str, folder: &Path, html: &str) -> Option<u32> {
+/// The page as its scripts have left it.
+fn dom(chromium: &str, folder: &Path, html: &str) -> String {
     let file = folder.join("page.html");
     std::fs::write(&file, html).unwrap();
     let out = Command::new(chromium)
@@ -79,7 +79,12 @@ fn plots(chromium: &str, folder: &Path, html: &str) -> Option<u32> {
         .arg(format!("file://{}", file.display()))
         .output()
         .unwrap();
-    let dom = String::from_utf8_lossy(&out.stdout).into_owned();
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+/// How many plots the page's script drew; `None` when it did not run to its end.
+fn plots(chromium: &str, folder: &Path, html: &str) -> Option<u32> {
+    let dom = dom(chromium, folder, html);
     let (_, rest) = dom.split_once("data-plots=\"")?;
     rest.split_once('"')?.0.parse().ok()
 }
@@ -140,5 +145,30 @@ fn the_script_draws_what_there_is() {
     let comparison = Comparison::of(&summaries.collect::<Vec<_>>(), true);
     let comparison = html::render_comparison(&comparison, &page);
     assert_eq!(plots(&chromium, &folder, &comparison), Some(5), "a comparison");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Where a flow delivers nothing, the packet that tells of its rate is of another time, and it says so.
+#[test]
+fn a_silent_flow_is_told_from_one_that_sends() {
+    const LAST_MOMENT: &str = "<script>addEventListener('load', () => setTimeout(() => \
+        document.querySelector('[role=slider]').dispatchEvent(new KeyboardEvent('keydown', { key: 'End' })), \
+        500))</script></body>";
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ratewire-silent-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (goodput, is_silent) in [(0.0, true), (0.5, false)] {
+        let mut run = run("xcp", 1, 1, 30, goodput);
+        let by = "the application".to_string();
+        run.collected.answers = vec![Answer { by, ..Answer::default() }];
+        let page = html::render(&Page::new(vec![run])).replace("</body>", LAST_MOMENT);
+        let dom = dom(&chromium, &folder, &page);
+        let (_, said) = dom.split_once("<b>f0</b>").expect("the panel");
+        let silent = said.starts_with(" delivered nothing at ");
+        assert!(silent == is_silent && said.contains("is bound by <b>the application"), "{said}");
+    }
     std::fs::remove_dir_all(&folder).unwrap();
 }

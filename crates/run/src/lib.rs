@@ -4,6 +4,8 @@
 //! figures. [`run`] drives the engine, hands each sample to the report's collector and to whoever
 //! else wants it, and puts the outcome into a [`ratewire_report::Run`].
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod describe;
 mod files;
 mod observe;

@@ -18,6 +18,14 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     let law = &setup.laws[flow.law];
     let title = labels.law_name(setup, flow.law);
     let mut text = format!("Why {} sends as it does under {title}\n", flow.name);
+    if let Some(asked) = silent_from(followed, setup) {
+        let (from, to) = (asked.since(Time::ZERO), followed.sent.since(Time::ZERO));
+        let _ = writeln!(
+            text,
+            "\n{} sent nothing between {from} and {to}, probes aside; this is the packet sent at {to}",
+            flow.name
+        );
+    }
     let _ = write!(text, "\n{}  data packet of {} sent", at(followed.sent), followed.size);
     if let Some(first) = followed.trail.there.first() {
         text += &carrying(law, &first.came_with);
@@ -31,11 +39,11 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
             let _ =
                 writeln!(text, "   its switch sends it on in {}", setup.flows[flow as usize].name);
         }
-        tell_hop(&mut text, setup, law, hop, bound == Some(i));
+        tell_hop(&mut text, setup, law, hop, followed.size, bound == Some(i));
     }
     for hop in followed.trail.back.iter().filter(|hop| hop.changed_it()) {
         text += "   the acknowledgement was changed on its way back:\n";
-        tell_hop(&mut text, setup, law, hop, false);
+        tell_hop(&mut text, setup, law, hop, followed.size, false);
     }
     match &followed.fate {
         Fate::Acknowledged(time, header) => {
@@ -61,14 +69,21 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     if let Some(pace) = followed.pacing {
         let _ = write!(text, ", {}", Figure::rate("pace", pace.get()));
     }
-    let (by, reason) = bound_by(followed, setup);
+    let (by, reason) = bound_by(followed, setup, law);
     let _ = write!(text, "\n\nBound by {by}\n   {}\n   {}\n", reason.equation, figures(&reason));
     text
 }
 
+/// The time that was asked about, if for longer than a round trip after it the flow sent no packet to follow.
+fn silent_from(followed: &Followed, setup: &Setup) -> Option<Time> {
+    let (_, at) = setup.follow.asked.filter(|_| followed.asked)?;
+    (followed.sent.since(at) > followed.srtt).then_some(at)
+}
+
 /// What bound the rate, for the page.
 pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
-    let (by, reason) = bound_by(followed, setup);
+    let law = &setup.laws[setup.flows[followed.flow.0 as usize].law];
+    let (by, reason) = bound_by(followed, setup, law);
     Answer {
         flow: followed.flow.0,
         sent: followed.sent,
@@ -79,7 +94,7 @@ pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
 }
 
 /// What bound the rate, and the equation to hold it against.
-fn bound_by(followed: &Followed, setup: &Setup) -> (String, Reason) {
+fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason) {
     let own = &followed.reason;
     let hops = &followed.trail.there;
     let by_queues = followed.blocked || own.bound == Bound::Queues;
@@ -90,7 +105,9 @@ fn bound_by(followed: &Followed, setup: &Setup) -> (String, Reason) {
         (KeptBy::Law, Some(hop)) => match &hop.reason {
             // The port only reports; the sender holds what all have reported against each other.
             Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),
-            Some(reason) => return (link(setup, hop).into(), reason.clone()),
+            Some(reason) => {
+                return (link(setup, hop).into(), of_packet(reason, law, hop, followed.size));
+            }
             None => format!("{}, which marked the packet", link(setup, hop)),
         },
         (KeptBy::Law, None) => match lost(followed, setup) {
@@ -102,6 +119,12 @@ fn bound_by(followed: &Followed, setup: &Setup) -> (String, Reason) {
         },
     };
     (by, own.clone())
+}
+
+/// What a port says, with what its equation names of the packet, as it left.
+fn of_packet(reason: &Reason, law: &AnyLaw, hop: &Hop, size: Bytes) -> Reason {
+    let size = Figure::bytes("size", size.as_f64());
+    reason.clone().with(law.fields(&hop.left_with).into_iter().chain([size]))
 }
 
 /// Who is held back by queues sends as they let it: the link in whose queue its packet was held.
@@ -147,7 +170,7 @@ fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
     Some((last.left.is_none(), link(setup, last)))
 }
 
-fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bool) {
+fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, size: Bytes, binds: bool) {
     let name = link(setup, hop);
     let waited = hop.waited();
     let packets = if hop.queue.packets == 1 { "packet" } else { "packets" };
@@ -183,7 +206,8 @@ fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, binds: bo
         *text += "     header taken off\n";
     }
     if let Some(reason) = hop.reason.as_ref().filter(|_| hop.changed_it() || binds) {
-        let _ = writeln!(text, "     port: {}\n           {}", reason.equation, figures(reason));
+        let reason = of_packet(reason, law, hop, size);
+        let _ = writeln!(text, "     port: {}\n           {}", reason.equation, figures(&reason));
     }
 }
 

@@ -87,6 +87,35 @@ fn a_pause_is_told_with_its_link_and_threshold() {
     );
 }
 
+/// One flow over a link, of an application that pauses for two seconds.
+const PAUSING: &str = "duration = \"6 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\npairs = 1\n\
+    [topology.bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n\
+    app = { on_off = { burst = \"1 MB\", pause = \"2 s\" } }\n";
+
+#[test]
+fn where_a_flow_is_silent_it_is_said_which_packet_is_followed() {
+    let silent = why(PAUSING, "s1->d1", Duration::from_secs(2));
+    let said = silent.lines().nth(2).unwrap();
+    let (before, sent) = said.split_once("; this is the packet sent at ").expect(said);
+    assert_eq!(before, format!("s1->d1 sent nothing between 2 s and {sent}, probes aside"));
+    let sent: Duration = sent.parse().unwrap();
+    assert!(sent > Duration::from_millis(2500) && sent < Duration::from_secs(5), "{sent}");
+    let busy = why(PAUSING, "s1->d1", Duration::from_millis(500));
+    assert!(!busy.contains("sent nothing"), "{busy}");
+}
+
+/// Whatever a port's equation names, of the port or of the packet.
+#[test]
+fn each_symbol_of_what_binds_has_its_number() {
+    let said = why(PAUSING, "s1->d1", Duration::from_millis(500));
+    let bound = said.split("Bound by ").nth(1).unwrap();
+    let names = ["delta_throughput", "Cp", "X", "Cn", "size", "F", "alpha", "C", "y", "beta", "q"];
+    for name in names {
+        assert!(bound.contains(&format!(" {name} = ")), "{name} in {said}");
+    }
+    assert!(bound.contains("size = 1.50 KB") && bound.contains("/s/s, Cn = "), "{said}");
+}
+
 /// Through a switch, to the member and back.
 #[test]
 fn an_ensembles_packet_is_followed_past_its_switch() {

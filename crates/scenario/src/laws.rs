@@ -6,7 +6,7 @@ use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 
 use crate::context::Context;
 use crate::diagnostic::nearest;
-use crate::document::{Entry, Value};
+use crate::document::{Entry, Item, Value};
 use crate::ignored::Of;
 use crate::section::{At, Section};
 
@@ -20,6 +20,8 @@ pub(crate) struct LawBook {
     options: BTreeMap<String, OptionList>,
     /// `[variant.NAME]`: the law it is of, and its options.
     variants: BTreeMap<String, (String, OptionList)>,
+    /// Names of variants, those among them of which something is wrong.
+    declared: Vec<String>,
 }
 
 /// A law as it is used somewhere in a scenario.
@@ -34,13 +36,20 @@ pub(crate) struct LawUse {
 impl LawBook {
     /// Reads `[options]` and `[variant]`.
     pub fn read(root: &Section<'_>) -> LawBook {
-        let mut book = LawBook::default();
+        let mut book = LawBook { declared: variant_names(root), ..LawBook::default() };
         if let Some(section) = root.section("options") {
             for entry in section.entries() {
                 let Some(info) = ratewire_laws::find(&entry.key) else {
                     let message = format!("[options.{}]: no law is called so", entry.key);
                     let known = ratewire_laws::list().iter().map(|info| info.name);
-                    root.context.unknown(entry.key_span, message, &entry.key, known);
+                    if book.declared.contains(&entry.key) {
+                        root.context.error(entry.key_span, message).help(format!(
+                            "options of a variant stand beside its law, in [variant.{}]",
+                            entry.key
+                        ));
+                    } else {
+                        root.context.unknown(entry.key_span, message, &entry.key, known);
+                    }
                     continue;
                 };
                 let Value::Table(table) = &entry.item.value else {
@@ -105,8 +114,11 @@ impl LawBook {
         if self.info(name.value).is_some() {
             return Some(name.value.to_string());
         }
-        let message = format!("no law or variant is called {:?}", name.value);
-        context.unknown(name.span, message, name.value, self.names());
+        // What is wrong with a variant has been said.
+        if !self.declared.iter().any(|declared| declared == name.value) {
+            let message = format!("no law or variant is called {:?}", name.value);
+            context.unknown(name.span, message, name.value, self.names());
+        }
         None
     }
 
@@ -165,6 +177,25 @@ impl LawBook {
     }
 }
 
+/// The names of variants, also where they are written as a list.
+fn variant_names(root: &Section<'_>) -> Vec<String> {
+    let Some(entry) = root.entries().iter().find(|entry| entry.key == "variant") else {
+        return Vec::new();
+    };
+    let name_of = |item: &Item| match &item.value {
+        Value::Table(table) => match &table.get("name")?.item.value {
+            Value::Text(name) => Some(name.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    match &entry.item.value {
+        Value::Table(table) => table.entries.iter().map(|entry| entry.key.clone()).collect(),
+        Value::List(items) => items.iter().filter_map(name_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
 fn name_is_complete(info: Option<&LawInfo>, options: &OptionList) -> bool {
     info.is_some_and(|info| options.iter().all(|(k, _)| info.options.iter().any(|o| o.name == k)))
 }
@@ -205,10 +236,15 @@ fn read_options(context: &Context<'_>, info: &LawInfo, of: &Of, entries: &[&Entr
                     _ => &[],
                 };
                 let near = nearest(&text, words.iter().copied());
+                // Options reach a law as text; a number or a switch is shown as it is written.
+                let message = match entry.item.value {
+                    Value::Text(_) => e.message,
+                    _ => e.message.replacen(&format!("{text:?}"), &text, 1),
+                };
                 context
                     .error(
                         entry.item.span,
-                        format!("option `{}` of {}: {}", e.option, info.name, e.message),
+                        format!("option `{}` of {}: {message}", e.option, info.name),
                     )
                     .help(spec.doc)
                     .nearest(near);

@@ -25,6 +25,8 @@
 //! `ratewire scenario --reference` prints. A wrong file gives all its [`Diagnostic`]s at once, each
 //! with its place, what is allowed, and the nearest valid word.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod context;
 mod diagnostic;
 mod document;

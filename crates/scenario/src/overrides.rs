@@ -1,5 +1,6 @@
 //! `--set path=value`: values from the command line, put into the document before it is checked.
 
+use crate::context::listing;
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
@@ -161,9 +162,19 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
             if found {
                 Ok(())
             } else {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let named = match names[..] {
+                    [] => String::new(),
+                    _ => format!("; named are {}", listing(&names)),
+                };
+                let there_are = match count {
+                    0 => "there are none".to_string(),
+                    1 => "there is one, 1".to_string(),
+                    _ => format!("there are 1 to {count}"),
+                };
                 Err(Missed {
-                    why: format!("`{segment}` has {count} entries, and none is {wanted:?}"),
-                    nearest: nearest(wanted, names.iter().map(String::as_str)),
+                    why: format!("`{segment}` has no entry {wanted:?}: {there_are}{named}"),
+                    nearest: nearest(wanted, names.iter().copied()),
                 })
             }
         }
@@ -212,6 +223,18 @@ mod tests {
         assert_eq!(near(flows, "flow.3.size"), None);
         assert_eq!(near("", "botleneck.rate").as_deref(), Some("bottleneck"));
         assert_eq!(near("", "trafic.web.load").as_deref(), Some("traffic"));
+    }
+
+    #[test]
+    fn what_there_is_in_a_list_is_told() {
+        let wrong = |text: &str| set(text, "flow.9.size", "1").unwrap_err();
+        let named = "flow = [{ name = \"web\" }, { name = \"video\" }]";
+        assert_eq!(
+            wrong(named),
+            "`flow` has no entry \"9\": there are 1 to 2; named are web, video"
+        );
+        assert_eq!(wrong("flow = [{}]"), "`flow` has no entry \"9\": there is one, 1");
+        assert_eq!(wrong("flow = []"), "`flow` has no entry \"9\": there are none");
     }
 
     fn set(text: &str, path: &str, value: &str) -> Result<String, String> {
@@ -276,7 +299,7 @@ mod tests {
 
     #[test]
     fn paths_that_lead_nowhere_are_errors() {
-        assert!(set("flow = []", "flow.3.size", "1").unwrap_err().contains("none is \"3\""));
+        assert!(set("flow = []", "flow.3.size", "1").unwrap_err().contains("no entry \"3\""));
         assert!(set("law = \"x\"", "law.alpha", "1").unwrap_err().contains("not a table"));
         assert!(set("", "botleneck.rate", "1").unwrap_err().contains("nothing is called"));
         assert!(set("", "a..b", "1").unwrap_err().contains("not a path"));

@@ -4,6 +4,8 @@
 //! [`outcome::Outcome`]. The same setup gives the same calls and the same outcome, to the bit, on any
 //! machine.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 #[doc(hidden)]
 pub mod dumbbell;
 mod engine;

@@ -3,6 +3,8 @@
 //! Functions of plain numbers, for whoever measures: every figure of a kind is worked out here, so
 //! that it is the same figure in an expectation, on a page and in a comparison.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod fairness;
 mod interval;
 mod percentile;

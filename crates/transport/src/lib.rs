@@ -20,6 +20,8 @@
 //!   marked packets being acknowledged at once as Linux does; the sender reacts once a window;
 //! - a flow ends without an exchange of FINs.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod app;
 mod config;
 #[doc(hidden)]

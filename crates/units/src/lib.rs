@@ -14,6 +14,7 @@
 //!
 //! The strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`) are read by [`quantity`].
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 extern crate alloc;
 

@@ -10,6 +10,7 @@
 //! Nothing here panics on what it reads: a malformed header is an error that names the field, what
 //! was found and what is allowed.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 
 #[doc(hidden)]

@@ -6,7 +6,7 @@ use ratewire_report::{Expectation, table};
 use ratewire_scenario::Scenario;
 use serde::Serialize;
 
-use super::run::{fail, why_not};
+use super::run::{fail, why_not, without_repeats};
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Job, World, expectation, run_all};
@@ -27,6 +27,17 @@ pub(crate) struct Args {
     #[arg(long, short)]
     quiet: bool,
 }
+
+const NOTHING_EXPECTED: &str = "\
+It ran, and there was nothing to hold it against. What must come out a scenario says as
+
+    [[expect]]
+    metric = \"utilisation\"
+    link   = \"bottleneck\"
+    min    = 0.9
+
+docs/tutorial.md, section 5, has more; `ratewire scenario --reference` lists the metrics.
+";
 
 /// A scenario's results, for `--json`.
 #[derive(Serialize)]
@@ -58,17 +69,19 @@ pub(crate) fn check(args: &Args) -> Exit {
 
 /// A scenario's run under each of its laws, with what is said of them; `None` if one cannot be.
 fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
+    let mut said = Vec::new();
     let plan = |law: String| match scenario.plan(Some(&law), None) {
         Ok(plan) => {
-            complain(&plan.warnings);
+            said.extend(plan.warnings.iter().cloned());
             Some(Job { scenario, plan, world: World::Simulate, folder: None })
         }
         Err(wrong) => {
-            complain(&wrong);
+            said.extend(wrong);
             None
         }
     };
     let plans: Vec<_> = scenario.laws().into_iter().map(plan).collect();
+    complain(&without_repeats(said));
     plans.into_iter().collect()
 }
 
@@ -99,7 +112,10 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
         let mut text = String::new();
         for one in &checked {
             text += &format!("{}\n", one.scenario);
-            text += &table::expectations(&one.expectations, &table_options());
+            text += &match one.expectations[..] {
+                [] => "no expectations\n".to_string(),
+                _ => table::expectations(&one.expectations, &table_options()),
+            };
             text += "\n";
         }
         for one in &checked {
@@ -111,6 +127,7 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
         }
         let count = all().count();
         let (hold, not) = match count {
+            0 => return print(&(text + NOTHING_EXPECTED)),
             1 => ("expectation holds", "does not"),
             _ => ("expectations hold", "do not"),
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_run::Failure;
-use ratewire_scenario::Scenario;
+use ratewire_scenario::{Diagnostic, Scenario};
 
 use super::run::{fail, folder, load, without_repeats, write};
 use super::{complain, print, table_options};
@@ -52,9 +52,11 @@ pub(crate) fn compare(args: &Args) -> Exit {
         Ok(scenario) => scenario,
         Err(exit) => return exit,
     };
-    complain(&scenario.warnings);
     let laws = laws(&scenario, &args.laws);
-    let (jobs, has_chance) = match jobs(&scenario, &laws, args.seeds) {
+    let mut warnings = scenario.warnings.clone();
+    let jobs = jobs(&scenario, &laws, args.seeds, &mut warnings);
+    complain(&without_repeats(warnings));
+    let (jobs, has_chance) = match jobs {
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
@@ -106,6 +108,7 @@ fn jobs<'a>(
     scenario: &'a Scenario,
     laws: &[String],
     seeds: u64,
+    warnings: &mut Vec<Diagnostic>,
 ) -> Result<(Vec<Job<'a>>, bool), Exit> {
     let plan = |law: &String, seed| {
         scenario.plan(Some(law), Some(seed)).map_err(|wrong| {
@@ -116,7 +119,7 @@ fn jobs<'a>(
     let mut has_chance = false;
     for law in laws {
         let plan = plan(law, scenario.seed)?;
-        complain(&plan.warnings);
+        warnings.extend(plan.warnings.iter().cloned());
         has_chance |= plan.setup.has_chance();
     }
     let seeds = if has_chance { seeds } else { 1 };

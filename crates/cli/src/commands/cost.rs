@@ -17,6 +17,8 @@ use ratewire_laws::{
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use serde::Serialize;
+
 use super::print;
 use crate::Exit;
 
@@ -37,24 +39,58 @@ const WIDTH: usize = 15;
 /// Under callgrind, which is fifty times slower.
 const COUNTED: u64 = 100_000;
 
-/// Prints the table.
-pub(crate) fn table() -> Exit {
+/// What was measured, for `--json`.
+#[derive(Serialize)]
+struct Costs {
+    laws: Vec<Cost>,
+    /// Of one that waits for the one before, meanwhile.
+    multiplication_ns: Spread,
+}
+
+/// A port's work for a packet.
+#[derive(Serialize)]
+struct Cost {
+    law: &'static str,
+    ns: Spread,
+    /// `None` where valgrind is not installed.
+    instructions: Option<f64>,
+    /// What the papers count.
+    operations: &'static str,
+}
+
+/// Measures, and prints a table or JSON.
+pub(crate) fn show(as_json: bool) -> Exit {
+    let costs = measure();
+    if as_json {
+        return print(&(serde_json::to_string_pretty(&costs).unwrap_or_default() + "\n"));
+    }
+    print(&table(&costs))
+}
+
+fn measure() -> Costs {
     let benches = list().iter().filter_map(|info| Some((info.name, Bench::new(info)?)));
     let mut benches: Vec<(&str, Bench)> = benches.collect();
-    let mut text = format!("{:WIDTH$}  ns/packet  median  instructions  the papers count\n", "law");
+    let (times, multiplication_ns) = nanoseconds(&mut benches);
     let mut counts = true;
-    let (times, step) = nanoseconds(&mut benches);
-    for ((name, bench), ns) in benches.iter().zip(times) {
-        let instructions = if counts { instructions(name) } else { None };
+    let laws = benches.iter().zip(times).map(|((law, bench), ns)| {
+        let instructions = if counts { instructions(law) } else { None };
         counts = instructions.is_some();
+        Cost { law, ns, instructions, operations: bench.operations }
+    });
+    Costs { laws: laws.collect(), multiplication_ns }
+}
+
+fn table(Costs { laws, multiplication_ns: step }: &Costs) -> String {
+    let mut text = format!("{:WIDTH$}  ns/packet  median  instructions  the papers count\n", "law");
+    for Cost { law, ns, instructions, operations } in laws {
         let shown = instructions.map_or("-".to_string(), |n| format!("{n:.0}"));
         let _ = writeln!(
             text,
-            "{name:WIDTH$} {:10.1} {:7.1}  {shown:>12}  {}",
-            ns.least, ns.median, bench.operations
+            "{law:WIDTH$} {:10.1} {:7.1}  {shown:>12}  {operations}",
+            ns.least, ns.median
         );
     }
-    if !counts {
+    if laws.iter().any(|law| law.instructions.is_none()) {
         text +=
             "\nInstructions are counted where valgrind is installed: apt-get install valgrind\n";
     }
@@ -67,7 +103,7 @@ pub(crate) fn table() -> Exit {
     text += "\nOne arrival and one departure at a port of 1 Gbit/s, timers included. Laws that are not\n\
              listed have no part in routers. The evaluation that finds JetMax's work the least compares\n\
              it with XCP, RCP and PIQI-RCP; EMKC, MaxNet and DCTCP ask less of a router.\n";
-    print(&text)
+    text
 }
 
 /// Passes packets through the port of a law, or by it, to be counted from outside.
@@ -81,6 +117,7 @@ pub(crate) fn pass(law: &str, by: bool) -> Exit {
 }
 
 /// What batches took, in nanoseconds each.
+#[derive(Serialize)]
 struct Spread {
     least: f64,
     median: f64,
@@ -261,5 +298,28 @@ impl Bench {
             }
             black_box(&header);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_where_instructions_are_missing() {
+        let ns = || Spread { least: 1.25, median: 2.0 };
+        let cost =
+            |instructions| Cost { law: "xcp", ns: ns(), instructions, operations: "3 additions" };
+        let costs = |all: &[Option<f64>]| Costs {
+            laws: all.iter().map(|instructions| cost(*instructions)).collect(),
+            multiplication_ns: ns(),
+        };
+        let text = table(&costs(&[Some(40.4), None]));
+        assert!(text.contains("            40  3 additions\n"), "{text}");
+        assert!(
+            text.contains("             -  3 additions\n") && text.contains("valgrind"),
+            "{text}"
+        );
+        assert!(!table(&costs(&[Some(40.4)])).contains("valgrind"));
     }
 }

@@ -1,9 +1,10 @@
 //! What there is: laws, topologies, the scenario language.
 
 use ratewire_laws::LawInfo;
+use ratewire_report::table;
 use serde::Serialize;
 
-use super::{cost, print, unknown};
+use super::{cost, print, table_options, unknown};
 use crate::Exit;
 
 #[derive(clap::Args)]
@@ -12,7 +13,7 @@ pub(crate) struct LawsArgs {
     #[arg(long)]
     json: bool,
     /// Measure what each law's port does for a packet
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     cost: bool,
     /// Pass packets through the port of this law, for callgrind to count
     #[arg(long, hide = true)]
@@ -73,7 +74,7 @@ pub(crate) fn laws(args: &LawsArgs) -> Exit {
         return cost::pass(law, args.by);
     }
     if args.cost {
-        return cost::table();
+        return cost::show(args.json);
     }
     let laws: Vec<Law> = ratewire_laws::list().iter().map(|info| Law::of(info)).collect();
     if args.json {
@@ -96,7 +97,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Exit {
     }
     for option in &Law::of(info).options {
         text += &format!("\n  {} = {}\n", option.name, quoted(option.default));
-        text += &format!("      {}; {}.\n", option.doc.trim_end_matches('.'), option.allowed);
+        let doc = format!("{}; {}.", option.doc.trim_end_matches('.'), option.allowed);
+        text += &table::wrap(&doc, 6, table_options().text_width());
     }
     print(&text)
 }

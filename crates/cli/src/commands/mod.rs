@@ -29,15 +29,45 @@ pub(crate) fn print(text: &str) -> Exit {
     }
 }
 
-/// Prints diagnostics to standard error, with a count when there are several.
+/// Prints diagnostics to standard error: errors, then warnings, those of one cause together; with a count when there are
+/// several errors.
 pub(crate) fn complain(diagnostics: &[Diagnostic]) {
-    for diagnostic in diagnostics {
-        tell!("{diagnostic}\n");
+    let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
+    for error in &errors {
+        tell!("{error}\n");
     }
-    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
-    if errors > 1 {
-        tell!("{errors} errors");
+    for group in of_one_cause(&warnings) {
+        match group[..] {
+            [first, second, _, _, ..] => tell!("{}\n", together(first, second, group.len())),
+            _ => group.iter().try_for_each(|warning| tell!("{warning}\n")),
+        };
     }
+    if errors.len() > 1 {
+        tell!("{} errors", errors.len());
+    }
+}
+
+/// The warnings of a file to which one remedy applies, as when a run ends before much of what the scenario says.
+fn of_one_cause<'a>(warnings: &[&'a Diagnostic]) -> Vec<Vec<&'a Diagnostic>> {
+    let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
+    for warning in warnings {
+        let is_mine = |group: &&mut Vec<&Diagnostic>| {
+            warning.help.is_some()
+                && (&group[0].file, &group[0].help) == (&warning.file, &warning.help)
+        };
+        match groups.iter_mut().find(is_mine) {
+            Some(group) => group.push(warning),
+            None => groups.push(vec![warning]),
+        }
+    }
+    groups
+}
+
+fn together(first: &Diagnostic, second: &Diagnostic, count: usize) -> String {
+    let one = |warning: &Diagnostic| format!("{} (line {})", warning.message, warning.line);
+    let (file, help) = (&first.file, first.help.as_deref().unwrap_or_default());
+    let (first, second, more) = (one(first), one(second), count - 2);
+    format!("warning: {first}, {second} and {more} more\n --> {file}\n  = help: {help}")
 }
 
 /// That no `what` has this name; which is nearest, and which there are.

@@ -108,7 +108,14 @@ fn choose(mut known: Vec<Paper>, names: &[String]) -> Result<Vec<Paper>, String>
         if let Some(figure) = figure
             && !known[at].figures.iter().any(|one| one.is_called(figure))
         {
-            let handles: Vec<String> = known[at].figures.iter().map(Figure::handle).collect();
+            let figures = &known[at].figures;
+            let with_it = figures.iter().filter(|one| one.contains(figure)).map(Figure::handle);
+            let with_it: Vec<String> = with_it.collect();
+            if !with_it.is_empty() {
+                let with_it = with_it.join(" or ");
+                return Err(format!("{figure} of {paper} is run as a part of {with_it}"));
+            }
+            let handles: Vec<String> = figures.iter().map(Figure::handle).collect();
             let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
             return Err(unknown(&format!("figure of {paper}"), figure, &handles));
         }
@@ -131,14 +138,20 @@ fn list(papers: &[Paper]) -> String {
     let mut text = String::new();
     for paper in papers {
         text += &format!("{}\n  {}\n  {}\n\n", paper.name, paper.title, paper.authors);
-        let width = paper.figures.iter().map(|f| f.id.chars().count()).max().unwrap_or(0);
+        let width = paper.figures.iter().map(|f| f.handle().chars().count()).max().unwrap_or(0);
         for figure in &paper.figures {
-            text += &format!("    {:width$}  {}\n", figure.id, figure.title);
+            text += &format!("    {:width$}  {}\n", figure.handle(), figure.title);
         }
         text += "\n";
     }
-    text + "`ratewire reproduce PAPER` runs one, `ratewire reproduce PAPER/FIGURE` a figure of it (figure-8), \
-            `ratewire reproduce --all` every one.\n"
+    let example = papers.iter().find_map(|paper| Some((&paper.name, paper.figures.first()?)));
+    let example = example
+        .map_or_else(String::new, |(paper, figure)| format!(", as {paper}/{}", figure.handle()));
+    let how = format!(
+        "`ratewire reproduce PAPER` runs one, `ratewire reproduce PAPER/FIGURE` a figure of it{example}; \
+         `ratewire reproduce --all` every one."
+    );
+    text + &table::wrap(&how, 0, table_options().text_width())
 }
 
 /// Runs the papers, one after the other: a paper's samples are let go of before the next begins.

@@ -1,11 +1,12 @@
 //! `ratewire run`: simulate, print, write the report.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
-use ratewire_scenario::{Plan, Scenario};
+use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::FlowId;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
@@ -62,9 +63,11 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(scenario) => scenario,
         Err(exit) => return exit,
     };
-    complain(&scenario.warnings);
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
-    let jobs = match jobs(&scenario, args, out.as_deref()) {
+    let mut warnings = scenario.warnings.clone();
+    let jobs = jobs(&scenario, args, out.as_deref(), &mut warnings);
+    complain(&without_repeats(warnings));
+    let jobs = match jobs {
         Ok(jobs) if jobs.is_empty() => return Exit::Unable,
         Ok(jobs) => jobs,
         Err(exit) => return exit,
@@ -127,9 +130,10 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
     })
 }
 
-/// How a command ends that could not make a scenario of a file.
+/// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
 pub(super) fn why_not(path: &Path) -> Exit {
-    if std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut [0]));
+    if read.is_err() { Exit::File } else { Exit::Wrong }
 }
 
 pub(crate) fn fail(failure: &Failure) -> Exit {
@@ -141,7 +145,12 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     }
 }
 
-fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<Vec<Job<'a>>, Exit> {
+fn jobs<'a>(
+    scenario: &'a Scenario,
+    args: &Args,
+    out: Option<&Path>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Vec<Job<'a>>, Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
     let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
     let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
@@ -158,7 +167,6 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
         return Err(Exit::Wrong);
     }
     let several = worlds.len() > 1;
-    let mut told = Vec::new();
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
@@ -176,13 +184,10 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
                 continue;
             }
             if *seed == seeds[0] && world == worlds[0] {
-                complain(&plan.warnings);
+                warnings.extend(plan.warnings.iter().cloned());
             }
             if world == World::Emulate {
-                let mut ignored = scenario.ignored_options(&plan, ratewire_emulate::ignores);
-                ignored.retain(|warning| !told.contains(warning));
-                complain(&ignored);
-                told.extend(ignored);
+                warnings.extend(scenario.ignored_options(&plan, ratewire_emulate::ignores));
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let folder = out.map(|out| out.join(folder_name(&name, *seed)));

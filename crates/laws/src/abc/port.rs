@@ -133,6 +133,9 @@ impl Port for AbcPort {
             Figure::rate("tr", self.target),
             Figure::rate("cr", departing),
             Figure::one("f", self.share()),
+            Figure::one("eta", self.eta),
+            Figure::seconds("d_t", self.allowed_delay),
+            Figure::seconds("delta", 1.0 / self.drain),
         ];
         Reason::new(
             "f = min(tr / (2 cr), 1) of the packets accelerate; tr = eta mu - max(q - mu d_t, 0) / delta",

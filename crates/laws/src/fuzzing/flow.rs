@@ -1,5 +1,7 @@
 //! One flow of a law through two ports, to which anything may happen.
 
+use alloc::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::books::{PortBooks, SinkBooks};
@@ -9,7 +11,7 @@ use crate::abc::AbcHeader;
 use crate::law::{
     Acked, Buffer, Congestion, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending,
 };
-use crate::reason::Figure;
+use crate::reason::{Figure, Reason};
 use crate::registry::{AnyLaw, AnyPort, AnySink, AnySource, Header};
 
 const FLOW: FlowContext = FlowContext {
@@ -34,7 +36,8 @@ pub(super) struct Flow<'a> {
     now: Time,
     cumulative: u64,
     next: u64,
-    /// The last header that passed the ports.
+    /// The last header that the source wrote, and as it left the ports.
+    sent: Header,
     passed: Header,
     /// Payload that the application has read.
     read: u64,
@@ -50,6 +53,7 @@ impl<'a> Flow<'a> {
             now: Time::ZERO,
             cumulative: 0,
             next: 0,
+            sent: Header::None,
             passed: Header::None,
             read: 0,
         }
@@ -119,7 +123,7 @@ impl<'a> Flow<'a> {
     }
 
     /// What can be seen from outside: a window of at least a packet, a pace that can be used, reasons
-    /// with numbers in them.
+    /// with numbers in them, one for each symbol of their equations.
     pub(super) fn check(&self) {
         let name = self.law.info().name;
         let window = self.source.window();
@@ -135,15 +139,19 @@ impl<'a> Flow<'a> {
                 assert!(pace > 0.0 && pace <= line, "{name}: pace {pace} on a link of {line}");
             }
         }
-        numbers(name, &self.source.reason().figures);
-        for (port, _) in self.ports.iter().flatten() {
-            numbers(name, &port.reason().figures);
+        explained(name, self.source.reason());
+        // Some equations name what is in a header.
+        let is_told = self.sent != Header::None || self.law.header_len() == Bytes::ZERO;
+        for (port, _) in self.ports.iter().flatten().filter(|_| is_told) {
+            let size = Figure::bytes("size", FLOW.packet.as_f64());
+            explained(name, port.reason().with(self.law.fields(&self.sent)).with([size]));
         }
     }
 
     /// A packet goes to the receiver.
     fn pass(&mut self, header: Header, size: Bytes, event: &Event) {
         self.check_header(&header, size);
+        self.sent = header;
         let mut header = tampered(self.law, header, size, event);
         for port in 0..self.ports.len() {
             header = self.pass_port(port, header, size, event);
@@ -231,6 +239,13 @@ fn sets_a_rate(law: &AnyLaw) -> bool {
 fn queue(event: &Event) -> PortQueue {
     let bytes = event.sizes[2];
     PortQueue { bytes, packets: bytes.get().div_ceil(FLOW.packet.get()) as u32 }
+}
+
+/// Each symbol of its equation has a number.
+fn explained(law: &str, reason: Reason) {
+    numbers(law, &reason.figures);
+    let untold: Vec<_> = reason.untold().collect();
+    assert!(untold.is_empty(), "{law}: {untold:?} in {:?}", reason.equation);
 }
 
 /// None is NaN; infinity stands for what nobody has limited.

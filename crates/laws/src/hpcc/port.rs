@@ -15,7 +15,9 @@ pub struct HpccPort {
     scale: f64,
     /// Bytes sent, so counted.
     sent: f64,
+    /// Of the last packet: what waited behind it, and when it left.
     queue: f64,
+    stamped: Time,
     id: u32,
 }
 
@@ -23,8 +25,15 @@ impl HpccPort {
     pub(super) fn new(link: &LinkContext) -> HpccPort {
         let speed = Speed::at_least(link.rate.bps());
         let ticks_per_sec = 1.0 / speed.tick();
-        let mut port =
-            HpccPort { speed, ticks_per_sec, scale: 1.0, sent: 0.0, queue: 0.0, id: link.id };
+        let mut port = HpccPort {
+            speed,
+            ticks_per_sec,
+            scale: 1.0,
+            sent: 0.0,
+            queue: 0.0,
+            stamped: Time::ZERO,
+            id: link.id,
+        };
         port.set_rate(link.rate);
         port
     }
@@ -52,6 +61,7 @@ impl Port for HpccPort {
         queue: PortQueue,
     ) {
         self.queue = queue.bytes.as_f64();
+        self.stamped = now;
         if let Some(header) = header.filter(|header| !header.returning()) {
             let tick = (now.secs() * self.ticks_per_sec + 0.5) as u64;
             let stamp = Stamp::new(self.speed, tick, self.sent, self.queue * self.scale);
@@ -71,9 +81,10 @@ impl Port for HpccPort {
 
     fn reason(&self) -> Reason {
         Reason::new(
-            "stamped with B, ts, txBytes and qlen, from which senders work out U",
+            "stamped with B, ts, txBytes and qlen: senders work out from them how full it is",
             [
                 Figure::rate("B", self.speed.rate() / self.scale),
+                Figure::seconds("ts", self.stamped.secs()),
                 Figure::bytes("txBytes", self.sent / self.scale),
                 Figure::bytes("qlen", self.queue),
             ],

@@ -146,7 +146,7 @@ impl Source for JetmaxSource {
 
     fn reason(&self) -> Reason {
         let (equation, bound) = if self.bottleneck == 0 {
-            ("x = initial rate: no router has been heard", Bound::Source)
+            ("x at its initial rate: no router has been heard", Bound::Source)
         } else if self.paced.is_capped() {
             (AFTER_LOSS_EQUATION, Bound::Source)
         } else if self.settling {
@@ -163,6 +163,6 @@ impl Source for JetmaxSource {
             Figure::rate("cap after loss", self.paced.cap()),
             Figure::seconds("RTT", self.paced.srtt()),
         ];
-        Reason::new(equation, figures).bound(bound)
+        Reason::new(equation, figures).with([Figure::one("tau", self.tau)]).bound(bound)
     }
 }

@@ -114,7 +114,7 @@ impl KernelHeader {
             fields = vec![
                 Figure::rate("rate", header.rate().get()),
                 Figure::seconds("rtt", header.rtt().secs()),
-                Figure::rate("change a second", header.change().get()),
+                Figure::acceleration("change", header.change().get()),
             ];
         }
         fields.push(Figure::one("returned", f64::from(self.returned.cast_signed())));

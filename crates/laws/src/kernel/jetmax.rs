@@ -225,6 +225,7 @@ impl Source for JetmaxKernelSource {
         let figures = [
             Figure::rate("rate", self.sender.rate().get()),
             Figure::rate("g", self.sender.fair().get()),
+            Figure::one("tau", self.sender.tau()),
             Figure::one("bottleneck", f64::from(self.sender.bottleneck())),
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];

@@ -105,22 +105,27 @@ macro_rules! arithmetic {
 }
 
 arithmetic!(XcpPort, |port: &XcpPort| Reason::new(
-    "change <= Cp - Cn rate, shared out from F = alpha (C - y) - beta q / avg_rtt",
+    "change <= Cp - Cn * rate, shared out from F = alpha (C - y) - beta q / avg_rtt",
     [
+        Figure::acceleration("Cp", port.given().get()),
+        Figure::per_second("Cn", port.taken()),
         Figure::rate("C", port.capacity().get()),
         Figure::rate("y", port.input().get()),
         Figure::bytes("q", port.queue().as_f64()),
         Figure::seconds("avg_rtt", port.mean_rtt().secs()),
+        Figure::one("alpha", port.gains()[0]),
+        Figure::one("beta", port.gains()[1]),
         Figure::rate("F", port.feedback().get()),
     ],
 ));
 
 arithmetic!(RcpPort, |port: &RcpPort| Reason::new(
-    "R moves once a slot, with what is spare and what waits",
+    "R moves once a slot with what is spare, gamma C - y, and with what waits",
     [
         Figure::rate("R", port.rate().get()),
         Figure::rate("C", port.capacity().get()),
         Figure::rate("y", port.input().get()),
+        Figure::one("gamma", port.target()),
         Figure::seconds("d", port.mean_rtt().secs()),
     ],
 ));

@@ -131,6 +131,7 @@ impl Source for RcpKernelSource {
     fn reason(&self) -> Reason {
         let figures = [
             Figure::rate("rate", self.sender.rate().get()),
+            Figure::rate("R", self.sender.offered().get()),
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
         if self.congestion.repairing {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use ratewire_kernel::{XcpPort, XcpReceiver, XcpSender};
+use ratewire_kernel::{Header, XcpPort, XcpReceiver, XcpSender};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header::{KernelHeader, XCP};
@@ -42,7 +42,11 @@ impl Law for XcpKernel {
     }
     fn source(&self, flow: &FlowContext) -> XcpKernelSource {
         let desired = self.desired.unwrap_or(flow.line_rate).throughput();
-        XcpKernelSource { sender: XcpSender::new(desired), congestion: Congestion::new(flow) }
+        XcpKernelSource {
+            sender: XcpSender::new(desired),
+            change: Throughput::ZERO,
+            congestion: Congestion::new(flow),
+        }
     }
     fn port(&self, link: &LinkContext) -> Option<KernelPort<XcpPort>> {
         Some(KernelPort::new(self.capacity, link, |rate| XcpPort::new(rate, Time::ZERO)))
@@ -74,6 +78,8 @@ impl Law for XcpKernel {
 #[derive(Clone, Debug)]
 pub struct XcpKernelSource {
     sender: XcpSender,
+    /// The change that was returned last, of a rate a second.
+    change: Throughput,
     congestion: Congestion,
 }
 
@@ -108,6 +114,7 @@ impl Source for XcpKernelSource {
         let bytes = self.congestion.on_network(acked.bytes);
         let (srtt, least) = (acked.srtt, self.congestion.least());
         let returned = header.returned.cast_signed();
+        self.change = Header::from_fields([0, 0, header.returned]).change();
         self.sender.on_ack(bytes, returned, srtt, least, !self.congestion.repairing);
     }
 
@@ -116,6 +123,7 @@ impl Source for XcpKernelSource {
     fn reason(&self) -> Reason {
         let figures = [
             Figure::rate("rate", self.sender.rate().get()),
+            Figure::acceleration("change", self.change.get()),
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
         if self.congestion.repairing {

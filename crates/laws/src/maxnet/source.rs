@@ -79,7 +79,7 @@ impl Source for MaxnetSource {
 
     fn reason(&self) -> Reason {
         let (equation, bound) = if self.price == f64::NEG_INFINITY {
-            ("x = initial rate: no router has been heard", Bound::Source)
+            ("x at its initial rate: no router has been heard", Bound::Source)
         } else if self.paced.is_capped() {
             (AFTER_LOSS_EQUATION, Bound::Source)
         } else {

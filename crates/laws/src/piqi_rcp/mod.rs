@@ -41,6 +41,7 @@
 #[cfg(test)]
 mod tests;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Throughput};
@@ -111,7 +112,8 @@ pub struct PiqiRcp {
 pub struct PiRule {
     integral: f64,
     proportional: f64,
-    /// `y` of the slot before, B/s.
+    /// `y` of this slot, when it has ended, and of the one before, B/s.
+    input: f64,
     last_input: f64,
 }
 
@@ -119,10 +121,18 @@ impl Rule for PiRule {
     const EQUATION: &'static str =
         "R = R (1 + (integral T/d0 (gamma C - y) - proportional (y - y_last)) / (gamma C))";
 
+    fn gains(&self) -> Vec<Figure> {
+        vec![
+            Figure::one("integral", self.integral),
+            Figure::one("proportional", self.proportional),
+            Figure::rate("y_last", self.last_input),
+        ]
+    }
+
     fn growth(&mut self, slot: &Slot) -> f64 {
+        self.last_input = core::mem::replace(&mut self.input, slot.input);
         let spare = self.integral * (slot.length / slot.rtt) * (slot.capacity - slot.input);
         let change = self.proportional * (slot.input - self.last_input);
-        self.last_input = slot.input;
         (spare - change) / slot.capacity
     }
 }
@@ -158,7 +168,7 @@ impl Law for PiqiRcp {
     fn port(&self, link: &LinkContext) -> Option<RatePort<PiRule>> {
         let [integral, proportional] =
             ["integral", "proportional"].map(|name| self.options.number(name));
-        let rule = PiRule { integral, proportional, last_input: 0.0 };
+        let rule = PiRule { integral, proportional, input: 0.0, last_input: 0.0 };
         Some(RatePort::new(rule, &self.options, link))
     }
     fn sink(&self, _: &FlowContext) -> Option<RcpSink> {

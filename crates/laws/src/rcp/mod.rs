@@ -55,6 +55,7 @@ pub use source::RcpSource;
 pub(crate) use header::Formats;
 pub(crate) use source::Ramp;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput};
@@ -177,6 +178,10 @@ pub struct RcpRule {
 
 impl Rule for RcpRule {
     const EQUATION: &'static str = "R = R (1 + T/d0 (alpha (gamma C - y) - beta q/d0) / (gamma C))";
+
+    fn gains(&self) -> Vec<Figure> {
+        vec![Figure::one("alpha", self.alpha), Figure::one("beta", self.beta)]
+    }
 
     fn growth(&mut self, slot: &Slot) -> f64 {
         let spare = self.alpha * (slot.capacity - slot.input);

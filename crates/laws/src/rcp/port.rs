@@ -1,6 +1,8 @@
 //! The router's part: what is measured, and the one rate that is given to all. How that rate moves is
 //! a [`Rule`], which is all that RCP and PIQI-RCP differ by.
 
+use alloc::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::RcpHeader;
@@ -34,6 +36,8 @@ pub struct Slot {
 pub trait Rule {
     /// As the law's documentation writes it.
     const EQUATION: &'static str;
+    /// The values of its gains, by their names in the equation.
+    fn gains(&self) -> Vec<Figure>;
     /// The relative change of `R` at the end of a slot.
     fn growth(&mut self, slot: &Slot) -> f64;
 }
@@ -191,16 +195,15 @@ impl<R: Rule> Port for RatePort<R> {
     }
 
     fn reason(&self) -> Reason {
-        Reason::new(
-            R::EQUATION,
-            [
-                Figure::rate("R", self.rate),
-                Figure::rate("C", self.capacity),
-                Figure::rate("y", self.last.input),
-                Figure::bytes("q", self.last.queue),
-                Figure::seconds("d0", self.last.rtt),
-                Figure::seconds("T", self.last.length),
-            ],
-        )
+        let measured = [
+            Figure::rate("R", self.rate),
+            Figure::rate("C", self.capacity),
+            Figure::rate("y", self.last.input),
+            Figure::bytes("q", self.last.queue),
+            Figure::seconds("d0", self.last.rtt),
+            Figure::seconds("T", self.last.length),
+            Figure::one("gamma", self.gamma),
+        ];
+        Reason::new(R::EQUATION, [measured.to_vec(), self.rule.gains()].concat())
     }
 }

@@ -155,6 +155,7 @@ impl Source for RcpSource {
             Figure::rate("x", self.paced.rate()),
             Figure::seconds("RTT", self.paced.srtt()),
         ];
-        Reason::new(equation, figures).bound(bound)
+        let ramp = self.ramp.map(|ramp| Figure::one("ramp", ramp.share));
+        Reason::new(equation, figures).with(ramp).bound(bound)
     }
 }

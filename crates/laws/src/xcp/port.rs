@@ -9,6 +9,8 @@ use super::{QueueMeasure, RttZero, Xcp};
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
+const PS_PER_SECOND: f64 = 1e12;
+
 /// XCP at one output queue. What a packet touches lies in two cache lines: one as it arrives, one as it
 /// leaves.
 #[derive(Clone, Debug)]
@@ -219,12 +221,16 @@ impl Port for XcpPort {
 
     fn reason(&self) -> Reason {
         Reason::new(
-            "delta_throughput <= Cp X - Cn size, shared out from F = alpha (C - y) - beta q / avg_rtt",
+            "delta_throughput <= Cp * X - Cn * size, shared out from F = alpha (C - y) - beta q / avg_rtt",
             [
+                Figure::acceleration("Cp", self.allotment.cp * PS_PER_SECOND),
+                Figure::per_second("Cn", self.allotment.cn),
                 Figure::rate("C", self.capacity),
                 Figure::rate("y", self.allotment.input_bw),
                 Figure::bytes("q", self.estimator.queue),
                 Figure::seconds("avg_rtt", self.avg_rtt),
+                Figure::one("alpha", self.alpha),
+                Figure::one("beta", self.beta),
                 Figure::rate("F", self.allotment.feedback),
                 Figure::rate("left to give", self.allotment.residue_pos),
                 Figure::rate("left to take", self.allotment.residue_neg),

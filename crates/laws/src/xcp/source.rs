@@ -18,6 +18,8 @@ pub struct XcpSource {
     state: State,
     /// Where growth without headers turns from doubling to linear, in network-layer bytes.
     ssthresh: f64,
+    /// What routers have granted last, B/s.
+    reverse_feedback: f64,
     desired: f64,
     /// Wishes below 1 B/s, which the header cannot carry, are saved up.
     wish_carry: f64,
@@ -72,6 +74,7 @@ impl XcpSource {
             },
             state: State::Xcp,
             ssthresh: f64::INFINITY,
+            reverse_feedback: 0.0,
             desired: law.desired.unwrap_or(flow.line_rate).throughput().get(),
             wish_carry: 0.0,
             packet: flow.packet.as_f64(),
@@ -156,6 +159,7 @@ impl XcpSource {
         {
             self.state = State::Xcp;
         }
+        self.reverse_feedback = feedback;
         let allowed = if self.state == State::Xcp { feedback } else { feedback.min(0.0) };
         self.window = (self.window + allowed * self.srtt).max(self.packet);
     }
@@ -271,6 +275,7 @@ impl Source for XcpSource {
         };
         let figures = [
             Figure::bytes("window", self.window),
+            Figure::rate("reverse_feedback", self.reverse_feedback),
             Figure::seconds("RTT", self.srtt),
             Figure::rate("measured", self.round.measured),
             Figure::one("limited", f64::from(u8::from(self.is_limited()))),

@@ -3,12 +3,14 @@
 mod comparison;
 mod grid;
 mod overlay;
+mod wrap;
 
 use crate::figure::{clip, count, held, index, mean, percent, plural, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
-use crate::{Expectation, Headline, Run, Verdict};
+use crate::{Basis, Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
 use grid::{Align, Column, Grid};
+pub use wrap::wrap;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,13 @@ pub struct Options {
     pub flows: usize,
     /// Links printed a run.
     pub links: usize,
+}
+
+impl Options {
+    /// Columns for text: those of the terminal, or 80.
+    pub fn text_width(&self) -> usize {
+        self.width.unwrap_or(80)
+    }
 }
 
 impl Default for Options {
@@ -66,9 +75,32 @@ pub fn expectations(list: &[Expectation], options: &Options) -> String {
     format!("{}{}\n", grid_of(list, word, options), held(passed, list.len()))
 }
 
-/// The claims of a paper's figure, what was measured, and what each comes to.
+/// The claims of a paper's figure, what was measured, and what each comes to. Beneath, of those that are not reproduced,
+/// what the source says.
 pub fn claims(list: &[Expectation], options: &Options) -> String {
-    grid_of(list, |e| e.verdict().word(), options)
+    let mut text = grid_of(list, |e| e.verdict().word(), options);
+    let not = list.iter().filter(|e| e.verdict() == Verdict::NotReproduced);
+    for (i, e) in not.enumerate() {
+        if i == 0 {
+            text += &wrap(
+                "Not reproduced: the source says otherwise. These bounds are not its own but those of a run here, which \
+                 still hold:",
+                0,
+                options.text_width(),
+            );
+        }
+        let says = e.note.as_ref().or(e.source.as_ref()).map_or("", |says| says.as_str());
+        text += &wrap(&format!("- {}, {}: {says}", e.law, e.claim), 2, options.text_width());
+    }
+    text
+}
+
+/// What was allowed, and where that is not from the source but from a run, that it is.
+fn bound_of(e: &Expectation) -> String {
+    match e.basis {
+        Basis::Claim => e.bound.clone(),
+        Basis::Run | Basis::Differs => format!("{} (a run's)", e.bound),
+    }
 }
 
 /// How the claims of each of `rows`, which has a name and figures, came out, and all together.
@@ -111,9 +143,8 @@ fn grid_of(
     ]);
     for e in list {
         let source = e.source.clone().unwrap_or_default();
-        grid.row(
-            [word(e), &e.law, &e.claim, &e.measured, &e.bound, &source].map(str::to_string).into(),
-        );
+        let cells = [word(e), &e.law, &e.claim, &e.measured, &bound_of(e), &source];
+        grid.row(cells.map(str::to_string).into());
     }
     grid.render(options)
 }

@@ -134,6 +134,25 @@ fn claims_are_listed_with_their_verdict() {
 }
 
 #[test]
+fn what_is_not_reproduced_does_not_read_as_a_pass() {
+    let claim = |basis| Expectation {
+        passed: true,
+        law: "rcp".into(),
+        claim: "drops".into(),
+        bound: "at most 0".into(),
+        note: Some("The paper sees 12.".into()),
+        basis,
+        ..Expectation::default()
+    };
+    let text = claims(&[claim(Basis::Differs)], &Options::default());
+    assert!(text.contains("at most 0 (a run's)"), "{text}");
+    let (_, said) = text.split_once("\nNot reproduced: the source says otherwise.").expect(&text);
+    assert!(said.ends_with("  - rcp, drops: The paper sees 12.\n"), "{text}");
+    let text = claims(&[claim(Basis::Claim)], &Options::default());
+    assert!(!text.contains("a run's") && !text.contains("The paper sees"), "{text}");
+}
+
+#[test]
 fn nothing_ran() {
     assert_eq!(render(&[], &Options::default()), "");
 }

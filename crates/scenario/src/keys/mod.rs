@@ -237,15 +237,16 @@ const TABLES: &[TableInfo] = &[
     table(
         "options",
         "[options.LAW]",
-        "Options of a law, for all its flows and routers; `ratewire explain LAW` lists them.",
+        "Options of a law, for all its flows and routers, its variants' too; `ratewire explain LAW` lists them. LAW is a \
+         law of the registry and not a variant: a variant's own options stand in `[variant.NAME]`.",
         "[options.xcp]\nalpha = 0.4\npacing = false",
     ),
     table(
         "variant",
         "[variant.NAME]",
         "A further name for a law with options of its own, which may stand wherever a law's name may: \
-         in `law`, in `laws`, and after `--law`. Beside `law` it holds that law's options; they come \
-         after those of `[options.LAW]`.",
+         in `law`, in `laws`, and after `--law`. Beside `law` it holds that law's options. A variant has the options of \
+         `[options.LAW]` too, of the law it is of, and its own take their place: there is no `[options.NAME]`.",
         "[variant.naive-xcp]\nlaw = \"xcp\"\nthroughput = \"cwnd\"",
     ),
     table(

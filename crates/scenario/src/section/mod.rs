@@ -106,10 +106,14 @@ impl<'a> Section<'a> {
 
     /// Notes that `item` is not what the key `name` may hold.
     pub fn refuse(&self, name: &'static str, item: &Item) {
-        let kind = self.key(name).kind;
+        let key = self.key(name);
+        let written = match key.kind {
+            Kind::Table(_) if key.example.starts_with('[') => format!(", {}", key.example),
+            _ => String::new(),
+        };
         self.context
             .error(item.span, format!("`{name}` cannot be {}", item.value.describe()))
-            .help(format!("allowed: {kind}"));
+            .help(format!("allowed: {}{written}", key.kind));
     }
 
     /// Notes what is wrong with the text of `item`.

@@ -36,7 +36,8 @@ fn the_narrow_link_is_what_binds() {
     assert_eq!(links, [LinkId(0), LinkId(2), LinkId(4)]);
     assert_eq!(followed.trail.back.len(), 3);
     assert_eq!(followed.bound(), Some(1));
-    let capacity = followed.trail.there[1].reason.as_ref().map(|reason| reason.figures[0].value);
+    let figures = &followed.trail.there[1].reason.as_ref().unwrap().figures;
+    let capacity = figures.iter().find(|figure| figure.name == "C").map(|figure| figure.value);
     assert_eq!(capacity, Some(1.25e6));
     assert!(matches!(followed.fate, Fate::Acknowledged(at, _) if at > followed.sent + MS(30)));
 }
