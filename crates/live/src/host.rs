@@ -47,13 +47,14 @@ pub struct Status {
 /// When there is no such cgroup, the law is attached already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
-    let shared = pins::shared()?;
+    pins::check_reach()?;
     // Two would each reserve room for their option, and switch off each other's callbacks.
-    if let Some(law) = Law::ALL.into_iter().find(|law| shared.join(folder_name(*law)).exists()) {
+    if let Some(law) = Law::ALL.into_iter().find(|law| is_pinned(*law)) {
         return Err(pins::attached_already(law.control()));
     }
-    let folder = shared.join(folder_name(spec.law));
+    check_free(spec.law)?;
     let opened = open_cgroup(spec)?;
+    let folder = pins::shared()?.join(folder_name(spec.law));
     pins::claim(&folder, spec.law.control())?;
     let attached = load(spec, &opened).and_then(|held| held.pin(&folder));
     if attached.is_err() {
@@ -93,15 +94,54 @@ pub struct Held {
 /// When there is no such cgroup, the congestion control is loaded already, or the kernel refuses.
 pub fn hold(spec: &Spec) -> Result<Held, Error> {
     crate::quiet();
-    let name = spec.law.control();
-    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    if loaded.unwrap_or_default().split_whitespace().any(|loaded| loaded == name) {
-        return Err(Error::new(
-            format!("the congestion control {name} is loaded already"),
-            "another emulated run uses it: wait for its end; or `ratewire live host`: `ratewire live detach`",
-        ));
-    }
+    check_free(spec.law)?;
     load(spec, &open_cgroup(spec)?)
+}
+
+/// How the cgroups of emulated runs are called, followed by the number of the run's process, a dash and the law.
+pub const EMULATION: &str = "ratewire-emulate-";
+
+/// Checks that nobody has a law's congestion control: its name is the machine's, whatever the namespace.
+///
+/// # Errors
+/// When somebody has.
+pub fn check_free(law: Law) -> Result<(), Error> {
+    let name = law.control();
+    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    if loaded.unwrap_or_default().split_whitespace().all(|loaded| loaded != name) {
+        return Ok(());
+    }
+    let taken = |remedy| Error::new(format!("the congestion control {name} is taken"), remedy);
+    Err(match emulating(law) {
+        _ if is_pinned(law) => {
+            taken("`ratewire live detach --hosts`, or wait until it is no longer needed")
+                .because(format!("`ratewire live host --law {}` has it", law.name()))
+        }
+        Some(process) => taken("wait for its end; only one at a time can have it on a machine")
+            .because(format!("an emulated run has it, process {process}")),
+        None => taken("`bpftool struct_ops` and `bpftool link` show whose it is")
+            .because("a program has it"),
+    })
+}
+
+fn is_pinned(law: Law) -> bool {
+    Path::new(pins::ROOT).join(folder_name(law)).exists()
+}
+
+/// The process of another emulated run that has a law.
+fn emulating(law: Law) -> Option<u32> {
+    let groups = std::fs::read_dir(root_cgroup().ok()?).ok()?;
+    let of_law = groups.flatten().filter_map(|group| {
+        let name = group.file_name().into_string().ok()?;
+        let (process, of) = name.strip_prefix(EMULATION)?.split_once('-')?;
+        process.parse().ok().filter(|_| of == law.name())
+    });
+    of_law.into_iter().find(|process| *process != std::process::id() && is_alive(*process))
+}
+
+/// Whether there is a process of this number.
+pub fn is_alive(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
 }
 
 fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
@@ -194,7 +234,8 @@ fn pauses(said: &str) -> bool {
 /// # Errors
 /// When it cannot be removed.
 pub fn detach() -> Result<Vec<&'static str>, Error> {
-    let folder = pins::shared()?;
+    pins::check_reach()?;
+    let folder = Path::new(pins::ROOT);
     let mut detached = Vec::new();
     for law in Law::ALL {
         let pinned = folder.join(folder_name(law));

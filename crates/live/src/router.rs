@@ -89,7 +89,7 @@ pub struct Status {
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
     let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|_| no_interface(&spec.iface))?;
-    let folder = pins::folder()?.join(folder_name(ifindex));
+    pins::check_reach()?;
     let whose = format!("a law's port at {}", spec.iface);
     if hook(ifindex).query().is_ok() {
         return Err(pins::attached_already(&whose));
@@ -102,6 +102,7 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
             return Err(Error::new(what, "give the capacity, or read the queue: --queue backlog"));
         }
     }
+    let folder = pins::folder()?.join(folder_name(ifindex));
     // Of an interface, or a namespace, of the same number that is no more.
     pins::remove(&folder)?;
     pins::claim(&folder, &whose)?;
@@ -219,7 +220,8 @@ fn configure(map: &impl MapCore, values: &[(usize, &[u8])]) -> libbpf_rs::Result
 /// When the kernel refuses.
 pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     crate::quiet();
-    let folder = pins::folder()?;
+    pins::check_reach()?;
+    let folder = pins::path()?;
     let mut detached = Vec::new();
     let interfaces = interfaces()?;
     if let Some(only) = only

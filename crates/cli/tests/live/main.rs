@@ -239,6 +239,7 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
         assert_eq!(done.status.code(), Some(5), "{said}");
         assert!(said.contains(says) && said.contains("help: "), "{said}");
         assert_eq!(lab.live(&["status"]), "nothing is attached\n");
+        assert!(!std::path::Path::new("/sys/fs/bpf/ratewire").exists(), "nothing stays pinned");
         assert_eq!(qdiscs(), before);
     }
     lab.attach("xcp");
@@ -309,6 +310,7 @@ fn a_doctor_finds_this_machine_well() {
     let done = lab.ratewire(&["doctor"]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{said}");
-    // Of emulation, and of laws in the kernel.
-    assert_eq!(said.matches("ok  ").count(), 14, "{said}");
+    // Emulation, the kernel's own senders, laws in the kernel: of the second, not all kernels have all.
+    let well: Vec<_> = said.split("\n\n").map(|part| part.matches("ok  ").count()).collect();
+    assert!(matches!(well[..], [6, 1..=4, 7]) && !said.contains("NO  "), "{said}");
 }
