@@ -33,7 +33,8 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
 is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it);
-5 the kernel does not do what live or the emulated world asks of it; 6 an emulated run was too late to be relied on.";
+5 the kernel does not do what live or the emulated world asks of it, so that runs were left out; 6 an emulated
+run was too late to be relied on. A shell's own code is the command's.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -77,7 +78,7 @@ enum Command {
 fn main() -> ExitCode {
     let exit = match Cli::parse().command {
         Command::Run(args) => commands::run::run(&args),
-        Command::Shell(args) => commands::shell::shell(&args),
+        Command::Shell(args) => return commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
@@ -102,7 +103,7 @@ fn main() -> ExitCode {
             commands::print(&String::from_utf8_lossy(&out))
         }
     };
-    ExitCode::from(exit as u8)
+    exit.into()
 }
 
 /// How the command ends.
@@ -122,4 +123,10 @@ pub(crate) enum Exit {
     Unable = 5,
     /// A run in real time was not true to time.
     Late = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
 }

@@ -7,10 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use ratewire_live::host::{EMULATION as PREFIX, is_alive};
 
-/// How the groups of emulations are called, followed by the process's number.
-const PREFIX: &str = "ratewire-emulate-";
+use crate::Error;
 
 /// A control group of this process.
 #[derive(Debug)]
@@ -77,7 +76,7 @@ fn sweep(root: &Path) {
             let (process, _) = rest.split_once('-')?;
             process.parse::<u32>().ok()
         });
-        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+        if process.is_some_and(|process| !is_alive(process)) {
             // A group in which something lives cannot be removed.
             let _ = fs::remove_dir(folder.path());
         }

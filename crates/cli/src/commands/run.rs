@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
-use ratewire_scenario::{Plan, Scenario};
+use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::FlowId;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
@@ -64,8 +64,11 @@ pub(crate) fn run(args: &Args) -> Exit {
     };
     complain(&scenario.warnings);
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
-    let jobs = match jobs(&scenario, args, out.as_deref()) {
-        Ok(jobs) if jobs.is_empty() => return Exit::Unable,
+    let (jobs, left_out) = match jobs(&scenario, args, out.as_deref()) {
+        Ok((jobs, _)) if jobs.is_empty() => {
+            tell!("ratewire: nothing is left to run");
+            return Exit::Unable;
+        }
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
@@ -77,34 +80,54 @@ pub(crate) fn run(args: &Args) -> Exit {
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
     let mut answers = Vec::new();
+    let mut failures = Vec::new();
     let mut is_true = true;
-    for done in run_all(&jobs, !args.quiet && !args.json, |_, done| done) {
+    for (job, done) in jobs.iter().zip(run_all(&jobs, !args.quiet && !args.json, |_, done| done)) {
         match done {
-            Ok(Done { run, verdicts, why }) => {
+            Ok(Done { run, verdicts, why, .. }) => {
                 is_true &= run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
                 answers.extend(args.why.as_ref().map(|_| why.unwrap_or_else(no_answer)));
                 runs.push(run);
                 expectations.extend(verdicts.iter().map(expectation));
             }
-            Err(failure) => return fail(&failure),
+            Err(failure) => failures.push((job, failure)),
         }
     }
     let page = Page { runs, expectations, scenario_text: Some(scenario.source_text.clone()) };
-    if let Some(out) = &out
-        && let Err(failure) = write(out, "summary.json", json(&page))
-            .and_then(|()| write(out, "report.html", html::render(&page)))
+    // What was run is not lost for what could not be.
+    let told =
+        if page.runs.is_empty() { Exit::Done } else { tell(&page, &answers, out.as_deref(), args) };
+    let mut exits = vec![told];
+    for (job, failure) in &failures {
+        if jobs.len() > 1 {
+            tell!("ratewire: the run of {} is missing:", job.name());
+        }
+        exits.push(fail(failure));
+    }
+    if !left_out.is_empty() {
+        tell!("ratewire: not emulated, as said above: {}", left_out.join(", "));
+        exits.push(Exit::Unable);
+    }
+    if !is_true {
+        exits.push(Exit::Late);
+    }
+    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+}
+
+/// Writes the report, and prints tables and answers.
+fn tell(page: &Page, answers: &[String], out: Option<&Path>, args: &Args) -> Exit {
+    if let Some(out) = out
+        && let Err(failure) = write(out, "summary.json", json(page))
+            .and_then(|()| write(out, "report.html", html::render(page)))
     {
         return fail(&failure);
     }
-    for answer in &answers {
+    for answer in answers {
         if let Exit::File = print(&format!("{answer}\n")) {
             return Exit::File;
         }
     }
-    match show(&page, args.json, out.as_deref(), !args.capture.is_empty()) {
-        Exit::Done if !is_true => Exit::Late,
-        exit => exit,
-    }
+    show(page, args.json, out, !args.capture.is_empty())
 }
 
 fn no_answer() -> String {
@@ -141,7 +164,25 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     }
 }
 
-fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<Vec<Job<'a>>, Exit> {
+/// Whether a run can be emulated, here and now.
+pub(crate) fn can_emulate(plan: &Plan) -> Result<(), impl std::fmt::Display + use<>> {
+    ratewire_emulate::check(&plan.setup).and_then(|()| ratewire_emulate::check_kernel(&plan.setup))
+}
+
+/// Tells of options that do nothing in an emulated run, each once.
+pub(crate) fn tell_ignored(scenario: &Scenario, plan: &Plan, told: &mut Vec<Diagnostic>) {
+    let mut ignored = scenario.ignored_options(plan, ratewire_emulate::ignores);
+    ignored.retain(|warning| !told.contains(warning));
+    complain(&ignored);
+    told.extend(ignored);
+}
+
+/// The runs to do, and the laws that cannot be emulated.
+fn jobs<'a>(
+    scenario: &'a Scenario,
+    args: &Args,
+    out: Option<&Path>,
+) -> Result<(Vec<Job<'a>>, Vec<String>), Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
     let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
     let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
@@ -159,6 +200,7 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
     }
     let several = worlds.len() > 1;
     let mut told = Vec::new();
+    let mut left_out = Vec::new();
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
@@ -170,26 +212,25 @@ fn jobs<'a>(scenario: &'a Scenario, args: &Args, out: Option<&Path>) -> Result<V
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
             if world == World::Emulate
-                && let Err(why) = ratewire_emulate::check(&plan.setup)
+                && let Err(why) = can_emulate(&plan)
             {
                 tell!("warning: {law} is not emulated: {why}");
-                continue;
+                left_out.push(law.clone());
+                // Nor is it from any other seed.
+                break;
             }
             if *seed == seeds[0] && world == worlds[0] {
                 complain(&plan.warnings);
             }
             if world == World::Emulate {
-                let mut ignored = scenario.ignored_options(&plan, ratewire_emulate::ignores);
-                ignored.retain(|warning| !told.contains(warning));
-                complain(&ignored);
-                told.extend(ignored);
+                tell_ignored(scenario, &plan, &mut told);
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let folder = out.map(|out| out.join(folder_name(&name, *seed)));
             jobs.push(Job { scenario, plan, world, folder });
         }
     }
-    Ok(jobs)
+    Ok((jobs, left_out))
 }
 
 /// Removes what an earlier run left in the same place, or queries over all of a folder's Parquet
