@@ -211,3 +211,64 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
         "{said}"
     );
 }
+
+#[cfg(feature = "live")]
+const PAPER: &str = r#"
+title   = "A paper"
+authors = "Its authors"
+summary = "What it says."
+
+[[figure]]
+id        = "Figure 1"
+title     = "One link"
+caption   = "A link."
+scenarios = ["one.toml"]
+plots     = ["throughput"]
+"#;
+
+#[cfg(feature = "live")]
+const CLAIM: &str = r#"
+[[expect]]
+metric = "utilisation"
+link   = "bottleneck"
+min    = 0.1
+source = "a page"
+
+[options.cubic]
+fast_convergence = false
+"#;
+
+/// A paper whose scenario gives its law an option that kernels' senders do not read, names one that no kernel has, and
+/// one that somebody else has.
+#[cfg(feature = "live")]
+#[test]
+fn figures_tell_what_is_not_read_and_what_is_missing() {
+    let Some(lab) = Lab::build("figures") else { return };
+    let folder = lab.folder.join("papers/first");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let dumbbell = DUMBBELL.replace("6 s", "2 s");
+    let text = format!("law = [\"cubic\", \"maxnet\", \"xcp\"]\n{dumbbell}{TWO_FLOWS}{CLAIM}");
+    std::fs::write(folder.join("one.toml"), text).expect("a scenario");
+    std::fs::write(folder.join("paper.toml"), PAPER).expect("a paper");
+    let ratewire = |args: &str| {
+        let mut command = ratewire();
+        command.args(args.split(' ')).current_dir(&lab.folder).output().expect("it starts")
+    };
+    let cgroup = said(&sh("cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-figures
+        mkdir -p $cgroup; echo $cgroup"));
+    let attached = ratewire(&format!("live host --law xcp --cgroup {}", cgroup.trim()));
+    let done = ratewire("reproduce first --world emulate --quiet");
+    let detached = ratewire("live detach --hosts");
+    std::fs::remove_dir(cgroup.trim()).expect("it is empty");
+    assert!(attached.status.success() && detached.status.success(), "{attached:?}");
+    let complaints = String::from_utf8_lossy(&done.stderr);
+    let tells =
+        |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
+    tells("does not read `fast_convergence` of cubic");
+    tells("maxnet is not emulated: no kernel sends");
+    tells("xcp is not emulated: cannot have kernels send under xcp");
+    tells("`ratewire live host --law xcp` has it");
+    assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
+    // As a busy machine ends it, or this one.
+    assert!(matches!(done.status.code(), Some(5 | lab::LATE)), "{complaints}");
+}
