@@ -25,6 +25,7 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
 /// # Errors
 /// When it has no such congestion control, or lets nobody else have that of `bpf/` for now.
 pub fn check_kernel(setup: &Setup) -> Result<(), Error> {
+    Laws::check_apart()?;
     for control in of_flows(&arriving::listed(setup).0) {
         match control.live {
             Some(law) => Laws::check(law)?,

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::host::{EMULATION as PREFIX, is_alive};
+use ratewire_live::host::{EMULATION as PREFIX, is_alive, own_cgroup};
 
 use crate::Error;
 
@@ -27,11 +27,10 @@ impl Group {
             Error::new("cannot make a control group", help).because(e)
         };
         sweep(root);
-        let own = fs::read_to_string("/proc/self/cgroup").map_err(cannot)?;
-        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+        let home = own_cgroup().map_err(|e| cannot(io::Error::other(e.to_string())))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).map_err(cannot)?;
-        Ok(Group { folder, home: root.join(own) })
+        Ok(Group { folder, home })
     }
 
     pub(crate) fn folder(&self) -> &Path {

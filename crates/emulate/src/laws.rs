@@ -27,6 +27,13 @@ mod loaded {
     }
 
     impl Laws {
+        /// Checks that hosts' connections would be under the laws of their flows.
+        pub(crate) fn check_apart() -> Result<(), Error> {
+            host::check_apart().map_err(|e| {
+                Error::new("emulated hosts would not send under their own laws", "").because(e)
+            })
+        }
+
         /// Whether a law of this name could be loaded, as far as can be told before.
         pub(crate) fn check(name: &str) -> Result<(), Error> {
             host::check_free(named(name)?).map_err(|e| cannot(name, &e))
@@ -34,6 +41,7 @@ mod loaded {
 
         /// Loads the laws of flows, unless a shell is alone, and of ports where programs run.
         pub(crate) fn load(setup: &Setup, shell: Option<Shell>) -> Result<Laws, Error> {
+            Laws::check_apart()?;
             let is_alone = shell.is_some_and(|shell| shell.is_alone);
             let flows = setup.flows.iter().filter(|_| !is_alone);
             let of_flows = flows.filter_map(|flow| of_flow(setup, flow));
@@ -123,6 +131,9 @@ mod none {
     pub(crate) struct Laws;
 
     impl Laws {
+        pub(crate) fn check_apart() -> Result<(), Error> {
+            Ok(())
+        }
         pub(crate) fn check(_: &str) -> Result<(), Error> {
             Ok(())
         }

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use ratewire_units::Rate;
@@ -122,6 +123,39 @@ pub fn check_free(law: Law) -> Result<(), Error> {
         None => taken("`bpftool struct_ops` and `bpftool link` show whose it is")
             .because("a program has it"),
     })
+}
+
+/// Checks that no host's law is attached to the connections of this process, which would send under it whatever they
+/// choose themselves.
+///
+/// # Errors
+/// When one is.
+pub fn check_apart() -> Result<(), Error> {
+    crate::quiet();
+    // Where there is no cgroup, nothing is attached to one.
+    let (Ok(root), Ok(own)) = (root_cgroup(), own_cgroup()) else { return Ok(()) };
+    let groups = own.ancestors().take_while(|group| group.starts_with(&root));
+    let own: Vec<u64> = groups.filter_map(|group| Some(group.metadata().ok()?.ino())).collect();
+    let is_ours = |law: &Law| attached_to(*law).is_some_and(|group| own.contains(&group));
+    match Law::ALL.into_iter().find(is_ours) {
+        Some(law) => Err(Error::new(
+            format!(
+                "`ratewire live host --law {}` has all connections from here take part",
+                law.name()
+            ),
+            "`ratewire live detach --hosts`; or attach it to a cgroup that this command is not in: `--cgroup`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The number of the cgroup whose connections have a host's law, if it is attached.
+fn attached_to(law: Law) -> Option<u64> {
+    let link = Link::open(Path::new(pins::ROOT).join(folder_name(law)).join("option")).ok()?;
+    match link.info().ok()?.info {
+        LinkTypeInfo::Cgroup(cgroup) => Some(cgroup.cgroup_id),
+        _ => None,
+    }
 }
 
 fn is_pinned(law: Law) -> bool {
@@ -295,6 +329,18 @@ pub fn root_cgroup() -> Result<PathBuf, Error> {
         .find(|fields| fields.get(2) == Some(&"cgroup2"))
         .and_then(|fields| fields.get(1).map(PathBuf::from))
         .ok_or_else(|| no("none in /proc/self/mounts"))
+}
+
+/// The cgroup of this process.
+///
+/// # Errors
+/// When that cannot be told.
+pub fn own_cgroup() -> Result<PathBuf, Error> {
+    let own = std::fs::read_to_string("/proc/self/cgroup").map_err(|e| {
+        Error::new("cannot tell this process's cgroup", "is /proc mounted?").because(e)
+    })?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    Ok(root_cgroup()?.join(own))
 }
 
 #[cfg(test)]

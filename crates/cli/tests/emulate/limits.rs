@@ -212,6 +212,32 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     );
 }
 
+/// A host's law is that of all connections of its cgroup: emulated ones would send under it and not under their own.
+#[cfg(feature = "live")]
+#[test]
+fn where_all_connections_have_a_law_nothing_is_emulated() {
+    let Some(lab) = Lab::build("inside") else { return };
+    let text = format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}").replace("6 s", "1 s");
+    let path = lab.scenario(&text);
+    let script = format!(
+        "cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-inside; mkdir -p $cgroup/below
+         {0} live host --law rcp --cgroup $cgroup >&2
+         (echo 0 > $cgroup/below/cgroup.procs; exec {0} run {1} --world emulate --no-files); echo run $?
+         (echo 0 > $cgroup/cgroup.procs; exec {0} shell {1} s1 --alone < /dev/null); echo shell $?
+         {0} run {1} --world emulate --no-files --quiet > /dev/null; echo outside $?
+         {0} live detach --hosts >&2; sleep 0.2; rmdir $cgroup/below $cgroup",
+        env!("CARGO_BIN_EXE_ratewire"),
+        path.display()
+    );
+    let done = sh(&script);
+    let (told, complaints) = (said(&done), String::from_utf8_lossy(&done.stderr).into_owned());
+    assert!(told.contains("run 5\nshell 5\n"), "{told}{complaints}");
+    assert!(told.contains("outside 0\n") || told.contains("outside 6\n"), "{told}{complaints}");
+    let why = "`ratewire live host --law rcp` has all connections from here take part";
+    assert_eq!(complaints.matches(why).count(), 2, "{complaints}");
+    assert!(complaints.contains("help: `ratewire live detach --hosts`"), "{complaints}");
+}
+
 #[cfg(feature = "live")]
 const PAPER: &str = r#"
 title   = "A paper"
