@@ -6,6 +6,7 @@
 
 mod hostile;
 mod lab;
+mod upkeep;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -255,6 +256,18 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
     assert!(lab.live(&["status", "--format", "json"]).contains("\"law\": \"xcp\""));
     let said = lab.live(&["status", "--format", "prometheus"]);
     assert!(said.contains("ratewire_router_says_bits_per_second{iface=\"right\",law=\"xcp\"} "));
+    // As Prometheus reads it: a name, labels in braces, a number.
+    for line in said.lines() {
+        let parts =
+            line.split_once('{').and_then(|(name, rest)| Some((name, rest.split_once("} ")?)));
+        let Some((name, (labels, value))) = parts else { panic!("{line}") };
+        assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{line}");
+        assert!(
+            labels.split(',').all(|label| label.contains("=\"") && label.ends_with('"')),
+            "{line}"
+        );
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
     assert!(
         said.contains("ratewire_host_connections_total{law=\"xcp\",kind=\"plain\"} 0"),
         "{said}"
