@@ -41,7 +41,7 @@ pub fn examine() -> Vec<Check> {
 /// when a run asks for them.
 pub fn controls() -> Vec<Check> {
     let available = fs::read_to_string(CONTROLS).unwrap_or_default();
-    let all = list().into_iter().filter_map(|info| {
+    let all = list().iter().filter_map(|info| {
         let control = control(&AnyLaw::new(info.name, &[]).ok()?)?;
         control.live.is_none().then_some((info.name, control.name))
     });

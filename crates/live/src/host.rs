@@ -9,11 +9,11 @@ use std::process::Command;
 
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, OpenObject};
 use ratewire_units::Rate;
 
-use crate::skeletons::host::HostSkelBuilder;
 use crate::skeletons::host::types::host as Counters;
+use crate::skeletons::host::{HostSkel, HostSkelBuilder};
 use crate::{Error, Law, pins};
 
 /// What to attach.
@@ -202,10 +202,12 @@ impl Held {
     }
 }
 
-fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
-    let refused = refused(spec.law);
-    let mut room = MaybeUninit::uninit();
-    let mut open = HostSkelBuilder::default().open(&mut room).map_err(&refused)?;
+/// The programs, loaded and told what to do.
+pub(crate) fn prepare<'a>(
+    room: &'a mut MaybeUninit<OpenObject>,
+    spec: &Spec,
+) -> libbpf_rs::Result<HostSkel<'a>> {
+    let mut open = HostSkelBuilder::default().open(room)?;
     let (exid, option_len, answer_len) = spec.law.option();
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
     rodata.law = spec.law.number();
@@ -218,7 +220,13 @@ fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
-    let mut skeleton = open.load().map_err(&refused)?;
+    open.load()
+}
+
+fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
+    let refused = refused(spec.law);
+    let mut room = MaybeUninit::uninit();
+    let mut skeleton = prepare(&mut room, spec).map_err(&refused)?;
     if spec.law == Law::Noq && !spec.is_forced {
         tell_pausing(&skeleton.maps.pausing)?;
     }
