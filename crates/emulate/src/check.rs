@@ -84,11 +84,30 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {
-            return Err(Error::new(
-                format!("this command was built without {name} for kernels"),
-                "a law that every kernel has: --law cubic; or `make live`, which builds it with laws for kernels",
-            ));
+            return Err(not_built(name));
         }
     }
     Ok(())
+}
+
+fn not_built(law: &str) -> Error {
+    Error::new(
+        format!("this command was built without {law} for kernels"),
+        "a law that every kernel has: --law cubic; or `make live`, which builds it with laws for kernels",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_has_remedies() {
+        let said = has("no_such").expect_err("no kernel has it").to_string();
+        assert!(said.starts_with("this kernel has no congestion control no_such\n"), "{said}");
+        assert!(said.contains("help: modprobe tcp_no_such"), "{said}");
+        has("reno").expect("every kernel has it");
+        let said = not_built("xcp").to_string();
+        assert!(said.contains("--law cubic") && said.contains("make live"), "{said}");
+    }
 }

@@ -8,11 +8,9 @@ mod lab;
 mod limits;
 mod shell;
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use lab::{DUMBBELL, Lab, TWO_FLOWS, drops, link, number, ratewire, said, sh};
+use lab::{DUMBBELL, Lab, TWO_FLOWS, drops, link, number, ratewire, sh};
 
 #[test]
 fn one_scenario_gives_like_figures_in_both_worlds() {
@@ -40,9 +38,10 @@ fn one_scenario_gives_like_figures_in_both_worlds() {
 fn kernels_that_speak_a_law_keep_the_queue_short() {
     let Some(lab) = Lab::build("laws") else { return };
     let text = format!("law = [\"cubic\"]\n{DUMBBELL}{TWO_FLOWS}");
-    let cgroups = said(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
-    let left =
-        |process: u32| Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"));
+    let cgroups = lab::said(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
+    let left = |process: u32| {
+        std::path::Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"))
+    };
     // Of a run that was killed (no process has so high a number), and of one that seems to go on.
     let (of_killed, of_running) = (left(99_999_999), left(1));
     std::fs::create_dir_all(&of_killed).expect("a cgroup");
