@@ -30,7 +30,11 @@ fn what_a_killed_command_leaves_is_detached() {
     let cgroup = lab.cgroup.to_str().expect("a plain path");
     let router = ["live", "router", "--iface", "right", "--law", "xcp", "--capacity", "98mbit"];
     let host = ["live", "host", "--law", "xcp", "--cgroup", cgroup];
-    let mut left_something = 0;
+    let qdiscs = || {
+        let args = ["-n", &lab.netns("r"), "qdisc", "show"].map(str::to_string);
+        Command::new("tc").args(args).output().expect("tc").stdout
+    };
+    let (before, mut left_something) = (qdiscs(), 0);
     for args in [&router[..], &host[..]] {
         for wait in (0..300).step_by(20) {
             let mut command = lab
@@ -51,6 +55,7 @@ fn what_a_killed_command_leaves_is_detached() {
                 sleep(Duration::from_millis(10));
             }
             assert_eq!(left(&lab), Vec::<String>::new(), "{args:?}, killed after {wait} ms");
+            assert_eq!(qdiscs(), before, "{args:?}, killed after {wait} ms");
         }
     }
     assert!(left_something > 0, "each was killed before it did anything");
