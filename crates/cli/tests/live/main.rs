@@ -6,6 +6,7 @@
 
 mod hostile;
 mod lab;
+mod option;
 mod upkeep;
 
 use std::os::unix::fs::MetadataExt;
@@ -58,6 +59,24 @@ fn with_a_peer_that_does_not_speak_it_nothing_changes() {
     );
     let said = lab.live(&["status"]);
     assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
+}
+
+/// A program may ask for the law itself. Where nothing can come back, within the cgroup or not, it gets the kernel's own.
+#[test]
+fn who_asks_for_a_law_that_has_no_answer_sends_as_ever() {
+    let Some(lab) = Lab::build("asked") else { return };
+    lab.attach("xcp");
+    for takes_part in [true, false] {
+        let mut server = lab.start("d", false, "iperf3 -s -1 -p 5201");
+        sleep(Duration::from_millis(500));
+        let client = lab.start("s", takes_part, "iperf3 -J -c 10.7.2.2 -p 5201 -t 3 -C rw_xcp");
+        let done = client.wait_with_output().expect("iperf3 ends");
+        server.wait().expect("so does the server");
+        let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+        let rate = report["end"]["sum_received"]["bits_per_second"].as_f64();
+        assert!(rate > Some(0.7 * LINK), "{takes_part}: {report}");
+        assert_eq!(report["end"]["sender_tcp_congestion"], "cubic", "{takes_part}: {report}");
+    }
 }
 
 /// Nobody has told what the link carries: the port believes the interface, and then what it sees leave.
