@@ -7,9 +7,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::host::{EMULATION as PREFIX, is_alive, own_cgroup};
+use ratewire_live::host::{EMULATION as PREFIX, own_cgroup};
 
 use crate::Error;
+use crate::sys::is_alive;
 
 /// A control group of this process.
 #[derive(Debug)]

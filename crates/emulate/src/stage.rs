@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Mutex;
@@ -26,7 +25,7 @@ use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Terminal};
 use crate::world::World;
-use crate::{Error, arriving, check};
+use crate::{Error, arriving, check, names};
 
 /// What servers get to start up in before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
@@ -196,7 +195,7 @@ fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
     }
     let specs: Vec<host::Spec> =
         nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, n)).collect();
-    let names = names(&specs)?;
+    let names = names::file(&specs)?;
     specs.into_iter().map(|spec| Host::set_up(spec, names.path())).collect()
 }
 
@@ -214,21 +213,6 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
         ecn: own().any(|flow| flow.transport.ecn),
         control: control.map(|control| control.name),
     }
-}
-
-/// The hosts' names and addresses, in a file that is gone once every host has it.
-fn names(specs: &[host::Spec]) -> Result<tempfile::NamedTempFile, Error> {
-    let mut text = String::from("127.0.0.1 localhost\n");
-    for spec in specs {
-        let _ = writeln!(text, "{} {}", spec.address, spec.name);
-    }
-    let written = tempfile::Builder::new().prefix("ratewire-hosts-").tempfile().and_then(|file| {
-        std::fs::write(file.path(), text)?;
-        // For programs that are not root's.
-        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644))?;
-        Ok(file)
-    });
-    written.map_err(|e| Error::new("cannot write the hosts' names to a file", "").because(e))
 }
 
 /// Each flow takes a few descriptors: lets this process have as many as it may.

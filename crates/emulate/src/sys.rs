@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -57,6 +58,11 @@ pub(crate) fn be_ordinary() {
     let none = libc::sched_param { sched_priority: 0 };
     // SAFETY: the parameters live as long as the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
+}
+
+/// Whether there is a process of this number.
+pub(crate) fn is_alive(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
 }
 
 /// Has a socket send under a congestion control, and closes it.

@@ -170,12 +170,8 @@ fn emulating(law: Law) -> Option<u32> {
         let (process, of) = name.strip_prefix(EMULATION)?.split_once('-')?;
         process.parse().ok().filter(|_| of == law.name())
     });
+    let is_alive = |process: u32| Path::new("/proc").join(process.to_string()).exists();
     of_law.into_iter().find(|process| *process != std::process::id() && is_alive(*process))
-}
-
-/// Whether there is a process of this number.
-pub fn is_alive(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
 }
 
 fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
