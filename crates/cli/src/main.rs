@@ -33,8 +33,8 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 an expectation does not hold (check, reproduce); 2 the command line or a scenario
 is wrong; 3 a file cannot be read or written; 4 a run failed (a bug in Ratewire: please report it);
-5 the kernel does not do what live or the emulated world asks of it, so that runs were left out; 6 an emulated
-run was too late to be relied on. A shell's own code is the command's.";
+5 the kernel does not do what live or the emulated world asks of it, or not under every law; 6 an emulated run
+was too late to be relied on. A shell's own code is the command's.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -39,6 +39,14 @@ fn the_others_are_told_and_written() {
     let page = std::fs::read_to_string(folder.join("out/report.html")).expect("the report");
     assert!(page.contains("newreno"));
 
+    // Nor for a page that cannot be written.
+    std::fs::remove_file(folder.join("out/report.html")).expect("it is there");
+    std::fs::create_dir(folder.join("out/report.html")).expect("a folder in its place");
+    let (code, [told, complaints]) = run(&[]);
+    assert_eq!(code, Some(3), "{complaints}");
+    assert!(told.contains("newreno") && !told.contains("report.html"), "{told}");
+    assert!(complaints.contains("report.html"), "{complaints}");
+
     let (code, [told, _]) = run(&["--json"]);
     assert_eq!((code, told.matches("\"law\": \"newreno\"").count() > 0), (Some(3), true), "{told}");
 }

@@ -211,7 +211,14 @@ fn run_paper(
     let mut counts = counts.into_iter();
     let done = run_all(&jobs, show_progress, |_, done| done);
     for (job, done) in jobs.iter().zip(&done) {
-        let Ok(done) = done else { continue };
+        let done = match done {
+            Ok(done) => done,
+            Err(failure) => {
+                tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
+                short.set(fail(failure));
+                continue;
+            }
+        };
         let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
             tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
@@ -223,9 +230,7 @@ fn run_paper(
         let results = scenarios.iter().map(|scenario| {
             let runs = done.by_ref().take(counts.next().unwrap_or(0));
             // What was run is not lost for what could not be.
-            let runs =
-                runs.filter_map(|done| done.map_err(|failure| short.set(fail(&failure))).ok());
-            (scenario, runs.collect())
+            (scenario, runs.filter_map(Result::ok).collect())
         });
         make(figure, results.collect())
     });

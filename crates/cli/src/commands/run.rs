@@ -116,18 +116,19 @@ pub(crate) fn run(args: &Args) -> Exit {
 
 /// Writes the report, and prints tables and answers.
 fn tell(page: &Page, answers: &[String], out: Option<&Path>, args: &Args) -> Exit {
-    if let Some(out) = out
-        && let Err(failure) = write(out, "summary.json", json(page))
+    let written = out.map_or(Ok(()), |out| {
+        write(out, "summary.json", json(page))
             .and_then(|()| write(out, "report.html", html::render(page)))
-    {
-        return fail(&failure);
-    }
+    });
     for answer in answers {
         if let Exit::File = print(&format!("{answer}\n")) {
             return Exit::File;
         }
     }
-    show(page, args.json, out, !args.capture.is_empty())
+    // The tables too where the page cannot be written: the runs may have taken minutes.
+    let out = out.filter(|_| written.is_ok());
+    let shown = show(page, args.json, out, !args.capture.is_empty());
+    written.map_or_else(|failure| fail(&failure), |()| shown)
 }
 
 fn no_answer() -> String {
