@@ -394,15 +394,27 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
+/* A program may have chosen the law for a connection whose other end does not speak it, or outside of the cgroup: nothing
+ * would ever come back, and it would send its first window for ever. */
+static __always_inline void be_plain(struct sock *sk)
+{
+	char cubic[] = "cubic", reno[] = "reno";
+
+	if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic)))
+		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+}
+
 SEC("struct_ops")
 void BPF_PROG(rw_init, struct sock *sk)
 {
-	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, law == HOST_NOQ ? BPF_SK_STORAGE_GET_F_CREATE : 0);
 
+	if (!flow) {
+		be_plain(sk);
+		return;
+	}
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-	if (!flow)
-		return;
 	if (law == HOST_XCP)
 		flow->xcp = (struct rw_xcp_sender){ .desired = desired };
 	else if (law == HOST_JETMAX)

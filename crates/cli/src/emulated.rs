@@ -1,14 +1,23 @@
 //! Runs in real time, and what is told of them beside a run's figures.
 
 use std::path::Path;
+use std::process::ExitStatus;
 
-use ratewire_emulate::{Emulated, Fidelity, Options};
-use ratewire_net::spec::NodeId;
+use ratewire_emulate::{Emulated, Fidelity, Options, Shell};
 use ratewire_report::{FidelitySummary, Run};
 use ratewire_run::{Failure, Files, Labels, run_in};
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
+
+/// A run that was done.
+pub(crate) struct Ran {
+    pub(crate) run: Run,
+    pub(crate) outcome: Outcome,
+    /// How the shell ended, if there was one.
+    pub(crate) shell: Option<ExitStatus>,
+}
 
 /// Runs a setup in real time; with a shell at a host, for as long as that is open.
 pub(crate) fn run(
@@ -16,21 +25,25 @@ pub(crate) fn run(
     labels: &Labels,
     files: Option<Files>,
     folder: Option<&Path>,
-    shell: Option<NodeId>,
+    shell: Option<Shell>,
     also: &mut dyn Recorder,
-) -> Result<(Run, Outcome), Failure> {
+) -> Result<Ran, Failure> {
     let logs = folder.filter(|_| !setup.programs.is_empty()).map(|f| f.join("programs"));
     let options = Options { logs, shell };
-    let mut fidelity = None;
+    let (mut fidelity, mut left) = (None, None);
     let (mut run, outcome) = run_in("emulate", setup, labels, files, also, |observer| {
         let emulated = ratewire_emulate::run(setup, &options, observer)
             .map_err(|e| Failure::World(e.to_string()))?;
         complain(&emulated);
         fidelity = Some(summary(&emulated.fidelity));
+        left = emulated.shell;
         Ok(emulated.outcome)
     })?;
     run.summary.fidelity = fidelity;
-    Ok((run, outcome))
+    // With a shell it lasted as long as that.
+    let lasted = outcome.ended.since(Time::ZERO);
+    (run.info.duration, run.summary.duration_s) = (lasted, lasted.secs());
+    Ok(Ran { run, outcome, shell: left })
 }
 
 /// Tells of flows and programs that did not do what they were to do.

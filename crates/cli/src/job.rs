@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use ratewire_capture::Capture;
+use ratewire_emulate::Shell;
 use ratewire_net::CapturedFrame;
-use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, Run};
 use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
@@ -56,6 +58,8 @@ pub(crate) struct Done {
     pub(crate) verdicts: Vec<Verdict>,
     /// The answer to `--why`, if it was asked and there is one.
     pub(crate) why: Option<String>,
+    /// How the shell ended, if there was one.
+    pub(crate) shell: Option<ExitStatus>,
 }
 
 /// Does the jobs on all cores and keeps of each what `keep` makes of it; results come in the order of
@@ -82,17 +86,23 @@ pub(crate) fn run_all<T: Send>(
 }
 
 impl Job<'_> {
+    /// How it is told from the other runs of its scenario.
+    pub(crate) fn name(&self) -> String {
+        let world = if self.world == World::Emulate { EMULATED } else { "" };
+        format!("{}{world}, seed {}", self.plan.law, self.plan.setup.seed)
+    }
+
     fn run(&self, ticker: Ticker<'_>) -> Result<Done, Failure> {
         self.run_with(ticker, None)
     }
 
     /// Runs it with a shell at a host, until that is left.
-    pub(crate) fn run_shell(&self, host: NodeId) -> Result<Done, Failure> {
+    pub(crate) fn run_shell(&self, shell: Shell) -> Result<Done, Failure> {
         let progress = Progress::new(false, &[(self.world, self.plan.setup.duration)]);
-        self.run_with(progress.ticker(0), Some(host))
+        self.run_with(progress.ticker(0), Some(shell))
     }
 
-    fn run_with(&self, ticker: Ticker<'_>, shell: Option<NodeId>) -> Result<Done, Failure> {
+    fn run_with(&self, ticker: Ticker<'_>, shell: Option<Shell>) -> Result<Done, Failure> {
         let labels = Labels {
             scenario: self.scenario.name.clone(),
             law: self.plan.law.clone(),
@@ -110,16 +120,16 @@ impl Job<'_> {
         };
         let evaluator = self.scenario.evaluator(&self.plan);
         let mut also = Also { evaluator, ticker, capture, asked: None };
+        let mut left = None;
         let (run, outcome) = match self.world {
             World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)?,
-            World::Emulate => crate::emulated::run(
-                setup,
-                &labels,
-                files,
-                self.folder.as_deref(),
-                shell,
-                &mut also,
-            )?,
+            World::Emulate => {
+                let folder = self.folder.as_deref();
+                let emulated =
+                    crate::emulated::run(setup, &labels, files, folder, shell, &mut also)?;
+                left = emulated.shell;
+                (emulated.run, emulated.outcome)
+            }
         };
         also.ticker.finish();
         if let Some(capture) = also.capture {
@@ -130,7 +140,7 @@ impl Job<'_> {
         if self.world == World::Emulate {
             verdicts.iter_mut().for_each(|verdict| verdict.law += EMULATED);
         }
-        Ok(Done { run, verdicts, why })
+        Ok(Done { run, verdicts, why, shell: left })
     }
 }
 

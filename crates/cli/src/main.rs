@@ -40,8 +40,9 @@ Exit codes:
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)
-  5  the kernel does not do what live or the emulated world asks of it
-  6  an emulated run was too late to be relied on";
+  5  the kernel does not do what live or the emulated world asks of it, or not under every law
+  6  an emulated run was too late to be relied on
+A shell's own code is the command's.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|wrong| suggesting(wrong).exit());
     let exit = match cli.command {
         Command::Run(args) => commands::run::run(&args),
-        Command::Shell(args) => commands::shell::shell(&args),
+        Command::Shell(args) => return commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
@@ -111,7 +112,7 @@ fn main() -> ExitCode {
             commands::print(&String::from_utf8_lossy(&out))
         }
     };
-    ExitCode::from(exit as u8)
+    exit.into()
 }
 
 /// The same, with the command that was probably meant: clap finds no likeness between `rnu` and `run`.
@@ -144,4 +145,10 @@ pub(crate) enum Exit {
     Unable = 5,
     /// A run in real time was not true to time.
     Late = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
 }

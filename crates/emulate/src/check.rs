@@ -1,9 +1,12 @@
 //! What the emulated world cannot do, told before anything is set up.
 
+use std::io::ErrorKind;
+
 use ratewire_sim::setup::Setup;
 
-use crate::control::of_flow;
-use crate::{Error, arriving};
+use crate::control::{of_flow, of_flows};
+use crate::laws::Laws;
+use crate::{Error, arriving, sys};
 
 /// Flows that one run can have.
 pub(crate) const MOST_FLOWS: usize = 4000;
@@ -13,30 +16,65 @@ pub(crate) const MOST_FLOWS: usize = 4000;
 /// # Errors
 /// When something in it has no counterpart in real hosts.
 pub fn check(setup: &Setup) -> Result<(), Error> {
-    check_listed(&arriving::listed(setup).0)
+    check_network(setup)?;
+    check_flows(&arriving::listed(setup).0)
 }
 
-/// The same of a setup without arriving traffic.
-pub(crate) fn check_listed(setup: &Setup) -> Result<(), Error> {
-    let no = |what: &str, help| Err(Error::new(format!("the emulated world has no {what}"), help));
+/// Whether this machine's kernel can send under a setup's laws, now. Asked by root, a kernel loads what it has as a module.
+///
+/// # Errors
+/// When it has no such congestion control, or lets nobody else have that of `bpf/` for now.
+pub fn check_kernel(setup: &Setup) -> Result<(), Error> {
+    Laws::check_apart()?;
+    for control in of_flows(&arriving::listed(setup).0) {
+        match control.live {
+            Some(law) => Laws::check(law)?,
+            None => has(control.name)?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether the kernel has a congestion control of its own. That the caller may not use it is told elsewhere.
+fn has(control: &str) -> Result<(), Error> {
+    match sys::try_control(control) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Err(Error::new(
+            format!("this kernel has no congestion control {control}"),
+            format!("modprobe tcp_{control}, if it is built as a module; else take another law"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn no(what: &str) -> Result<(), Error> {
+    Err(Error::new(format!("the emulated world has no {what}"), "simulate this scenario"))
+}
+
+/// Whether the network of a setup can be emulated.
+pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
+    if setup.overlay.is_some() {
+        return no("overlays");
+    }
+    if !setup.ensembles.junctions.is_empty() {
+        return no("[[ensemble]]s");
+    }
+    Ok(())
+}
+
+/// Whether the flows of a setup without arriving traffic can be emulated.
+pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
     if setup.flows.len() > MOST_FLOWS {
         return Err(Error::new(
             format!("more than {MOST_FLOWS} flows, each of which would need two threads"),
             "a shorter `duration`, or fewer flows",
         ));
     }
-    if setup.overlay.is_some() {
-        return no("overlays", "simulate this scenario");
-    }
-    if !setup.ensembles.junctions.is_empty() {
-        return no("[[ensemble]]s", "simulate this scenario");
-    }
     for (i, flow) in setup.flows.iter().enumerate() {
         if setup.programs.iter().any(|program| program.flow == Some(i)) {
             continue;
         }
         if flow.lie.is_some() {
-            return no("senders that lie", "simulate this scenario");
+            return no("senders that lie");
         }
         let name = setup.laws[flow.law].info().name;
         let Some(control) = of_flow(setup, flow) else {
@@ -46,11 +84,30 @@ pub(crate) fn check_listed(setup: &Setup) -> Result<(), Error> {
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {
-            return Err(Error::new(
-                format!("this command was built without {name} for kernels"),
-                "`make live` builds it with laws for kernels",
-            ));
+            return Err(not_built(name));
         }
     }
     Ok(())
+}
+
+fn not_built(law: &str) -> Error {
+    Error::new(
+        format!("this command was built without {law} for kernels"),
+        "a law that every kernel has: --law cubic; or `make live`, which builds it with laws for kernels",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_has_remedies() {
+        let said = has("no_such").expect_err("no kernel has it").to_string();
+        assert!(said.starts_with("this kernel has no congestion control no_such\n"), "{said}");
+        assert!(said.contains("help: modprobe tcp_no_such"), "{said}");
+        has("reno").expect("every kernel has it");
+        let said = not_built("xcp").to_string();
+        assert!(said.contains("--law cubic") && said.contains("make live"), "{said}");
+    }
 }

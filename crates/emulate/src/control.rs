@@ -74,6 +74,19 @@ pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
     }
 }
 
+/// The congestion controls that all the flows of a setup need which are no program's, each once.
+pub(crate) fn of_flows(setup: &Setup) -> Vec<Control> {
+    let is_programs = |flow| setup.programs.iter().any(|program| program.flow == Some(flow));
+    let own = setup.flows.iter().enumerate().filter(|(i, _)| !is_programs(*i));
+    let mut all = Vec::new();
+    for control in own.filter_map(|(_, flow)| of_flow(setup, flow)) {
+        if !all.contains(&control) {
+            all.push(control);
+        }
+    }
+    all
+}
+
 /// The congestion control that sends a flow; `None` if no kernel has one. NoQ's, which has no window, where the sender's
 /// own link is paused; elsewhere NoQ is NewReno.
 pub(crate) fn of_flow(setup: &Setup, flow: &FlowSpec) -> Option<Control> {

@@ -1,10 +1,14 @@
 //! What a run in real time needs of this machine, and what to do where it is missing.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Error;
 use std::process::{Command, Stdio};
 use std::thread;
 
+use ratewire_laws::{AnyLaw, list};
+
+use crate::control::control;
 use crate::host;
 use crate::program::in_namespace;
 use crate::sys;
@@ -14,34 +18,61 @@ use crate::tun::Tun;
 #[derive(Clone, Debug)]
 pub struct Check {
     /// What.
-    pub what: &'static str,
-    /// What was found; or what is wrong.
-    pub found: Result<String, String>,
+    pub what: Cow<'static, str>,
+    /// What was found; or what is wrong. `None` where only root can look.
+    pub found: Option<Result<String, String>>,
     /// What to do about it, if anything is wrong.
-    pub remedy: &'static str,
+    pub remedy: Cow<'static, str>,
 }
 
 /// Said of what would change the caller's own network.
 const NOT_TRIED: &str = "not tried: no namespace";
+const CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const NAMESPACES: &str =
     "root makes them, on a kernel with CONFIG_NET_NS; in a container, a privileged one";
 
 /// Tries everything that the emulated world needs, in a namespace that is gone afterwards.
 pub fn examine() -> Vec<Check> {
-    thread::spawn(|| try_all(host::leave())).join().unwrap_or_default()
+    let is_root = nix::unistd::geteuid().is_root();
+    thread::spawn(move || try_all(is_root, host::leave())).join().unwrap_or_default()
+}
+
+/// The laws whose senders are a kernel's own, and whether this one has them. It may have more as modules, which it loads
+/// when a run asks for them.
+pub fn controls() -> Vec<Check> {
+    let available = fs::read_to_string(CONTROLS).unwrap_or_default();
+    let all = list().iter().filter_map(|info| {
+        let control = control(&AnyLaw::new(info.name, &[]).ok()?)?;
+        control.live.is_none().then_some((info.name, control.name))
+    });
+    let check = |(law, control): (&'static str, &str)| Check {
+        what: law.into(),
+        found: Some(match available.split_whitespace().any(|name| name == control) {
+            true => Ok(control.to_string()),
+            false => Err(format!(
+                "{control} is not loaded: runs under {law} ask for it, and are left out without"
+            )),
+        }),
+        remedy: format!("modprobe tcp_{control}").into(),
+    };
+    all.map(check).collect()
 }
 
 /// Tries all of it if the calling thread has `left` for namespaces of its own, and else what does not change its
 /// network. The thread perhaps has precedence then.
-fn try_all(left: Result<(), Error>) -> Vec<Check> {
-    let check = |what, found: Result<String, String>, remedy| Check { what, found, remedy };
+fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
+    let check = |what: &'static str, found: Result<String, String>, remedy: &'static str| Check {
+        what: what.into(),
+        found: Some(found).filter(|found| is_root || found.is_ok()),
+        remedy: remedy.into(),
+    };
     let has_left = left.is_ok();
     let inside = |what, tried: fn() -> Result<(), Error>, does, remedy| match has_left {
         true => check(what, said(tried(), does), remedy),
         false => check(what, Err(NOT_TRIED.into()), NAMESPACES),
     };
     vec![
-        check("rights", rights(), "run it as root, with sudo"),
+        rights(is_root),
         check("namespaces", said(left, "of networks and mounts"), NAMESPACES),
         inside(
             "TUN devices",
@@ -55,18 +86,11 @@ fn try_all(left: Result<(), Error>) -> Vec<Check> {
             "sets devices up",
             "apt-get install iproute2",
         ),
-        check("setpriv and unshare", programs(), "apt-get install util-linux; run it as root"),
+        check("setpriv and unshare", programs(), "apt-get install util-linux"),
         check(
             "real-time priority",
             said(sys::be_real_time(), "SCHED_FIFO"),
             "root has it, or CAP_SYS_NICE (a container: --cap-add SYS_NICE); runs go on without, and are late more often",
-        ),
-        check(
-            "congestion controls",
-            fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-                .map(|names| names.trim().to_string())
-                .map_err(|e| e.to_string()),
-            "mount /proc",
         ),
     ]
 }
@@ -75,8 +99,9 @@ fn said(done: Result<(), Error>, what: &str) -> Result<String, String> {
     done.map(|()| what.to_string()).map_err(|e| e.to_string())
 }
 
-fn rights() -> Result<String, String> {
-    if nix::unistd::geteuid().is_root() { Ok("root".into()) } else { Err("not root".into()) }
+fn rights(is_root: bool) -> Check {
+    let found = if is_root { Ok("root".to_string()) } else { Err("not root".to_string()) };
+    Check { what: "rights".into(), found: Some(found), remedy: "run it as root, with sudo".into() }
 }
 
 /// Whether a program can be started as a host's are.
@@ -104,10 +129,10 @@ mod tests {
 
     #[test]
     fn without_a_namespace_its_remedy_is_that_of_what_needs_one() {
-        let checks = thread::spawn(|| try_all(refused())).join().expect("it ends");
+        let checks = thread::spawn(|| try_all(true, refused())).join().expect("it ends");
         let of_namespace = checks.iter().filter(|check| check.remedy == NAMESPACES);
-        let said: Vec<_> = of_namespace.map(|check| (check.what, check.found.clone())).collect();
-        let wrong = |why: &str| Err(why.to_string());
+        let said: Vec<_> = of_namespace.map(|check| (&*check.what, check.found.clone())).collect();
+        let wrong = |why: &str| Some(Err(why.to_string()));
         assert_eq!(
             said,
             [
@@ -116,6 +141,30 @@ mod tests {
                 ("ip", wrong(NOT_TRIED))
             ]
         );
+    }
+
+    /// What root's rights may mend has no remedy yet: nobody knows whether it is missing.
+    #[test]
+    fn who_is_not_root_is_told_what_was_not_examined() {
+        let checks = thread::spawn(|| try_all(false, refused())).join().expect("it ends");
+        let found = |what| &checks.iter().find(|check| check.what == what).expect("a check").found;
+        assert_eq!(*found("rights"), Some(Err("not root".to_string())));
+        assert_eq!((found("namespaces"), found("TUN devices")), (&None, &None));
+    }
+
+    #[test]
+    fn the_kernels_own_senders_are_told_one_by_one() {
+        let available = fs::read_to_string(CONTROLS).expect("a kernel says");
+        let laws = controls();
+        let names: Vec<_> = laws.iter().map(|law| &*law.what).collect();
+        for name in ["newreno", "cubic", "bbr", "dctcp"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+        for law in laws {
+            let control = law.remedy.strip_prefix("modprobe tcp_").expect("a module");
+            let is_there = available.split_whitespace().any(|name| name == control);
+            assert_eq!(law.found.expect("looked at").is_ok(), is_there, "{control}");
+        }
     }
 
     /// Loopback is down in a network that was just made.
@@ -131,12 +180,12 @@ mod tests {
             });
             examined.join().expect("it ends")
         };
-        let is_up = is_up_after(|| drop(try_all(Ok(()))));
+        let is_up = is_up_after(|| drop(try_all(true, Ok(()))));
         if !matches!(is_up, Ok(true)) {
             assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {is_up:?}");
             return println!("skipped: no namespaces, or `ip` does nothing there: {is_up:?}");
         }
-        for examine in [|| drop(try_all(refused())), || drop(examine())] as [fn(); 2] {
+        for examine in [|| drop(try_all(true, refused())), || drop(examine())] as [fn(); 2] {
             assert!(!is_up_after(examine).expect("a namespace"));
         }
     }

@@ -1,17 +1,18 @@
 //! What can go wrong, and what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Why a run could not be emulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     what: String,
-    help: &'static str,
+    help: Cow<'static, str>,
 }
 
 impl Error {
-    pub(crate) fn new(what: impl Into<String>, help: &'static str) -> Error {
-        Error { what: what.into(), help }
+    pub(crate) fn new(what: impl Into<String>, help: impl Into<Cow<'static, str>>) -> Error {
+        Error { what: what.into(), help: help.into() }
     }
     /// With what the system says.
     pub(crate) fn because(mut self, why: impl fmt::Display) -> Error {

@@ -7,10 +7,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use ratewire_live::host::{EMULATION as PREFIX, own_cgroup};
 
-/// How the groups of emulations are called, followed by the process's number.
-const PREFIX: &str = "ratewire-emulate-";
+use crate::Error;
+use crate::sys::is_alive;
 
 /// A control group of this process.
 #[derive(Debug)]
@@ -28,11 +28,10 @@ impl Group {
             Error::new("cannot make a control group", help).because(e)
         };
         sweep(root);
-        let own = fs::read_to_string("/proc/self/cgroup").map_err(cannot)?;
-        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+        let home = own_cgroup().map_err(|e| cannot(io::Error::other(e.to_string())))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).map_err(cannot)?;
-        Ok(Group { folder, home: root.join(own) })
+        Ok(Group { folder, home })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -77,7 +76,7 @@ fn sweep(root: &Path) {
             let (process, _) = rest.split_once('-')?;
             process.parse::<u32>().ok()
         });
-        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+        if process.is_some_and(|process| !is_alive(process)) {
             // A group in which something lives cannot be removed.
             let _ = fs::remove_dir(folder.path());
         }

@@ -13,9 +13,9 @@ mod loaded {
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
-    use crate::Error;
     use crate::control::{Control, control, of_flow};
     use crate::group::Group;
+    use crate::{Error, Shell};
 
     /// Those that senders speak.
     pub(crate) struct Laws(Vec<Loaded>);
@@ -27,11 +27,26 @@ mod loaded {
     }
 
     impl Laws {
-        /// Loads the laws of flows, and of ports where programs run.
-        pub(crate) fn load(setup: &Setup) -> Result<Laws, Error> {
-            let of_flows = setup.flows.iter().filter_map(|flow| of_flow(setup, flow));
+        /// Checks that hosts' connections would be under the laws of their flows.
+        pub(crate) fn check_apart() -> Result<(), Error> {
+            host::check_apart().map_err(|e| {
+                Error::new("emulated hosts would not send under their own laws", "").because(e)
+            })
+        }
+
+        /// Whether a law of this name could be loaded, as far as can be told before.
+        pub(crate) fn check(name: &str) -> Result<(), Error> {
+            host::check_free(named(name)?).map_err(|e| cannot(name, &e))
+        }
+
+        /// Loads the laws of flows, unless a shell is alone, and of ports where programs run.
+        pub(crate) fn load(setup: &Setup, shell: Option<Shell>) -> Result<Laws, Error> {
+            Laws::check_apart()?;
+            let is_alone = shell.is_some_and(|shell| shell.is_alone);
+            let flows = setup.flows.iter().filter(|_| !is_alone);
+            let of_flows = flows.filter_map(|flow| of_flow(setup, flow));
             let ports = setup.network.links.iter().filter_map(|link| link.law);
-            let of_programs = ports.filter(|_| !setup.programs.is_empty());
+            let of_programs = ports.filter(|_| !setup.programs.is_empty() || shell.is_some());
             let of_programs = of_programs.filter_map(|law| control(&setup.laws[law]));
             let mut laws: Vec<Loaded> = Vec::new();
             for control in of_flows.chain(of_programs) {
@@ -76,11 +91,8 @@ mod loaded {
 
     impl Loaded {
         fn load(setup: &Setup, control: Control, name: &str) -> Result<Loaded, Error> {
-            let wrong = |e: ratewire_live::Error| {
-                Error::new(format!("cannot have kernels send under {name}"), "").because(e)
-            };
-            let law = Law::named(name)
-                .ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))?;
+            let wrong = |e: ratewire_live::Error| cannot(name, &e);
+            let law = named(name)?;
             let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
             // That a host's own link is paused only the model knows.
@@ -88,6 +100,14 @@ mod loaded {
             let held = host::hold(&spec);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }
+    }
+
+    fn named(name: &str) -> Result<Law, Error> {
+        Law::named(name).ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))
+    }
+
+    fn cannot(name: &str, why: &ratewire_live::Error) -> Error {
+        Error::new(format!("cannot have kernels send under {name}"), "").because(why)
     }
 
     /// The rate of the fastest link at which a flow starts: what senders ask for.
@@ -104,14 +124,20 @@ mod none {
 
     use ratewire_sim::setup::Setup;
 
-    use crate::Error;
     use crate::control::Control;
+    use crate::{Error, Shell};
 
     /// None: setups that need one were refused before.
     pub(crate) struct Laws;
 
     impl Laws {
-        pub(crate) fn load(_: &Setup) -> Result<Laws, Error> {
+        pub(crate) fn check_apart() -> Result<(), Error> {
+            Ok(())
+        }
+        pub(crate) fn check(_: &str) -> Result<(), Error> {
+            Ok(())
+        }
+        pub(crate) fn load(_: &Setup, _: Option<Shell>) -> Result<Laws, Error> {
             Ok(Laws)
         }
         pub(crate) fn folder(&self, _: Control) -> Option<&Path> {

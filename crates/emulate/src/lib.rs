@@ -31,6 +31,7 @@ pub mod fuzzing;
 mod group;
 mod host;
 mod laws;
+mod names;
 mod options;
 mod packet;
 mod program;
@@ -40,8 +41,8 @@ mod sys;
 mod tun;
 mod world;
 
-pub use check::check;
+pub use check::{check, check_kernel};
 pub use error::Error;
 pub use fidelity::{Fidelity, LATE, MOST_LATE};
 pub use options::ignores;
-pub use stage::{Emulated, Options, ProgramEnd, run};
+pub use stage::{Emulated, Options, ProgramEnd, Shell, run};

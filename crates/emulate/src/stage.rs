@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
@@ -25,7 +25,7 @@ use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Terminal};
 use crate::world::World;
-use crate::{Error, arriving, check};
+use crate::{Error, arriving, check, names};
 
 /// What servers get to start up in before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
@@ -35,8 +35,17 @@ const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
 pub struct Options {
     /// Where what programs write is kept, a file each.
     pub logs: Option<PathBuf>,
-    /// A host at which a shell is opened on this process's terminal; the run then ends with it.
-    pub shell: Option<NodeId>,
+    /// A shell on this process's terminal; the run then ends with it.
+    pub shell: Option<Shell>,
+}
+
+/// A shell at a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Shell {
+    /// The host.
+    pub host: NodeId,
+    /// None of the scenario's flows and programs run beside it.
+    pub is_alone: bool,
 }
 
 /// What an emulated run comes to.
@@ -53,6 +62,8 @@ pub struct Emulated {
     /// Hosts whose programs send under another congestion control than the scenario's, if they choose none: its name,
     /// that of what they send under, and that of what they should.
     pub under_another: Vec<(String, String, &'static str)>,
+    /// How the shell ended, if there was one.
+    pub shell: Option<ExitStatus>,
 }
 
 /// What became of a program.
@@ -80,12 +91,22 @@ pub fn run<R: Recorder>(
 ) -> Result<Emulated, Error> {
     let (mut listed, classes) = arriving::listed(setup);
     dialect::adapt(&mut listed.laws);
+    let is_alone = options.shell.is_some_and(|shell| shell.is_alone);
+    if is_alone {
+        listed.programs.clear();
+    }
     let setup = &listed;
-    check::check_listed(setup)?;
+    check::check_network(setup)?;
+    if !is_alone {
+        check::check_flows(setup)?;
+    }
     raise_limits();
-    let laws = Laws::load(setup)?;
+    let laws = Laws::load(setup, options.shell)?;
     let hosts = hosts(setup, options)?;
-    let ends = open_flows(setup, &laws, &hosts)?;
+    let ends = match is_alone {
+        true => setup.flows.iter().map(|_| None).collect(),
+        false => open_flows(setup, &laws, &hosts)?,
+    };
     let programs = Mutex::new(Vec::new());
     for spec in setup.programs.iter().filter(|spec| spec.start.is_none()) {
         start_program(setup, &laws, &hosts, spec, options, &programs)?;
@@ -101,11 +122,11 @@ pub fn run<R: Recorder>(
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
     let mut world = World::new(setup, &classes, &hosts, &flows, dialects, clock, recorder)?;
     let over = AtomicBool::new(false);
-    let shell = options.shell.map(|node| open_shell(setup, &laws, &hosts, node)).transpose()?;
+    let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;
     let ran = thread::scope(|scope| {
         let starter =
             scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
-        let ran = world.run(shell);
+        let ran = world.run(shell.as_mut(), end_of_run(setup, options));
         over.store(true, Relaxed);
         starter.thread().unpark();
         let started = starter.join().unwrap_or(Ok(()));
@@ -128,7 +149,8 @@ pub fn run<R: Recorder>(
     (fidelity.plain, fidelity.refused) = laws.left_out();
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none();
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
-    Ok(Emulated { outcome, fidelity, programs, failed, under_another })
+    let shell = shell.as_mut().and_then(Program::ended);
+    Ok(Emulated { outcome, fidelity, programs, failed, under_another, shell })
 }
 
 /// A host that sends a program's data under another congestion control than the flow's law, unless the program asks for
@@ -166,14 +188,14 @@ fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
         let all = setup.network.nodes.iter().enumerate();
         nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));
     }
-    nodes.extend(options.shell);
+    nodes.extend(options.shell.map(|shell| shell.host));
     if nodes.len() > host::MOST {
         let what = format!("{} hosts are more than there are addresses for", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
     }
     let specs: Vec<host::Spec> =
         nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, n)).collect();
-    let names = names(&specs)?;
+    let names = names::file(&specs)?;
     specs.into_iter().map(|spec| Host::set_up(spec, names.path())).collect()
 }
 
@@ -191,21 +213,6 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
         ecn: own().any(|flow| flow.transport.ecn),
         control: control.map(|control| control.name),
     }
-}
-
-/// The hosts' names and addresses, in a file that is gone once every host has it.
-fn names(specs: &[host::Spec]) -> Result<tempfile::NamedTempFile, Error> {
-    let mut text = String::from("127.0.0.1 localhost\n");
-    for spec in specs {
-        let _ = writeln!(text, "{} {}", spec.address, spec.name);
-    }
-    let written = tempfile::Builder::new().prefix("ratewire-hosts-").tempfile().and_then(|file| {
-        std::fs::write(file.path(), text)?;
-        // For programs that are not root's.
-        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644))?;
-        Ok(file)
-    });
-    written.map_err(|e| Error::new("cannot write the hosts' names to a file", "").because(e))
 }
 
 /// Each flow takes a few descriptors: lets this process have as many as it may.
@@ -286,7 +293,7 @@ fn start_later(
         while clock.now() < at && !over.load(Relaxed) {
             thread::park_timeout(clock.until(at));
         }
-        if over.load(Relaxed) || at >= Time::ZERO + setup.duration {
+        if over.load(Relaxed) || at >= end_of_run(setup, options) {
             break;
         }
         start_program(setup, laws, hosts, spec, options, programs)?;
@@ -294,8 +301,8 @@ fn start_later(
     Ok(())
 }
 
-fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], node: NodeId) -> Result<Program, Error> {
-    let host = hosts.iter().find(|host| host.spec.node == node);
+fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], at: Shell) -> Result<Program, Error> {
+    let host = hosts.iter().find(|host| host.spec.node == at.host);
     let host = host.ok_or_else(|| Error::new("no such host", ""))?;
     let mut text = String::from("Hosts, by which names they reach each other:\n");
     for other in hosts {
@@ -303,6 +310,7 @@ fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], node: NodeId) -> Resul
         let enter = format!("nsenter --target {} --net --mount", other.thread);
         let _ = writeln!(text, "  {name:<12} {address:<15} from another terminal: {enter}");
     }
+    text += &company(setup, at);
     let _ = writeln!(text, "This is {}; the run ends when you leave it.", host.spec.name);
     // A reader that has gone away does not keep the shell from opening.
     let _ = io::stderr().write_all(text.as_bytes());
@@ -310,5 +318,29 @@ fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], node: NodeId) -> Resul
     Program::start(host, &shell, group(setup, laws, None), Terminal::Ours)
 }
 
-/// How long a run that has a shell takes: until it is left.
-pub(crate) const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
+/// What else uses the network, and how to be without it.
+fn company(setup: &Setup, shell: Shell) -> String {
+    let of_flows = setup.flows.len();
+    let others = setup.programs.iter().filter(|program| program.flow.is_none()).count();
+    let counted = |n: usize, what: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        n => Some(format!("{n} {what}s")),
+    };
+    let all: Vec<String> =
+        [counted(of_flows, "flow"), counted(others, "program")].into_iter().flatten().collect();
+    match all.is_empty() {
+        _ if shell.is_alone => "Nothing of the scenario runs beside it.\n".to_string(),
+        true => String::new(),
+        false => format!(
+            "The scenario's {} run beside it, each at its time; `ratewire shell --alone` is without them.\n",
+            all.join(" and ")
+        ),
+    }
+}
+
+/// When a run ends at the latest: one that has a shell goes on until that is left.
+fn end_of_run(setup: &Setup, options: &Options) -> Time {
+    const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
+    Time::ZERO + if options.shell.is_some() { FOR_EVER } else { setup.duration }
+}

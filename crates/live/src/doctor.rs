@@ -15,8 +15,8 @@ use crate::{host, pins};
 pub struct Check {
     /// What.
     pub what: &'static str,
-    /// What was found; or what is wrong.
-    pub found: Result<String, String>,
+    /// What was found; or what is wrong. `None` where only root can look.
+    pub found: Option<Result<String, String>>,
     /// What to do about it, if anything is wrong.
     pub remedy: &'static str,
 }
@@ -24,10 +24,16 @@ pub struct Check {
 /// Looks at everything that `ratewire live` needs. Changes nothing.
 pub fn examine() -> Vec<Check> {
     crate::quiet();
-    let check = |what, found, remedy| Check { what, found, remedy };
+    let check = |what, found, remedy| Check { what, found: Some(found), remedy };
+    let is_root = nix::unistd::geteuid().is_root();
+    let by_root = |what, look: fn() -> Result<String, String>, remedy| Check {
+        what,
+        found: is_root.then(look),
+        remedy,
+    };
     vec![
         check("kernel", kernel(), "Linux 6.9 or newer is needed"),
-        check("rights", rights(), "run it as root, with sudo"),
+        check("rights", rights(is_root), "run it as root, with sudo"),
         check(
             "type information (BTF)",
             exists("/sys/kernel/btf/vmlinux"),
@@ -45,8 +51,8 @@ pub fn examine() -> Vec<Check> {
             host::root_cgroup().map(|path| path.display().to_string()).map_err(|e| e.to_string()),
             "mount one: mount -t cgroup2 none /sys/fs/cgroup",
         ),
-        check("router's program", router(), "what the kernel said tells why; please report it"),
-        check("host's programs", hosts(), "what the kernel said tells why; please report it"),
+        by_root("router's program", router, "what the kernel said tells why; please report it"),
+        by_root("host's programs", hosts, "what the kernel said tells why; please report it"),
     ]
 }
 
@@ -58,8 +64,8 @@ fn kernel() -> Result<String, String> {
     if version >= (6, 9) { Ok(release) } else { Err(release) }
 }
 
-fn rights() -> Result<String, String> {
-    if nix::unistd::geteuid().is_root() { Ok("root".into()) } else { Err("not root".into()) }
+fn rights(is_root: bool) -> Result<String, String> {
+    if is_root { Ok("root".into()) } else { Err("not root".into()) }
 }
 
 fn exists(path: &str) -> Result<String, String> {

@@ -7,12 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, OpenObject};
 use ratewire_units::Rate;
 
-use crate::skeletons::host::HostSkelBuilder;
 use crate::skeletons::host::types::host as Counters;
+use crate::skeletons::host::{HostSkel, HostSkelBuilder};
 use crate::{Error, Law, pins};
 
 /// What to attach.
@@ -47,13 +48,14 @@ pub struct Status {
 /// When there is no such cgroup, the law is attached already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
-    let shared = pins::shared()?;
+    pins::check_reach()?;
     // Two would each reserve room for their option, and switch off each other's callbacks.
-    if let Some(law) = Law::ALL.into_iter().find(|law| shared.join(folder_name(*law)).exists()) {
+    if let Some(law) = Law::ALL.into_iter().find(|law| is_pinned(*law)) {
         return Err(pins::attached_already(law.control()));
     }
-    let folder = shared.join(folder_name(spec.law));
+    check_free(spec.law)?;
     let opened = open_cgroup(spec)?;
+    let folder = pins::shared()?.join(folder_name(spec.law));
     pins::claim(&folder, spec.law.control())?;
     let attached = load(spec, &opened).and_then(|held| held.pin(&folder));
     if attached.is_err() {
@@ -93,15 +95,83 @@ pub struct Held {
 /// When there is no such cgroup, the congestion control is loaded already, or the kernel refuses.
 pub fn hold(spec: &Spec) -> Result<Held, Error> {
     crate::quiet();
-    let name = spec.law.control();
-    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    if loaded.unwrap_or_default().split_whitespace().any(|loaded| loaded == name) {
-        return Err(Error::new(
-            format!("the congestion control {name} is loaded already"),
-            "another emulated run uses it: wait for its end; or `ratewire live host`: `ratewire live detach`",
-        ));
-    }
+    check_free(spec.law)?;
     load(spec, &open_cgroup(spec)?)
+}
+
+/// How the cgroups of emulated runs are called, followed by the number of the run's process, a dash and the law.
+pub const EMULATION: &str = "ratewire-emulate-";
+
+/// Checks that nobody has a law's congestion control: its name is the machine's, whatever the namespace.
+///
+/// # Errors
+/// When somebody has.
+pub fn check_free(law: Law) -> Result<(), Error> {
+    let name = law.control();
+    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    if loaded.unwrap_or_default().split_whitespace().all(|loaded| loaded != name) {
+        return Ok(());
+    }
+    let taken = |remedy| Error::new(format!("the congestion control {name} is taken"), remedy);
+    Err(match emulating(law) {
+        _ if is_pinned(law) => {
+            taken("`ratewire live detach --hosts`, or wait until it is no longer needed")
+                .because(format!("`ratewire live host --law {}` has it", law.name()))
+        }
+        Some(process) => taken("wait for its end; only one at a time can have it on a machine")
+            .because(format!("an emulated run has it, process {process}")),
+        None => taken("`bpftool struct_ops` and `bpftool link` show whose it is")
+            .because("a program has it"),
+    })
+}
+
+/// Checks that no host's law is attached to the connections of this process, which would send under it whatever they
+/// choose themselves.
+///
+/// # Errors
+/// When one is.
+pub fn check_apart() -> Result<(), Error> {
+    crate::quiet();
+    // Where there is no cgroup, nothing is attached to one.
+    let (Ok(root), Ok(own)) = (root_cgroup(), own_cgroup()) else { return Ok(()) };
+    let groups = own.ancestors().take_while(|group| group.starts_with(&root));
+    let own: Vec<u64> = groups.filter_map(|group| Some(group.metadata().ok()?.ino())).collect();
+    let is_ours = |law: &Law| attached_to(*law).is_some_and(|group| own.contains(&group));
+    match Law::ALL.into_iter().find(is_ours) {
+        Some(law) => Err(Error::new(
+            format!(
+                "`ratewire live host --law {}` has all connections from here take part",
+                law.name()
+            ),
+            "`ratewire live detach --hosts`; or attach it to a cgroup that this command is not in: `--cgroup`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The number of the cgroup whose connections have a host's law, if it is attached.
+fn attached_to(law: Law) -> Option<u64> {
+    let link = Link::open(Path::new(pins::ROOT).join(folder_name(law)).join("option")).ok()?;
+    match link.info().ok()?.info {
+        LinkTypeInfo::Cgroup(cgroup) => Some(cgroup.cgroup_id),
+        _ => None,
+    }
+}
+
+fn is_pinned(law: Law) -> bool {
+    Path::new(pins::ROOT).join(folder_name(law)).exists()
+}
+
+/// The process of another emulated run that has a law.
+fn emulating(law: Law) -> Option<u32> {
+    let groups = std::fs::read_dir(root_cgroup().ok()?).ok()?;
+    let of_law = groups.flatten().filter_map(|group| {
+        let name = group.file_name().into_string().ok()?;
+        let (process, of) = name.strip_prefix(EMULATION)?.split_once('-')?;
+        process.parse().ok().filter(|_| of == law.name())
+    });
+    let is_alive = |process: u32| Path::new("/proc").join(process.to_string()).exists();
+    of_law.into_iter().find(|process| *process != std::process::id() && is_alive(*process))
 }
 
 fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
@@ -128,10 +198,12 @@ impl Held {
     }
 }
 
-fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
-    let refused = refused(spec.law);
-    let mut room = MaybeUninit::uninit();
-    let mut open = HostSkelBuilder::default().open(&mut room).map_err(&refused)?;
+/// The programs, loaded and told what to do.
+pub(crate) fn prepare<'a>(
+    room: &'a mut MaybeUninit<OpenObject>,
+    spec: &Spec,
+) -> libbpf_rs::Result<HostSkel<'a>> {
+    let mut open = HostSkelBuilder::default().open(room)?;
     let (exid, option_len, answer_len) = spec.law.option();
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
     rodata.law = spec.law.number();
@@ -144,7 +216,13 @@ fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
-    let mut skeleton = open.load().map_err(&refused)?;
+    open.load()
+}
+
+fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
+    let refused = refused(spec.law);
+    let mut room = MaybeUninit::uninit();
+    let mut skeleton = prepare(&mut room, spec).map_err(&refused)?;
     if spec.law == Law::Noq && !spec.is_forced {
         tell_pausing(&skeleton.maps.pausing)?;
     }
@@ -194,7 +272,8 @@ fn pauses(said: &str) -> bool {
 /// # Errors
 /// When it cannot be removed.
 pub fn detach() -> Result<Vec<&'static str>, Error> {
-    let folder = pins::shared()?;
+    pins::check_reach()?;
+    let folder = Path::new(pins::ROOT);
     let mut detached = Vec::new();
     for law in Law::ALL {
         let pinned = folder.join(folder_name(law));
@@ -254,6 +333,18 @@ pub fn root_cgroup() -> Result<PathBuf, Error> {
         .find(|fields| fields.get(2) == Some(&"cgroup2"))
         .and_then(|fields| fields.get(1).map(PathBuf::from))
         .ok_or_else(|| no("none in /proc/self/mounts"))
+}
+
+/// The cgroup of this process.
+///
+/// # Errors
+/// When that cannot be told.
+pub fn own_cgroup() -> Result<PathBuf, Error> {
+    let own = std::fs::read_to_string("/proc/self/cgroup").map_err(|e| {
+        Error::new("cannot tell this process's cgroup", "is /proc mounted?").because(e)
+    })?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    Ok(root_cgroup()?.join(own))
 }
 
 #[cfg(test)]

@@ -3,12 +3,16 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use libbpf_rs::{OpenObject, ProgramInput, ProgramMut};
+use std::os::fd::AsFd;
+
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::skel::Skel;
+use libbpf_rs::{OpenObject, Program, ProgramInput, ProgramMut};
 use ratewire_units::Rate;
 
 use crate::router::{Capacity, Queue, Spec, prepare};
 use crate::skeletons::router::RouterSkel;
-use crate::{Error, Law};
+use crate::{Error, Law, host};
 
 /// Room in which a probe's program is kept.
 pub type Room = MaybeUninit<OpenObject>;
@@ -73,6 +77,32 @@ impl<'a> Probe<'a> {
     pub fn cost_of_nothing(&self, frame: &[u8], packets: u32) -> Result<Duration, Error> {
         cost(&self.skeleton.progs.ratewire_nothing, frame, packets)
     }
+}
+
+/// How many instructions the kernel's verifier went through before it took each program of a law, by the programs' names.
+///
+/// # Errors
+/// When the kernel does not take one.
+pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
+    crate::quiet();
+    let spec = host::Spec { law, cgroup: None, desired: Rate::from_mbps(1000), is_forced: false };
+    let mut room = Room::uninit();
+    let host = host::prepare(&mut room, &spec).map_err(refused)?;
+    let mut room = Room::uninit();
+    let router = match Law::OF_ROUTERS.contains(&law) {
+        true => Some(Probe::new(&mut room, law, Rate::from_mbps(1000))?),
+        false => None,
+    };
+    let objects = router.iter().map(|probe| probe.skeleton.object()).chain([host.object()]);
+    let ids: libbpf_rs::Result<Vec<u32>> = objects
+        .flat_map(|object| object.progs())
+        .map(|program| Program::id_from_fd(program.as_fd()))
+        .collect();
+    let ids = ids.map_err(refused)?;
+    let own = ProgInfoIter::default().filter(|program| ids.contains(&program.id));
+    Ok(own
+        .map(|program| (program.name.to_string_lossy().into_owned(), program.verified_insns))
+        .collect())
 }
 
 fn cost(program: &ProgramMut<'_>, frame: &[u8], packets: u32) -> Result<Duration, Error> {

@@ -89,7 +89,7 @@ pub struct Status {
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
     let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|_| no_interface(&spec.iface))?;
-    let folder = pins::folder()?.join(folder_name(ifindex));
+    pins::check_reach()?;
     let whose = format!("a law's port at {}", spec.iface);
     if hook(ifindex).query().is_ok() {
         return Err(pins::attached_already(&whose));
@@ -102,6 +102,7 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
             return Err(Error::new(what, "give the capacity, or read the queue: --queue backlog"));
         }
     }
+    let folder = pins::folder()?.join(folder_name(ifindex));
     // Of an interface, or a namespace, of the same number that is no more.
     pins::remove(&folder)?;
     pins::claim(&folder, &whose)?;
@@ -149,9 +150,13 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
     let skeleton = prepare(&mut room, spec).map_err(refused)?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
+    // Noted as ours before it is there, so that `detach` finds it whenever we are killed.
+    note_clsact(&skeleton.maps.routers, true)
+        .and_then(|()| pin(&skeleton.maps.routers, folder))
+        .map_err(refused)?;
     // It fails where there is one already, which is then not ours to remove.
     let owns_clsact = clsact.create().is_ok();
-    let attached = pin(&skeleton.maps.routers, owns_clsact, folder)
+    let attached = note_clsact(&skeleton.maps.routers, owns_clsact)
         .and_then(|()| hook_of(program, ifindex).attach().map(drop));
     if attached.is_err() && owns_clsact {
         let _ = clsact.attach_point(TC_EGRESS | TC_INGRESS).destroy();
@@ -159,8 +164,12 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
     attached.map_err(refused)
 }
 
-fn pin(map: &impl MapCore, owns_clsact: bool, folder: &Path) -> libbpf_rs::Result<()> {
-    configure(map, &[(offset_of!(State, owns_clsact), &u32::from(owns_clsact).to_ne_bytes())])?;
+/// Notes whether the interface's hook is ours.
+fn note_clsact(map: &impl MapCore, is_ours: bool) -> libbpf_rs::Result<()> {
+    configure(map, &[(offset_of!(State, owns_clsact), &u32::from(is_ours).to_ne_bytes())])
+}
+
+fn pin(map: &impl MapCore, folder: &Path) -> libbpf_rs::Result<()> {
     MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.join("state"))
 }
 
@@ -219,7 +228,8 @@ fn configure(map: &impl MapCore, values: &[(usize, &[u8])]) -> libbpf_rs::Result
 /// When the kernel refuses.
 pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     crate::quiet();
-    let folder = pins::folder()?;
+    pins::check_reach()?;
+    let folder = pins::path()?;
     let mut detached = Vec::new();
     let interfaces = interfaces()?;
     if let Some(only) = only
@@ -239,12 +249,12 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
             hook(ifindex).detach().map_err(|e| cannot_detach(&iface).because(e))?;
         }
         // Others may have come to use what was made for us.
-        if was_attached && owns_clsact && is_bare(&iface) {
-            let mut clsact = hook(ifindex);
-            clsact
-                .attach_point(TC_EGRESS | TC_INGRESS)
-                .destroy()
-                .map_err(|e| cannot_detach(&iface).because(e))?;
+        if owns_clsact && is_bare(&iface) {
+            let destroyed = hook(ifindex).attach_point(TC_EGRESS | TC_INGRESS).destroy();
+            // Of an `attach` that was killed it may not be there yet.
+            if was_attached {
+                destroyed.map_err(|e| cannot_detach(&iface).because(e))?;
+            }
         }
         if was_attached || pinned.exists() {
             detached.push(iface);

@@ -177,6 +177,13 @@ impl Added<'_, '_> {
         }
         self
     }
+    /// Says that it is of the run's end, and does not hold where there is none.
+    pub fn of_end(self) -> Self {
+        if let Some(at) = self.at {
+            self.context.diagnostics.borrow_mut()[at].is_of_end = true;
+        }
+        self
+    }
     /// Adds what was probably meant.
     pub fn nearest(self, nearest: Option<String>) -> Self {
         if let Some(at) = self.at {

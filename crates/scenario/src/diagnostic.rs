@@ -44,6 +44,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The valid word nearest to the one found.
     pub nearest: Option<String>,
+    /// Whether it is so because the run ends when it does.
+    pub is_of_end: bool,
 }
 
 impl Diagnostic {
@@ -86,6 +88,7 @@ impl Diagnostic {
             message,
             help: None,
             nearest: None,
+            is_of_end: false,
         }
     }
 }
@@ -191,6 +194,7 @@ impl Source {
             message,
             help: None,
             nearest: None,
+            is_of_end: false,
         }
     }
 }

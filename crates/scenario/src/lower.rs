@@ -188,6 +188,7 @@ fn warn_of_short_run(root: &Section<'_>, trips: &RoundTrips, duration: Duration)
     {
         root.context
             .warning(entry.item.span, format!("the run is shorter than a round trip of {longest}"))
+            .of_end()
             .help("some flows will not see a single acknowledgement");
     }
 }

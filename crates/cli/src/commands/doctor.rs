@@ -9,26 +9,32 @@ use crate::Exit;
 
 /// Looks at what the emulated world and laws in the kernel need. Changes nothing.
 pub(crate) fn examine() -> Exit {
-    let emulation = doctor::examine();
-    let laws = of_laws();
-    let mut text = section("for `run --world emulate` and `shell`", &emulation);
+    let (emulation, laws, controls) = (doctor::examine(), of_laws(), doctor::controls());
+    let mut text = section("for `run --world emulate` and `shell`", &emulation, "NO");
+    text += "\n";
+    text += &section("laws that this kernel has senders of, of its own", &controls, "--");
     text += "\n";
     text += &match &laws {
-        Some(checks) => section("for `live`, and emulated senders under laws of bpf/", checks),
+        Some(checks) => {
+            section("for `live`, and emulated senders under laws of bpf/", checks, "NO")
+        }
         None => "`live`, and emulated senders under laws of bpf/, are not in this build\n     \
                  help: `make live` builds it with them\n"
             .to_string(),
     };
     let printed = print(&text);
+    // Who does not need a law does not need its sender.
     let mut all = emulation.iter().chain(laws.iter().flatten());
-    if all.all(|check| check.found.is_ok()) { printed } else { Exit::Unable }
+    if all.all(|check| matches!(check.found, Some(Ok(_)))) { printed } else { Exit::Unable }
 }
 
 #[cfg(feature = "live")]
 fn of_laws() -> Option<Vec<Check>> {
     use ratewire_live::doctor::Check as Found;
     let checks = ratewire_live::doctor::examine().into_iter();
-    Some(checks.map(|Found { what, found, remedy }| Check { what, found, remedy }).collect())
+    let own =
+        |Found { what, found, remedy }| Check { what: what.into(), found, remedy: remedy.into() };
+    Some(checks.map(own).collect())
 }
 
 #[cfg(not(feature = "live"))]
@@ -36,17 +42,54 @@ fn of_laws() -> Option<Vec<Check>> {
     None
 }
 
-fn section(title: &str, checks: &[Check]) -> String {
+/// A line a check, behind a sign: `missing` of what is.
+fn section(title: &str, checks: &[Check], missing: &str) -> String {
     let mut text = format!("{title}\n");
     for Check { what, found, remedy } in checks {
         let (sign, said) = match found {
-            Ok(found) => ("ok  ", found),
-            Err(wrong) => ("NO  ", wrong),
+            Some(Ok(found)) => ("ok", found.as_str()),
+            Some(Err(wrong)) => (missing, wrong.as_str()),
+            None => ("??", "not examined: run `ratewire doctor` as root once"),
         };
-        let _ = writeln!(text, "{sign} {what:<24} {said}");
-        if found.is_err() {
+        // What the kernel says may have several lines.
+        let mut lines = said.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        let first = lines.next().unwrap_or_default();
+        let _ = writeln!(text, "{sign}   {what:<24} {first}");
+        for line in lines {
+            let _ = writeln!(text, "     {:<24} {line}", "");
+        }
+        if let Some(Err(_)) = found {
             let _ = writeln!(text, "     {:<24} help: {remedy}", "");
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_in_its_column() {
+        let check = |found| Check { what: "a thing".into(), found, remedy: "mend it".into() };
+        let wrong = check(Some(Err("one\n\n  two\n".into())));
+        let text = section("things", &[check(Some(Ok("there".into()))), wrong, check(None)], "NO");
+        let column = 5 + 24 + 1;
+        let starts: Vec<(String, &str)> = text
+            .lines()
+            .skip(1)
+            .map(|line| (line[..4].trim().to_string(), &line[column..]))
+            .collect();
+        let told: Vec<(&str, &str)> = starts.iter().map(|(sign, said)| (&**sign, *said)).collect();
+        assert_eq!(
+            told,
+            [
+                ("ok", "there"),
+                ("NO", "one"),
+                ("", "  two"),
+                ("", "help: mend it"),
+                ("??", "not examined: run `ratewire doctor` as root once"),
+            ]
+        );
+    }
 }

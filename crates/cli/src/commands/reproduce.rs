@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
 use ratewire_report::{Expectation, Verdict, table};
-use ratewire_run::Failure;
 use ratewire_scenario::{self as scenario, Scenario};
 use ratewire_units::Duration;
 use serde::Serialize;
 
 use super::check::load_all;
-use super::run::{fail, without_repeats};
+use super::run::{fail, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Done, EMULATED, Job, World, expectation, run_all};
@@ -77,10 +76,10 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         }
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
-    let are_true = Cell::new(true);
-    match run(&chosen, &are_true, args) {
+    let short = Cell::new(Exit::Done);
+    match run(&chosen, &short, args) {
         Ok(done) => match finish(&chosen, &done, args) {
-            Exit::Done if !are_true.get() => Exit::Late,
+            Exit::Done => short.get(),
             exit => exit,
         },
         Err(exit) => exit,
@@ -155,8 +154,8 @@ fn list(papers: &[Paper]) -> String {
 }
 
 /// Runs the papers, one after the other: a paper's samples are let go of before the next begins.
-/// `are_true` is set to false where an emulated run cannot be relied on.
-fn run(papers: &[&Paper], are_true: &Cell<bool>, args: &Args) -> Result<Vec<papers::Paper>, Exit> {
+/// `short` is set to what is wrong where a run is missing, or an emulated one cannot be relied on.
+fn run(papers: &[&Paper], short: &Cell<Exit>, args: &Args) -> Result<Vec<papers::Paper>, Exit> {
     let mut all = Vec::new();
     for paper in papers {
         let mut loaded = Vec::new();
@@ -178,7 +177,7 @@ fn run(papers: &[&Paper], are_true: &Cell<bool>, args: &Args) -> Result<Vec<pape
     let show_progress = !args.quiet && !args.json;
     let worlds = without_repeats(args.world.clone());
     all.iter()
-        .map(|(paper, loaded)| run_paper(paper, loaded, &worlds, are_true, show_progress))
+        .map(|(paper, loaded)| run_paper(paper, loaded, &worlds, short, show_progress))
         .collect()
 }
 
@@ -186,11 +185,12 @@ fn run_paper(
     paper: &Paper,
     loaded: &[Vec<Scenario>],
     worlds: &[World],
-    are_true: &Cell<bool>,
+    short: &Cell<Exit>,
     show_progress: bool,
 ) -> Result<papers::Paper, Exit> {
     let mut jobs = Vec::new();
     let mut counts = Vec::new();
+    let mut told = Vec::new();
     for scenario in loaded.iter().flatten() {
         let before = jobs.len();
         for law in scenario.laws() {
@@ -199,11 +199,16 @@ fn run_paper(
                     complain(&wrong);
                     Exit::Wrong
                 })?;
-                if *world == World::Emulate
-                    && let Err(why) = ratewire_emulate::check(&plan.setup)
-                {
-                    tell!("{}: {law} is not emulated: {why}", scenario.file);
-                    continue;
+                if *world == World::Emulate {
+                    let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
+                        ratewire_emulate::check_kernel(&plan.setup)
+                            .inspect_err(|_| short.set(Exit::Unable))
+                    });
+                    if let Err(why) = able {
+                        tell!("{}: {law} is not emulated: {why}", scenario.file);
+                        continue;
+                    }
+                    tell_ignored(scenario, &plan, &mut told);
                 }
                 jobs.push(Job { scenario, plan, world: *world, folder: None });
             }
@@ -219,27 +224,34 @@ fn run_paper(
     let mut counts = counts.into_iter();
     let done = run_all(&jobs, show_progress, |_, done| done);
     for (job, done) in jobs.iter().zip(&done) {
-        let Ok(done) = done else { continue };
+        let done = match done {
+            Ok(done) => done,
+            Err(failure) => {
+                tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
+                short.set(fail(failure));
+                continue;
+            }
+        };
         let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
             tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
-            are_true.set(false);
+            short.set(Exit::Late);
         }
     }
     let mut done = done.into_iter();
     let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
         let results = scenarios.iter().map(|scenario| {
-            let runs: Result<Vec<Done>, Failure> =
-                done.by_ref().take(counts.next().unwrap_or(0)).collect();
-            Ok((scenario, runs.map_err(|failure| fail(&failure))?))
+            let runs = done.by_ref().take(counts.next().unwrap_or(0));
+            // What was run is not lost for what could not be.
+            (scenario, runs.filter_map(Result::ok).collect())
         });
-        Ok(make(figure, results.collect::<Result<_, Exit>>()?))
+        make(figure, results.collect())
     });
     Ok(papers::Paper {
         title: paper.title.clone(),
         authors: paper.authors.clone(),
         summary: paper.summary.clone(),
-        figures: figures.collect::<Result<_, Exit>>()?,
+        figures: figures.collect(),
     })
 }
 

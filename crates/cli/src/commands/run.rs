@@ -65,10 +65,13 @@ pub(crate) fn run(args: &Args) -> Exit {
     };
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
     let mut warnings = scenario.warnings.clone();
-    let jobs = jobs(&scenario, args, out.as_deref(), &mut warnings);
+    let found = jobs(&scenario, args, out.as_deref(), &mut warnings);
     complain(&without_repeats(warnings));
-    let jobs = match jobs {
-        Ok(jobs) if jobs.is_empty() => return Exit::Unable,
+    let (jobs, left_out) = match found {
+        Ok((jobs, _)) if jobs.is_empty() => {
+            tell!("ratewire: nothing is left to run");
+            return Exit::Unable;
+        }
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
@@ -80,34 +83,55 @@ pub(crate) fn run(args: &Args) -> Exit {
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
     let mut answers = Vec::new();
+    let mut failures = Vec::new();
     let mut is_true = true;
-    for done in run_all(&jobs, !args.quiet && !args.json, |_, done| done) {
+    for (job, done) in jobs.iter().zip(run_all(&jobs, !args.quiet && !args.json, |_, done| done)) {
         match done {
-            Ok(Done { run, verdicts, why }) => {
+            Ok(Done { run, verdicts, why, .. }) => {
                 is_true &= run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
                 answers.extend(args.why.as_ref().map(|_| why.unwrap_or_else(no_answer)));
                 runs.push(run);
                 expectations.extend(verdicts.iter().map(expectation));
             }
-            Err(failure) => return fail(&failure),
+            Err(failure) => failures.push((job, failure)),
         }
     }
     let page = Page { runs, expectations, scenario_text: Some(scenario.source_text.clone()) };
-    if let Some(out) = &out
-        && let Err(failure) = write(out, "summary.json", json(&page))
-            .and_then(|()| write(out, "report.html", html::render(&page)))
-    {
-        return fail(&failure);
+    // What was run is not lost for what could not be.
+    let told =
+        if page.runs.is_empty() { Exit::Done } else { tell(&page, &answers, out.as_deref(), args) };
+    let mut exits = vec![told];
+    for (job, failure) in &failures {
+        if jobs.len() > 1 {
+            tell!("ratewire: the run of {} is missing:", job.name());
+        }
+        exits.push(fail(failure));
     }
-    for answer in &answers {
+    if !left_out.is_empty() {
+        tell!("ratewire: not emulated, as said above: {}", left_out.join(", "));
+        exits.push(Exit::Unable);
+    }
+    if !is_true {
+        exits.push(Exit::Late);
+    }
+    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+}
+
+/// Writes the report, and prints tables and answers.
+fn tell(page: &Page, answers: &[String], out: Option<&Path>, args: &Args) -> Exit {
+    let written = out.map_or(Ok(()), |out| {
+        write(out, "summary.json", json(page))
+            .and_then(|()| write(out, "report.html", html::render(page)))
+    });
+    for answer in answers {
         if let Exit::File = print(&format!("{answer}\n")) {
             return Exit::File;
         }
     }
-    match show(&page, args.json, out.as_deref(), !args.capture.is_empty()) {
-        Exit::Done if !is_true => Exit::Late,
-        exit => exit,
-    }
+    // The tables too where the page cannot be written: the runs may have taken minutes.
+    let out = out.filter(|_| written.is_ok());
+    let shown = show(page, args.json, out, !args.capture.is_empty());
+    written.map_or_else(|failure| fail(&failure), |()| shown)
 }
 
 fn no_answer() -> String {
@@ -145,12 +169,26 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     }
 }
 
+/// Whether a run can be emulated, here and now.
+pub(crate) fn can_emulate(plan: &Plan) -> Result<(), impl std::fmt::Display + use<>> {
+    ratewire_emulate::check(&plan.setup).and_then(|()| ratewire_emulate::check_kernel(&plan.setup))
+}
+
+/// Tells of options that do nothing in an emulated run, each once.
+pub(crate) fn tell_ignored(scenario: &Scenario, plan: &Plan, told: &mut Vec<Diagnostic>) {
+    let mut ignored = scenario.ignored_options(plan, ratewire_emulate::ignores);
+    ignored.retain(|warning| !told.contains(warning));
+    complain(&ignored);
+    told.extend(ignored);
+}
+
+/// The runs to do, and the laws that cannot be emulated.
 fn jobs<'a>(
     scenario: &'a Scenario,
     args: &Args,
     out: Option<&Path>,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<Vec<Job<'a>>, Exit> {
+) -> Result<(Vec<Job<'a>>, Vec<String>), Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
     let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
     let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
@@ -167,6 +205,7 @@ fn jobs<'a>(
         return Err(Exit::Wrong);
     }
     let several = worlds.len() > 1;
+    let mut left_out = Vec::new();
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
@@ -178,10 +217,12 @@ fn jobs<'a>(
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
             if world == World::Emulate
-                && let Err(why) = ratewire_emulate::check(&plan.setup)
+                && let Err(why) = can_emulate(&plan)
             {
                 tell!("warning: {law} is not emulated: {why}");
-                continue;
+                left_out.push(law.clone());
+                // Nor is it from any other seed.
+                break;
             }
             if *seed == seeds[0] && world == worlds[0] {
                 warnings.extend(plan.warnings.iter().cloned());
@@ -194,7 +235,7 @@ fn jobs<'a>(
             jobs.push(Job { scenario, plan, world, folder });
         }
     }
-    Ok(jobs)
+    Ok((jobs, left_out))
 }
 
 /// Removes what an earlier run left in the same place, or queries over all of a folder's Parquet

@@ -1,11 +1,14 @@
 //! `ratewire shell`: a shell at a host of an emulated network.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::{ExitCode, ExitStatus};
 
+use ratewire_emulate::Shell;
 use ratewire_net::spec::NodeId;
 use ratewire_report::table;
 
-use super::run::{fail, load};
+use super::run::{can_emulate, fail, load, tell_ignored};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Job, World};
@@ -16,6 +19,9 @@ pub(crate) struct Args {
     scenario: PathBuf,
     /// The host, by its node's name
     host: String,
+    /// Without the scenario's own flows and programs
+    #[arg(long)]
+    alone: bool,
     /// The law, in place of the scenario's own
     #[arg(long, short)]
     law: Option<String>,
@@ -24,35 +30,49 @@ pub(crate) struct Args {
     set: Vec<String>,
 }
 
-pub(crate) fn shell(args: &Args) -> Exit {
-    let scenario = match load(&args.scenario, &args.set) {
-        Ok(scenario) => scenario,
-        Err(exit) => return exit,
-    };
+pub(crate) fn shell(args: &Args) -> ExitCode {
+    match open(args) {
+        Ok(status) => ExitCode::from(code(status)),
+        Err(exit) => exit.into(),
+    }
+}
+
+/// As shells tell it of what they run.
+fn code(status: ExitStatus) -> u8 {
+    let of_signal = || status.signal().map(|signal| 128 + signal);
+    let code = status.code().or_else(of_signal);
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Exit::Failed as u8)
+}
+
+/// Opens the shell; how it ended, once the tables are printed.
+fn open(args: &Args) -> Result<ExitStatus, Exit> {
+    let mut scenario = load(&args.scenario, &args.set)?;
+    // Nobody sees what the expectations come to.
+    scenario.expectations.clear();
+    scenario.warnings.retain(|warning| !warning.is_of_end);
     complain(&scenario.warnings);
-    let plan = match scenario.plan(args.law.as_deref(), None) {
-        Ok(plan) => plan,
-        Err(wrong) => {
-            complain(&wrong);
-            return Exit::Wrong;
-        }
-    };
-    complain(&scenario.ignored_options(&plan, ratewire_emulate::ignores));
+    let plan = scenario.plan(args.law.as_deref(), None).map_err(|wrong| {
+        complain(&wrong);
+        Exit::Wrong
+    })?;
     let nodes = &plan.setup.network.nodes;
     let Some(host) = nodes.iter().position(|node| node.name == args.host) else {
         let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
         tell!("ratewire: {}", unknown("node", &args.host, &known));
-        return Exit::Wrong;
+        return Err(Exit::Wrong);
     };
+    if !args.alone
+        && let Err(why) = can_emulate(&plan)
+    {
+        tell!("ratewire: {why}");
+        return Err(Exit::Unable);
+    }
+    tell_ignored(&scenario, &plan, &mut Vec::new());
     let job = Job { scenario: &scenario, plan, world: World::Emulate, folder: None };
-    match job.run_shell(NodeId(host as u32)) {
-        Ok(done) => {
-            let is_true = done.run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
-            match print(&table::render(&[done.run], &table_options())) {
-                Exit::Done if !is_true => Exit::Late,
-                exit => exit,
-            }
-        }
-        Err(failure) => fail(&failure),
+    let shell = Shell { host: NodeId(host as u32), is_alone: args.alone };
+    let done = job.run_shell(shell).map_err(|failure| fail(&failure))?;
+    match print(&table::render(&[done.run], &table_options())) {
+        Exit::Done => done.shell.ok_or(Exit::Failed),
+        exit => Err(exit),
     }
 }

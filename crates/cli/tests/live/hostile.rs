@@ -24,7 +24,7 @@ const ENDS: Ends = [Ipv4Addr::new(10, 7, 1, 1), Ipv4Addr::new(10, 7, 2, 2)];
 const PORT: u16 = 7777;
 
 /// What is above IP, as it is written and read, at one of the ends.
-fn raw_socket(lab: &Lab, end: &str) -> OwnedFd {
+pub(crate) fn raw_socket(lab: &Lab, end: &str) -> OwnedFd {
     let netns = File::open(format!("/var/run/netns/{}", lab.netns(end))).expect("a namespace");
     // Of its own, for the thread stays in the namespace.
     let opened = std::thread::spawn(move || {

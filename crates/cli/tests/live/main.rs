@@ -6,6 +6,8 @@
 
 mod hostile;
 mod lab;
+mod option;
+mod upkeep;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -57,6 +59,24 @@ fn with_a_peer_that_does_not_speak_it_nothing_changes() {
     );
     let said = lab.live(&["status"]);
     assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
+}
+
+/// A program may ask for the law itself. Where nothing can come back, within the cgroup or not, it gets the kernel's own.
+#[test]
+fn who_asks_for_a_law_that_has_no_answer_sends_as_ever() {
+    let Some(lab) = Lab::build("asked") else { return };
+    lab.attach("xcp");
+    for takes_part in [true, false] {
+        let mut server = lab.start("d", false, "iperf3 -s -1 -p 5201");
+        sleep(Duration::from_millis(500));
+        let client = lab.start("s", takes_part, "iperf3 -J -c 10.7.2.2 -p 5201 -t 3 -C rw_xcp");
+        let done = client.wait_with_output().expect("iperf3 ends");
+        server.wait().expect("so does the server");
+        let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+        let rate = report["end"]["sum_received"]["bits_per_second"].as_f64();
+        assert!(rate > Some(0.7 * LINK), "{takes_part}: {report}");
+        assert_eq!(report["end"]["sender_tcp_congestion"], "cubic", "{takes_part}: {report}");
+    }
 }
 
 /// Nobody has told what the link carries: the port believes the interface, and then what it sees leave.
@@ -239,6 +259,7 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
         assert_eq!(done.status.code(), Some(5), "{said}");
         assert!(said.contains(says) && said.contains("help: "), "{said}");
         assert_eq!(lab.live(&["status"]), "nothing is attached\n");
+        assert!(!std::path::Path::new("/sys/fs/bpf/ratewire").exists(), "nothing stays pinned");
         assert_eq!(qdiscs(), before);
     }
     lab.attach("xcp");
@@ -254,6 +275,18 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
     assert!(lab.live(&["status", "--format", "json"]).contains("\"law\": \"xcp\""));
     let said = lab.live(&["status", "--format", "prometheus"]);
     assert!(said.contains("ratewire_router_says_bits_per_second{iface=\"right\",law=\"xcp\"} "));
+    // As Prometheus reads it: a name, labels in braces, a number.
+    for line in said.lines() {
+        let parts =
+            line.split_once('{').and_then(|(name, rest)| Some((name, rest.split_once("} ")?)));
+        let Some((name, (labels, value))) = parts else { panic!("{line}") };
+        assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{line}");
+        assert!(
+            labels.split(',').all(|label| label.contains("=\"") && label.ends_with('"')),
+            "{line}"
+        );
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
     assert!(
         said.contains("ratewire_host_connections_total{law=\"xcp\",kind=\"plain\"} 0"),
         "{said}"
@@ -309,6 +342,7 @@ fn a_doctor_finds_this_machine_well() {
     let done = lab.ratewire(&["doctor"]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{said}");
-    // Of emulation, and of laws in the kernel.
-    assert_eq!(said.matches("ok  ").count(), 14, "{said}");
+    // Emulation, the kernel's own senders, laws in the kernel: of the second, not all kernels have all.
+    let well: Vec<_> = said.split("\n\n").map(|part| part.matches("ok  ").count()).collect();
+    assert!(matches!(well[..], [6, 1..=4, 7]) && !said.contains("NO  "), "{said}");
 }

@@ -27,7 +27,6 @@ use crate::flow::Flow;
 use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
-use crate::stage::FOR_EVER;
 use crate::tun::MOST;
 use crate::{Error, sys};
 use books::Book;
@@ -140,18 +139,16 @@ impl<'a, R: Recorder> World<'a, R> {
         })
     }
 
-    /// Runs to the end, or until the shell is left.
-    pub(crate) fn run(&mut self, mut shell: Option<Program>) -> Result<(), Error> {
-        if shell.is_some() {
-            self.end = Time::ZERO + FOR_EVER;
-        }
+    /// Runs to the `end`, or until the shell is left.
+    pub(crate) fn run(&mut self, shell: Option<&mut Program>, end: Time) -> Result<(), Error> {
+        self.end = end;
         self.fidelity.real_time = sys::be_real_time().is_ok();
-        let ran = self.go_on(&mut shell);
+        let ran = self.go_on(shell);
         sys::be_ordinary();
         ran
     }
 
-    fn go_on(&mut self, shell: &mut Option<Program>) -> Result<(), Error> {
+    fn go_on(&mut self, mut shell: Option<&mut Program>) -> Result<(), Error> {
         let mut glance = Time::ZERO + GLANCE;
         let mut looked = self.clock.now();
         loop {
@@ -169,9 +166,7 @@ impl<'a, R: Recorder> World<'a, R> {
             let absence = self.clock.now().since(looked);
             self.fidelity.longest_absence = self.fidelity.longest_absence.max(absence);
             if now >= glance {
-                if let Some(shell) = shell
-                    && shell.ended().is_some()
-                {
+                if shell.as_mut().is_some_and(|shell| shell.ended().is_some()) {
                     self.end = now;
                 }
                 self.recorder.progress(now);

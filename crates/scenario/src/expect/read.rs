@@ -149,6 +149,7 @@ fn during(
     if to > named.duration && named.another_duration {
         context
             .warning(text.span, format!("left out: at {to} the run has ended"))
+            .of_end()
             .help(format!("`--set duration` ends it at {}", named.duration));
         return Err(LeftOut);
     }

@@ -37,6 +37,7 @@ pub(crate) fn read(
             section
                 .context
                 .warning(at.span, format!("at {} the run has ended", at.value))
+                .of_end()
                 .help(format!("its duration is {duration}"));
         }
         for link in links {

@@ -80,6 +80,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
             if start >= Time::ZERO + senders.duration {
                 context
                     .warning(section.span, format!("the flow {name:?} never starts"))
+                    .of_end()
                     .help(format!("the run ends at {}", senders.duration));
             }
             let flow = FlowSpec {

@@ -27,6 +27,7 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     if let Some(start) = start.filter(|start| start.value >= senders.duration) {
         context
             .warning(start.span, "this program never starts")
+            .of_end()
             .help(format!("the run ends at {}", senders.duration));
     }
     let start = start.map(|start| Time::ZERO + start.value);

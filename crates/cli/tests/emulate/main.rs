@@ -4,120 +4,13 @@
 // Real programs take real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+mod lab;
+mod limits;
+mod shell;
 
 use serde_json::Value;
 
-/// One at a time: each has the network's thread go before all others.
-static MACHINE: Mutex<()> = Mutex::new(());
-
-/// Exit code of a run whose packets were late: on a busy machine that is no fault of ours.
-const LATE: i32 = 6;
-
-struct Lab {
-    folder: PathBuf,
-    _machine: MutexGuard<'static, ()>,
-}
-
-impl Lab {
-    /// `None` where it cannot be built and need not.
-    fn build(test: &str) -> Option<Lab> {
-        if let Some(why) = why_not() {
-            assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
-            eprintln!("skipped: {why}");
-            return None;
-        }
-        let machine = MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("emulate-{test}"));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).expect("a folder");
-        Some(Lab { folder, _machine: machine })
-    }
-
-    fn scenario(&self, text: &str) -> PathBuf {
-        let path = self.folder.join("scenario.toml");
-        std::fs::write(&path, text).expect("a file");
-        path
-    }
-
-    /// Runs a scenario, and returns its runs.
-    fn run(&self, text: &str, args: &[&str]) -> Vec<Value> {
-        let path = self.scenario(text);
-        let done = ratewire()
-            .arg("run")
-            .arg(path)
-            .args(["--json", "--out"])
-            .arg(self.folder.join("out"))
-            .args(args)
-            .output()
-            .expect("ratewire starts");
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert!(matches!(done.status.code(), Some(0 | LATE)), "{:?}: {said}", done.status);
-        assert!(!said.contains("failed"), "{said}");
-        let page: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-        page["runs"].as_array().expect("runs").clone()
-    }
-
-    fn log(&self, name: &str) -> String {
-        let pattern = format!("cat {}/out/*/programs/{name}", self.folder.display());
-        said(&sh(&pattern))
-    }
-}
-
-fn ratewire() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_ratewire"))
-}
-
-fn sh(script: &str) -> Output {
-    Command::new("sh").args(["-c", script]).output().expect("a shell")
-}
-
-fn said(done: &Output) -> String {
-    String::from_utf8_lossy(&done.stdout).into_owned()
-}
-
-fn why_not() -> Option<String> {
-    let can = sh("[ $(id -u) = 0 ] && [ -c /dev/net/tun ] && unshare --net true").status.success();
-    if !can {
-        return Some("it needs root, network namespaces and /dev/net/tun".into());
-    }
-    let missing = ["ip", "iperf3", "nginx", "curl", "git"];
-    let missing = missing.iter().find(|tool| !sh(&format!("command -v {tool}")).status.success());
-    missing.map(|tool| format!("{tool} is not installed"))
-}
-
-fn link<'a>(run: &'a Value, name: &str) -> &'a Value {
-    let links = run["links"].as_array().expect("links");
-    links.iter().find(|link| link["name"] == name).expect("a link of this name")
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
-}
-
-fn drops(run: &Value) -> f64 {
-    number(&run["conservation"]["dropped_packets"])
-}
-
-const DUMBBELL: &str = r#"
-duration = "6 s"
-
-[topology]
-kind       = "dumbbell"
-pairs      = 2
-bottleneck = { rate = "20 Mbit/s", delay = "15 ms", queue = "1 bdp" }
-access     = { rate = "100 Mbit/s", delay = "1 ms" }
-"#;
-
-const TWO_FLOWS: &str = r#"
-[[flow]]
-from = "s*"
-to   = "d*"
-"#;
+use lab::{DUMBBELL, Lab, TWO_FLOWS, drops, link, number, ratewire, sh};
 
 #[test]
 fn one_scenario_gives_like_figures_in_both_worlds() {
@@ -145,9 +38,10 @@ fn one_scenario_gives_like_figures_in_both_worlds() {
 fn kernels_that_speak_a_law_keep_the_queue_short() {
     let Some(lab) = Lab::build("laws") else { return };
     let text = format!("law = [\"cubic\"]\n{DUMBBELL}{TWO_FLOWS}");
-    let cgroups = said(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
-    let left =
-        |process: u32| Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"));
+    let cgroups = lab::said(&sh("findmnt -n -o TARGET -t cgroup2 | head -1"));
+    let left = |process: u32| {
+        std::path::Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"))
+    };
     // Of a run that was killed (no process has so high a number), and of one that seems to go on.
     let (of_killed, of_running) = (left(99_999_999), left(1));
     std::fs::create_dir_all(&of_killed).expect("a cgroup");
@@ -448,139 +342,4 @@ fn the_same_flows_arrive_in_both_worlds() {
     assert!(count > 50.0 && (figure(emulated, "flows") / count - 1.0).abs() < 0.05, "{emulated}");
     let (one, other) = (figure(simulated, "median_s"), figure(emulated, "median_s"));
     assert!((other / one - 1.0).abs() < 0.25, "median completion: {one} and {other}");
-}
-
-#[test]
-fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
-    let Some(lab) = Lab::build("shell") else { return };
-    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
-    let mut shell = ratewire()
-        .args(["shell", path.to_str().expect("a plain path"), "s1"])
-        .env("SHELL", "/bin/sh")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
-    shell.stdin.take().expect("its input").write_all(script.as_bytes()).expect("it reads");
-    let done = shell.wait_with_output().expect("it ends");
-    let told = said(&done);
-    assert!(done.status.success(), "{told}{}", String::from_utf8_lossy(&done.stderr));
-    assert!(told.contains("at s1\n"), "{told}");
-    assert!(
-        told.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
-        "{told}"
-    );
-    assert!(told.contains("\n2\n"), "its own device and lo, not the machine's: {told}");
-    assert!(String::from_utf8_lossy(&done.stderr).contains("nsenter --target"));
-}
-
-#[test]
-fn a_shell_opens_though_nobody_reads_its_greeting() {
-    let Some(lab) = Lab::build("deaf") else { return };
-    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
-    let mut shell = ratewire()
-        .args(["shell", path.to_str().expect("a plain path"), "s1"])
-        .env("SHELL", "/bin/true")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    drop(shell.stderr.take());
-    assert!(shell.wait().expect("it ends").success());
-}
-
-#[test]
-fn a_run_that_is_killed_leaves_nothing() {
-    let Some(lab) = Lab::build("killed") else { return };
-    let marker = format!("7{}", std::process::id());
-    let program =
-        format!("\n[[program]]\nhost = \"s1\"\nrun = \"sleep {marker} & sleep {marker}\"\n");
-    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}{program}"));
-    let mut run = ratewire()
-        .args(["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let running = || said(&sh(&format!("pgrep -fx 'sleep {marker}'"))).lines().count();
-    let until = |is: &dyn Fn() -> bool| {
-        let start = Instant::now();
-        while !is() && start.elapsed() < Duration::from_secs(20) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        is()
-    };
-    assert!(until(&|| running() == 2), "the programs run");
-    let namespace = said(&sh(&format!(
-        "readlink /proc/$(pgrep -fx 'sleep {marker}' | head -1)/ns/net | tr -dc 0-9"
-    )));
-    let has_namespace =
-        || sh(&format!("lsns -n -t net -o NS | grep -qw {namespace}")).status.success();
-    assert!(has_namespace(), "{namespace}");
-    run.kill().expect("it can be killed");
-    run.wait().expect("it ends");
-    assert!(until(&|| running() == 0), "what it started is killed with it");
-    assert!(until(&|| !has_namespace()), "its namespaces are gone");
-}
-
-#[test]
-fn what_cannot_be_emulated_is_refused_with_a_remedy() {
-    let Some(lab) = Lab::build("refused") else { return };
-    let refused = |text: &str, expected: &[&str]| {
-        let path = lab.scenario(text);
-        let args =
-            ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
-        let done = ratewire().args(args).output().expect("it starts");
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(done.status.code(), Some(5), "{said}");
-        expected.iter().for_each(|words| assert!(said.contains(words), "{words}: {said}"));
-    };
-    let with = |law: &str, rest: &str| format!("law = \"{law}\"\n{DUMBBELL}{rest}");
-    refused(
-        &with("maxnet", TWO_FLOWS),
-        &["no kernel sends under maxnet", "help: laws with a kernel"],
-    );
-    let many = "[[traffic]]\narrivals = { poisson = \"5000 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
-    refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
-    let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
-    refused(&with("xcp", &lie), &["senders that lie"]);
-
-    let path = lab.scenario(&with("cubic", TWO_FLOWS));
-    let command = env!("CARGO_BIN_EXE_ratewire");
-    // Where others may not enter, the command is not found, and the test would prove nothing.
-    let copy = std::env::temp_dir().join(format!("ratewire-{}", std::process::id()));
-    std::fs::copy(command, &copy).expect("a copy");
-    let scenario = copy.with_extension("toml");
-    std::fs::copy(path, &scenario).expect("a copy");
-    let done = sh(&format!(
-        "setpriv --reuid 65534 --clear-groups {} run {} --world emulate --no-files",
-        copy.display(),
-        scenario.display()
-    ));
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    let _ = (std::fs::remove_file(&copy), std::fs::remove_file(&scenario));
-    assert_eq!(done.status.code(), Some(5), "{said}");
-    assert!(said.contains("run it with sudo; `ratewire doctor`"), "{said}");
-}
-
-#[test]
-fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
-    let Some(_lab) = Lab::build("doctor") else { return };
-    let doctor =
-        |path: &str| ratewire().arg("doctor").env("PATH", path).output().expect("it starts");
-    let path = std::env::var("PATH").expect("a path");
-    let well = said(&doctor(&path));
-    let (emulation, _) = well.split_once("\n\n").expect("two parts");
-    assert_eq!(emulation.matches("ok  ").count(), 7, "{well}");
-    let ill = doctor("");
-    assert_eq!(ill.status.code(), Some(5));
-    let text = said(&ill);
-    for (what, help) in [("ip", "iproute2"), ("setpriv and unshare", "util-linux")] {
-        let line = text.lines().position(|line| line.starts_with(&format!("NO   {what} ")));
-        let line = line.unwrap_or_else(|| panic!("nothing of {what}: {text}"));
-        assert!(text.lines().nth(line + 1).is_some_and(|next| next.contains(help)), "{text}");
-    }
 }

@@ -1,0 +1,120 @@
+//! What the tests share: the machine, a folder, scenarios, and how a run's figures are found.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard};
+
+use serde_json::Value;
+
+/// One at a time: each has the network's thread go before all others.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Exit code of a run whose packets were late: on a busy machine that is no fault of ours.
+pub(crate) const LATE: i32 = 6;
+
+pub(crate) struct Lab {
+    pub(crate) folder: PathBuf,
+    _machine: MutexGuard<'static, ()>,
+}
+
+impl Lab {
+    /// `None` where it cannot be built and need not.
+    pub(crate) fn build(test: &str) -> Option<Lab> {
+        if let Some(why) = why_not() {
+            assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
+            eprintln!("skipped: {why}");
+            return None;
+        }
+        let machine = MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("emulate-{test}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Some(Lab { folder, _machine: machine })
+    }
+
+    pub(crate) fn scenario(&self, text: &str) -> PathBuf {
+        let path = self.folder.join("scenario.toml");
+        std::fs::write(&path, text).expect("a file");
+        path
+    }
+
+    /// Runs a scenario, and returns its runs.
+    pub(crate) fn run(&self, text: &str, args: &[&str]) -> Vec<Value> {
+        let path = self.scenario(text);
+        let done = ratewire()
+            .arg("run")
+            .arg(path)
+            .args(["--json", "--out"])
+            .arg(self.folder.join("out"))
+            .args(args)
+            .output()
+            .expect("ratewire starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(matches!(done.status.code(), Some(0 | LATE)), "{:?}: {said}", done.status);
+        assert!(!said.contains("failed"), "{said}");
+        let page: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        page["runs"].as_array().expect("runs").clone()
+    }
+
+    pub(crate) fn log(&self, name: &str) -> String {
+        let pattern = format!("cat {}/out/*/programs/{name}", self.folder.display());
+        said(&sh(&pattern))
+    }
+}
+
+pub(crate) fn ratewire() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ratewire"))
+}
+
+pub(crate) fn sh(script: &str) -> Output {
+    Command::new("sh").args(["-c", script]).output().expect("a shell")
+}
+
+pub(crate) fn said(done: &Output) -> String {
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+fn why_not() -> Option<String> {
+    let can = sh("[ $(id -u) = 0 ] && [ -c /dev/net/tun ] && unshare --net true").status.success();
+    if !can {
+        return Some("it needs root, network namespaces and /dev/net/tun".into());
+    }
+    let missing = ["ip", "iperf3", "nginx", "curl", "git"];
+    let missing = missing.iter().find(|tool| !sh(&format!("command -v {tool}")).status.success());
+    missing.map(|tool| format!("{tool} is not installed"))
+}
+
+pub(crate) fn link<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let links = run["links"].as_array().expect("links");
+    links.iter().find(|link| link["name"] == name).expect("a link of this name")
+}
+
+pub(crate) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+pub(crate) fn drops(run: &Value) -> f64 {
+    number(&run["conservation"]["dropped_packets"])
+}
+
+pub(crate) const DUMBBELL: &str = r#"
+duration = "6 s"
+
+[topology]
+kind       = "dumbbell"
+pairs      = 2
+bottleneck = { rate = "20 Mbit/s", delay = "15 ms", queue = "1 bdp" }
+access     = { rate = "100 Mbit/s", delay = "1 ms" }
+"#;
+
+pub(crate) const TWO_FLOWS: &str = r#"
+[[flow]]
+from = "s*"
+to   = "d*"
+"#;
+
+/// The congestion controls that this kernel has.
+pub(crate) fn controls() -> Vec<String> {
+    let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    names.expect("a kernel says").split_whitespace().map(str::to_string).collect()
+}

@@ -1,0 +1,316 @@
+//! What cannot be run, and what stays of what was killed.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::lab::{self, DUMBBELL, Lab, TWO_FLOWS, ratewire, said, sh};
+
+#[test]
+fn a_run_that_is_killed_leaves_nothing() {
+    let Some(lab) = Lab::build("killed") else { return };
+    let marker = format!("7{}", std::process::id());
+    let program =
+        format!("\n[[program]]\nhost = \"s1\"\nrun = \"sleep {marker} & sleep {marker}\"\n");
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}{program}"));
+    let mut run = ratewire()
+        .args(["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let running = || said(&sh(&format!("pgrep -fx 'sleep {marker}'"))).lines().count();
+    let until = |is: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !is() && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        is()
+    };
+    assert!(until(&|| running() == 2), "the programs run");
+    let namespace = said(&sh(&format!(
+        "readlink /proc/$(pgrep -fx 'sleep {marker}' | head -1)/ns/net | tr -dc 0-9"
+    )));
+    let has_namespace =
+        || sh(&format!("lsns -n -t net -o NS | grep -qw {namespace}")).status.success();
+    assert!(has_namespace(), "{namespace}");
+    run.kill().expect("it can be killed");
+    run.wait().expect("it ends");
+    assert!(until(&|| running() == 0), "what it started is killed with it");
+    assert!(until(&|| !has_namespace()), "its namespaces are gone");
+}
+
+#[test]
+fn what_cannot_be_emulated_is_refused_with_a_remedy() {
+    let Some(lab) = Lab::build("refused") else { return };
+    let refused = |text: &str, expected: &[&str]| {
+        let path = lab.scenario(text);
+        let args =
+            ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
+        let done = ratewire().args(args).output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        expected.iter().for_each(|words| assert!(said.contains(words), "{words}: {said}"));
+    };
+    let with = |law: &str, rest: &str| format!("law = \"{law}\"\n{DUMBBELL}{rest}");
+    refused(
+        &with("maxnet", TWO_FLOWS),
+        &["no kernel sends under maxnet", "help: laws with a kernel"],
+    );
+    let many = "[[traffic]]\narrivals = { poisson = \"5000 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
+    refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
+    let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
+    refused(&with("xcp", &lie), &["senders that lie"]);
+
+    let path = lab.scenario(&with("cubic", TWO_FLOWS));
+    let scenario = std::env::temp_dir().join(format!("ratewire-{}.toml", std::process::id()));
+    std::fs::copy(path, &scenario).expect("a copy");
+    let (done, said) = as_nobody(&format!("run {} --world emulate --no-files", scenario.display()));
+    let _ = std::fs::remove_file(&scenario);
+    assert_eq!(done, Some(5), "{said}");
+    assert!(said.contains("run it with sudo; `ratewire doctor`"), "{said}");
+}
+
+/// How the command ends for who is not root, and what it says.
+fn as_nobody(args: &str) -> (Option<i32>, String) {
+    let command = env!("CARGO_BIN_EXE_ratewire");
+    // Where others may not enter, the command is not found, and the test would prove nothing.
+    let copy = std::env::temp_dir().join(format!("ratewire-{}", std::process::id()));
+    std::fs::copy(command, &copy).expect("a copy");
+    let done = sh(&format!("setpriv --reuid 65534 --clear-groups {} {args} 2>&1", copy.display()));
+    let _ = std::fs::remove_file(&copy);
+    (done.status.code(), said(&done))
+}
+
+/// What is possible is run, told and written; the rest is said before and after, and is in the exit code.
+#[test]
+fn laws_that_this_kernel_cannot_send_under_are_left_out() {
+    let Some(lab) = Lab::build("left-out") else { return };
+    let path =
+        lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}").replace("6 s", "2 s"));
+    let out = lab.folder.join("out");
+    let run = |laws: &str| {
+        let mut command = ratewire();
+        command
+            .arg("run")
+            .arg(&path)
+            .args(["--world", "emulate", "--law", laws, "--out"])
+            .arg(&out);
+        command.output().expect("it starts")
+    };
+    let available = lab::controls();
+    let missing =
+        ["dctcp", "bbr"].into_iter().filter(|name| !available.iter().any(|has| has == name));
+    let present = if available.iter().any(|has| has == "bbr") { "bbr" } else { "newreno" };
+    for law in missing.chain(["maxnet"]) {
+        let done = run(&format!("{law},{present}"));
+        let complaints = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{complaints}");
+        assert!(complaints.contains(&format!("warning: {law} is not emulated: ")), "{complaints}");
+        assert!(
+            complaints.ends_with(&format!("not emulated, as said above: {law}\n")),
+            "{complaints}"
+        );
+        if law != "maxnet" {
+            assert!(complaints.contains(&format!("modprobe tcp_{law}")), "{complaints}");
+        }
+        assert!(said(&done).contains(present), "{}", said(&done));
+        assert!(out.join("report.html").exists());
+        std::fs::remove_dir_all(&out).expect("what was written");
+
+        let start = Instant::now();
+        let done = run(law);
+        let complaints = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{complaints}");
+        assert!(complaints.contains("nothing is left to run"), "{complaints}");
+        assert!(start.elapsed() < Duration::from_secs(2), "nothing was started");
+        assert!(!out.exists());
+    }
+}
+
+/// Whatever this machine can do: a flow whose program fails has no figures to rely on.
+#[test]
+fn a_run_that_cannot_be_relied_on_says_so_and_has_its_own_code() {
+    let Some(lab) = Lab::build("unreliable") else { return };
+    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nrun = \"false\"\n";
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{flow}").replace("6 s", "1 s"));
+    let done = ratewire().arg("run").arg(path).args(["--world", "emulate", "--no-files"]).output();
+    let done = done.expect("it starts");
+    let complaints = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(lab::LATE), "{complaints}");
+    assert!(complaints.contains("\"false\" at s1 ended with an error"), "{complaints}");
+    let told = said(&done);
+    assert!(told.contains("DOES NOT HOLD") && told.contains("Not all emulated runs"), "{told}");
+}
+
+/// Names of congestion controls are the machine's: who comes second is told who has one, and leaves nothing.
+#[cfg(feature = "live")]
+#[test]
+fn a_law_that_another_has_is_left_out_and_its_holder_named() {
+    let Some(lab) = Lab::build("taken") else { return };
+    let path = lab.scenario(&format!("law = \"xcp\"\n{DUMBBELL}{TWO_FLOWS}"));
+    let arguments = |laws: &'static str| ["--world", "emulate", "--no-files", "--law", laws];
+    let mut first = ratewire()
+        .arg("run")
+        .arg(&path)
+        .args(arguments("xcp"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let start = Instant::now();
+    while !lab::controls().iter().any(|name| name == "rw_xcp") {
+        assert!(start.elapsed() < Duration::from_secs(20), "the first run has its law");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let holder = format!("an emulated run has it, process {}", first.id());
+    let pins = || {
+        said(&sh(
+            "ls /sys/fs/bpf/ratewire 2>&1; ls -d $(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-*",
+        ))
+    };
+    let before = pins();
+    let host = ratewire().args(["live", "host", "--law", "xcp"]).output().expect("it starts");
+    let second = ratewire().arg("run").arg(&path).args(arguments("xcp")).output();
+    let second = second.expect("it starts");
+    assert!(first.try_wait().expect("a child").is_none(), "the first still runs");
+    for done in [host, second] {
+        let complaints = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{complaints}");
+        assert!(complaints.contains("the congestion control rw_xcp is taken"), "{complaints}");
+        assert!(complaints.contains(&holder) && complaints.contains("help: wait"), "{complaints}");
+    }
+    assert_eq!(pins(), before, "who was refused leaves nothing");
+    first.wait().expect("it ends");
+}
+
+#[test]
+fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
+    let Some(_lab) = Lab::build("doctor") else { return };
+    let doctor =
+        |path: &str| ratewire().arg("doctor").env("PATH", path).output().expect("it starts");
+    let path = std::env::var("PATH").expect("a path");
+    let well = said(&doctor(&path));
+    let (emulation, _) = well.split_once("\n\n").expect("two parts");
+    assert_eq!(emulation.matches("ok  ").count(), 6, "{well}");
+    // The kernel's own senders, each with what to do where it is missing.
+    let available = lab::controls();
+    for law in ["newreno", "cubic", "bbr", "dctcp"] {
+        let name = if law == "newreno" { "reno" } else { law };
+        let is_there = available.iter().any(|control| control == name);
+        let line =
+            well.lines().position(|line| line.get(5..).is_some_and(|line| line.starts_with(law)));
+        let line = line.unwrap_or_else(|| panic!("nothing of {law}: {well}"));
+        let next = well.lines().nth(line + 1).unwrap_or_default();
+        let helps = next.trim() == format!("help: modprobe tcp_{name}");
+        assert_eq!(
+            (is_there, !is_there),
+            (well.lines().nth(line).is_some_and(|line| line.starts_with("ok")), helps),
+            "{well}"
+        );
+    }
+    let ill = doctor("");
+    assert_eq!(ill.status.code(), Some(5));
+    let text = said(&ill);
+    for (what, help) in [("ip", "iproute2"), ("setpriv and unshare", "util-linux")] {
+        let line = text.lines().position(|line| line.starts_with(&format!("NO   {what} ")));
+        let line = line.unwrap_or_else(|| panic!("nothing of {what}: {text}"));
+        assert!(text.lines().nth(line + 1).is_some_and(|next| next.contains(help)), "{text}");
+    }
+    let (done, said) = as_nobody("doctor");
+    assert_eq!(done, Some(5), "{said}");
+    assert!(said.contains("NO   rights"), "{said}");
+    assert_eq!(said.matches("\nNO  ").count(), said.matches("NO   rights").count(), "{said}");
+    assert!(
+        said.contains(
+            "??   namespaces               not examined: run `ratewire doctor` as root once"
+        ),
+        "{said}"
+    );
+}
+
+/// A host's law is that of all connections of its cgroup: emulated ones would send under it and not under their own.
+#[cfg(feature = "live")]
+#[test]
+fn where_all_connections_have_a_law_nothing_is_emulated() {
+    let Some(lab) = Lab::build("inside") else { return };
+    let text = format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}").replace("6 s", "1 s");
+    let path = lab.scenario(&text);
+    let script = format!(
+        "cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-inside; mkdir -p $cgroup/below
+         {0} live host --law rcp --cgroup $cgroup >&2
+         (echo 0 > $cgroup/below/cgroup.procs; exec {0} run {1} --world emulate --no-files); echo run $?
+         (echo 0 > $cgroup/cgroup.procs; exec {0} shell {1} s1 --alone < /dev/null); echo shell $?
+         {0} run {1} --world emulate --no-files --quiet > /dev/null; echo outside $?
+         {0} live detach --hosts >&2; sleep 0.2; rmdir $cgroup/below $cgroup",
+        env!("CARGO_BIN_EXE_ratewire"),
+        path.display()
+    );
+    let done = sh(&script);
+    let (told, complaints) = (said(&done), String::from_utf8_lossy(&done.stderr).into_owned());
+    assert!(told.contains("run 5\nshell 5\n"), "{told}{complaints}");
+    assert!(told.contains("outside 0\n") || told.contains("outside 6\n"), "{told}{complaints}");
+    let why = "`ratewire live host --law rcp` has all connections from here take part";
+    assert_eq!(complaints.matches(why).count(), 2, "{complaints}");
+    assert!(complaints.contains("help: `ratewire live detach --hosts`"), "{complaints}");
+}
+
+#[cfg(feature = "live")]
+const PAPER: &str = r#"
+title   = "A paper"
+authors = "Its authors"
+summary = "What it says."
+
+[[figure]]
+id        = "Figure 1"
+title     = "One link"
+caption   = "A link."
+scenarios = ["one.toml"]
+plots     = ["throughput"]
+"#;
+
+#[cfg(feature = "live")]
+const CLAIM: &str = r#"
+[[expect]]
+metric = "utilisation"
+link   = "bottleneck"
+min    = 0.1
+source = "a page"
+
+[options.cubic]
+fast_convergence = false
+"#;
+
+/// A paper whose scenario gives its law an option that kernels' senders do not read, names one that no kernel has, and
+/// one that somebody else has.
+#[cfg(feature = "live")]
+#[test]
+fn figures_tell_what_is_not_read_and_what_is_missing() {
+    let Some(lab) = Lab::build("figures") else { return };
+    let folder = lab.folder.join("papers/first");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let dumbbell = DUMBBELL.replace("6 s", "2 s");
+    let text = format!("law = [\"cubic\", \"maxnet\", \"xcp\"]\n{dumbbell}{TWO_FLOWS}{CLAIM}");
+    std::fs::write(folder.join("one.toml"), text).expect("a scenario");
+    std::fs::write(folder.join("paper.toml"), PAPER).expect("a paper");
+    let ratewire = |args: &str| {
+        let mut command = ratewire();
+        command.args(args.split(' ')).current_dir(&lab.folder).output().expect("it starts")
+    };
+    let cgroup = said(&sh("cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-figures
+        mkdir -p $cgroup; echo $cgroup"));
+    let attached = ratewire(&format!("live host --law xcp --cgroup {}", cgroup.trim()));
+    let done = ratewire("reproduce first --world emulate --quiet");
+    let detached = ratewire("live detach --hosts");
+    std::fs::remove_dir(cgroup.trim()).expect("it is empty");
+    assert!(attached.status.success() && detached.status.success(), "{attached:?}");
+    let complaints = String::from_utf8_lossy(&done.stderr);
+    let tells =
+        |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
+    tells("does not read `fast_convergence` of cubic");
+    tells("maxnet is not emulated: no kernel sends");
+    tells("xcp is not emulated: cannot have kernels send under xcp");
+    tells("`ratewire live host --law xcp` has it");
+    assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
+    // As a busy machine ends it, or this one.
+    assert!(matches!(done.status.code(), Some(5 | lab::LATE)), "{complaints}");
+}

@@ -1,0 +1,149 @@
+//! `ratewire shell`.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::lab::{DUMBBELL, Lab, TWO_FLOWS, ratewire, said};
+
+#[test]
+fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
+    let Some(lab) = Lab::build("shell") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
+    let mut shell = ratewire()
+        .args(["shell", path.to_str().expect("a plain path"), "s1"])
+        .env("SHELL", "/bin/sh")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
+    shell.stdin.take().expect("its input").write_all(script.as_bytes()).expect("it reads");
+    let done = shell.wait_with_output().expect("it ends");
+    let told = said(&done);
+    assert!(done.status.success(), "{told}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(told.contains("at s1\n"), "{told}");
+    assert!(
+        told.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
+        "{told}"
+    );
+    assert!(told.contains("\n2\n"), "its own device and lo, not the machine's: {told}");
+    assert!(String::from_utf8_lossy(&done.stderr).contains("nsenter --target"));
+}
+
+#[test]
+fn a_shell_opens_though_nobody_reads_its_greeting() {
+    let Some(lab) = Lab::build("deaf") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
+    let mut shell = ratewire()
+        .args(["shell", path.to_str().expect("a plain path"), "s1"])
+        .env("SHELL", "/bin/true")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(shell.stderr.take());
+    assert!(shell.wait().expect("it ends").success());
+}
+
+/// It has no end, so that nothing comes too late for it; its end is told as the run's, and its exit code is the command's.
+#[test]
+fn a_shell_has_no_end_but_its_own() {
+    let Some(lab) = Lab::build("endless") else { return };
+    let marker = lab.folder.join("late");
+    let text = format!(
+        r#"law = "cubic"
+{}
+[[program]]
+host  = "d1"
+run   = "touch {}"
+start = "1500 ms"
+
+[[flow]]
+from  = "s1"
+to    = "d1"
+start = "1200 ms"
+
+[[change]]
+at   = "1300 ms"
+link = "bottleneck"
+rate = "10 Mbit/s"
+"#,
+        DUMBBELL.replace("6 s", "1 s"),
+        marker.display()
+    );
+    let path = lab.scenario(&text);
+    let open = |more: &[&str], input: &str| {
+        let mut shell = ratewire()
+            .args(["shell", path.to_str().expect("a plain path"), "s1"])
+            .args(more)
+            .env("SHELL", "/bin/sh")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        shell.stdin.take().expect("its input").write_all(input.as_bytes()).expect("it reads");
+        let done = shell.wait_with_output().expect("it ends");
+        let complaints = String::from_utf8_lossy(&done.stderr).into_owned();
+        (done.status.code(), said(&done), complaints)
+    };
+    let (code, told, complaints) = open(&[], "sleep 2.5; exit 7\n");
+    assert_eq!(code, Some(7), "{complaints}");
+    assert!(
+        !complaints.contains("never starts") && !complaints.contains("has ended"),
+        "{complaints}"
+    );
+    assert!(
+        complaints.contains("The scenario's 1 flow and 1 program run beside it"),
+        "{complaints}"
+    );
+    assert!(marker.exists(), "a program that starts after the scenario's end");
+    let lasted = told.lines().nth(1).and_then(|line| line.split(", ").nth(1));
+    let lasted = lasted.and_then(|text| text.strip_suffix(" s")?.parse::<f64>().ok());
+    assert!(lasted.is_some_and(|secs| (2.5..60.0).contains(&secs)), "{told}");
+    std::fs::remove_file(&marker).expect("it is there");
+
+    let (code, told, complaints) = open(&["--alone"], "sleep 2; kill -TERM $$\n");
+    assert_eq!(code, Some(128 + 15), "{complaints}");
+    assert!(complaints.contains("Nothing of the scenario runs beside it"), "{complaints}");
+    assert!(!marker.exists(), "no program beside it");
+    assert!(told.contains("0 sent") || told.contains("sent 0"), "{told}");
+}
+
+#[test]
+fn a_shell_whose_flows_no_kernel_sends_is_refused_or_alone() {
+    let Some(lab) = Lab::build("refused-shell") else { return };
+    let path = lab.scenario(&format!("law = \"maxnet\"\n{DUMBBELL}{TWO_FLOWS}"));
+    let open = |more: &[&str]| {
+        ratewire()
+            .args(["shell", path.to_str().expect("a plain path"), "s1"])
+            .args(more)
+            .env("SHELL", "/bin/true")
+            .stdin(Stdio::null())
+            .output()
+            .expect("it starts")
+    };
+    let refused = open(&[]);
+    let complaints = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(5), "{complaints}");
+    assert!(complaints.contains("no kernel sends under maxnet"), "{complaints}");
+    for more in [&["--alone"][..], &["--law", "cubic"]] {
+        let done = open(more);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+/// A build without laws for kernels says both what would build it with them and what needs none.
+#[cfg(not(feature = "live"))]
+#[test]
+fn a_shell_without_laws_for_kernels_has_two_remedies() {
+    let Some(lab) = Lab::build("plain-build") else { return };
+    let path = lab.scenario(&format!("law = \"xcp\"\n{DUMBBELL}{TWO_FLOWS}"));
+    let done = ratewire().arg("shell").arg(path).arg("s1").stdin(Stdio::null()).output();
+    let done = done.expect("it starts");
+    let complaints = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(5), "{complaints}");
+    assert!(complaints.contains("--law cubic") && complaints.contains("make live"), "{complaints}");
+}
