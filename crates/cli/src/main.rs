@@ -40,7 +40,8 @@ Exit codes:
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)
-  5  the kernel does not do what live or the emulated world asks of it, or not under every law
+  5  the kernel does not do what live or the emulated world asks of it,
+     or not under every law
   6  an emulated run was too late to be relied on
 A shell's own code is the command's.";
 
