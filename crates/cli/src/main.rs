@@ -148,6 +148,13 @@ pub(crate) enum Exit {
     Late = 6,
 }
 
+impl Exit {
+    /// How the whole ends: as the part with the least code of those that are not done.
+    pub(crate) fn of(parts: impl IntoIterator<Item = Exit>) -> Exit {
+        parts.into_iter().filter(|exit| *exit != Exit::Done).min().unwrap_or(Exit::Done)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit as u8)

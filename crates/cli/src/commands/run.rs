@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     if !is_true {
         exits.push(Exit::Late);
     }
-    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+    Exit::of(exits)
 }
 
 /// Writes the report, and prints tables and answers.

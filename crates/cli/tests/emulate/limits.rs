@@ -311,6 +311,6 @@ fn figures_tell_what_is_not_read_and_what_is_missing() {
     tells("xcp is not emulated: cannot have kernels send under xcp");
     tells("`ratewire live host --law xcp` has it");
     assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
-    // As a busy machine ends it, or this one.
-    assert!(matches!(done.status.code(), Some(5 | lab::LATE)), "{complaints}");
+    // Also where the machine is too busy for the others to be relied on.
+    assert_eq!(done.status.code(), Some(5), "{complaints}");
 }
