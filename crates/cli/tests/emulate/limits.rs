@@ -97,6 +97,7 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
             .arg(&out);
         command.output().expect("it starts")
     };
+    lab::load_controls();
     let available = lab::controls();
     let missing =
         ["dctcp", "bbr"].into_iter().filter(|name| !available.iter().any(|has| has == name));
@@ -117,13 +118,11 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
         assert!(out.join("report.html").exists());
         std::fs::remove_dir_all(&out).expect("what was written");
 
-        let start = Instant::now();
         let done = run(law);
         let complaints = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(5), "{complaints}");
         assert!(complaints.contains("nothing is left to run"), "{complaints}");
-        assert!(start.elapsed() < Duration::from_secs(2), "nothing was started");
-        assert!(!out.exists());
+        assert!(!out.exists(), "nothing was started");
     }
 }
 
