@@ -1,6 +1,5 @@
 //! `ratewire run`: simulate, print, write the report.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ratewire_net::spec::LinkId;
@@ -156,8 +155,7 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
 
 /// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
 pub(super) fn why_not(path: &Path) -> Exit {
-    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut [0]));
-    if read.is_err() { Exit::File } else { Exit::Wrong }
+    if path.is_dir() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
 }
 
 pub(crate) fn fail(failure: &Failure) -> Exit {
@@ -170,7 +168,7 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
 }
 
 /// Whether a run can be emulated, here and now.
-pub(crate) fn can_emulate(plan: &Plan) -> Result<(), impl std::fmt::Display + use<>> {
+pub(crate) fn can_emulate(plan: &Plan) -> Result<(), ratewire_emulate::Error> {
     ratewire_emulate::check(&plan.setup).and_then(|()| ratewire_emulate::check_kernel(&plan.setup))
 }
 
