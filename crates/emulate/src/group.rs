@@ -23,14 +23,15 @@ pub(crate) struct Group {
 impl Group {
     /// Makes a group below `root`, where the cgroup2 file system is mounted.
     pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
-        let cannot = |e: io::Error| {
-            let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";
-            Error::new("cannot make a control group", help).because(e)
-        };
+        let cannot = |help: &'static str| Error::new("cannot make a control group", help);
         sweep(root);
-        let home = own_cgroup().map_err(|e| cannot(io::Error::other(e.to_string())))?;
+        // Which says itself what to do.
+        let home = own_cgroup().map_err(|e| cannot("").because(e))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(cannot)?;
+        fs::create_dir_all(&folder).map_err(|e| {
+            let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";
+            cannot(help).because(e)
+        })?;
         Ok(Group { folder, home })
     }
 
