@@ -174,7 +174,7 @@ fn emulating(law: Law) -> Option<u32> {
     of_law.into_iter().find(|process| *process != std::process::id() && is_alive(*process))
 }
 
-fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
+pub(crate) fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
     move |e| {
         let what = format!("the kernel refuses {}", law.control());
         Error::new(what, "`ratewire doctor` says what is missing").because(e)
