@@ -161,7 +161,7 @@ fn a_law_that_another_has_is_left_out_and_its_holder_named() {
         assert!(start.elapsed() < Duration::from_secs(20), "the first run has its law");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let holder = format!("an emulated run has it, process {}", first.id());
+    let holder = format!("the emulated run of process {} has it", first.id());
     let pins = || {
         said(&sh(
             "ls /sys/fs/bpf/ratewire 2>&1; ls -d $(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-*",
