@@ -3,7 +3,6 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
 
 /// `struct ifreq` of `linux/if.h`, as far as it is used.
 #[repr(C)]
@@ -56,11 +55,6 @@ pub(crate) fn be_ordinary() {
     let none = libc::sched_param { sched_priority: 0 };
     // SAFETY: the parameters live as long as the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
-}
-
-/// Whether there is a process of this number.
-pub(crate) fn is_alive(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
 }
 
 /// `struct tcp_info` of `linux/tcp.h`, up to what is used.
