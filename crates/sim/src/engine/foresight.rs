@@ -50,7 +50,7 @@ impl Foresight {
     fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
         self.seen[self.count % AHEAD] = event;
         for look in 0..AHEAD / STEP {
-            let event = self.seen[self.count.wrapping_sub(look * STEP) % AHEAD];
+            let event = self.seen[self.count.wrapping_add(AHEAD - look * STEP) % AHEAD];
             let index = event & INDEX;
             match event & !INDEX {
                 LINK => look_at_link(look, LinkId(index), network, flows),
