@@ -22,15 +22,20 @@ const LONG: usize = 64;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// What a packet needs of an outlet or a buffer comes first in it.
-const OUTLET: Range<usize> = 0..2 * LINE;
+const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
 /// Where a packet is about to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// To another link.
     Link(LinkId),
-    /// To a flow's end, and whether with data.
-    Flow(u32, bool),
+    /// To an end of a flow: its receiver with data, else its sender.
+    Flow {
+        /// The flow, in the caller's numbering.
+        flow: u32,
+        /// It brings data.
+        is_data: bool,
+    },
 }
 
 impl Network {
@@ -65,7 +70,9 @@ impl Network {
     pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
         let head = self.head(id)?;
         Some(match self.routes[head.hop as usize] {
-            END => Ahead::Flow(head.flow, self.packets.carries_data(head.content)),
+            END => {
+                Ahead::Flow { flow: head.flow, is_data: self.packets.carries_data(head.content) }
+            }
             next => Ahead::Link(LinkId(next)),
         })
     }
@@ -87,14 +94,14 @@ impl Network {
         self.foresee_switches(id, link);
     }
 
-    /// What switches keep of a link: its end where it starts, and the buffer to which it leads.
+    /// Of a link that starts at a switch: its end there, and the buffer that pauses it.
     #[inline]
     fn foresee_switches(&self, id: LinkId, link: &Link) {
         if let Some(outlet) = link.outlet() {
-            prefetch_bytes(outlet, OUTLET);
+            prefetch_bytes(outlet, FIRST_LINES);
             link.foresee_room();
             if let Some(buffer) = self.buffer(id) {
-                prefetch_bytes(buffer, OUTLET);
+                prefetch_bytes(buffer, FIRST_LINES);
             }
         }
     }
@@ -153,7 +160,7 @@ pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
 }
 
 impl Link {
-    /// The cache lines that every packet touches.
+    /// The cache lines that every packet touches, the third where a port stands or it has to wait.
     #[inline]
     fn foresee(&self) {
         prefetch_index(from_ref(&self.busy_until), 0);

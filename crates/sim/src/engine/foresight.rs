@@ -71,8 +71,8 @@ fn look_at_link(look: usize, link: LinkId, network: &Network, flows: &FlowTable)
         2 => network.foresee_delivery(link),
         _ => match network.ahead(link) {
             Some(Ahead::Link(next)) if look == 3 => network.foresee_place(next),
-            Some(Ahead::Flow(slot, is_data)) => {
-                look_at_flow(look - 3, slot, is_data, network, flows)
+            Some(Ahead::Flow { flow, is_data }) => {
+                look_at_flow(look - 3, flow, is_data, network, flows)
             }
             _ => {}
         },
