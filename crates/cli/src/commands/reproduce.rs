@@ -198,7 +198,7 @@ fn run_paper(
                 })?;
                 if *world == World::Emulate {
                     let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
-                        ratewire_emulate::check_kernel(&plan.setup)
+                        ratewire_emulate::check_kernel(&plan.setup, None)
                             .inspect_err(|_| note(short, Exit::Unable))
                     });
                     if let Err(why) = able {

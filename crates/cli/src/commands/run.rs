@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire_emulate::Shell;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
@@ -168,8 +169,12 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
 }
 
 /// Whether a run can be emulated, here and now.
-pub(crate) fn can_emulate(plan: &Plan) -> Result<(), ratewire_emulate::Error> {
-    ratewire_emulate::check(&plan.setup).and_then(|()| ratewire_emulate::check_kernel(&plan.setup))
+pub(crate) fn can_emulate(
+    plan: &Plan,
+    shell: Option<Shell>,
+) -> Result<(), ratewire_emulate::Error> {
+    ratewire_emulate::check(&plan.setup)?;
+    ratewire_emulate::check_kernel(&plan.setup, shell)
 }
 
 /// Tells of options that do nothing in an emulated run, each once.
@@ -215,7 +220,7 @@ fn jobs<'a>(
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
             if world == World::Emulate
-                && let Err(why) = can_emulate(&plan)
+                && let Err(why) = can_emulate(&plan, None)
             {
                 // Of arriving flows there may be too many from one seed, and not from another.
                 if !left_out.contains(law) {

@@ -182,6 +182,34 @@ fn a_law_that_another_has_is_left_out_and_its_holder_named() {
     first.wait().expect("it ends");
 }
 
+/// Programs' sockets speak the law of their flow, or that of the ports.
+#[cfg(feature = "live")]
+#[test]
+fn a_law_that_only_programs_speak_is_left_out_too_where_another_has_it() {
+    let Some(lab) = Lab::build("programs-taken") else { return };
+    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nrun = \"true\"\n";
+    let program = "[[program]]\nhost = \"s1\"\nrun = \"true\"\n";
+    let cgroup = said(&sh("cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-programs
+        mkdir -p $cgroup; echo $cgroup"));
+    let host = ["live", "host", "--law", "xcp", "--cgroup", cgroup.trim()];
+    let attached = ratewire().args(host).output().expect("it starts");
+    let runs = [flow, program].map(|sends| {
+        let path = lab.scenario(&format!("law = \"xcp\"\n{DUMBBELL}{sends}").replace("6 s", "1 s"));
+        let arguments = ["--world", "emulate", "--no-files", "--law", "xcp,newreno"];
+        ratewire().arg("run").arg(path).args(arguments).output().expect("it starts")
+    });
+    let detached = ratewire().args(["live", "detach", "--hosts"]).output().expect("it starts");
+    std::fs::remove_dir(cgroup.trim()).expect("it is empty");
+    assert!(attached.status.success() && detached.status.success(), "{attached:?}");
+    for done in runs {
+        let complaints = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{complaints}");
+        assert!(complaints.contains("warning: xcp is not emulated: "), "{complaints}");
+        assert!(complaints.ends_with("not emulated, as said above: xcp\n"), "{complaints}");
+        assert!(said(&done).contains("newreno"), "{}", said(&done));
+    }
+}
+
 #[test]
 fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     let Some(_lab) = Lab::build("doctor") else { return };
