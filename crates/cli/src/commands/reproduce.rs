@@ -10,7 +10,7 @@ use ratewire_units::Duration;
 use serde::Serialize;
 
 use super::check::load_all;
-use super::run::{fail, tell_ignored, without_repeats};
+use super::run::{missing, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Done, EMULATED, Job, World, expectation, run_all};
@@ -224,8 +224,7 @@ fn run_paper(
         let done = match done {
             Ok(done) => done,
             Err(failure) => {
-                tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
-                note(short, fail(failure));
+                note(short, missing(job, failure));
                 continue;
             }
         };

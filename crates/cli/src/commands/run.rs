@@ -168,6 +168,12 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     }
 }
 
+/// Tells which run there is none of, and why; how a command ends that lacks it.
+pub(crate) fn missing(job: &Job<'_>, failure: &Failure) -> Exit {
+    tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
+    fail(failure)
+}
+
 /// Whether a run can be emulated, here and now.
 pub(crate) fn can_emulate(
     plan: &Plan,
