@@ -14,7 +14,7 @@ mod loaded {
     use ratewire_units::Rate;
 
     use crate::control::{Control, needed};
-    use crate::group::Group;
+    use crate::group::{Group, remove_left};
     use crate::{Error, Shell};
 
     /// Those that senders speak.
@@ -39,9 +39,10 @@ mod loaded {
             host::check_free(named(name)?).map_err(|e| cannot(name, &e))
         }
 
-        /// Loads those that a run needs.
+        /// Loads those that a run needs; what runs have left that were killed is removed.
         pub(crate) fn load(setup: &Setup, shell: Option<Shell>) -> Result<Laws, Error> {
             Laws::check_apart()?;
+            remove_left();
             let needed = needed(setup, shell).into_iter();
             let of_bpf = needed.filter_map(|control| Some((control, control.live?)));
             let laws = of_bpf.map(|(control, name)| Loaded::load(setup, control, name));

@@ -39,6 +39,23 @@ fn a_run_that_is_killed_leaves_nothing() {
     assert!(until(&|| !has_namespace()), "its namespaces are gone");
 }
 
+/// Also by one that needs no group itself.
+#[cfg(feature = "live")]
+#[test]
+fn the_groups_of_runs_that_were_killed_are_removed_by_the_next() {
+    let Some(lab) = Lab::build("groups") else { return };
+    // No process has so high a number.
+    let left = said(&sh(
+        "group=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-99999999-xcp
+        mkdir $group && echo $group",
+    ));
+    let left = std::path::Path::new(left.trim());
+    assert!(left.is_dir());
+    let text = format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}").replace("6 s", "1 s");
+    lab.run(&text, &["--world", "emulate"]);
+    assert!(!left.exists());
+}
+
 #[test]
 fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     let Some(lab) = Lab::build("refused") else { return };
@@ -60,6 +77,12 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
     let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
     refused(&with("xcp", &lie), &["senders that lie"]);
+    let path = lab.scenario(&with("cubic", TWO_FLOWS));
+    let args = ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
+    let done = ratewire().args(args).env("TMPDIR", "/nowhere").output().expect("it starts");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(5), "{said}");
+    assert!(said.contains("help: make room in /nowhere, or name another folder"), "{said}");
 
     let path = lab.scenario(&with("cubic", TWO_FLOWS));
     let scenario = std::env::temp_dir().join(format!("ratewire-{}.toml", std::process::id()));
