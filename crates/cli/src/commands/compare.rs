@@ -47,6 +47,11 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
+/// What is kept of a run: of one from the first seed the whole, to be drawn.
+type Kept = (Summary, Option<Run>);
+/// What came of a law's runs, in the order of seeds.
+type OfLaw<T> = (String, Vec<T>);
+
 pub(crate) fn compare(args: &Args) -> Exit {
     let scenario = match load(&args.scenario, &args.set) {
         Ok(scenario) => scenario,
@@ -67,8 +72,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
     {
         return fail(&Failure::File { path: out.clone(), reason: e.to_string() });
     }
-    let keep = |job: &Job<'_>, Done { run, .. }: Done| -> (Summary, Option<Run>) {
-        // Of the first seed the whole run is kept, to be drawn.
+    let keep = |job: &Job<'_>, Done { run, .. }: Done| -> Kept {
         let is_first = job.plan.setup.seed == job.scenario.seed;
         (run.summary.clone(), is_first.then_some(run))
     };
@@ -86,7 +90,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
 /// Writes the comparison, and prints it.
 fn tell(
     scenario: &Scenario,
-    laws: Vec<(String, Vec<(Summary, Option<Run>)>)>,
+    laws: Vec<OfLaw<Kept>>,
     has_chance: bool,
     out: Option<&Path>,
     args: &Args,
@@ -167,7 +171,7 @@ fn by_law<'a, 'b, T>(
     laws: &[String],
     jobs: &'b [Job<'a>],
     results: Vec<Result<T, Failure>>,
-) -> (Vec<(String, Vec<T>)>, Vec<(&'b Job<'a>, Failure)>) {
+) -> (Vec<OfLaw<T>>, Vec<(&'b Job<'a>, Failure)>) {
     let seeds = jobs.len() / laws.len();
     let mut whole = Vec::new();
     let mut failures = Vec::new();
