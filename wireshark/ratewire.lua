@@ -3,7 +3,7 @@
 -- this file, those of the other laws in Ratewire's captures.
 --
 --   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y xcp
---   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y ratewire.jetmax
+--   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y 'ratewire.law == "jetmax"'
 --
 -- or copy this file into the personal Lua plugins folder (Help > About Wireshark > Folders).
 -- The drafts assign no IP protocol number; the preference xcp.ip_protocol says which to read, 200

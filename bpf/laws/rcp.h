@@ -48,8 +48,9 @@ struct rw_rcp {
 	__u64 slot_us;
 	__u64 slot_at_ns;
 
-	/* For whoever looks: what came in the slot before. */
+	/* For whoever looks: what came in the slot before, and what waited at its end. */
 	__u64 input_bw;
+	__u64 queue;
 };
 
 #define RW_RCP_FRACTION 8
@@ -95,6 +96,7 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 {
 	__u64 target = rw_mul_shift(port->capacity, port->rule.target, 16);
 
+	port->queue = queue;
 	if (target) {
 		__u64 rtt_us, spare, excess, least;
 		struct rw_share step, slot;

@@ -39,6 +39,7 @@ pub struct RcpPort {
     slot_us: u64,
     slot_at_ns: u64,
     input_bw: u64,
+    queue: u64,
 }
 
 /// RCP or PIQI-RCP at one sender.
@@ -117,6 +118,22 @@ impl RcpPort {
     pub fn target(&self) -> f64 {
         share(self.rule.target)
     }
+    /// What waited at the end of the last slot.
+    pub fn queue(&self) -> Bytes {
+        Bytes::new(self.queue)
+    }
+    /// How long a slot is.
+    pub fn slot(&self) -> Duration {
+        Duration::from_micros(self.slot_us)
+    }
+    /// What moves the rate.
+    pub fn rule(&self) -> Rule {
+        if self.rule.queue == 0 { Rule::Piqi } else { Rule::Rcp }
+    }
+    /// The gains of what is spare, `alpha` or `integral`, and of what waits, `beta`.
+    pub fn gains(&self) -> [f64; 2] {
+        [self.rule.spare, self.rule.queue].map(share)
+    }
     /// Mean RTT.
     pub fn mean_rtt(&self) -> Duration {
         Duration::from_micros(self.rtt >> 8)
@@ -160,7 +177,7 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
-        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw];
+        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue];
         sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
     }
 }
