@@ -48,8 +48,10 @@ struct rw_rcp {
 	__u64 slot_us;
 	__u64 slot_at_ns;
 
-	/* For whoever looks: what came in the slot before. */
+	/* For whoever looks: what came in the slot before; and how many flows at R that is, in 2^-RW_FLOWS, on the mean of a
+	 * moment. */
 	__u64 input_bw;
+	__u64 flows;
 };
 
 #define RW_RCP_FRACTION 8
@@ -96,12 +98,14 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 	__u64 target = rw_mul_shift(port->capacity, port->rule.target, 16);
 
 	if (target) {
-		__u64 rtt_us, spare, excess, least;
+		__u64 rtt_us, spare, excess, least, flows;
 		struct rw_share step, slot;
 
 		rw_rcp_mean_rtt(port);
 		rtt_us = rw_max(port->rtt >> RW_RCP_FRACTION, 1);
 		port->input_bw = rw_min(rw_mul_shift(port->input, 1000000, 0) / port->slot_us, RW_MOST_RATE);
+		flows = rw_mul_shift(port->input_bw, 1 << (RW_FLOWS + RW_RCP_FRACTION), 0) / rw_max(port->rate, 1);
+		port->flows = rw_recent(port->flows, flows, port->slot_us);
 		spare = rw_mul_shift(rw_less(target, port->input_bw), port->rule.spare, 16);
 		excess = rw_mul_shift(rw_less(port->input_bw, target), port->rule.spare, 16);
 		excess += rw_mul_shift(rw_min(rw_mul_shift(queue, 1000000, 0) / rtt_us, RW_MOST_RATE),

@@ -39,6 +39,7 @@ pub struct RcpPort {
     slot_us: u64,
     slot_at_ns: u64,
     input_bw: u64,
+    flows: u64,
 }
 
 /// RCP or PIQI-RCP at one sender.
@@ -113,6 +114,10 @@ impl RcpPort {
     pub fn input(&self) -> Throughput {
         Throughput::new(self.input_bw as f64)
     }
+    /// How many flows at its rate there were lately.
+    pub fn flows(&self) -> f64 {
+        self.flows as f64 / 65536.0
+    }
     /// The share of the capacity that it fills, `gamma`.
     pub fn target(&self) -> f64 {
         share(self.rule.target)
@@ -160,7 +165,7 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
-        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw];
+        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, flows];
         sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
     }
 }

@@ -73,6 +73,9 @@ pub struct Status {
     pub waiting: Bytes,
     /// What arrived in the last control interval.
     pub input: Throughput,
+    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
+    /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
+    pub flows: f64,
     /// Mean RTT of the packets; JetMax knows of none.
     pub mean_rtt: Option<Duration>,
     /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
@@ -344,20 +347,25 @@ impl Pinned {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
         let law = Law::numbered(self.u32(offset_of!(State, law)))?;
         let port = |at: usize| self.u64(offset_of!(State, port) + at);
-        let (input, mean_rtt_us, says) = match law {
+        let (input, flows, mean_rtt_us, says) = match law {
             Law::Xcp => (
                 port(offset_of!(rw_xcp, input_bw)),
+                port(offset_of!(rw_xcp, flows)),
                 Some(port(offset_of!(rw_xcp, avg_rtt_us))),
                 port(offset_of!(rw_xcp, feedback)),
             ),
             Law::Rcp | Law::PiqiRcp => (
                 port(offset_of!(rw_rcp, input_bw)),
+                port(offset_of!(rw_rcp, flows)),
                 Some(port(offset_of!(rw_rcp, rtt)) >> 8),
                 port(offset_of!(rw_rcp, rate)) >> 8,
             ),
-            Law::Jetmax => {
-                (port(offset_of!(rw_jetmax, input_bw)), None, port(offset_of!(rw_jetmax, fair)))
-            }
+            Law::Jetmax => (
+                port(offset_of!(rw_jetmax, input_bw)),
+                port(offset_of!(rw_jetmax, flows)),
+                None,
+                port(offset_of!(rw_jetmax, fair)),
+            ),
             Law::Noq => return None,
         };
         Some(Status {
@@ -371,6 +379,8 @@ impl Pinned {
             missed: self.u64(offset_of!(State, missed)),
             waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
             input: Throughput::new(input as f64),
+            // `RW_FLOWS` of `bpf/laws/arithmetic.h`.
+            flows: flows as f64 / f64::from(1 << 16),
             mean_rtt: mean_rtt_us.map(Duration::from_micros),
             says: Throughput::new(says.cast_signed() as f64),
         })
