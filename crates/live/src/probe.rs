@@ -10,12 +10,15 @@ use libbpf_rs::skel::Skel;
 use libbpf_rs::{OpenObject, Program, ProgramInput, ProgramMut};
 use ratewire_units::Rate;
 
-use crate::router::{Capacity, Queue, Spec, prepare};
+use crate::router::{Capacity, Queue, Spec, Status, prepare, read};
 use crate::skeletons::router::RouterSkel;
 use crate::{Error, Law, host};
 
 /// Room in which a probe's program is kept.
 pub type Room = MaybeUninit<OpenObject>;
+
+/// Bytes of `struct __sk_buff`.
+const CONTEXT: usize = 192;
 
 /// A loaded router.
 pub struct Probe<'a> {
@@ -45,8 +48,11 @@ impl<'a> Probe<'a> {
     /// When the kernel does not take the frame.
     pub fn pass(&self, frame: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; frame.len() + 64];
+        // Without a context, however empty, the kernel has the frame take no room on a link.
+        let mut context = [0; CONTEXT];
         let length = {
             let input = ProgramInput {
+                context_in: Some(&mut context),
                 data_in: Some(frame),
                 data_out: Some(&mut out),
                 ..Default::default()
@@ -60,6 +66,11 @@ impl<'a> Probe<'a> {
         };
         out.truncate(length);
         Ok(out)
+    }
+
+    /// What the port is doing; of no interface.
+    pub fn status(&self) -> Option<Status> {
+        read(&self.skeleton.maps.routers)?.status(String::new())
     }
 
     /// How long a frame takes, on the mean of so many.

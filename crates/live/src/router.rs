@@ -324,13 +324,17 @@ fn hook_of(program: BorrowedFd<'_>, ifindex: u32) -> TcHook {
 
 /// The pinned state of a port, if there is one.
 fn state(folder: &Path) -> Option<Pinned> {
-    let map = MapHandle::from_pinned_path(folder.join("state")).ok()?;
+    read(&MapHandle::from_pinned_path(folder.join("state")).ok()?)
+}
+
+/// What is in a port's map.
+pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
     let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
     (bytes.len() == size_of::<State>()).then_some(Pinned(bytes))
 }
 
 /// The bytes of a [`State`].
-struct Pinned(Vec<u8>);
+pub(crate) struct Pinned(Vec<u8>);
 
 impl Pinned {
     fn u64(&self, at: usize) -> u64 {
@@ -343,7 +347,7 @@ impl Pinned {
         value.copy_from_slice(&self.0[at..at + 4]);
         u32::from_ne_bytes(value)
     }
-    fn status(&self, iface: String) -> Option<Status> {
+    pub(crate) fn status(&self, iface: String) -> Option<Status> {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
         let law = Law::numbered(self.u32(offset_of!(State, law)))?;
         let port = |at: usize| self.u64(offset_of!(State, port) + at);
