@@ -96,7 +96,13 @@ impl<'a> Probe<'a> {
 /// When the kernel does not take one.
 pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
     crate::quiet();
-    let spec = host::Spec { law, cgroup: None, desired: Rate::from_mbps(1000), is_forced: false };
+    let spec = host::Spec {
+        law,
+        cgroup: None,
+        iface: None,
+        desired: Rate::from_mbps(1000),
+        is_forced: false,
+    };
     let mut room = Room::uninit();
     let host = host::prepare(&mut room, &spec).map_err(refused)?;
     let mut room = Room::uninit();

@@ -91,7 +91,7 @@ pub struct Status {
 /// When there is no such interface, a port is attached to it already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
-    let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|_| no_interface(&spec.iface))?;
+    let ifindex = index(&spec.iface)?;
     pins::check_reach()?;
     let whose = format!("a law's port at {}", spec.iface);
     if hook(ifindex).query().is_ok() {
@@ -270,6 +270,12 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     }
     pins::prune()?;
     Ok(detached)
+}
+
+/// # Errors
+/// When there is no such interface.
+pub(crate) fn index(iface: &str) -> Result<u32, Error> {
+    if_nametoindex(iface).map_err(|_| no_interface(iface))
 }
 
 fn no_interface(iface: &str) -> Error {

@@ -30,6 +30,9 @@ enum Command {
         /// Only connections of this cgroup: a folder of the cgroup2 file system
         #[arg(long)]
         cgroup: Option<PathBuf>,
+        /// Only connections from the addresses that this interface has now
+        #[arg(long)]
+        iface: Option<String>,
         /// The most that a connection asks routers for; under noq, at which it sends
         #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
@@ -147,11 +150,17 @@ fn named(law: &str) -> Law {
 
 pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
-        Command::Host { law, cgroup, desired, mode } => {
+        Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
             let is_forced = *mode == Mode::Force;
-            let cgroup = cgroup.clone();
-            host::attach(&host::Spec { law, cgroup, desired: *desired, is_forced }).map(|()| {
+            let spec = host::Spec {
+                law,
+                cgroup: cgroup.clone(),
+                iface: iface.clone(),
+                desired: *desired,
+                is_forced,
+            };
+            host::attach(&spec).map(|()| {
                 let (name, control) = (law.name(), law.control());
                 match law {
                     Law::Noq if is_forced => format!("connections from now on send by {control}\n"),

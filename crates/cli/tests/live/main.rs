@@ -4,6 +4,7 @@
 // Real programs take real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod choice;
 mod hostile;
 mod lab;
 mod option;
