@@ -48,10 +48,11 @@ struct rw_rcp {
 	__u64 slot_us;
 	__u64 slot_at_ns;
 
-	/* For whoever looks: what came in the slot before; and how many flows at R that is, in 2^-RW_FLOWS, on the mean of a
-	 * moment. */
+	/* For whoever looks: what came in the slot before; and of a moment the means of that and of R, of which the first is as
+	 * many times the second as there are flows. */
 	__u64 input_bw;
-	__u64 flows;
+	__u64 recent_input;
+	__u64 recent_rate;
 };
 
 #define RW_RCP_FRACTION 8
@@ -98,14 +99,14 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 	__u64 target = rw_mul_shift(port->capacity, port->rule.target, 16);
 
 	if (target) {
-		__u64 rtt_us, spare, excess, least, flows;
+		__u64 rtt_us, spare, excess, least;
 		struct rw_share step, slot;
 
 		rw_rcp_mean_rtt(port);
 		rtt_us = rw_max(port->rtt >> RW_RCP_FRACTION, 1);
 		port->input_bw = rw_min(rw_mul_shift(port->input, 1000000, 0) / port->slot_us, RW_MOST_RATE);
-		flows = rw_mul_shift(port->input_bw, 1 << (RW_FLOWS + RW_RCP_FRACTION), 0) / rw_max(port->rate, 1);
-		port->flows = rw_recent(port->flows, flows, port->slot_us);
+		port->recent_input = rw_recent(port->recent_input, port->input_bw, port->slot_us);
+		port->recent_rate = rw_recent(port->recent_rate, port->rate, port->slot_us);
 		spare = rw_mul_shift(rw_less(target, port->input_bw), port->rule.spare, 16);
 		excess = rw_mul_shift(rw_less(port->input_bw, target), port->rule.spare, 16);
 		excess += rw_mul_shift(rw_min(rw_mul_shift(queue, 1000000, 0) / rtt_us, RW_MOST_RATE),

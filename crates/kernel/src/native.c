@@ -58,7 +58,7 @@ RW_LAYOUT(rw_rcp, offsetof(struct rw_rcp, capacity), offsetof(struct rw_rcp, rul
 	  rate), offsetof(struct rw_rcp, input), offsetof(struct rw_rcp, rtt_bytes), offsetof(struct rw_rcp, sum_rtt),
 	  offsetof(struct rw_rcp, rtt), offsetof(struct rw_rcp, sample), offsetof(struct rw_rcp, slot_us),
 	  offsetof(struct rw_rcp, slot_at_ns), offsetof(struct rw_rcp, input_bw),
-	  offsetof(struct rw_rcp, flows))
+	  offsetof(struct rw_rcp, recent_input), offsetof(struct rw_rcp, recent_rate))
 RW_LAYOUT(rw_rcp_sender, offsetof(struct rw_rcp_sender, allowed), offsetof(struct rw_rcp_sender, desired),
 	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, climbed_us),
 	  offsetof(struct rw_rcp_sender, ramp), offsetof(struct rw_rcp_sender, pad))

@@ -39,7 +39,8 @@ pub struct RcpPort {
     slot_us: u64,
     slot_at_ns: u64,
     input_bw: u64,
-    flows: u64,
+    recent_input: u64,
+    recent_rate: u64,
 }
 
 /// RCP or PIQI-RCP at one sender.
@@ -116,7 +117,7 @@ impl RcpPort {
     }
     /// How many flows at its rate there were lately.
     pub fn flows(&self) -> f64 {
-        self.flows as f64 / 65536.0
+        self.recent_input as f64 / (self.recent_rate.max(1) as f64 / 256.0)
     }
     /// The share of the capacity that it fills, `gamma`.
     pub fn target(&self) -> f64 {
@@ -165,7 +166,7 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
-        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, flows];
+        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, recent_input, recent_rate];
         sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
     }
 }

@@ -357,22 +357,26 @@ impl Pinned {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
         let law = Law::numbered(self.u32(offset_of!(State, law)))?;
         let port = |at: usize| self.u64(offset_of!(State, port) + at);
+        // In 2^-RW_FLOWS of `bpf/laws/arithmetic.h`.
+        let counted = |at: usize| port(at) as f64 / 65536.0;
         let (input, flows, mean_rtt_us, says) = match law {
             Law::Xcp => (
                 port(offset_of!(rw_xcp, input_bw)),
-                port(offset_of!(rw_xcp, flows)),
+                counted(offset_of!(rw_xcp, flows)),
                 Some(port(offset_of!(rw_xcp, avg_rtt_us))),
                 port(offset_of!(rw_xcp, feedback)),
             ),
             Law::Rcp | Law::PiqiRcp => (
                 port(offset_of!(rw_rcp, input_bw)),
-                port(offset_of!(rw_rcp, flows)),
+                // The latter is in 2^-8.
+                port(offset_of!(rw_rcp, recent_input)) as f64
+                    / (port(offset_of!(rw_rcp, recent_rate)).max(1) as f64 / 256.0),
                 Some(port(offset_of!(rw_rcp, rtt)) >> 8),
                 port(offset_of!(rw_rcp, rate)) >> 8,
             ),
             Law::Jetmax => (
                 port(offset_of!(rw_jetmax, input_bw)),
-                port(offset_of!(rw_jetmax, flows)),
+                counted(offset_of!(rw_jetmax, flows)),
                 None,
                 port(offset_of!(rw_jetmax, fair)),
             ),
@@ -389,8 +393,7 @@ impl Pinned {
             missed: self.u64(offset_of!(State, missed)),
             waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
             input: Throughput::new(input as f64),
-            // `RW_FLOWS` of `bpf/laws/arithmetic.h`.
-            flows: flows as f64 / f64::from(1 << 16),
+            flows,
             mean_rtt: mean_rtt_us.map(Duration::from_micros),
             says: Throughput::new(says.cast_signed() as f64),
         })

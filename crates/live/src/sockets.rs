@@ -77,10 +77,11 @@ fn list(family: AddressFamily) -> io::Result<Vec<Connection>> {
         let len = recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty())?;
         for (kind, content) in pieces(&answer[..len], MESSAGE, read_message) {
             match kind {
-                NLMSG_DONE => return Ok(connections),
-                NLMSG_ERROR => {
-                    let code = word(content, 0).unwrap_or_default().cast_signed();
-                    return Err(io::Error::from_raw_os_error(-code));
+                NLMSG_DONE | NLMSG_ERROR => {
+                    return match word(content, 0).unwrap_or_default().cast_signed() {
+                        0 => Ok(connections),
+                        code => Err(io::Error::from_raw_os_error(-code)),
+                    };
                 }
                 _ => connections.extend(connection(content)),
             }
@@ -166,4 +167,66 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 }
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An answer about a connection over IPv4.
+    fn answer(control: &[u8], pace: u64) -> Vec<u8> {
+        let mut message = vec![0; SOCKET];
+        message[0] = nix::libc::AF_INET as u8;
+        message[4..8].copy_from_slice(&[0, 80, 0x14, 0x51]);
+        message[8..12].copy_from_slice(&[10, 0, 0, 1]);
+        message[24..28].copy_from_slice(&[10, 0, 0, 2]);
+        let mut info = vec![0; 112];
+        // Segment size; in flight, selectively acknowledged, lost, sent again; RTT; window.
+        for (at, value) in
+            [(16, 1000_u32), (24, 10), (28, 3), (32, 2), (36, 1), (68, 20_000), (80, 12)]
+        {
+            info[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        }
+        info[104..].copy_from_slice(&pace.to_ne_bytes());
+        for (kind, content) in [(INET_DIAG_CONG, control), (INET_DIAG_INFO, &info)] {
+            message.extend(((ATTRIBUTE + content.len()) as u16).to_ne_bytes());
+            message.extend(kind.to_ne_bytes());
+            message.extend(content);
+            message.resize(message.len().next_multiple_of(4), 0);
+        }
+        message
+    }
+
+    #[test]
+    fn what_is_ours_is_read_and_all_else_is_not() {
+        let told = connection(&answer(b"rw_piqi\0", 1_000_000)).expect("it is ours");
+        assert_eq!(told.law, Law::PiqiRcp);
+        assert_eq!(told.local.to_string(), "10.0.0.1:80");
+        assert_eq!(told.remote.to_string(), "10.0.0.2:5201");
+        assert_eq!(told.rate, Some(Throughput::new(1e6)));
+        assert_eq!((told.window, told.outstanding), (Bytes::new(12_000), Bytes::new(6000)));
+        assert_eq!(told.rtt, Some(Duration::from_millis(20)));
+        let told = connection(&answer(b"rw_xcp\0", u64::MAX)).expect("it is ours");
+        assert_eq!((told.law, told.rate), (Law::Xcp, None));
+        assert!(connection(&answer(b"cubic\0", 1)).is_none());
+    }
+
+    proptest! {
+        /// However an answer is cut or garbled, reading it ends.
+        #[test]
+        fn no_answer_is_read_past_its_end(
+            cut in 0_usize..220,
+            at in 0_usize..220,
+            garbage: [u8; 4],
+        ) {
+            let mut message = answer(b"rw_xcp\0", 1);
+            let at = at.min(message.len() - 4);
+            message[at..at + 4].copy_from_slice(&garbage);
+            message.truncate(cut);
+            let _ = connection(&message);
+            prop_assert!(pieces(&message, MESSAGE, read_message).count() <= message.len());
+        }
+    }
 }

@@ -160,15 +160,19 @@ pub(crate) fn live(args: &Args) -> Exit {
                 desired: *desired,
                 is_forced,
             };
+            let who = iface.as_ref().map_or_else(
+                || "connections".to_string(),
+                |iface| format!("connections from the addresses of {iface}"),
+            );
             host::attach(&spec).map(|()| {
                 let (name, control) = (law.name(), law.control());
                 match law {
-                    Law::Noq if is_forced => format!("connections from now on send by {control}\n"),
+                    Law::Noq if is_forced => format!("{who} from now on send by {control}\n"),
                     Law::Noq => format!(
-                        "connections from now on send by {control} where their own interface is paused\n"
+                        "{who} from now on send by {control} where their own interface is paused\n"
                     ),
                     _ => format!(
-                        "connections from now on offer {name}; those whose other end does too send by {control}\n"
+                        "{who} from now on offer {name}; those whose other end does too send by {control}\n"
                     ),
                 }
             })

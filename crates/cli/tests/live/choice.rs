@@ -54,6 +54,27 @@ fn the_law_may_be_the_systems_default() {
     assert!(rate(&plain) > Some(0.7 * LINK), "{plain}");
 }
 
+/// The sender without a window is for root alone.
+#[test]
+fn programs_without_rights_may_choose_a_law() {
+    let Some(lab) = Lab::build("rights") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    for (law, is_allowed) in [("xcp", true), ("noq", false)] {
+        lab.live(&["host", "--law", law, "--cgroup", cgroup]);
+        let mut server = lab.start("d", false, "iperf3 -s -1 -p 5201");
+        sleep(Duration::from_millis(500));
+        let nobody = "setpriv --reuid 65534 --clear-groups";
+        let client =
+            lab.start("s", false, &format!("{nobody} iperf3 -J -c 10.7.2.2 -t 1 -C rw_{law}"));
+        let done = client.wait_with_output().expect("iperf3 ends");
+        let _ = server.kill();
+        let _ = server.wait();
+        lab.live(&["detach"]);
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert_eq!(done.status.success(), is_allowed, "{law}: {said}");
+    }
+}
+
 /// Only from the addresses of one interface, whichever end opens the connection, over IPv4 and IPv6; others are as they were.
 #[test]
 fn a_host_may_take_part_at_one_interface() {

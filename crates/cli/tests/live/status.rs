@@ -44,15 +44,13 @@ fn flows_are_counted_and_connections_listed() {
         lab.attach(law);
         let programs = three_flows(&lab);
         sleep(Duration::from_secs(3));
-        // Of some moments: JetMax counts those of 50 ms.
-        let flows: Vec<f64> = (0..10)
-            .map(|_| {
-                sleep(Duration::from_millis(100));
-                status(&lab, "r")["routers"][0]["flows"].as_f64().expect("a number")
-            })
-            .collect();
-        let mean = flows.iter().sum::<f64>() / 10.0;
-        assert!((2.0..4.0).contains(&mean), "{law}: {flows:?}");
+        // The one in the middle: what else this machine does may keep senders waiting for a moment.
+        let mut flows = [(); 11].map(|()| {
+            sleep(Duration::from_millis(100));
+            status(&lab, "r")["routers"][0]["flows"].as_f64().expect("a number")
+        });
+        flows.sort_by(f64::total_cmp);
+        assert!((2.0..4.0).contains(&flows[5]), "{law}: {flows:?}");
         let said = status(&lab, "s");
         let table = lab.at("s", RATEWIRE).args(["live", "status"]).output().expect("it starts");
         let prometheus = lab
