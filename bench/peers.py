@@ -30,7 +30,18 @@ WORKLOADS = {
     "T1000 with XCP: packets take turns": ("xcp", None, 1000, 10000, 50, 62500, 1, 5),
     "T1000 with NoQ: 1,000 paused ports": ("noq", None, 1000, 10000, 50, 62500, 1, 5, "paused"),
     "1,000 groups, 10,000 clients, 50 nodes": ("overlay", None, 10000, 100, 20, 50, 0, 5),
+    "An ensemble of 256 members": ("xcp", None, 256, 100, 80, 1000, 0, 60, "ensemble"),
     "B, recording a thousand samples": ("xcp-window", None, 10, 100, 80, 1000, 0, 60, "record"),
+}
+
+# What is large, and the plain dumbbells it is measured by: B under the same law, and one with as many flows.
+SCALE = {
+    "An ensemble of 256 members": ["B, paced (the default law)"],
+    "1,000 groups, 10,000 clients, 50 nodes": ["B with NewReno"],
+    "T1000 with NoQ: 1,000 paused ports": [
+        "B, paced (the default law)",
+        "T1000 with XCP: packets take turns",
+    ],
 }
 
 
@@ -61,12 +72,14 @@ def main():
     args = parser.parse_args()
     ns2 = shutil.which("ns2") or shutil.which("ns")
     print(f"{'workload':38} {'ratewire':>12} {'MiB':>6} {'ns-2':>12} {'MiB':>6} {'ratio':>6}")
+    speeds = {}
     for name, (law, peer, flows, rate, rtt, queue, stagger, seconds, *more) in WORKLOADS.items():
         if args.only not in name:
             continue
         numbers = [flows, rate, rtt, queue]
         ours = [args.program, law, *map(str, [*numbers, stagger, seconds]), *more]
         speed, memory = median(ours, args.runs)
+        speeds[name] = speed
         row = f"{name:38} {speed:10,.0f}/s {memory:6.0f}"
         if ns2 and peer:
             script = [str(HERE / "ns2/dumbbell.tcl"), peer]
@@ -75,6 +88,10 @@ def main():
             row += f" {their_speed:10,.0f}/s {their_memory:6.0f} {speed / their_speed:6.1f}"
         print(row, flush=True)
     print("packets: data packets delivered, per CPU second; MiB: peak resident memory")
+    for name, plain in SCALE.items():
+        for other in plain:
+            if name in speeds and other in speeds:
+                print(f"{name}: {speeds[name] / speeds[other]:.2f} of {other}")
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ function xcp.dissector(tvb, pinfo, root)
   local protocol = tvb(at.protocol, 1):uint()
   dissect_rest(protocol, tvb, pinfo, root)
   -- Who follows writes a summary of its own.
-  if protocol == TCP then pinfo.cols.info:prepend("xcp, " .. summary .. "; ") end
+  if protocol == TCP and tvb:len() > HEADER_LEN then pinfo.cols.info:prepend("xcp, " .. summary .. "; ") end
   return tvb:len()
 end
 

@@ -40,7 +40,8 @@ Exit codes:
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)
-  5  the kernel does not do what live or the emulated world asks of it, or not under every law
+  5  the kernel does not do what live or the emulated world asks of it,
+     or not under every law
   6  an emulated run was too late to be relied on
 A shell's own code is the command's.";
 
@@ -145,6 +146,13 @@ pub(crate) enum Exit {
     Unable = 5,
     /// A run in real time was not true to time.
     Late = 6,
+}
+
+impl Exit {
+    /// How the whole ends: as the part with the least code of those that are not done.
+    pub(crate) fn of(parts: impl IntoIterator<Item = Exit>) -> Exit {
+        parts.into_iter().filter(|exit| *exit != Exit::Done).min().unwrap_or(Exit::Done)
+    }
 }
 
 impl From<Exit> for ExitCode {

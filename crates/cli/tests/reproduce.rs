@@ -119,16 +119,19 @@ fn a_single_figure_is_run() {
 
 #[test]
 fn a_figure_within_others_is_told_with_them() {
-    let paper = PAPER.replace("Figure 1", "Figures 12 to 14");
-    let folder = folder("within", SCENARIO, &paper);
-    for name in ["figure-13", "13"] {
-        let done = ratewire(&folder, &["reproduce", &format!("first/{name}")]);
-        assert_eq!(done.status.code(), Some(2));
-        let says = format!("{name} of first is run as a part of figures-12-to-14");
-        assert!(err(&done).contains(&says), "{}", err(&done));
+    let cases =
+        [("Figures 12 to 14", "figures-12-to-14", "15"), ("Figures 11, 13", "figures-11-13", "12")];
+    for (id, handle, other) in cases {
+        let folder = folder("within", SCENARIO, &PAPER.replace("Figure 1", id));
+        for name in ["figure-13", "13"] {
+            let done = ratewire(&folder, &["reproduce", &format!("first/{name}")]);
+            assert_eq!(done.status.code(), Some(2));
+            let says = format!("{name} of first is run as a part of {handle}");
+            assert!(err(&done).contains(&says), "{}", err(&done));
+        }
+        let done = ratewire(&folder, &["reproduce", &format!("first/figure-{other}")]);
+        assert!(err(&done).contains("no figure of first is called"), "{}", err(&done));
     }
-    let done = ratewire(&folder, &["reproduce", "first/figure-15"]);
-    assert!(err(&done).contains("no figure of first is called"), "{}", err(&done));
 }
 
 #[test]

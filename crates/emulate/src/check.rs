@@ -3,10 +3,11 @@
 use std::io::ErrorKind;
 
 use ratewire_sim::setup::Setup;
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{of_flow, of_flows};
 use crate::laws::Laws;
-use crate::{Error, arriving, sys};
+use crate::{Error, arriving};
 
 /// Flows that one run can have.
 pub(crate) const MOST_FLOWS: usize = 4000;
@@ -37,7 +38,8 @@ pub fn check_kernel(setup: &Setup) -> Result<(), Error> {
 
 /// Whether the kernel has a congestion control of its own. That the caller may not use it is told elsewhere.
 fn has(control: &str) -> Result<(), Error> {
-    match sys::try_control(control) {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
+    match socket.and_then(|socket| socket.set_tcp_congestion(control.as_bytes())) {
         Err(e) if e.kind() == ErrorKind::NotFound => Err(Error::new(
             format!("this kernel has no congestion control {control}"),
             format!("modprobe tcp_{control}, if it is built as a module; else take another law"),

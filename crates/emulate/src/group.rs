@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ratewire_live::host::{EMULATION as PREFIX, own_cgroup};
 
 use crate::Error;
-use crate::sys::is_alive;
+use crate::leftovers::sweep;
 
 /// A control group of this process.
 #[derive(Debug)]
@@ -23,14 +23,15 @@ pub(crate) struct Group {
 impl Group {
     /// Makes a group below `root`, where the cgroup2 file system is mounted.
     pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
-        let cannot = |e: io::Error| {
-            let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";
-            Error::new("cannot make a control group", help).because(e)
-        };
-        sweep(root);
-        let home = own_cgroup().map_err(|e| cannot(io::Error::other(e.to_string())))?;
+        let cannot = |help: &'static str| Error::new("cannot make a control group", help);
+        sweep(root, PREFIX, fs::remove_dir);
+        // Which says itself what to do.
+        let home = own_cgroup().map_err(|e| cannot("").because(e))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(cannot)?;
+        fs::create_dir_all(&folder).map_err(|e| {
+            let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";
+            cannot(help).because(e)
+        })?;
         Ok(Group { folder, home })
     }
 
@@ -65,20 +66,4 @@ impl Drop for Group {
 
 fn move_to(group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), std::process::id().to_string())
-}
-
-/// Removes the groups of emulations that were killed; those of others, and of ones that run, stay.
-fn sweep(root: &Path) {
-    let Ok(folders) = fs::read_dir(root) else { return };
-    for folder in folders.flatten() {
-        let name = folder.file_name();
-        let process = name.to_string_lossy().strip_prefix(PREFIX).and_then(|rest| {
-            let (process, _) = rest.split_once('-')?;
-            process.parse::<u32>().ok()
-        });
-        if process.is_some_and(|process| !is_alive(process)) {
-            // A group in which something lives cannot be removed.
-            let _ = fs::remove_dir(folder.path());
-        }
-    }
 }

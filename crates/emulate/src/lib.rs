@@ -31,6 +31,7 @@ pub mod fuzzing;
 mod group;
 mod host;
 mod laws;
+mod leftovers;
 mod names;
 mod options;
 mod packet;

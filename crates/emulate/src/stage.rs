@@ -320,23 +320,24 @@ fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], at: Shell) -> Result<P
 
 /// What else uses the network, and how to be without it.
 fn company(setup: &Setup, shell: Shell) -> String {
-    let of_flows = setup.flows.len();
+    if shell.is_alone {
+        return "Nothing of the scenario runs beside it.\n".to_string();
+    }
     let others = setup.programs.iter().filter(|program| program.flow.is_none()).count();
-    let counted = |n: usize, what: &str| match n {
+    let counted = |(n, what): (usize, &str)| match n {
         0 => None,
         1 => Some(format!("1 {what}")),
         n => Some(format!("{n} {what}s")),
     };
-    let all: Vec<String> =
-        [counted(of_flows, "flow"), counted(others, "program")].into_iter().flatten().collect();
-    match all.is_empty() {
-        _ if shell.is_alone => "Nothing of the scenario runs beside it.\n".to_string(),
-        true => String::new(),
-        false => format!(
-            "The scenario's {} run beside it, each at its time; `ratewire shell --alone` is without them.\n",
-            all.join(" and ")
-        ),
+    let all = [(setup.flows.len(), "flow"), (others, "program")].into_iter().filter_map(counted);
+    let all: Vec<String> = all.collect();
+    if all.is_empty() {
+        return String::new();
     }
+    let all = all.join(" and ");
+    format!(
+        "Beside it, each at its time: {all} of the scenario. `ratewire shell --alone` is without.\n"
+    )
 }
 
 /// When a run ends at the latest: one that has a shell goes on until that is left.

@@ -3,9 +3,6 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
-
-use socket2::{Domain, Protocol, Socket, Type};
 
 /// `struct ifreq` of `linux/if.h`, as far as it is used.
 #[repr(C)]
@@ -58,17 +55,6 @@ pub(crate) fn be_ordinary() {
     let none = libc::sched_param { sched_priority: 0 };
     // SAFETY: the parameters live as long as the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
-}
-
-/// Whether there is a process of this number.
-pub(crate) fn is_alive(process: u32) -> bool {
-    Path::new("/proc").join(process.to_string()).exists()
-}
-
-/// Has a socket send under a congestion control, and closes it.
-pub(crate) fn try_control(name: &str) -> io::Result<()> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_tcp_congestion(name.as_bytes())
 }
 
 /// `struct tcp_info` of `linux/tcp.h`, up to what is used.

@@ -118,17 +118,17 @@ pub fn check_free(law: Law) -> Result<(), Error> {
     if loaded.unwrap_or_default().split_whitespace().all(|loaded| loaded != name) {
         return Ok(());
     }
-    let taken = |remedy| Error::new(format!("the congestion control {name} is taken"), remedy);
-    Err(match emulating(law) {
-        _ if is_pinned(law) => {
-            taken("`ratewire live detach --hosts`, or wait until it is no longer needed")
-                .because(format!("`ratewire live host --law {}` has it", law.name()))
-        }
-        Some(process) => taken("wait for its end; only one at a time can have it on a machine")
-            .because(format!("an emulated run has it, process {process}")),
-        None => taken("`bpftool struct_ops` and `bpftool link` show whose it is")
-            .because("a program has it"),
-    })
+    let (holder, remedy) = if is_pinned(law) {
+        let holder = format!("`ratewire live host --law {}`", law.name());
+        (holder, "`ratewire live detach --hosts`, or wait until it is no longer needed")
+    } else if let Some(process) = emulating(law) {
+        let holder = format!("the emulated run of process {process}");
+        (holder, "wait for its end; only one at a time can have it on a machine")
+    } else {
+        ("a program".to_string(), "`bpftool struct_ops` and `bpftool link` show whose it is")
+    };
+    let what = format!("the congestion control {name} is taken");
+    Err(Error::new(what, remedy).because(format!("{holder} has it")))
 }
 
 /// Checks that no host's law is attached to the connections of this process, which would send under it whatever they
@@ -180,7 +180,7 @@ fn emulating(law: Law) -> Option<u32> {
     of_law.into_iter().find(|process| *process != std::process::id() && is_alive(*process))
 }
 
-fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
+pub(crate) fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
     move |e| {
         let what = format!("the kernel refuses {}", law.control());
         Error::new(what, "`ratewire doctor` says what is missing").because(e)

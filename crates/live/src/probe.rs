@@ -1,9 +1,8 @@
 //! The router's program run on packets without attaching it: for tests, and to measure what it costs.
 
 use std::mem::MaybeUninit;
-use std::time::Duration;
-
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::skel::Skel;
@@ -104,7 +103,7 @@ pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
         is_forced: false,
     };
     let mut room = Room::uninit();
-    let host = host::prepare(&mut room, &spec).map_err(refused)?;
+    let host = host::prepare(&mut room, &spec).map_err(host::refused(law))?;
     let mut room = Room::uninit();
     let router = match Law::OF_ROUTERS.contains(&law) {
         true => Some(Probe::new(&mut room, law, Rate::from_mbps(1000))?),

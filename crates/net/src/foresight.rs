@@ -4,6 +4,7 @@
 //! hop for longer than it is worked on. But what comes next is known: these are called in turn as an event
 //! comes nearer, for where one thing lies is written in the one before.
 
+use std::ops::Range;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
@@ -20,14 +21,21 @@ const BEHIND: usize = 4;
 const LONG: usize = 64;
 /// Bytes of a cache line.
 const LINE: usize = 64;
+/// What a packet needs of an outlet or a buffer comes first in it.
+const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
 /// Where a packet is about to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// To another link.
     Link(LinkId),
-    /// To a flow's end, and whether with data.
-    Flow(u32, bool),
+    /// To an end of a flow: its receiver with data, else its sender.
+    Flow {
+        /// The flow, in the caller's numbering.
+        flow: u32,
+        /// It brings data.
+        is_data: bool,
+    },
 }
 
 impl Network {
@@ -46,6 +54,7 @@ impl Network {
         for label in link.row.iter().take(2) {
             prefetch_index(from_ref(label), 0);
         }
+        self.foresee_switches(id, link);
     }
 
     /// It comes nearer still: what the packet carries, and where it goes.
@@ -61,7 +70,9 @@ impl Network {
     pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
         let head = self.head(id)?;
         Some(match self.routes[head.hop as usize] {
-            END => Ahead::Flow(head.flow, self.packets.carries_data(head.content)),
+            END => {
+                Ahead::Flow { flow: head.flow, is_data: self.packets.carries_data(head.content) }
+            }
             next => Ahead::Link(LinkId(next)),
         })
     }
@@ -76,13 +87,21 @@ impl Network {
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        let (front, back) = link.row.as_slices();
-        let end = if back.is_empty() { front } else { back };
-        prefetch_index(end, end.len());
+        link.foresee_end();
         if link.port != NO_PORT {
-            let port = (&raw const self.ports[link.port as usize]).addr();
-            for offset in (0..size_of::<AnyPort>()).step_by(LINE) {
-                prefetch_address(port + offset);
+            prefetch_bytes(&self.ports[link.port as usize], 0..size_of::<AnyPort>());
+        }
+        self.foresee_switches(id, link);
+    }
+
+    /// Of a link that starts at a switch: its end there, and the buffer that pauses it.
+    #[inline]
+    fn foresee_switches(&self, id: LinkId, link: &Link) {
+        if let Some(outlet) = link.outlet() {
+            prefetch_bytes(outlet, FIRST_LINES);
+            link.foresee_room();
+            if let Some(buffer) = self.buffer(id) {
+                prefetch_bytes(buffer, FIRST_LINES);
             }
         }
     }
@@ -128,19 +147,38 @@ impl Network {
     }
 }
 
-/// Fetches the cache line at an address, which may be nobody's: nothing is read.
+/// Fetches the cache lines in which these bytes of a value lie.
 #[inline]
-fn prefetch_address(address: usize) {
+pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
+    let start = (&raw const *value).addr();
+    let first = (start + bytes.start) / LINE * LINE;
     let nothing: &[u8] = &[];
-    prefetch_index(nothing, address.wrapping_sub(nothing.as_ptr().addr()));
+    for address in (first..start + bytes.end).step_by(LINE) {
+        // Nothing is read: what an index into no bytes leads to may be any address.
+        prefetch_index(nothing, address.wrapping_sub(nothing.as_ptr().addr()));
+    }
 }
 
 impl Link {
-    /// The cache lines that every packet touches.
+    /// The cache lines that every packet touches, the third where a port stands or it has to wait.
     #[inline]
     fn foresee(&self) {
         prefetch_index(from_ref(&self.busy_until), 0);
         prefetch_index(from_ref(&self.next_event), 0);
         prefetch_index(from_ref(&self.port_timer), 0);
+    }
+
+    /// The place of the next packet in the row.
+    #[inline]
+    fn foresee_end(&self) {
+        let (front, back) = self.row.as_slices();
+        let end = if back.is_empty() { front } else { back };
+        prefetch_index(end, end.len());
+    }
+
+    /// The line that a packet touches that may have to wait.
+    #[inline]
+    fn foresee_room(&self) {
+        prefetch_index(from_ref(&self.limit_bytes), 0);
     }
 }

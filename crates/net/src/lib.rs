@@ -23,7 +23,7 @@ pub mod spec;
 mod trail;
 
 pub use fabric::{CapturedFrame, Deadlock};
-pub use foresight::Ahead;
+pub use foresight::{Ahead, prefetch_bytes};
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Beyond, Body, Content, Ecn, Label};

@@ -71,14 +71,14 @@ pub(crate) struct Link {
     /// What waits, summed over picoseconds, for exact means.
     area_packets: u128,
     area_bytes: u128,
-    /// Up to when the areas are summed.
-    area_until: Time,
+    /// The switch it starts at.
+    outlet: Option<Box<Outlet>>,
     /// Packets that wait for it in its switch.
     pub(crate) held: u32,
     limit_packets: u32,
-    limit_bytes: u64,
-    /// The switch it starts at.
-    outlet: Option<Box<Outlet>>,
+    pub(crate) limit_bytes: u64,
+    /// Up to when the areas are summed.
+    area_until: Time,
     pub(crate) tally: Tally,
 }
 

@@ -39,11 +39,12 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
             let _ =
                 writeln!(text, "   its switch sends it on in {}", setup.flows[flow as usize].name);
         }
-        tell_hop(&mut text, setup, law, hop, followed.size, bound == Some(i));
+        let size = Some(followed.size);
+        tell_hop(&mut text, setup, law, hop, size, bound == Some(i));
     }
     for hop in followed.trail.back.iter().filter(|hop| hop.changed_it()) {
         text += "   the acknowledgement was changed on its way back:\n";
-        tell_hop(&mut text, setup, law, hop, followed.size, false);
+        tell_hop(&mut text, setup, law, hop, None, false);
     }
     match &followed.fate {
         Fate::Acknowledged(time, header) => {
@@ -106,7 +107,8 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
             // The port only reports; the sender holds what all have reported against each other.
             Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),
             Some(reason) => {
-                return (link(setup, hop).into(), of_packet(reason, law, hop, followed.size));
+                let size = Some(followed.size);
+                return (link(setup, hop).into(), of_packet(reason, law, hop, size));
             }
             None => format!("{}, which marked the packet", link(setup, hop)),
         },
@@ -121,10 +123,10 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
     (by, own.clone())
 }
 
-/// What a port says, with what its equation names of the packet, as it left.
-fn of_packet(reason: &Reason, law: &AnyLaw, hop: &Hop, size: Bytes) -> Reason {
-    let size = Figure::bytes("size", size.as_f64());
-    reason.clone().with(law.fields(&hop.left_with).into_iter().chain([size]))
+/// What a port says, with what its equation names of the packet, as it left. An acknowledgement's size is not known.
+fn of_packet(reason: &Reason, law: &AnyLaw, hop: &Hop, size: Option<Bytes>) -> Reason {
+    let size = size.map(|size| Figure::bytes("size", size.as_f64()));
+    reason.clone().with(law.fields(&hop.left_with).into_iter().chain(size))
 }
 
 /// Who is held back by queues sends as they let it: the link in whose queue its packet was held.
@@ -170,7 +172,14 @@ fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
     Some((last.left.is_none(), link(setup, last)))
 }
 
-fn tell_hop(text: &mut String, setup: &Setup, law: &AnyLaw, hop: &Hop, size: Bytes, binds: bool) {
+fn tell_hop(
+    text: &mut String,
+    setup: &Setup,
+    law: &AnyLaw,
+    hop: &Hop,
+    size: Option<Bytes>,
+    binds: bool,
+) {
     let name = link(setup, hop);
     let waited = hop.waited();
     let packets = if hop.queue.packets == 1 { "packet" } else { "packets" };

@@ -3,12 +3,9 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use ratewire_laws::AnyLaw;
-use ratewire_net::spec::NodeId;
 use ratewire_sim::Wheel;
 use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::record::NoRecorder;
-use ratewire_sim::setup::{Edge, Ensembles, FlowSpec, JunctionSpec, Keys, RoutingSpec, Setup};
-use ratewire_transport::{App, Writer};
 use ratewire_units::{Duration, Rate, Time};
 
 fn main() {
@@ -57,56 +54,13 @@ fn dumbbell(bencher: Bencher, law: &str) {
     sample_size = 1
 )]
 fn ensemble(bencher: Bencher, (law, members, outbound): (&str, u32, bool)) {
-    let setup = ensemble_setup(law, members, outbound);
-    let run = || ratewire_sim::run(&setup, &mut NoRecorder).expect("an ensemble runs");
-    // A packet is delivered at the switch, and again at the other end.
-    let packets = run().data_packets_delivered / 2;
-    bencher.counter(ItemsCount::new(packets)).bench_local(run);
-}
-
-fn ensemble_setup(law: &str, members: u32, outbound: bool) -> Setup {
     let law = AnyLaw::new(law, &[]).expect("a registered law");
     let rate = Rate::from_mbps(100);
     let mut dumbbell = Dumbbell::new(law, members, rate, Duration::from_millis(80), 1000);
     dumbbell.duration = Duration::from_secs(20);
-    let mut setup = dumbbell.setup();
-    let whole = setup.flows[0].clone();
-    let (switch, peer) = (NodeId(1), whole.from);
-    let mut edge = |near: NodeId, far: NodeId| {
-        let (from, to) = if outbound { (far, near) } else { (near, far) };
-        let silent = App { writer: Writer::Constant { rate: Rate::ZERO }, ..App::unlimited() };
-        let app = if from == switch { silent } else { App::unlimited() };
-        setup.flows.push(FlowSpec {
-            name: format!("{}-{}", from.0, to.0),
-            from,
-            to,
-            app,
-            ..whole.clone()
-        });
-        let id = Some(setup.flows.len() as u32 - 1 - members);
-        if outbound {
-            Edge { inbound: None, outbound: id }
-        } else {
-            Edge { inbound: id, outbound: None }
-        }
-    };
-    let peer = edge(peer, switch);
-    // Nodes are the two routers, then source and destination of each pair.
-    let members_edges = (0..members).map(|i| edge(switch, NodeId(3 + 2 * i))).collect();
-    setup.flows.drain(..members as usize);
-    setup.ensembles = Ensembles {
-        junctions: vec![JunctionSpec {
-            name: "bench".into(),
-            node: switch,
-            peer,
-            members: members_edges,
-            routing: RoutingSpec::RoundRobin,
-            flow_control: None,
-            shuffle: 0.1,
-            idle_expiry: Duration::from_secs(60),
-            keys: Keys::Uniform(1),
-        }],
-        ..Ensembles::default()
-    };
-    setup
+    let setup = dumbbell.through_a_switch(outbound);
+    let run = || ratewire_sim::run(&setup, &mut NoRecorder).expect("an ensemble runs");
+    // A packet is delivered at the switch, and again at the other end.
+    let packets = run().data_packets_delivered / 2;
+    bencher.counter(ItemsCount::new(packets)).bench_local(run);
 }

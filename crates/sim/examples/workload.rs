@@ -1,6 +1,6 @@
 //! One workload of `make bench`, to be timed from outside:
-//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused]`. With `overlay` for a
-//! law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno.
+//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused|ensemble]`. With
+//! `overlay` for a law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno.
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
@@ -31,10 +31,10 @@ fn run(args: &[String]) -> Result<String, String> {
         return Err("usage: workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S".into());
     };
     let has = |word: &str| numbers.iter().any(|a| a == word);
-    let (record, paused) = (has("record"), has("paused"));
+    let (record, paused, ensemble) = (has("record"), has("paused"), has("ensemble"));
     let numbers: Vec<u64> = numbers
         .iter()
-        .filter(|a| !["record", "paused"].contains(&a.as_str()))
+        .filter(|a| !["record", "paused", "ensemble"].contains(&a.as_str()))
         .map(|a| a.parse().map_err(|_| format!("{a:?} is not a whole number")))
         .collect::<Result<_, _>>()?;
     let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
@@ -52,7 +52,10 @@ fn run(args: &[String]) -> Result<String, String> {
     }
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);
-    let mut setup = dumbbell.setup();
+    let mut setup = match ensemble {
+        true => dumbbell.through_a_switch(false),
+        false => dumbbell.setup(),
+    };
     if is_overlay {
         let law = dumbbell.law.clone();
         setup = ratewire_sim::overlay::workload(law, flows as u32, rate, rtt, queue as u32);
@@ -63,10 +66,9 @@ fn run(args: &[String]) -> Result<String, String> {
     }
     let outcome = ratewire_sim::run(&setup, &mut NoRecorder).map_err(|e| e.to_string())?;
     let utilisation = outcome.links[0].busy.secs() / dumbbell.duration.secs();
-    Ok(format!(
-        "packets {} events {} utilisation {utilisation:.4}",
-        outcome.data_packets_delivered, outcome.events
-    ))
+    // Through an ensemble a packet is delivered at the switch, and again at the other end.
+    let packets = outcome.data_packets_delivered / if ensemble { 2 } else { 1 };
+    Ok(format!("packets {packets} events {} utilisation {utilisation:.4}", outcome.events))
 }
 
 /// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged.

@@ -6,10 +6,10 @@ use ratewire_net::spec::{
     Arrangement, Discipline, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
     NodeSpec, PauseSpec, Quanta, Service, Sockets,
 };
-use ratewire_transport::{App, TransportConfig};
+use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::setup::{Ensembles, FlowSpec, Follow, Setup};
+use crate::setup::{Edge, Ensembles, FlowSpec, Follow, JunctionSpec, Keys, RoutingSpec, Setup};
 
 /// A dumbbell with one unlimited flow a pair. Nodes: routers 0 and 1, then source and destination
 /// of each pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from
@@ -122,6 +122,42 @@ impl Dumbbell {
 }
 
 impl Dumbbell {
+    /// The same, with a switch of an ensemble at the second router: from the first source to the switch, and
+    /// from there to all destinations, or back.
+    pub fn through_a_switch(&self, outbound: bool) -> Setup {
+        let mut setup = self.setup();
+        let whole = setup.flows[0].clone();
+        setup.flows.clear();
+        let (switch, peer) = (NodeId(1), whole.from);
+        let mut edge = |near: NodeId, far: NodeId| {
+            let (from, to) = if outbound { (far, near) } else { (near, far) };
+            let silent = App { writer: Writer::Constant { rate: Rate::ZERO }, ..App::unlimited() };
+            let app = if from == switch { silent } else { App::unlimited() };
+            let id = Some(setup.flows.len() as u32);
+            let name = format!("{}-{}", from.0, to.0);
+            setup.flows.push(FlowSpec { name, from, to, app, ..whole.clone() });
+            match outbound {
+                true => Edge { inbound: None, outbound: id },
+                false => Edge { inbound: id, outbound: None },
+            }
+        };
+        let peer = edge(peer, switch);
+        // Nodes are the two routers, then source and destination of each pair.
+        let members = (0..self.pairs).map(|i| edge(switch, NodeId(3 + 2 * i))).collect();
+        setup.ensembles.junctions = vec![JunctionSpec {
+            name: "bench".into(),
+            node: switch,
+            peer,
+            members,
+            routing: RoutingSpec::RoundRobin,
+            flow_control: None,
+            shuffle: 0.1,
+            idle_expiry: Duration::from_secs(60),
+            keys: Keys::Uniform(1),
+        }];
+        setup
+    }
+
     /// A port's buffer, with twenty packets before the host is paused and the headroom after.
     fn buffer(&self, rate: Rate, delay: Duration, back: LinkId) -> PauseSpec {
         let hop = Hop {

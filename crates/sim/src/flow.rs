@@ -1,14 +1,11 @@
 //! A flow's two ends on their hosts.
 
 use std::mem::offset_of;
-use std::ops::Range;
-use std::slice::from_ref;
 
-use prefetch_index::prefetch_index;
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::spec;
-use ratewire_net::{Address, RouteId};
+use ratewire_net::{Address, RouteId, prefetch_bytes};
 use ratewire_overlay::LinkId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -192,10 +189,9 @@ impl Flow {
     /// A packet is about to arrive for it: at its receiver with data, else at its sender.
     #[inline]
     fn foresee(&self, is_data: bool) {
-        foresee_lines(0..offset_of!(Flow, passed), from_ref(&self.forward));
+        prefetch_bytes(self, 0..offset_of!(Flow, passed));
         let (receiver, sender) = (offset_of!(Flow, receiver), offset_of!(Flow, sender));
-        let needed = if is_data { receiver..sender } else { sender..size_of::<Flow>() };
-        foresee_lines(needed, from_ref(&self.forward));
+        prefetch_bytes(self, if is_data { receiver..sender } else { sender..size_of::<Flow>() });
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
@@ -217,15 +213,6 @@ impl Flow {
         self.sampled_delivered = delivered;
         self.sampled_retransmitted = retransmitted;
         sample
-    }
-}
-
-/// Fetches the cache lines of a flow with these bytes, `start` being where the flow starts.
-#[inline]
-fn foresee_lines(bytes: Range<usize>, start: &[RouteId]) {
-    const LINE: usize = 64;
-    for line in bytes.start / LINE..bytes.end.div_ceil(LINE) {
-        prefetch_index(start, line * LINE / size_of::<RouteId>());
     }
 }
 

@@ -16,7 +16,6 @@ use ratewire_laws::{
     Acked, AnyLaw, AnyPort, FlowContext, Header, LawInfo, LinkContext, PortQueue, Sending, list,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
-
 use serde::Serialize;
 
 use super::print;

@@ -70,7 +70,10 @@ fn of_one_cause<'a>(warnings: &[&'a Diagnostic]) -> Vec<Vec<&'a Diagnostic>> {
 }
 
 fn together(first: &Diagnostic, second: &Diagnostic, count: usize) -> String {
-    let one = |warning: &Diagnostic| format!("{} (line {})", warning.message, warning.line);
+    let one = |warning: &Diagnostic| match warning.line {
+        0 => warning.message.clone(),
+        line => format!("{} (line {line})", warning.message),
+    };
     let (file, help) = (&first.file, first.help.as_deref().unwrap_or_default());
     let (first, second, more) = (one(first), one(second), count - 2);
     format!("warning: {first}, {second} and {more} more\n --> {file}\n  = help: {help}")

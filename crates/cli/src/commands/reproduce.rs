@@ -78,10 +78,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     let chosen: Vec<&Paper> = chosen.iter().collect();
     let short = Cell::new(Exit::Done);
     match run(&chosen, &short, args) {
-        Ok(done) => match finish(&chosen, &done, args) {
-            Exit::Done => short.get(),
-            exit => exit,
-        },
+        Ok(done) => Exit::of([finish(&chosen, &done, args), short.get()]),
         Err(exit) => exit,
     }
 }
@@ -202,7 +199,7 @@ fn run_paper(
                 if *world == World::Emulate {
                     let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
                         ratewire_emulate::check_kernel(&plan.setup)
-                            .inspect_err(|_| short.set(Exit::Unable))
+                            .inspect_err(|_| note(short, Exit::Unable))
                     });
                     if let Err(why) = able {
                         tell!("{}: {law} is not emulated: {why}", scenario.file);
@@ -228,14 +225,14 @@ fn run_paper(
             Ok(done) => done,
             Err(failure) => {
                 tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
-                short.set(fail(failure));
+                note(short, fail(failure));
                 continue;
             }
         };
         let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
             tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
-            short.set(Exit::Late);
+            note(short, Exit::Late);
         }
     }
     let mut done = done.into_iter();
@@ -253,6 +250,11 @@ fn run_paper(
         summary: paper.summary.clone(),
         figures: figures.collect(),
     })
+}
+
+/// Adds to what is wrong.
+fn note(short: &Cell<Exit>, exit: Exit) {
+    short.set(Exit::of([short.get(), exit]));
 }
 
 /// A figure for the page: of the runs, only what is drawn is kept.

@@ -1,6 +1,5 @@
 //! `ratewire run`: simulate, print, write the report.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ratewire_net::spec::LinkId;
@@ -114,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Exit {
     if !is_true {
         exits.push(Exit::Late);
     }
-    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+    Exit::of(exits)
 }
 
 /// Writes the report, and prints tables and answers.
@@ -156,8 +155,7 @@ pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
 
 /// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
 pub(super) fn why_not(path: &Path) -> Exit {
-    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut [0]));
-    if read.is_err() { Exit::File } else { Exit::Wrong }
+    if path.is_dir() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
 }
 
 pub(crate) fn fail(failure: &Failure) -> Exit {
@@ -170,7 +168,7 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
 }
 
 /// Whether a run can be emulated, here and now.
-pub(crate) fn can_emulate(plan: &Plan) -> Result<(), impl std::fmt::Display + use<>> {
+pub(crate) fn can_emulate(plan: &Plan) -> Result<(), ratewire_emulate::Error> {
     ratewire_emulate::check(&plan.setup).and_then(|()| ratewire_emulate::check_kernel(&plan.setup))
 }
 
@@ -219,12 +217,14 @@ fn jobs<'a>(
             if world == World::Emulate
                 && let Err(why) = can_emulate(&plan)
             {
-                tell!("warning: {law} is not emulated: {why}");
-                left_out.push(law.clone());
-                // Nor is it from any other seed.
-                break;
+                // Of arriving flows there may be too many from one seed, and not from another.
+                if !left_out.contains(law) {
+                    tell!("warning: {law} is not emulated: {why}");
+                    left_out.push(law.clone());
+                }
+                continue;
             }
-            if *seed == seeds[0] && world == worlds[0] {
+            if *seed == seeds[0] {
                 warnings.extend(plan.warnings.iter().cloned());
             }
             if world == World::Emulate {

@@ -118,3 +118,12 @@ pub(crate) fn controls() -> Vec<String> {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     names.expect("a kernel says").split_whitespace().map(str::to_string).collect()
 }
+
+/// Has this kernel load those that it has as modules, as it does for a run.
+pub(crate) fn load_controls() {
+    for name in ["bbr", "dctcp"] {
+        sh(&format!(
+            "unshare --net sh -c 'echo {name} > /proc/sys/net/ipv4/tcp_congestion_control'"
+        ));
+    }
+}

@@ -97,6 +97,7 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
             .arg(&out);
         command.output().expect("it starts")
     };
+    lab::load_controls();
     let available = lab::controls();
     let missing =
         ["dctcp", "bbr"].into_iter().filter(|name| !available.iter().any(|has| has == name));
@@ -117,13 +118,11 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
         assert!(out.join("report.html").exists());
         std::fs::remove_dir_all(&out).expect("what was written");
 
-        let start = Instant::now();
         let done = run(law);
         let complaints = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(5), "{complaints}");
         assert!(complaints.contains("nothing is left to run"), "{complaints}");
-        assert!(start.elapsed() < Duration::from_secs(2), "nothing was started");
-        assert!(!out.exists());
+        assert!(!out.exists(), "nothing was started");
     }
 }
 
@@ -162,7 +161,7 @@ fn a_law_that_another_has_is_left_out_and_its_holder_named() {
         assert!(start.elapsed() < Duration::from_secs(20), "the first run has its law");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let holder = format!("an emulated run has it, process {}", first.id());
+    let holder = format!("the emulated run of process {} has it", first.id());
     let pins = || {
         said(&sh(
             "ls /sys/fs/bpf/ratewire 2>&1; ls -d $(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-*",
@@ -311,6 +310,6 @@ fn figures_tell_what_is_not_read_and_what_is_missing() {
     tells("xcp is not emulated: cannot have kernels send under xcp");
     tells("`ratewire live host --law xcp` has it");
     assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
-    // As a busy machine ends it, or this one.
-    assert!(matches!(done.status.code(), Some(5 | lab::LATE)), "{complaints}");
+    // Also where the machine is too busy for the others to be relied on.
+    assert_eq!(done.status.code(), Some(5), "{complaints}");
 }

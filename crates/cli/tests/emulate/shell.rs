@@ -1,34 +1,44 @@
 //! `ratewire shell`.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::lab::{DUMBBELL, Lab, TWO_FLOWS, ratewire, said};
 
-#[test]
-fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
-    let Some(lab) = Lab::build("shell") else { return };
-    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
+/// A shell that reads `input` at the host s1: its exit code, what it writes, and what is written to standard error.
+fn open(scenario: &Path, more: &[&str], input: &str) -> (Option<i32>, String, String) {
     let mut shell = ratewire()
-        .args(["shell", path.to_str().expect("a plain path"), "s1"])
+        .arg("shell")
+        .arg(scenario)
+        .arg("s1")
+        .args(more)
         .env("SHELL", "/bin/sh")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
-    shell.stdin.take().expect("its input").write_all(script.as_bytes()).expect("it reads");
+    shell.stdin.take().expect("its input").write_all(input.as_bytes()).expect("it reads");
     let done = shell.wait_with_output().expect("it ends");
-    let told = said(&done);
-    assert!(done.status.success(), "{told}{}", String::from_utf8_lossy(&done.stderr));
+    let complaints = String::from_utf8_lossy(&done.stderr).into_owned();
+    (done.status.code(), said(&done), complaints)
+}
+
+#[test]
+fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
+    let Some(lab) = Lab::build("shell") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
+    let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
+    let (code, told, complaints) = open(&path, &[], script);
+    assert_eq!(code, Some(0), "{told}{complaints}");
     assert!(told.contains("at s1\n"), "{told}");
     assert!(
         told.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
         "{told}"
     );
     assert!(told.contains("\n2\n"), "its own device and lo, not the machine's: {told}");
-    assert!(String::from_utf8_lossy(&done.stderr).contains("nsenter --target"));
+    assert!(complaints.contains("nsenter --target"), "{complaints}");
 }
 
 #[test]
@@ -74,29 +84,14 @@ rate = "10 Mbit/s"
         marker.display()
     );
     let path = lab.scenario(&text);
-    let open = |more: &[&str], input: &str| {
-        let mut shell = ratewire()
-            .args(["shell", path.to_str().expect("a plain path"), "s1"])
-            .args(more)
-            .env("SHELL", "/bin/sh")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        shell.stdin.take().expect("its input").write_all(input.as_bytes()).expect("it reads");
-        let done = shell.wait_with_output().expect("it ends");
-        let complaints = String::from_utf8_lossy(&done.stderr).into_owned();
-        (done.status.code(), said(&done), complaints)
-    };
-    let (code, told, complaints) = open(&[], "sleep 2.5; exit 7\n");
+    let (code, told, complaints) = open(&path, &[], "sleep 2.5; exit 7\n");
     assert_eq!(code, Some(7), "{complaints}");
     assert!(
         !complaints.contains("never starts") && !complaints.contains("has ended"),
         "{complaints}"
     );
     assert!(
-        complaints.contains("The scenario's 1 flow and 1 program run beside it"),
+        complaints.contains("Beside it, each at its time: 1 flow and 1 program of the scenario."),
         "{complaints}"
     );
     assert!(marker.exists(), "a program that starts after the scenario's end");
@@ -105,7 +100,7 @@ rate = "10 Mbit/s"
     assert!(lasted.is_some_and(|secs| (2.5..60.0).contains(&secs)), "{told}");
     std::fs::remove_file(&marker).expect("it is there");
 
-    let (code, told, complaints) = open(&["--alone"], "sleep 2; kill -TERM $$\n");
+    let (code, told, complaints) = open(&path, &["--alone"], "sleep 2; kill -TERM $$\n");
     assert_eq!(code, Some(128 + 15), "{complaints}");
     assert!(complaints.contains("Nothing of the scenario runs beside it"), "{complaints}");
     assert!(!marker.exists(), "no program beside it");

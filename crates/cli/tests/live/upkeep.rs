@@ -36,7 +36,8 @@ fn what_a_killed_command_leaves_is_detached() {
     };
     let (before, mut left_something) = (qdiscs(), 0);
     for args in [&router[..], &host[..]] {
-        for wait in (0..300).step_by(20) {
+        // The last is let end: what it leaves does not depend on how fast the machine is.
+        for wait in (0..300).step_by(20).map(Duration::from_millis).map(Some).chain([None]) {
             let mut command = lab
                 .at("r", env!("CARGO_BIN_EXE_ratewire"))
                 .args(args)
@@ -44,8 +45,10 @@ fn what_a_killed_command_leaves_is_detached() {
                 .stderr(Stdio::null())
                 .spawn()
                 .expect("it starts");
-            sleep(Duration::from_millis(wait));
-            command.kill().expect("it can be killed, or has ended");
+            if let Some(wait) = wait {
+                sleep(wait);
+                command.kill().expect("it can be killed, or has ended");
+            }
             command.wait().expect("it ends");
             left_something += u32::from(!left(&lab).is_empty());
             lab.live(&["detach"]);
@@ -54,11 +57,11 @@ fn what_a_killed_command_leaves_is_detached() {
             while !left(&lab).is_empty() && start.elapsed() < Duration::from_secs(5) {
                 sleep(Duration::from_millis(10));
             }
-            assert_eq!(left(&lab), Vec::<String>::new(), "{args:?}, killed after {wait} ms");
-            assert_eq!(qdiscs(), before, "{args:?}, killed after {wait} ms");
+            assert_eq!(left(&lab), Vec::<String>::new(), "{args:?}, killed after {wait:?}");
+            assert_eq!(qdiscs(), before, "{args:?}, killed after {wait:?}");
         }
     }
-    assert!(left_something > 0, "each was killed before it did anything");
+    assert!(left_something >= 2, "what is attached was not seen");
 }
 
 /// What the units of systemd start and stop, with the variables that their comments name.

@@ -101,7 +101,7 @@ impl Port for MaxnetPort {
             [
                 Figure::one("p", self.price),
                 Figure::one("floor", self.floor()),
-                Figure::one("k", self.gain),
+                Figure::per_second("k", self.gain),
                 Figure::seconds("T", self.load.secs),
                 Figure::rate("y", self.load.rate),
                 Figure::rate("mu C", self.meter.target()),

@@ -121,7 +121,7 @@ impl Rule for PiRule {
     const EQUATION: &'static str =
         "R = R (1 + (integral T/d0 (gamma C - y) - proportional (y - y_last)) / (gamma C))";
 
-    fn gains(&self) -> Vec<Figure> {
+    fn figures(&self) -> Vec<Figure> {
         vec![
             Figure::one("integral", self.integral),
             Figure::one("proportional", self.proportional),

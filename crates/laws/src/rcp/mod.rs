@@ -179,7 +179,7 @@ pub struct RcpRule {
 impl Rule for RcpRule {
     const EQUATION: &'static str = "R = R (1 + T/d0 (alpha (gamma C - y) - beta q/d0) / (gamma C))";
 
-    fn gains(&self) -> Vec<Figure> {
+    fn figures(&self) -> Vec<Figure> {
         vec![Figure::one("alpha", self.alpha), Figure::one("beta", self.beta)]
     }
 

@@ -36,8 +36,8 @@ pub struct Slot {
 pub trait Rule {
     /// As the law's documentation writes it.
     const EQUATION: &'static str;
-    /// The values of its gains, by their names in the equation.
-    fn gains(&self) -> Vec<Figure>;
+    /// What is its own in the equation: its gains, and what it remembers.
+    fn figures(&self) -> Vec<Figure>;
     /// The relative change of `R` at the end of a slot.
     fn growth(&mut self, slot: &Slot) -> f64;
 }
@@ -204,6 +204,6 @@ impl<R: Rule> Port for RatePort<R> {
             Figure::seconds("T", self.last.length),
             Figure::one("gamma", self.gamma),
         ];
-        Reason::new(R::EQUATION, [measured.to_vec(), self.rule.gains()].concat())
+        Reason::new(R::EQUATION, [measured.to_vec(), self.rule.figures()].concat())
     }
 }

@@ -50,7 +50,7 @@ impl Foresight {
     fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
         self.seen[self.count % AHEAD] = event;
         for look in 0..AHEAD / STEP {
-            let event = self.seen[self.count.wrapping_sub(look * STEP) % AHEAD];
+            let event = self.seen[self.count.wrapping_add(AHEAD - look * STEP) % AHEAD];
             let index = event & INDEX;
             match event & !INDEX {
                 LINK => look_at_link(look, LinkId(index), network, flows),
@@ -71,8 +71,8 @@ fn look_at_link(look: usize, link: LinkId, network: &Network, flows: &FlowTable)
         2 => network.foresee_delivery(link),
         _ => match network.ahead(link) {
             Some(Ahead::Link(next)) if look == 3 => network.foresee_place(next),
-            Some(Ahead::Flow(slot, is_data)) => {
-                look_at_flow(look - 3, slot, is_data, network, flows)
+            Some(Ahead::Flow { flow, is_data }) => {
+                look_at_flow(look - 3, flow, is_data, network, flows)
             }
             _ => {}
         },
