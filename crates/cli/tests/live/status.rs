@@ -63,7 +63,6 @@ fn flows_are_counted_and_connections_listed() {
         // Three of data and three of control.
         let all = said["connections"].as_array().expect("a list");
         assert_eq!(all.len(), 6, "{said}");
-        let (mut sum, mut busy) = (0.0, 0);
         for connection in all {
             let number = |name: &str| connection[name].as_f64();
             let (local, remote) = (&connection["local"], &connection["remote"]);
@@ -73,12 +72,11 @@ fn flows_are_counted_and_connections_listed() {
             assert_eq!(connection["law"], law);
             assert!((1e-6..1.0).contains(&number("rtt_seconds").expect("an RTT")), "{connection}");
             assert!(number("window_bytes") > Some(0.0), "{connection}");
-            if number("outstanding_bytes") > Some(0.0) {
-                busy += 1;
-                sum += number("rate_bps").expect("it is paced");
-            }
+            // What is outstanding at a moment may be nothing: a round trip takes a tenth of a millisecond.
+            assert!(number("outstanding_bytes").is_some(), "{connection}");
+            let rate = number("rate_bps").expect("it is paced");
+            assert!((1e3..2e8).contains(&rate), "{connection}");
         }
-        assert!(busy >= 1 && sum < 2e8, "{said}");
         let table = String::from_utf8_lossy(&table.stdout).into_owned();
         assert!(table.contains("\nfrom ") && table.contains("[fd00:2::2]:5203"), "{table}");
         let prometheus = String::from_utf8_lossy(&prometheus.stdout).into_owned();
