@@ -40,6 +40,8 @@ pub struct RcpPort {
     slot_at_ns: u64,
     input_bw: u64,
     queue: u64,
+    recent_input: u64,
+    recent_rate: u64,
 }
 
 /// RCP or PIQI-RCP at one sender.
@@ -114,6 +116,10 @@ impl RcpPort {
     pub fn input(&self) -> Throughput {
         Throughput::new(self.input_bw as f64)
     }
+    /// How many flows at its rate there were lately.
+    pub fn flows(&self) -> f64 {
+        self.recent_input as f64 / (self.recent_rate.max(1) as f64 / 256.0)
+    }
     /// The share of the capacity that it fills, `gamma`.
     pub fn target(&self) -> f64 {
         share(self.rule.target)
@@ -177,7 +183,10 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
-        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue];
+        port: RcpPort, rw_layout_of_rw_rcp, [
+            capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue,
+            recent_input, recent_rate
+        ];
         sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
     }
 }
