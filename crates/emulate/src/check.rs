@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use ratewire_sim::setup::Setup;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::control::{of_flow, of_flows};
+use crate::control::{needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, arriving};
+use crate::{Error, Shell, arriving};
 
 /// Flows that one run can have.
 pub(crate) const MOST_FLOWS: usize = 4000;
@@ -21,13 +21,14 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
     check_flows(&arriving::listed(setup).0)
 }
 
-/// Whether this machine's kernel can send under a setup's laws, now. Asked by root, a kernel loads what it has as a module.
+/// Whether this machine's kernel can send under a setup's laws, now, with a shell or without. Asked by root, a kernel loads
+/// what it has as a module.
 ///
 /// # Errors
 /// When it has no such congestion control, or lets nobody else have that of `bpf/` for now.
-pub fn check_kernel(setup: &Setup) -> Result<(), Error> {
+pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     Laws::check_apart()?;
-    for control in of_flows(&arriving::listed(setup).0) {
+    for control in needed(&arriving::listed(setup).0, shell) {
         match control.live {
             Some(law) => Laws::check(law)?,
             None => has(control.name)?,

@@ -3,6 +3,8 @@
 use ratewire_laws::AnyLaw;
 use ratewire_sim::setup::{FlowSpec, Setup};
 
+use crate::Shell;
+
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Control {
@@ -74,12 +76,22 @@ pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
     }
 }
 
-/// The congestion controls that all the flows of a setup need which are no program's, each once.
-pub(crate) fn of_flows(setup: &Setup) -> Vec<Control> {
+/// The congestion controls that a run has to have, each once: those of its flows, and, as programs' sockets speak the laws
+/// of `bpf/`, where programs run those of the ports' laws too. What else a program sends under is its own choice. Beside a
+/// shell that is alone there are no flows.
+pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<Control> {
+    let is_alone = shell.is_some_and(|shell| shell.is_alone);
     let is_programs = |flow| setup.programs.iter().any(|program| program.flow == Some(flow));
-    let own = setup.flows.iter().enumerate().filter(|(i, _)| !is_programs(*i));
+    let has_programs = shell.is_some() || !setup.programs.is_empty();
+    let flows = setup.flows.iter().enumerate().filter(|_| !is_alone);
+    let of_flows = flows.filter_map(|(i, flow)| {
+        of_flow(setup, flow).filter(|control| control.live.is_some() || !is_programs(i))
+    });
+    let ports = setup.network.links.iter().filter_map(|link| link.law).filter(|_| has_programs);
+    let of_ports = ports.filter_map(|law| control(&setup.laws[law]));
+    let of_ports = of_ports.filter(|control| control.live.is_some());
     let mut all = Vec::new();
-    for control in own.filter_map(|(_, flow)| of_flow(setup, flow)) {
+    for control in of_flows.chain(of_ports) {
         if !all.contains(&control) {
             all.push(control);
         }

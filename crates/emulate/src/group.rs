@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::host::{EMULATION as PREFIX, own_cgroup};
+use ratewire_live::host::{EMULATION as PREFIX, own_cgroup, root_cgroup};
 
 use crate::Error;
 use crate::leftovers::sweep;
@@ -20,11 +20,18 @@ pub(crate) struct Group {
     home: PathBuf,
 }
 
+/// Removes the groups of runs that were killed.
+pub(crate) fn remove_left() {
+    // Where there are no groups nothing is left of any.
+    if let Ok(root) = root_cgroup() {
+        sweep(&root, PREFIX, fs::remove_dir);
+    }
+}
+
 impl Group {
     /// Makes a group below `root`, where the cgroup2 file system is mounted.
     pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
         let cannot = |help: &'static str| Error::new("cannot make a control group", help);
-        sweep(root, PREFIX, fs::remove_dir);
         // Which says itself what to do.
         let home = own_cgroup().map_err(|e| cannot("").because(e))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));

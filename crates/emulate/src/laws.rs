@@ -13,8 +13,8 @@ mod loaded {
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
-    use crate::control::{Control, control, of_flow};
-    use crate::group::Group;
+    use crate::control::{Control, needed};
+    use crate::group::{Group, remove_left};
     use crate::{Error, Shell};
 
     /// Those that senders speak.
@@ -39,23 +39,14 @@ mod loaded {
             host::check_free(named(name)?).map_err(|e| cannot(name, &e))
         }
 
-        /// Loads the laws of flows, unless a shell is alone, and of ports where programs run.
+        /// Loads those that a run needs; what runs have left that were killed is removed.
         pub(crate) fn load(setup: &Setup, shell: Option<Shell>) -> Result<Laws, Error> {
             Laws::check_apart()?;
-            let is_alone = shell.is_some_and(|shell| shell.is_alone);
-            let flows = setup.flows.iter().filter(|_| !is_alone);
-            let of_flows = flows.filter_map(|flow| of_flow(setup, flow));
-            let ports = setup.network.links.iter().filter_map(|link| link.law);
-            let of_programs = ports.filter(|_| !setup.programs.is_empty() || shell.is_some());
-            let of_programs = of_programs.filter_map(|law| control(&setup.laws[law]));
-            let mut laws: Vec<Loaded> = Vec::new();
-            for control in of_flows.chain(of_programs) {
-                let Some(name) = control.live else { continue };
-                if !laws.iter().any(|loaded| loaded.control == control) {
-                    laws.push(Loaded::load(setup, control, name)?);
-                }
-            }
-            Ok(Laws(laws))
+            remove_left();
+            let needed = needed(setup, shell).into_iter();
+            let of_bpf = needed.filter_map(|control| Some((control, control.live?)));
+            let laws = of_bpf.map(|(control, name)| Loaded::load(setup, control, name));
+            Ok(Laws(laws.collect::<Result<_, _>>()?))
         }
 
         fn loaded(&self, control: Control) -> Option<&Group> {

@@ -27,5 +27,9 @@ pub(crate) fn file(specs: &[Spec]) -> Result<NamedTempFile, Error> {
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))?;
         Ok(file)
     });
-    written.map_err(|e| Error::new("cannot write the hosts' names to a file", "").because(e))
+    written.map_err(|e| {
+        let folder = std::env::temp_dir();
+        let help = format!("make room in {}, or name another folder: TMPDIR=...", folder.display());
+        Error::new("cannot write the hosts' names to a file", help).because(e)
+    })
 }

@@ -303,7 +303,7 @@ fn start_later(
 
 fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], at: Shell) -> Result<Program, Error> {
     let host = hosts.iter().find(|host| host.spec.node == at.host);
-    let host = host.ok_or_else(|| Error::new("no such host", ""))?;
+    let host = host.ok_or_else(|| Error::new("no such host", "name a node of the scenario"))?;
     let mut text = String::from("Hosts, by which names they reach each other:\n");
     for other in hosts {
         let (name, address) = (&other.spec.name, other.spec.address);

@@ -44,8 +44,7 @@ pub(crate) fn shared() -> Result<PathBuf, Error> {
         )?;
     }
     let folder = PathBuf::from(ROOT);
-    fs::create_dir_all(&folder)
-        .map_err(|e| Error::new(format!("cannot make {ROOT}"), "").because(e))?;
+    fs::create_dir_all(&folder).map_err(|e| cannot_make(&folder, e))?;
     Ok(folder)
 }
 
@@ -96,8 +95,16 @@ pub(crate) fn claim(folder: &Path, whose: &str) -> Result<(), Error> {
         folder.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::create_dir(folder));
     made.map_err(|e| match e.kind() {
         std::io::ErrorKind::AlreadyExists => attached_already(whose),
-        _ => Error::new(format!("cannot make {}", folder.display()), "").because(e),
+        _ => cannot_make(folder, e),
     })
+}
+
+fn cannot_make(folder: &Path, why: std::io::Error) -> Error {
+    Error::new(
+        format!("cannot make {}", folder.display()),
+        "the BPF file system may be read-only: mount -o remount,rw /sys/fs/bpf",
+    )
+    .because(why)
 }
 
 pub(crate) fn attached_already(whose: &str) -> Error {

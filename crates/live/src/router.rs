@@ -138,6 +138,12 @@ fn tc(args: &[&str]) -> Option<String> {
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
+/// Whether an interface has no hook for filters; not where that cannot be told.
+fn lacks_clsact(iface: &str) -> bool {
+    // Its place, which the older `ingress` takes too.
+    tc(&["qdisc", "show", "dev", iface]).is_some_and(|said| !said.contains("parent ffff:fff1"))
+}
+
 /// Whether no filter is left at the interface, ours or others'; not where that cannot be told.
 fn is_bare(iface: &str) -> bool {
     let filters = |hook| tc(&["filter", "show", "dev", iface, hook]);
@@ -153,23 +159,18 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
     let skeleton = prepare(&mut room, spec).map_err(refused)?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
-    // Noted as ours before it is there, so that `detach` finds it whenever we are killed.
-    note_clsact(&skeleton.maps.routers, true)
+    // That one was there already `create` does not tell. Noted before it is made, so that `detach` finds it whenever we are
+    // killed.
+    let owns_clsact = lacks_clsact(&spec.iface);
+    let is_ours = u32::from(owns_clsact).to_ne_bytes();
+    configure(&skeleton.maps.routers, &[(offset_of!(State, owns_clsact), &is_ours)])
         .and_then(|()| pin(&skeleton.maps.routers, folder))
         .map_err(refused)?;
-    // It fails where there is one already, which is then not ours to remove.
-    let owns_clsact = clsact.create().is_ok();
-    let attached = note_clsact(&skeleton.maps.routers, owns_clsact)
-        .and_then(|()| hook_of(program, ifindex).attach().map(drop));
+    let attached = clsact.create().and_then(|_| hook_of(program, ifindex).attach());
     if attached.is_err() && owns_clsact {
         let _ = clsact.attach_point(TC_EGRESS | TC_INGRESS).destroy();
     }
-    attached.map_err(refused)
-}
-
-/// Notes whether the interface's hook is ours.
-fn note_clsact(map: &impl MapCore, is_ours: bool) -> libbpf_rs::Result<()> {
-    configure(map, &[(offset_of!(State, owns_clsact), &u32::from(is_ours).to_ne_bytes())])
+    attached.map(drop).map_err(refused)
 }
 
 fn pin(map: &impl MapCore, folder: &Path) -> libbpf_rs::Result<()> {

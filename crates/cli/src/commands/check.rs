@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use ratewire_report::{Expectation, table};
+use ratewire_run::Failure;
 use ratewire_scenario::Scenario;
 use serde::Serialize;
 
-use super::run::{fail, why_not, without_repeats};
+use super::run::{missing, why_not, without_repeats};
 use super::{complain, print, table_options};
 use crate::Exit;
-use crate::job::{Job, World, expectation, run_all};
+use crate::job::{Done, Job, World, expectation, run_all};
 use crate::paper::PAPER;
 
 #[derive(clap::Args)]
@@ -87,56 +88,69 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
 
 /// Runs the jobs and prints what came out, scenario by scenario.
 fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
-    let mut checked: Vec<Checked> = Vec::new();
-    for (job, done) in jobs.iter().zip(run_all(jobs, !args.quiet && !args.json, |_, done| done)) {
-        let done = match done {
-            Ok(done) => done,
-            Err(failure) => {
-                tell!("{} under {}:", job.scenario.file, job.plan.law);
-                return fail(&failure);
-            }
-        };
-        let scenario = &job.scenario.file;
-        if checked.last().is_none_or(|c| c.scenario != *scenario) {
-            checked.push(Checked { scenario: scenario.clone(), expectations: Vec::new() });
-        }
-        if let Some(last) = checked.last_mut() {
-            last.expectations.extend(done.verdicts.iter().map(expectation));
-        }
-    }
-    let all = || checked.iter().flat_map(|c| &c.expectations);
-    let failed = all().filter(|e| !e.passed).count();
+    let keep = |_: &Job<'_>, done: Done| done.verdicts.iter().map(expectation).collect();
+    let (checked, failures) = by_scenario(jobs, run_all(jobs, !args.quiet && !args.json, keep));
     let text = if args.json {
         serde_json::to_string_pretty(&checked).unwrap_or_default() + "\n"
     } else {
-        let mut text = String::new();
-        for one in &checked {
-            text += &format!("{}\n", one.scenario);
-            text += &match one.expectations[..] {
-                [] => "no expectations\n".to_string(),
-                _ => table::expectations(&one.expectations, &table_options()),
-            };
-            text += "\n";
-        }
-        for one in &checked {
-            for e in one.expectations.iter().filter(|e| !e.passed) {
-                let (file, law) = (&one.scenario, &e.law);
-                text +=
-                    &format!("FAIL  {file}, {law}: {}: {}, not {}\n", e.claim, e.measured, e.bound);
-            }
-        }
-        let count = all().count();
-        let (hold, not) = match count {
-            0 => return print(&(text + NOTHING_EXPECTED)),
-            1 => ("expectation holds", "does not"),
-            _ => ("expectations hold", "do not"),
-        };
-        text + &format!("{} of {count} {hold}, {failed} {not}\n", count - failed)
+        tables(&checked, failures.is_empty())
     };
-    match print(&text) {
-        Exit::Done if failed > 0 => Exit::NotMet,
+    let is_met = checked.iter().flat_map(|c| &c.expectations).all(|e| e.passed);
+    let printed = match print(&text) {
+        Exit::Done if !is_met => Exit::NotMet,
         exit => exit,
+    };
+    let missing = failures.iter().map(|(job, failure)| missing(job, failure));
+    Exit::of(missing.chain([printed]))
+}
+
+/// What came out of each scenario, and the runs that failed: the others are not lost for them.
+fn by_scenario<'a, 'b>(
+    jobs: &'b [Job<'a>],
+    results: Vec<Result<Vec<Expectation>, Failure>>,
+) -> (Vec<Checked>, Vec<(&'b Job<'a>, Failure)>) {
+    let mut checked: Vec<Checked> = Vec::new();
+    let mut failures = Vec::new();
+    for (job, result) in jobs.iter().zip(results) {
+        let scenario = &job.scenario.file;
+        match (result, checked.last_mut()) {
+            (Ok(expectations), Some(last)) if last.scenario == *scenario => {
+                last.expectations.extend(expectations);
+            }
+            (Ok(expectations), _) => {
+                checked.push(Checked { scenario: scenario.clone(), expectations });
+            }
+            (Err(failure), _) => failures.push((job, failure)),
+        }
     }
+    (checked, failures)
+}
+
+fn tables(checked: &[Checked], is_all: bool) -> String {
+    let mut text = String::new();
+    for one in checked {
+        text += &format!("{}\n", one.scenario);
+        text += &match one.expectations[..] {
+            [] => "no expectations\n".to_string(),
+            _ => table::expectations(&one.expectations, &table_options()),
+        };
+        text += "\n";
+    }
+    for one in checked {
+        for e in one.expectations.iter().filter(|e| !e.passed) {
+            let (file, law) = (&one.scenario, &e.law);
+            text += &format!("FAIL  {file}, {law}: {}: {}, not {}\n", e.claim, e.measured, e.bound);
+        }
+    }
+    let all = || checked.iter().flat_map(|c| &c.expectations);
+    let (count, failed) = (all().count(), all().filter(|e| !e.passed).count());
+    let (hold, not) = match count {
+        0 if is_all => return text + NOTHING_EXPECTED,
+        0 => return text,
+        1 => ("expectation holds", "does not"),
+        _ => ("expectations hold", "do not"),
+    };
+    text + &format!("{} of {count} {hold}, {failed} {not}\n", count - failed)
 }
 
 pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
@@ -194,4 +208,31 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_fail_take_nothing_of_the_others() {
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let files = ["three-flows.toml", "link-down.toml"].map(|name| scenarios.join(name));
+        let (scenarios, _) = load_all(&files);
+        let all: Vec<Job<'_>> = scenarios.iter().filter_map(jobs).flatten().collect();
+        let fails_after = |done: usize| {
+            let result =
+                |n| if n < done { Ok(Vec::new()) } else { Err(Failure::World("no".into())) };
+            by_scenario(&all, (0..all.len()).map(result).collect())
+        };
+        let (checked, failures) = fails_after(1);
+        assert_eq!((checked.len(), failures.len()), (1, all.len() - 1));
+        assert_eq!(checked[0].scenario, scenarios[0].file);
+        assert_eq!(failures[0].0.name(), all[1].name());
+        // What failed may have had expectations.
+        assert!(!tables(&checked, false).contains("nothing to hold it against"));
+        assert!(tables(&checked, true).contains("nothing to hold it against"));
+        let (checked, failures) = fails_after(all.len());
+        assert_eq!((checked.len(), failures.len()), (2, 0));
+    }
 }

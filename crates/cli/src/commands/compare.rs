@@ -6,7 +6,7 @@ use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Scenario};
 
-use super::run::{fail, folder, load, without_repeats, write};
+use super::run::{fail, folder, load, missing, without_repeats, write};
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
@@ -47,6 +47,11 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
+/// What is kept of a run: of one from the first seed the whole, to be drawn.
+type Kept = (Summary, Option<Run>);
+/// What came of a law's runs, in the order of seeds.
+type OfLaw<T> = (String, Vec<T>);
+
 pub(crate) fn compare(args: &Args) -> Exit {
     let scenario = match load(&args.scenario, &args.set) {
         Ok(scenario) => scenario,
@@ -67,12 +72,39 @@ pub(crate) fn compare(args: &Args) -> Exit {
     {
         return fail(&Failure::File { path: out.clone(), reason: e.to_string() });
     }
-    let (comparison, runs) = match run(&jobs, &laws, has_chance, !args.quiet && !args.json) {
-        Ok(done) => done,
-        Err(failure) => return fail(&failure),
+    let keep = |job: &Job<'_>, Done { run, .. }: Done| -> Kept {
+        let is_first = job.plan.setup.seed == job.scenario.seed;
+        (run.summary.clone(), is_first.then_some(run))
     };
+    let results = run_all(&jobs, !args.quiet && !args.json, keep);
+    let (whole, failures) = by_law(&laws, &jobs, results);
+    let told = if whole.is_empty() {
+        Exit::Done
+    } else {
+        tell(&scenario, whole, has_chance, out.as_deref(), args)
+    };
+    let missing = failures.iter().map(|(job, failure)| missing(job, failure));
+    Exit::of(missing.chain([told]))
+}
+
+/// Writes the comparison, and prints it.
+fn tell(
+    scenario: &Scenario,
+    laws: Vec<OfLaw<Kept>>,
+    has_chance: bool,
+    out: Option<&Path>,
+    args: &Args,
+) -> Exit {
+    let mut runs = Vec::new();
+    let mut summaries = Vec::new();
+    for (law, done) in laws {
+        let (own, drawn): (Vec<Summary>, Vec<Option<Run>>) = done.into_iter().unzip();
+        summaries.push((law, own));
+        runs.extend(drawn.into_iter().flatten());
+    }
+    let comparison = Comparison::of(&summaries, has_chance);
     let json = serde_json::to_string_pretty(&comparison).unwrap_or_default() + "\n";
-    if let Some(out) = &out {
+    if let Some(out) = out {
         let page = Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) };
         let html = html::render_comparison(&comparison, &page);
         let written = write(out, "comparison.json", json.clone())
@@ -81,7 +113,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
             return fail(&failure);
         }
     }
-    if args.json { print(&json) } else { show(&comparison, out.as_deref()) }
+    if args.json { print(&json) } else { show(&comparison, out) }
 }
 
 /// The laws that are asked for, each once.
@@ -133,27 +165,30 @@ fn jobs<'a>(
     Ok((jobs, has_chance))
 }
 
-/// Does the jobs; of the first seed the whole run is kept, to be drawn.
-fn run(
-    jobs: &[Job<'_>],
+/// What came of each law's runs, and the runs that failed. Laws are compared seed by seed: one that lacks a run is left
+/// out, and the others are not lost for it.
+fn by_law<'a, 'b, T>(
     laws: &[String],
-    has_chance: bool,
-    show_progress: bool,
-) -> Result<(Comparison, Vec<Run>), Failure> {
-    let keep = |job: &Job<'_>, Done { run, .. }: Done| -> (Summary, Option<Run>) {
-        let is_first = job.plan.setup.seed == job.scenario.seed;
-        (run.summary.clone(), is_first.then_some(run))
-    };
-    let mut summaries: Vec<(String, Vec<Summary>)> =
-        laws.iter().map(|law| (law.clone(), Vec::new())).collect();
-    let mut runs = Vec::new();
+    jobs: &'b [Job<'a>],
+    results: Vec<Result<T, Failure>>,
+) -> (Vec<OfLaw<T>>, Vec<(&'b Job<'a>, Failure)>) {
     let seeds = jobs.len() / laws.len();
-    for (i, done) in run_all(jobs, show_progress, keep).into_iter().enumerate() {
-        let (summary, run) = done?;
-        summaries[i / seeds].1.push(summary);
-        runs.extend(run);
+    let mut whole = Vec::new();
+    let mut failures = Vec::new();
+    let mut results = jobs.iter().zip(results);
+    for law in laws {
+        let mut own = Vec::new();
+        for (job, result) in results.by_ref().take(seeds) {
+            match result {
+                Ok(done) => own.push(done),
+                Err(failure) => failures.push((job, failure)),
+            }
+        }
+        if own.len() == seeds {
+            whole.push((law.clone(), own));
+        }
     }
-    Ok((Comparison::of(&summaries, has_chance), runs))
+    (whole, failures)
 }
 
 fn show(comparison: &Comparison, out: Option<&Path>) -> Exit {
@@ -162,4 +197,30 @@ fn show(comparison: &Comparison, out: Option<&Path>) -> Exit {
         text += &format!("\nReport: {}\n", out.join("comparison.html").display());
     }
     print(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_that_lacks_a_run_is_left_out_alone() {
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let scenario = Scenario::load(&scenarios.join("three-flows.toml")).expect("a scenario");
+        let laws = ["xcp", "cubic", "newreno"].map(String::from);
+        let jobs: Vec<Job<'_>> = laws
+            .iter()
+            .flat_map(|law| [1, 2].map(|seed| (law, seed)))
+            .map(|(law, seed)| {
+                let plan = scenario.plan(Some(law), Some(seed)).expect("a plan");
+                Job { scenario: &scenario, plan, world: World::Simulate, folder: None }
+            })
+            .collect();
+        let results = (0..6).map(|n| if n == 3 { Err(Failure::World("no".into())) } else { Ok(n) });
+        let (whole, failures) = by_law(&laws, &jobs, results.collect());
+        let expected = [("xcp".to_string(), vec![0, 1]), ("newreno".to_string(), vec![4, 5])];
+        assert_eq!(whole, expected);
+        let failed: Vec<String> = failures.iter().map(|(job, _)| job.name()).collect();
+        assert_eq!(failed, ["cubic, seed 2"]);
+    }
 }

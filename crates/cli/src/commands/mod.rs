@@ -35,30 +35,28 @@ fn print_on(text: &str) -> Result<Exit, Exit> {
     }
 }
 
-/// Prints diagnostics to standard error: errors, then warnings, those of one cause together; with a count when there are
-/// several errors.
+/// Prints diagnostics to standard error: errors, then warnings; with a count when there are several errors.
 pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
     for error in &errors {
         tell!("{error}\n");
     }
-    for group in of_one_cause(&warnings) {
-        match group[..] {
-            [first, second, _, _, ..] => tell!("{}\n", together(first, second, group.len())),
-            _ => group.iter().try_for_each(|warning| tell!("{warning}\n")),
-        };
+    for warning in shortened(&warnings) {
+        tell!("{warning}\n");
     }
     if errors.len() > 1 {
         tell!("{} errors", errors.len());
     }
 }
 
-/// The warnings of a file to which one remedy applies, as when a run ends before much of what the scenario says.
-fn of_one_cause<'a>(warnings: &[&'a Diagnostic]) -> Vec<Vec<&'a Diagnostic>> {
+/// Warnings, but of many that a run's end makes, of which one remedy takes care, two and how many more. All others are told:
+/// each is something that one wants to know.
+fn shortened(warnings: &[&Diagnostic]) -> Vec<String> {
     let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
     for warning in warnings {
         let is_mine = |group: &&mut Vec<&Diagnostic>| {
-            warning.help.is_some()
+            warning.is_of_end
+                && group[0].is_of_end
                 && (&group[0].file, &group[0].help) == (&warning.file, &warning.help)
         };
         match groups.iter_mut().find(is_mine) {
@@ -66,7 +64,11 @@ fn of_one_cause<'a>(warnings: &[&'a Diagnostic]) -> Vec<Vec<&'a Diagnostic>> {
             None => groups.push(vec![warning]),
         }
     }
-    groups
+    let text = |group: &Vec<&Diagnostic>| match group[..] {
+        [first, second, _, _, ..] => vec![together(first, second, group.len())],
+        _ => group.iter().map(ToString::to_string).collect(),
+    };
+    groups.iter().flat_map(text).collect()
 }
 
 fn together(first: &Diagnostic, second: &Diagnostic, count: usize) -> String {
@@ -97,4 +99,30 @@ pub(crate) fn table_options() -> ratewire_report::table::Options {
     let terminal = console::Term::stdout();
     let width = terminal.is_term().then(|| usize::from(terminal.size().1));
     ratewire_report::table::Options { width, colour: terminal.is_term(), ..Default::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_scenario::Severity;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_end_of_a_run_makes_is_shortened() {
+        let told = |is_of_end| {
+            let warning = |n| Diagnostic {
+                severity: Severity::Warning,
+                help: Some("one remedy".into()),
+                is_of_end,
+                ..Diagnostic::about("one.toml", "text", 0..4, format!("warning {n}"))
+            };
+            let warnings: Vec<Diagnostic> = (1..=5).map(warning).collect();
+            shortened(&warnings.iter().collect::<Vec<_>>())
+        };
+        let at_end = told(true);
+        assert!(at_end.len() == 1 && at_end[0].contains(" and 3 more\n"), "{at_end:?}");
+        let others = told(false);
+        assert_eq!(others.len(), 5);
+        assert!(others[4].contains("warning 5"), "{others:?}");
+    }
 }

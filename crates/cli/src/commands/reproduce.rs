@@ -1,16 +1,17 @@
 //! `ratewire reproduce`: the figures of papers, run again, held against the claims, on one page.
 
+mod tell;
+
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
-use ratewire_report::{Expectation, Verdict, table};
+use ratewire_report::table;
 use ratewire_scenario::{self as scenario, Scenario};
 use ratewire_units::Duration;
-use serde::Serialize;
 
 use super::check::load_all;
-use super::run::{fail, tell_ignored, without_repeats};
+use super::run::{missing, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Done, EMULATED, Job, World, expectation, run_all};
@@ -41,17 +42,6 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// A claim, for `--json`.
-#[derive(Serialize)]
-struct Claim<'a> {
-    paper: &'a str,
-    figure: &'a str,
-    scenario: &'a str,
-    verdict: &'static str,
-    #[serde(flatten)]
-    expectation: &'a Expectation,
-}
-
 pub(crate) fn reproduce(args: &Args) -> Exit {
     let known = match paper::read_all(&args.folder) {
         Ok(known) => known,
@@ -78,7 +68,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     let chosen: Vec<&Paper> = chosen.iter().collect();
     let short = Cell::new(Exit::Done);
     match run(&chosen, &short, args) {
-        Ok(done) => Exit::of([finish(&chosen, &done, args), short.get()]),
+        Ok(done) => Exit::of([tell::finish(&chosen, &done, args), short.get()]),
         Err(exit) => exit,
     }
 }
@@ -198,7 +188,7 @@ fn run_paper(
                 })?;
                 if *world == World::Emulate {
                     let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
-                        ratewire_emulate::check_kernel(&plan.setup)
+                        ratewire_emulate::check_kernel(&plan.setup, None)
                             .inspect_err(|_| note(short, Exit::Unable))
                     });
                     if let Err(why) = able {
@@ -224,8 +214,7 @@ fn run_paper(
         let done = match done {
             Ok(done) => done,
             Err(failure) => {
-                tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
-                note(short, fail(failure));
+                note(short, missing(job, failure));
                 continue;
             }
         };
@@ -345,84 +334,4 @@ fn sweep_of(
         lines,
         claimed,
     }
-}
-
-/// Prints what came out, and writes the page.
-fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
-    let default = match (papers, args.names.as_slice()) {
-        ([one], [name]) if name.contains('/') => {
-            let figures: Vec<String> = one.figures.iter().map(Figure::handle).collect();
-            format!("{}-{}.html", one.name, figures.join("-"))
-        }
-        ([one], _) => format!("{}.html", one.name),
-        _ => "papers.html".to_string(),
-    };
-    let out = args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default));
-    let written = write(&out, &papers::render(done));
-    let text = match &written {
-        _ if args.json => json(papers, done),
-        Ok(()) => tables(papers, done) + &format!("\nPage: {}\n", out.display()),
-        Err(_) => tables(papers, done),
-    };
-    let failed = expectations(done).any(|e| e.verdict() == Verdict::Failed);
-    match print(&text) {
-        Exit::Done => {}
-        exit => return exit,
-    }
-    // The tables first: the runs took minutes, and are not lost for a page that cannot be written.
-    match written {
-        Err(e) => {
-            tell!("ratewire: cannot write {}: {e}", out.display());
-            Exit::File
-        }
-        Ok(()) if failed => Exit::NotMet,
-        Ok(()) => Exit::Done,
-    }
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(path, text)
-}
-
-fn expectations(done: &[papers::Paper]) -> impl Iterator<Item = &Expectation> {
-    done.iter().flat_map(|p| &p.figures).flat_map(|f| &f.claims).flat_map(|c| &c.expectations)
-}
-
-fn tables(papers: &[&Paper], done: &[papers::Paper]) -> String {
-    let options = table_options();
-    let mut text = String::new();
-    let mut rows = Vec::new();
-    for (paper, done) in papers.iter().zip(done) {
-        for figure in &done.figures {
-            text += &format!("{}, {}: {}\n", paper.name, figure.id, figure.title);
-            let list: Vec<Expectation> =
-                figure.claims.iter().flat_map(|c| c.expectations.clone()).collect();
-            text += &table::claims(&list, &options);
-            text += "\n";
-        }
-        let verdicts = expectations(std::slice::from_ref(done)).map(Expectation::verdict);
-        rows.push((paper.name.clone(), done.figures.len(), verdicts.collect()));
-    }
-    text + &table::tally(&rows, &options)
-}
-
-fn json(papers: &[&Paper], done: &[papers::Paper]) -> String {
-    let mut all = Vec::new();
-    for (paper, done) in papers.iter().zip(done) {
-        for figure in &done.figures {
-            for claims in &figure.claims {
-                all.extend(claims.expectations.iter().map(|expectation| Claim {
-                    paper: &paper.name,
-                    figure: &figure.id,
-                    scenario: &claims.file,
-                    verdict: expectation.verdict().word(),
-                    expectation,
-                }));
-            }
-        }
-    }
-    serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire_emulate::Shell;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Page, Run, html, table};
 use ratewire_run::Failure;
@@ -167,9 +168,19 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     }
 }
 
+/// Tells which run there is none of, and why; how a command ends that lacks it.
+pub(crate) fn missing(job: &Job<'_>, failure: &Failure) -> Exit {
+    tell!("ratewire: {}: the run of {} is missing:", job.scenario.file, job.name());
+    fail(failure)
+}
+
 /// Whether a run can be emulated, here and now.
-pub(crate) fn can_emulate(plan: &Plan) -> Result<(), ratewire_emulate::Error> {
-    ratewire_emulate::check(&plan.setup).and_then(|()| ratewire_emulate::check_kernel(&plan.setup))
+pub(crate) fn can_emulate(
+    plan: &Plan,
+    shell: Option<Shell>,
+) -> Result<(), ratewire_emulate::Error> {
+    ratewire_emulate::check(&plan.setup)?;
+    ratewire_emulate::check_kernel(&plan.setup, shell)
 }
 
 /// Tells of options that do nothing in an emulated run, each once.
@@ -215,7 +226,7 @@ fn jobs<'a>(
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
             if world == World::Emulate
-                && let Err(why) = can_emulate(&plan)
+                && let Err(why) = can_emulate(&plan, None)
             {
                 // Of arriving flows there may be too many from one seed, and not from another.
                 if !left_out.contains(law) {

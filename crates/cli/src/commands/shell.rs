@@ -61,15 +61,15 @@ fn open(args: &Args) -> Result<ExitStatus, Exit> {
         tell!("ratewire: {}", unknown("node", &args.host, &known));
         return Err(Exit::Wrong);
     };
+    let shell = Shell { host: NodeId(host as u32), is_alone: args.alone };
     if !args.alone
-        && let Err(why) = can_emulate(&plan)
+        && let Err(why) = can_emulate(&plan, Some(shell))
     {
         tell!("ratewire: {why}");
         return Err(Exit::Unable);
     }
     tell_ignored(&scenario, &plan, &mut Vec::new());
     let job = Job { scenario: &scenario, plan, world: World::Emulate, folder: None };
-    let shell = Shell { host: NodeId(host as u32), is_alone: args.alone };
     let done = job.run_shell(shell).map_err(|failure| fail(&failure))?;
     match print(&table::render(&[done.run], &table_options())) {
         Exit::Done => done.shell.ok_or(Exit::Failed),

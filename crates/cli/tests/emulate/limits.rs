@@ -39,6 +39,23 @@ fn a_run_that_is_killed_leaves_nothing() {
     assert!(until(&|| !has_namespace()), "its namespaces are gone");
 }
 
+/// Also by one that needs no group itself.
+#[cfg(feature = "live")]
+#[test]
+fn the_groups_of_runs_that_were_killed_are_removed_by_the_next() {
+    let Some(lab) = Lab::build("groups") else { return };
+    // No process has so high a number.
+    let left = said(&sh(
+        "group=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-99999999-xcp
+        mkdir $group && echo $group",
+    ));
+    let left = std::path::Path::new(left.trim());
+    assert!(left.is_dir());
+    let text = format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}").replace("6 s", "1 s");
+    lab.run(&text, &["--world", "emulate"]);
+    assert!(!left.exists());
+}
+
 #[test]
 fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     let Some(lab) = Lab::build("refused") else { return };
@@ -60,6 +77,12 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
     let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
     refused(&with("xcp", &lie), &["senders that lie"]);
+    let path = lab.scenario(&with("cubic", TWO_FLOWS));
+    let args = ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
+    let done = ratewire().args(args).env("TMPDIR", "/nowhere").output().expect("it starts");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(5), "{said}");
+    assert!(said.contains("help: make room in /nowhere, or name another folder"), "{said}");
 
     let path = lab.scenario(&with("cubic", TWO_FLOWS));
     let scenario = std::env::temp_dir().join(format!("ratewire-{}.toml", std::process::id()));
@@ -180,6 +203,34 @@ fn a_law_that_another_has_is_left_out_and_its_holder_named() {
     }
     assert_eq!(pins(), before, "who was refused leaves nothing");
     first.wait().expect("it ends");
+}
+
+/// Programs' sockets speak the law of their flow, or that of the ports.
+#[cfg(feature = "live")]
+#[test]
+fn a_law_that_only_programs_speak_is_left_out_too_where_another_has_it() {
+    let Some(lab) = Lab::build("programs-taken") else { return };
+    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nrun = \"true\"\n";
+    let program = "[[program]]\nhost = \"s1\"\nrun = \"true\"\n";
+    let cgroup = said(&sh("cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-programs
+        mkdir -p $cgroup; echo $cgroup"));
+    let host = ["live", "host", "--law", "xcp", "--cgroup", cgroup.trim()];
+    let attached = ratewire().args(host).output().expect("it starts");
+    let runs = [flow, program].map(|sends| {
+        let path = lab.scenario(&format!("law = \"xcp\"\n{DUMBBELL}{sends}").replace("6 s", "1 s"));
+        let arguments = ["--world", "emulate", "--no-files", "--law", "xcp,newreno"];
+        ratewire().arg("run").arg(path).args(arguments).output().expect("it starts")
+    });
+    let detached = ratewire().args(["live", "detach", "--hosts"]).output().expect("it starts");
+    std::fs::remove_dir(cgroup.trim()).expect("it is empty");
+    assert!(attached.status.success() && detached.status.success(), "{attached:?}");
+    for done in runs {
+        let complaints = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{complaints}");
+        assert!(complaints.contains("warning: xcp is not emulated: "), "{complaints}");
+        assert!(complaints.ends_with("not emulated, as said above: xcp\n"), "{complaints}");
+        assert!(said(&done).contains("newreno"), "{}", said(&done));
+    }
 }
 
 #[test]

@@ -23,19 +23,24 @@ fn left(lab: &Lab) -> Vec<String> {
     left
 }
 
-/// Killed at whatever moment, neither command leaves what `detach` does not remove.
+/// Killed at whatever moment, neither command leaves what `detach` does not remove, nor does that remove what was there.
 #[test]
 fn what_a_killed_command_leaves_is_detached() {
     let Some(lab) = Lab::build("kill") else { return };
     let cgroup = lab.cgroup.to_str().expect("a plain path");
     let router = ["live", "router", "--iface", "right", "--law", "xcp", "--capacity", "98mbit"];
     let host = ["live", "host", "--law", "xcp", "--cgroup", cgroup];
-    let qdiscs = || {
-        let args = ["-n", &lab.netns("r"), "qdisc", "show"].map(str::to_string);
-        Command::new("tc").args(args).output().expect("tc").stdout
+    let qdisc = |args: &str| {
+        let mut tc = Command::new("tc");
+        tc.args(["-n", &lab.netns("r"), "qdisc"]).args(args.split(' '));
+        tc.output().expect("tc").stdout
     };
-    let (before, mut left_something) = (qdiscs(), 0);
-    for args in [&router[..], &host[..]] {
+    let mut left_something = 0;
+    for (args, has_hook) in [(&router[..], false), (&router, true), (&host, false)] {
+        if has_hook {
+            qdisc("add dev right clsact");
+        }
+        let before = qdisc("show");
         // The last is let end: what it leaves does not depend on how fast the machine is.
         for wait in (0..300).step_by(20).map(Duration::from_millis).map(Some).chain([None]) {
             let mut command = lab
@@ -58,10 +63,13 @@ fn what_a_killed_command_leaves_is_detached() {
                 sleep(Duration::from_millis(10));
             }
             assert_eq!(left(&lab), Vec::<String>::new(), "{args:?}, killed after {wait:?}");
-            assert_eq!(qdiscs(), before, "{args:?}, killed after {wait:?}");
+            assert_eq!(qdisc("show"), before, "{args:?}, killed after {wait:?}");
+        }
+        if has_hook {
+            qdisc("del dev right clsact");
         }
     }
-    assert!(left_something >= 2, "what is attached was not seen");
+    assert!(left_something >= 3, "what is attached was not seen");
 }
 
 /// What the units of systemd start and stop, with the variables that their comments name.
@@ -116,7 +124,9 @@ fn the_units_are_sound() {
         let done = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output();
         let done = done.expect("it starts");
         let said = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success() && said.is_empty(), "{unit}: {said}");
+        // Of the machine's own units it may say much, and also fail for them.
+        let of_ours: Vec<&str> = said.lines().filter(|line| line.contains("ratewire-")).collect();
+        assert_eq!(of_ours, Vec::<&str>::new());
     }
 }
 

@@ -1,0 +1,91 @@
+//! What the command says of mistakes.
+
+mod common;
+
+use common::{HELLO, err, folder, out, ratewire, write};
+
+#[test]
+fn a_wrong_scenario_is_answered_with_every_mistake_and_its_place() {
+    let folder = folder("wrong");
+    let text = HELLO.replace("pairs ", "pears ").replace("law      = \"xcp\"", "law = \"xpc\"");
+    write(&folder, "wrong.toml", &text);
+    let done = ratewire(&folder, &["check", "--syntax", "wrong.toml"]);
+    assert_eq!(done.status.code(), Some(2));
+    let text = err(&done);
+    for part in ["wrong.toml:3:", "\"xpc\"", "xcp", "wrong.toml:7:", "pears", "pairs"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let done = ratewire(&folder, &["run", "wrong.toml"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(!folder.join("out").exists(), "nothing is written for a scenario that is wrong");
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_explained() {
+    let folder = folder("mistakes");
+    write(&folder, "hello.toml", HELLO);
+    let cases: [(&[&str], i32, &str); 19] = [
+        (&["run", "nowhere.toml"], 3, "read the scenario: no such file\n --> nowhere.toml\n"),
+        (&["run", "helo.toml"], 3, "did you mean `hello.toml`?"),
+        (&["check", "helo.toml"], 3, "did you mean `hello.toml`?"),
+        (&["run", "hello.toml", "--set", "bottlneck.rate=1M"], 2, "did you mean `bottleneck`?"),
+        (&["run", "hello.toml", "--set", "bottleneck.rat=1M"], 2, "did you mean `rate`?"),
+        (&["run", "hello.toml", "--law", "cubik"], 2, "cubic"),
+        (&["run", "hello.toml", "--set", "bottleneck.rate"], 2, "KEY=VALUE"),
+        (&["run", "hello.toml", "--set", "bottleneck.rate=fast"], 2, "fast"),
+        (&["run", "hello.toml", "--capture", "botleneck"], 2, "did you mean \"bottleneck\"?"),
+        (&["run", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
+        (&["compare", "hello.toml", "--laws", "cubik"], 2, "cubic"),
+        (&["compare", "hello.toml", "--seeds", "0"], 2, "1..=1000"),
+        (&["compare", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
+        (&["explain", "xpc"], 2, "did you mean \"xcp\"? known: xcp"),
+        (&["check", "nowhere"], 3, "nowhere"),
+        (&["rnu"], 2, "a similar subcommand exists: 'run'"),
+        (&["run", "."], 3, "a folder"),
+        (&["compare", "."], 3, "a folder"),
+        (&["run", "hello.toml", "--set", "flow.9.start=1s"], 2, "there is one, 1"),
+    ];
+    for (args, code, part) in cases {
+        let done = ratewire(&folder, args);
+        assert_eq!(done.status.code(), Some(code), "{args:?}: {}", err(&done));
+        assert!(err(&done).contains(part), "{part} in the answer to {args:?}: {}", err(&done));
+    }
+}
+
+/// Much is beyond the end of a run that was made shorter: one remedy, one warning. What keeps it from running comes first.
+#[test]
+fn warnings_of_one_cause_are_one_and_come_after_errors() {
+    let folder = folder("short");
+    let expect = HELLO[HELLO.find("[[expect]]").expect("one")..].to_string();
+    write(&folder, "hello.toml", &format!("{HELLO}{}", format!("\n{expect}").repeat(4)));
+    let short = ["run", "hello.toml", "--no-files", "--quiet", "--set", "duration=1s"];
+    let done = ratewire(&folder, &short);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert_eq!(err(&done).matches("warning: ").count(), 1, "{}", err(&done));
+    assert!(err(&done).contains(" and 3 more\n --> hello.toml\n"), "{}", err(&done));
+    let done = ratewire(&folder, &[&short[..], &["--law", "xcp,cubik"]].concat());
+    let (error, warning) = (err(&done).find("error: "), err(&done).find("warning: "));
+    assert!(error.is_some() && error < warning, "{}", err(&done));
+}
+
+/// What is wrong is the duration, and nothing is beyond the end of the run that was not understood.
+#[test]
+fn a_duration_that_is_none_is_all_that_is_wrong() {
+    let folder = folder("duration");
+    write(&folder, "hello.toml", HELLO);
+    let done = ratewire(&folder, &["run", "hello.toml", "--set", "duration=5"]);
+    assert_eq!(done.status.code(), Some(2));
+    let said = err(&done);
+    assert!(said.starts_with("error: `duration` cannot be the number 5\n"), "{said}");
+    assert_eq!(said.matches("-->").count(), 1, "{said}");
+}
+
+#[test]
+fn a_scenario_that_expects_nothing_is_told_how_to() {
+    let folder = folder("nothing");
+    write(&folder, "hello.toml", HELLO.split("[[expect]]").next().expect("a scenario"));
+    let done = ratewire(&folder, &["check", "--quiet", "hello.toml"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert!(out(&done).contains("hello.toml\nno expectations\n"), "{}", out(&done));
+    assert!(out(&done).contains("[[expect]]") && !out(&done).contains("0 of 0"), "{}", out(&done));
+}
