@@ -1,0 +1,205 @@
+//! What is wrong with a text that is not TOML: the cause, and not all that follows from it.
+
+use std::ops::Range;
+
+use toml_parser::lexer::{Token, TokenKind};
+
+use crate::diagnostic::{Diagnostic, Severity, Source, Span};
+use crate::document::{Item, Table, Value};
+use crate::keys::{self, Kind};
+
+/// Explains what the parser says, in the order of the text; `read` is what it could make of it.
+pub(crate) fn explain(
+    source: &Source,
+    read: &Table,
+    errors: &[toml::de::Error],
+) -> Vec<Diagnostic> {
+    let unclosed = unclosed(&source.text);
+    let mut all: Vec<Diagnostic> = unclosed
+        .iter()
+        .map(|one| {
+            let message = format!("not TOML: {} that begins here is not closed", one.what);
+            error(source, one.span.clone(), message, Some(format!("it ends with {}", one.end)))
+        })
+        .collect();
+    for told in errors {
+        let span = told.span().unwrap_or(0..0);
+        if unclosed.iter().any(|one| one.spoils.contains(&span.start)) {
+            continue;
+        }
+        match told.message() {
+            "duplicate key" => all.extend(duplicate(source, read, span)),
+            message => all.push(error(source, span, format!("not TOML: {message}"), None)),
+        }
+    }
+    all.sort_by_key(|diagnostic| diagnostic.span.start);
+    all.dedup();
+    all
+}
+
+fn error(source: &Source, at: Range<usize>, message: String, help: Option<String>) -> Diagnostic {
+    let span = Span { source: 0, start: at.start, end: at.end };
+    Diagnostic { help, ..source.diagnostic(Severity::Error, span, message) }
+}
+
+/// A bracket or quote without its other half.
+struct Unclosed {
+    span: Range<usize>,
+    what: &'static str,
+    end: &'static str,
+    /// Where what the parser says follows from this.
+    spoils: Range<usize>,
+}
+
+/// What is not closed: each text that ends with its line, and the first that swallows what follows.
+fn unclosed(text: &str) -> Vec<Unclosed> {
+    let mut found = Vec::new();
+    let mut open: Vec<Token> = Vec::new();
+    let (mut is_start, mut is_heading) = (true, false);
+    for token in toml_parser::Source::new(text).lex() {
+        let kind = token.kind();
+        match kind {
+            TokenKind::Whitespace | TokenKind::Comment => continue,
+            TokenKind::Newline if open.is_empty() => {
+                (is_start, is_heading) = (true, false);
+                continue;
+            }
+            TokenKind::LeftSquareBracket if open.is_empty() && is_start => is_heading = true,
+            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket if !is_heading => {
+                open.push(token);
+            }
+            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {
+                let last = open.pop();
+                if let Some(last) = last.filter(|last| closes(last.kind()) != kind) {
+                    found.push(bracket(last));
+                    return found;
+                }
+            }
+            _ => {}
+        }
+        if let Some(quote) = quote(kind).filter(|quote| !is_closed(text, token, quote)) {
+            let start = token.span().start();
+            let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+            let swallows = quote.len() > 1 || !open.is_empty();
+            let end = if swallows { usize::MAX } else { token.span().end() + 1 };
+            let span = start..token.span().end();
+            found.push(Unclosed { span, what: "the text", end: quote, spoils: line..end });
+            if swallows {
+                return found;
+            }
+        }
+        is_start = false;
+    }
+    found.extend(open.first().copied().map(bracket));
+    found
+}
+
+fn closes(open: TokenKind) -> TokenKind {
+    match open {
+        TokenKind::LeftCurlyBracket => TokenKind::RightCurlyBracket,
+        _ => TokenKind::RightSquareBracket,
+    }
+}
+
+fn bracket(open: Token) -> Unclosed {
+    let (what, end) = match open.kind() {
+        TokenKind::LeftCurlyBracket => ("the table", "}"),
+        _ => ("the list", "]"),
+    };
+    let start = open.span().start();
+    Unclosed { span: start..open.span().end(), what, end, spoils: start..usize::MAX }
+}
+
+/// What a text of this kind begins and ends with.
+fn quote(kind: TokenKind) -> Option<&'static str> {
+    match kind {
+        TokenKind::BasicString => Some("\""),
+        TokenKind::LiteralString => Some("'"),
+        TokenKind::MlBasicString => Some("\"\"\""),
+        TokenKind::MlLiteralString => Some("'''"),
+        _ => None,
+    }
+}
+
+fn is_closed(text: &str, token: Token, quote: &str) -> bool {
+    let token = &text[token.span().start()..token.span().end()];
+    let Some(inside) = token[quote.len()..].strip_suffix(quote) else { return false };
+    let escapes = inside.len() - inside.trim_end_matches('\\').len();
+    quote.starts_with('\'') || escapes % 2 == 0
+}
+
+/// What to say of a key or heading at `span` that is not the first of its name.
+fn duplicate(source: &Source, read: &Table, span: Range<usize>) -> Vec<Diagnostic> {
+    let text = &source.text;
+    let line_start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let name = text[span.clone()].trim_matches(['"', '\'']);
+    let mut first = earlier(text, read, name, span.start);
+    let all = headings(text);
+    if let Some(this) = all.iter().find(|heading| heading.span.start >= line_start)
+        && this.span.start <= span.start
+    {
+        let same = || all.iter().filter(|heading| heading.name == this.name);
+        let is_list = keys::find("", this.name)
+            .is_some_and(|key| matches!(key.kind, Kind::Tables(_)))
+            || same().any(|heading| heading.is_list);
+        let single: Vec<Diagnostic> = same()
+            .filter(|heading| is_list && !heading.is_list)
+            .map(|heading| {
+                let message =
+                    format!("`[{0}]` is a single table, but there are several", heading.name);
+                let help = format!("a list of tables is written `[[{}]]`, each time", heading.name);
+                error(source, heading.span.clone(), message, Some(help))
+            })
+            .collect();
+        if !single.is_empty() {
+            return single;
+        }
+        first = same().next().map(|heading| heading.span.start).filter(|at| *at < line_start);
+    }
+    let help = first.map(|at| {
+        let line = text[..at].matches('\n').count() + 1;
+        format!("it stands on line {line} already: leave one of them out")
+    });
+    vec![error(source, span, format!("not TOML: duplicate key `{name}`"), help)]
+}
+
+struct Heading<'t> {
+    name: &'t str,
+    is_list: bool,
+    span: Range<usize>,
+}
+
+/// The lines that look like headings.
+fn headings(text: &str) -> Vec<Heading<'_>> {
+    let mut start = 0;
+    let mut headings = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        let at = start + line.len() - trimmed.len();
+        start += line.len();
+        let is_list = trimmed.starts_with("[[");
+        let brackets = if is_list { 2 } else { 1 };
+        let Some(end) = trimmed.find(']').filter(|_| trimmed.starts_with('[')) else { continue };
+        let name = trimmed[..end].trim_start_matches('[').trim();
+        headings.push(Heading { name, is_list, span: at..at + end + brackets });
+    }
+    headings
+}
+
+/// Where the key `name` last stands before `at`, in tables that reach there.
+fn earlier(text: &str, table: &Table, name: &str, at: usize) -> Option<usize> {
+    let own = table.get(name).map(|entry| entry.key_span.start).filter(|start| *start < at);
+    let within = table.entries.iter().filter_map(|entry| within(text, &entry.item, name, at));
+    within.chain(own).max()
+}
+
+fn within(text: &str, item: &Item, name: &str, at: usize) -> Option<usize> {
+    match &item.value {
+        Value::List(items) => items.iter().filter_map(|item| within(text, item, name, at)).max(),
+        Value::Table(table) => {
+            let ends_before = text[item.span.start..].starts_with('{') && item.span.end <= at;
+            if ends_before { None } else { earlier(text, table, name, at) }
+        }
+        _ => None,
+    }
+}
