@@ -78,7 +78,10 @@ pub(crate) fn parse(source: &Source) -> Result<Item, Vec<Diagnostic>> {
         return Err(syntax::explain(source, &read, &errors));
     }
     let span = table.span();
-    Ok(Item { value: Value::Table(read), span: Span { source: 0, start: span.start, end: span.start } })
+    Ok(Item {
+        value: Value::Table(read),
+        span: Span { source: 0, start: span.start, end: span.start },
+    })
 }
 
 /// Reads the value in a text from `from` on, which is text `index`; `None` if it is none.

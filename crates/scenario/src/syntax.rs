@@ -18,8 +18,8 @@ pub(crate) fn explain(
     let mut all: Vec<Diagnostic> = unclosed
         .iter()
         .map(|one| {
-            let message = format!("not TOML: {} that begins here is not closed", one.what);
-            error(source, one.span.clone(), message, Some(format!("it ends with {}", one.end)))
+            let message = format!("not TOML: {}", one.message);
+            error(source, one.span.clone(), message, Some(one.help.to_string()))
         })
         .collect();
     for told in errors {
@@ -45,8 +45,8 @@ fn error(source: &Source, at: Range<usize>, message: String, help: Option<String
 /// A bracket or quote without its other half.
 struct Unclosed {
     span: Range<usize>,
-    what: &'static str,
-    end: &'static str,
+    message: &'static str,
+    help: &'static str,
     /// Where what the parser says follows from this.
     spoils: Range<usize>,
 }
@@ -77,13 +77,14 @@ fn unclosed(text: &str) -> Vec<Unclosed> {
             }
             _ => {}
         }
-        if let Some(quote) = quote(kind).filter(|quote| !is_closed(text, token, quote)) {
-            let start = token.span().start();
-            let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
-            let swallows = quote.len() > 1 || !open.is_empty();
-            let end = if swallows { usize::MAX } else { token.span().end() + 1 };
-            let span = start..token.span().end();
-            found.push(Unclosed { span, what: "the text", end: quote, spoils: line..end });
+        let span = token.span().start()..token.span().end();
+        if let Some((message, help)) = quote(kind, &text[span.clone()]) {
+            let line = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+            let ends = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at);
+            let is_long = matches!(kind, TokenKind::MlBasicString | TokenKind::MlLiteralString);
+            let swallows = is_long || (kind != TokenKind::Atom && !open.is_empty());
+            let end = if swallows { usize::MAX } else { ends + 1 };
+            found.push(Unclosed { span, message, help, spoils: line..end });
             if swallows {
                 return found;
             }
@@ -102,30 +103,36 @@ fn closes(open: TokenKind) -> TokenKind {
 }
 
 fn bracket(open: Token) -> Unclosed {
-    let (what, end) = match open.kind() {
-        TokenKind::LeftCurlyBracket => ("the table", "}"),
-        _ => ("the list", "]"),
+    let (message, help) = match open.kind() {
+        TokenKind::LeftCurlyBracket => {
+            ("the table that begins here is not closed", "it ends with `}`")
+        }
+        _ => ("the list that begins here is not closed", "it ends with `]`"),
     };
     let start = open.span().start();
-    Unclosed { span: start..open.span().end(), what, end, spoils: start..usize::MAX }
+    Unclosed { span: start..open.span().end(), message, help, spoils: start..usize::MAX }
 }
 
-/// What a text of this kind begins and ends with.
-fn quote(kind: TokenKind) -> Option<&'static str> {
-    match kind {
-        TokenKind::BasicString => Some("\""),
-        TokenKind::LiteralString => Some("'"),
-        TokenKind::MlBasicString => Some("\"\"\""),
-        TokenKind::MlLiteralString => Some("'''"),
-        _ => None,
-    }
+/// What is wrong with the quotes of a token, and the remedy.
+fn quote(kind: TokenKind, token: &str) -> Option<(&'static str, &'static str)> {
+    let (mark, help) = match kind {
+        TokenKind::BasicString => ("\"", "it ends with `\"`, on the same line"),
+        TokenKind::LiteralString => ("'", "it ends with `'`, on the same line"),
+        TokenKind::MlBasicString => ("\"\"\"", "it ends with `\"\"\"`"),
+        TokenKind::MlLiteralString => ("'''", "it ends with `'''`"),
+        // What comes after a text whose closing quote is missing lies outside quotes, up to the next one.
+        TokenKind::Atom if token.contains('"') => {
+            return Some(("a quote is missing before this", "a text begins and ends with `\"`"));
+        }
+        _ => return None,
+    };
+    (!is_closed(token, mark)).then_some(("the text that begins here is not closed", help))
 }
 
-fn is_closed(text: &str, token: Token, quote: &str) -> bool {
-    let token = &text[token.span().start()..token.span().end()];
-    let Some(inside) = token[quote.len()..].strip_suffix(quote) else { return false };
+fn is_closed(token: &str, mark: &str) -> bool {
+    let Some(inside) = token[mark.len()..].strip_suffix(mark) else { return false };
     let escapes = inside.len() - inside.trim_end_matches('\\').len();
-    quote.starts_with('\'') || escapes % 2 == 0
+    mark.starts_with('\'') || escapes % 2 == 0
 }
 
 /// What to say of a key or heading at `span` that is not the first of its name.
