@@ -25,6 +25,8 @@ const volatile __u32 option_len = RW_OPTION_XCP;
 const volatile __u32 answer_len = RW_OPTION_MINIMAL;
 /* NoQ: whether interfaces need not pause. */
 const volatile __u32 is_forced = 0;
+/* Whether only connections from the addresses in `addresses` take part. */
+const volatile __u32 by_address = 0;
 /* The name that struct_ops is registered under, for sockets to choose. */
 const volatile char control_name[16] = "rw_xcp";
 
@@ -59,6 +61,13 @@ struct {
 	__type(key, struct paused);
 	__type(value, __u8);
 } pausing SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct address);
+	__type(value, __u8);
+} addresses SEC(".maps");
 
 static __always_inline void count(__u64 *counter)
 {
@@ -128,6 +137,30 @@ static __always_inline int is_offered(struct bpf_sock_ops *skops, __u64 flags)
 	return bpf_load_hdr_opt(skops, &option, OPTION_SYN, flags) == OPTION_SYN;
 }
 
+/* Whether a connection is from where it is to be, which both of its ends' handshakes ask alike: a request to connect has
+ * no route yet, but an address. */
+static __always_inline int is_from_here(struct bpf_sock_ops *skops)
+{
+	struct bpf_sock_ops_kern *kernel = bpf_cast_to_kern_ctx(skops);
+	struct address key = {};
+
+	if (!by_address)
+		return 1;
+	key.netns = BPF_CORE_READ(kernel, sk, __sk_common.skc_net.net, ns.inum);
+	/* Of IPv4 in a socket for both, too. */
+	key.words[2] = bpf_htonl(0xffff);
+	key.words[3] = skops->local_ip4;
+	if (bpf_map_lookup_elem(&addresses, &key))
+		return 1;
+	if (skops->family != AF_INET6)
+		return 0;
+	key.words[0] = skops->local_ip6[0];
+	key.words[1] = skops->local_ip6[1];
+	key.words[2] = skops->local_ip6[2];
+	key.words[3] = skops->local_ip6[3];
+	return bpf_map_lookup_elem(&addresses, &key) != 0;
+}
+
 static __always_inline int reserve(struct bpf_sock_ops *skops)
 {
 	__u32 len = length(skops);
@@ -135,7 +168,8 @@ static __always_inline int reserve(struct bpf_sock_ops *skops)
 	struct flow *flow;
 
 	/* An answer to a SYN without the option has none. */
-	if ((skops->skb_tcp_flags & 0x12) == 0x12 && !is_offered(skops, BPF_LOAD_HDR_OPT_TCP_SYN))
+	if ((skops->skb_tcp_flags & 0x12) == 0x12 &&
+	    (!is_offered(skops, BPF_LOAD_HDR_OPT_TCP_SYN) || !is_from_here(skops)))
 		return 1;
 	if (len != OPTION_SYN) {
 		flow = sk ? bpf_sk_storage_get(&flows, sk, 0, 0) : 0;
@@ -302,6 +336,10 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 
 	if (!sk || !counter)
 		return 1;
+	if (!is_from_here(skops)) {
+		set_callbacks(skops, 0);
+		return 1;
+	}
 	if (law == HOST_NOQ ? !is_forced && !is_paused(sk) : !is_offered(skops, where)) {
 		set_callbacks(skops, 0);
 		count(&counter->plain);
@@ -338,7 +376,8 @@ int ratewire_option(struct bpf_sock_ops *skops)
 		set_callbacks(skops, 1);
 		return 1;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
-		set_callbacks(skops, 1);
+		if (is_from_here(skops))
+			set_callbacks(skops, 1);
 		return 1;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 		return established(skops, 0);

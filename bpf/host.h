@@ -40,6 +40,12 @@ struct paused {
 	__u32 ifindex;
 };
 
+/* An address of the interface that connections are to be from: IPv4's as IPv6 writes them. */
+struct address {
+	__u32 netns;
+	__be32 words[4];
+};
+
 /* Connections since it was loaded. */
 struct host {
 	__u64 taking_part;

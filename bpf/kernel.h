@@ -53,6 +53,7 @@ struct sk_buff {
 
 struct sock_common {
 	unsigned short skc_family;
+	possible_net_t skc_net;
 };
 
 struct sock {
@@ -61,6 +62,10 @@ struct sock {
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
 	__u32 sk_pacing_status;
+};
+
+struct bpf_sock_ops_kern {
+	struct sock *sk;
 };
 
 struct tcp_sock {
@@ -86,6 +91,7 @@ struct tcp_congestion_ops {
 	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
+	__u32 flags;
 };
 
 struct rate_sample {

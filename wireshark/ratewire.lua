@@ -3,7 +3,7 @@
 -- this file, those of the other laws in Ratewire's captures.
 --
 --   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y xcp
---   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y ratewire.jetmax
+--   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y 'ratewire.law == "jetmax"'
 --
 -- or copy this file into the personal Lua plugins folder (Help > About Wireshark > Folders).
 -- The drafts assign no IP protocol number; the preference xcp.ip_protocol says which to read, 200
@@ -274,6 +274,17 @@ local function rcp(name)
   }
 end
 
+-- A number with 5 bits of exponent before so many of mantissa (bpf/laws/option.h); all ones for unknown.
+local function short(at, size, mantissa, unit)
+  return function(tvb)
+    local range = tvb(at, size)
+    local exponent, rest = range:bitfield(0, 5), range:bitfield(5, mantissa)
+    if exponent == 31 and rest == 2 ^ mantissa - 1 then return range end
+    return range, rest * 2 ^ exponent * (unit or 1)
+  end
+end
+local JETMAX_FAIR = double("jetmax_kernel", "fair", "fair (B/s)")
+
 -- An option's last word is what the receiver returns.
 local function last(law) return double(law, "returned", "Returned (units of the law)") end
 
@@ -291,8 +302,16 @@ local LAWS = {
     { double("rcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16), "Rate %.0f B/s" },
     { double("rcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
   } },
-  -- Its rates are floats of 24 bits, in words shared with numbers (bpf/laws/option.h): whose it is, no more.
-  { name = "jetmax@kernel", length = 28, back = 12, way = option(0x526a, 28, 12), fields = {} },
+  { name = "jetmax@kernel", length = 28, back = 12, way = option(0x526a, 28, 12), fields = {
+    { whole("jetmax_kernel", "bottleneck"), uint(4, 2) },
+    { whole("jetmax_kernel", "proposed"), uint(6, 2) },
+    { whole("jetmax_kernel", "number"), uint(8, 1) },
+    { JETMAX_FAIR, short(9, 3, 19), "Fair %.0f B/s" },
+    { whole("jetmax_kernel", "marker"), uint(12, 1) },
+    { double("jetmax_kernel", "proposed_fair", "proposed_fair (B/s)"), short(13, 3, 19) },
+    { double("jetmax_kernel", "load"), short(16, 2, 11, 2 ^ -26) },
+    { double("jetmax_kernel", "rate", "rate (B/s)"), short(25, 3, 19) },
+  }, answer = { { JETMAX_FAIR, short(9, 3, 19), "Fair %.0f B/s" } } },
   { name = "jetmax", length = 28, way = way, fields = {
     { whole("jetmax", "marker"), uint(1, 1) },
     { whole("jetmax", "number"), uint(2, 2) },
@@ -361,9 +380,9 @@ function laws.dissector(tvb, pinfo, root)
   tree:append_text(", " .. law.name .. (back and ", on its way back" or ""))
   tree:add(law_name, tvb(0, length), law.name)
   tree:add(returned, tvb(0, length), back)
-  if not (back and law.back) then
-    for _, entry in ipairs(law.fields) do
-      local range, read = entry[2](tvb)
+  for _, entry in ipairs(back and law.back and (law.answer or {}) or law.fields) do
+    local range, read = entry[2](tvb)
+    if read then
       tree:add(entry[1], range, read)
       if entry[3] then summary = summary .. ", " .. string.format(entry[3], read) end
     end

@@ -66,6 +66,18 @@ RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 	return rw_min(low, RW_MOST);
 }
 
+/* Flows are counted in 2^-16. */
+#define RW_FLOWS 16
+/* Over which what is for whoever looks is averaged: an interval's own value may come from few packets. */
+#define RW_RECENT_US 250000
+
+/* A mean of about the last RW_RECENT_US, moved on by a value that held for so long. */
+RW_INLINE __u64 rw_recent(__u64 mean, __u64 value, __u64 for_us)
+{
+	for_us = rw_min(for_us, RW_RECENT_US);
+	return rw_add(rw_mul_shift(mean, RW_RECENT_US - for_us, 0), rw_mul_shift(value, for_us, 0)) / RW_RECENT_US;
+}
+
 /* Bits that n takes. */
 RW_INLINE __u32 rw_bits(__u64 n)
 {

@@ -22,8 +22,7 @@
 #define RW_JETMAX_INTERVAL_US 50000
 /* Load is not known finer than such a packet an interval. */
 #define RW_JETMAX_GRAIN 1500
-/* Flows are counted in 2^-16, and the load in 2^-26 of gamma C. */
-#define RW_JETMAX_FLOWS 16
+/* The load is in 2^-26 of gamma C. */
 #define RW_JETMAX_LOAD 26
 
 struct rw_jetmax {
@@ -43,7 +42,7 @@ struct rw_jetmax {
 	__u32 load_field;
 
 	/* For whoever looks: of the interval before, what came, and of that from flows bound elsewhere; flows bound here in
-	 * 2^-RW_JETMAX_FLOWS; and g. */
+	 * 2^-RW_FLOWS; and g. */
 	__u64 input_bw;
 	__u64 unresponsive_bw;
 	__u64 flows;
@@ -86,10 +85,10 @@ RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_
 	port->input_bw = rw_min(rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1), RW_MOST_RATE);
 	responsive = rw_min(rw_mul_shift(port->responsive, 1000000, 0) / rw_max(port->interval_us, 1), RW_MOST_RATE);
 	port->unresponsive_bw = rw_less(port->input_bw, responsive);
-	port->flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_JETMAX_FLOWS) / rw_max(port->interval_us, 1);
+	port->flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_FLOWS) / rw_max(port->interval_us, 1);
 	if (port->flows)
-		fair = (rw_less(target, port->unresponsive_bw) << RW_JETMAX_FLOWS) /
-		       rw_max(port->flows, 1 << RW_JETMAX_FLOWS);
+		fair = (rw_less(target, port->unresponsive_bw) << RW_FLOWS) /
+		       rw_max(port->flows, 1 << RW_FLOWS);
 	else if (rw_less(port->input_bw, rw_mul_shift(port->input_bw, RW_JETMAX_MARGIN, 16)) > target)
 		/* Too much comes from flows bound elsewhere: each that hears it comes to be bound here. */
 		fair = 0;

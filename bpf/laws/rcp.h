@@ -48,8 +48,12 @@ struct rw_rcp {
 	__u64 slot_us;
 	__u64 slot_at_ns;
 
-	/* For whoever looks: what came in the slot before. */
+	/* For whoever looks: what came in the slot before, and what waited at its end; and of a moment the means of what
+	 * came and of R, of which the first is as many times the second as there are flows. */
 	__u64 input_bw;
+	__u64 queue;
+	__u64 recent_input;
+	__u64 recent_rate;
 };
 
 #define RW_RCP_FRACTION 8
@@ -95,6 +99,7 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 {
 	__u64 target = rw_mul_shift(port->capacity, port->rule.target, 16);
 
+	port->queue = queue;
 	if (target) {
 		__u64 rtt_us, spare, excess, least;
 		struct rw_share step, slot;
@@ -102,6 +107,8 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 		rw_rcp_mean_rtt(port);
 		rtt_us = rw_max(port->rtt >> RW_RCP_FRACTION, 1);
 		port->input_bw = rw_min(rw_mul_shift(port->input, 1000000, 0) / port->slot_us, RW_MOST_RATE);
+		port->recent_input = rw_recent(port->recent_input, port->input_bw, port->slot_us);
+		port->recent_rate = rw_recent(port->recent_rate, port->rate, port->slot_us);
 		spare = rw_mul_shift(rw_less(target, port->input_bw), port->rule.spare, 16);
 		excess = rw_mul_shift(rw_less(port->input_bw, target), port->rule.spare, 16);
 		excess += rw_mul_shift(rw_min(rw_mul_shift(queue, 1000000, 0) / rtt_us, RW_MOST_RATE),

@@ -55,6 +55,8 @@ struct rw_xcp {
 	/* For whoever looks: what came in the interval before, and what was made of it. */
 	__u64 input_bw;
 	__s64 feedback;
+	/* Likewise: flows, in 2^-RW_FLOWS, on the mean of a moment. One that sends as it says sends X of an interval's length. */
+	__u64 flows;
 };
 
 RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
@@ -70,7 +72,7 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
 /* The control interval is over (lines 7 to 18). */
 RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 {
-	__u64 spare, excess, magnitude, shuffled, draining;
+	__u64 spare, excess, magnitude, shuffled, draining, flows;
 	__u64 known = port->sum_x_known >> 10;
 
 	if (known)
@@ -78,6 +80,8 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 					  RW_XCP_MAX_INTERVAL_US);
 	port->input_bw = rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1);
 	port->input_bw = rw_min(port->input_bw, RW_MOST_RATE);
+	flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_FLOWS) / rw_max(port->interval_us, 1);
+	port->flows = rw_recent(port->flows, flows, port->interval_us);
 
 	spare = rw_less(port->capacity, port->input_bw);
 	excess = rw_less(port->input_bw, port->capacity);

@@ -96,7 +96,8 @@ mod loaded {
             let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
             // That a host's own link is paused only the model knows.
-            let spec = host::Spec { law, cgroup, desired: line_rate(setup), is_forced: true };
+            let spec =
+                host::Spec { law, cgroup, iface: None, desired: line_rate(setup), is_forced: true };
             let held = host::hold(&spec);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }

@@ -46,7 +46,7 @@ RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, inp
 	  cn), offsetof(struct rw_xcp, gain), offsetof(struct rw_xcp, avg_rtt_us), offsetof(struct rw_xcp,
 	  interval_us), offsetof(struct rw_xcp, control_at_ns), offsetof(struct rw_xcp, queue),
 	  offsetof(struct rw_xcp, least_queue), offsetof(struct rw_xcp, queue_at_ns), offsetof(struct rw_xcp,
-	  input_bw), offsetof(struct rw_xcp, feedback))
+	  input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, flows))
 RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struct rw_xcp_sender, desired),
 	  offsetof(struct rw_xcp_sender, round_us), offsetof(struct rw_xcp_sender, sent),
 	  offsetof(struct rw_xcp_sender, limited), offsetof(struct rw_xcp_sender, was_limited),
@@ -57,7 +57,8 @@ RW_LAYOUT(rw_rcp_rule, offsetof(struct rw_rcp_rule, spare), offsetof(struct rw_r
 RW_LAYOUT(rw_rcp, offsetof(struct rw_rcp, capacity), offsetof(struct rw_rcp, rule), offsetof(struct rw_rcp,
 	  rate), offsetof(struct rw_rcp, input), offsetof(struct rw_rcp, rtt_bytes), offsetof(struct rw_rcp, sum_rtt),
 	  offsetof(struct rw_rcp, rtt), offsetof(struct rw_rcp, sample), offsetof(struct rw_rcp, slot_us),
-	  offsetof(struct rw_rcp, slot_at_ns), offsetof(struct rw_rcp, input_bw))
+	  offsetof(struct rw_rcp, slot_at_ns), offsetof(struct rw_rcp, input_bw), offsetof(struct rw_rcp, queue),
+	  offsetof(struct rw_rcp, recent_input), offsetof(struct rw_rcp, recent_rate))
 RW_LAYOUT(rw_rcp_sender, offsetof(struct rw_rcp_sender, allowed), offsetof(struct rw_rcp_sender, desired),
 	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, climbed_us),
 	  offsetof(struct rw_rcp_sender, ramp), offsetof(struct rw_rcp_sender, pad))

@@ -39,6 +39,9 @@ pub struct RcpPort {
     slot_us: u64,
     slot_at_ns: u64,
     input_bw: u64,
+    queue: u64,
+    recent_input: u64,
+    recent_rate: u64,
 }
 
 /// RCP or PIQI-RCP at one sender.
@@ -113,9 +116,29 @@ impl RcpPort {
     pub fn input(&self) -> Throughput {
         Throughput::new(self.input_bw as f64)
     }
+    /// How many flows at its rate there were lately.
+    pub fn flows(&self) -> f64 {
+        self.recent_input as f64 / (self.recent_rate.max(1) as f64 / 256.0)
+    }
     /// The share of the capacity that it fills, `gamma`.
     pub fn target(&self) -> f64 {
         share(self.rule.target)
+    }
+    /// What waited at the end of the last slot.
+    pub fn queue(&self) -> Bytes {
+        Bytes::new(self.queue)
+    }
+    /// How long a slot is.
+    pub fn slot(&self) -> Duration {
+        Duration::from_micros(self.slot_us)
+    }
+    /// What moves the rate.
+    pub fn rule(&self) -> Rule {
+        if self.rule.queue == 0 { Rule::Piqi } else { Rule::Rcp }
+    }
+    /// The gains of what is spare, `alpha` or `integral`, and of what waits, `beta`.
+    pub fn gains(&self) -> [f64; 2] {
+        [self.rule.spare, self.rule.queue].map(share)
     }
     /// Mean RTT.
     pub fn mean_rtt(&self) -> Duration {
@@ -160,7 +183,10 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
-        port: RcpPort, rw_layout_of_rw_rcp, [capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw];
+        port: RcpPort, rw_layout_of_rw_rcp, [
+            capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue,
+            recent_input, recent_rate
+        ];
         sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
     }
 }

@@ -80,6 +80,41 @@ fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
     }
 }
 
+/// Whatever each sends, and however many of its segments come in one packet; when all have gone, none are left.
+#[test]
+fn flows_are_counted_by_what_they_say_they_send() {
+    let mut port = XcpPort::new(rate(12_500_000), Time::ZERO);
+    // 20 ms of round trip; packets of 1 kB, 4 kB and 16 kB every 4 ms.
+    for ms in 0..2000 {
+        let size = [1000, 4000, 16_000, 0][ms as usize % 4];
+        if size > 0 {
+            let mut header = packet(size as f64 / 0.004, 20);
+            port.on_packet(at_ms(ms), Bytes::new(size), Bytes::ZERO, Some(&mut header));
+        }
+    }
+    assert!((port.flows() - 3.0).abs() < 0.1, "{}", port.flows());
+    while port.next_timer() < at_ms(4000) {
+        port.on_timer(port.next_timer(), Bytes::ZERO);
+    }
+    assert!(port.flows() < 0.01, "{}", port.flows());
+}
+
+#[test]
+fn rcp_counts_flows_at_its_rate() {
+    let mut port = RcpPort::new(rate(12_500_000), Rule::Rcp, Time::ZERO);
+    // Three that take what is offered, in packets of 1 kB.
+    let (mut due, mut now) = ([0.0_f64; 3], 0.0);
+    while now < 3.0 {
+        let next = (0..3).min_by(|a, b| due[*a].total_cmp(&due[*b])).expect("three");
+        now = due[next];
+        let mut header = packet(1e9, 20);
+        let at = Time::ZERO + Duration::from_micros((now * 1e6) as u64);
+        port.on_packet(at, Bytes::new(1000), Bytes::ZERO, Some(&mut header));
+        due[next] += 1000.0 / header.rate().get();
+    }
+    assert!((port.flows() - 3.0).abs() < 0.15, "{}", port.flows());
+}
+
 #[test]
 fn an_idle_interval_divides_by_nothing() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);

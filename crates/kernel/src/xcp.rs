@@ -35,6 +35,7 @@ pub struct XcpPort {
     queue_at_ns: u64,
     input_bw: u64,
     feedback: i64,
+    flows: u64,
 }
 
 /// XCP at one sender: the rate that routers allow.
@@ -143,6 +144,10 @@ impl XcpPort {
     pub fn feedback(&self) -> Throughput {
         Throughput::new(self.feedback as f64)
     }
+    /// How many flows there were lately.
+    pub fn flows(&self) -> f64 {
+        self.flows as f64 / 65536.0
+    }
     /// What each flow is given in this control interval, `Cp`: so much more a second.
     pub fn given(&self) -> Throughput {
         Throughput::new(self.gain as f64)
@@ -231,7 +236,7 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         share: Share, rw_layout_of_rw_share, [value, shift];
-        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback];
+        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, flows];
         sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured];
         receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
     }

@@ -29,6 +29,7 @@ fn compare() -> Result<(), String> {
     let spec = Spec {
         law: LAW,
         cgroup: Some(link.cgroup.clone()),
+        iface: None,
         desired: Rate::from_mbps(100_000),
         is_forced: false,
     };

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::mem::{MaybeUninit, offset_of};
+use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::process::Command;
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, OpenObject};
+use nix::ifaddrs::getifaddrs;
+use nix::sys::socket::SockaddrStorage;
 use ratewire_units::Rate;
 
 use crate::skeletons::host::types::host as Counters;
@@ -23,6 +26,8 @@ pub struct Spec {
     pub law: Law,
     /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
     pub cgroup: Option<PathBuf>,
+    /// Interface from whose addresses connections take part, as they are when it is attached; `None` for any.
+    pub iface: Option<String>,
     /// The most that a connection asks routers for; under NoQ, at which it sends.
     pub desired: Rate,
     /// NoQ: also where a connection's own interface does not pause when what it fills has no room.
@@ -55,9 +60,10 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     }
     check_free(spec.law)?;
     let opened = open_cgroup(spec)?;
+    let addresses = addresses(spec)?;
     let folder = pins::shared()?.join(folder_name(spec.law));
     pins::claim(&folder, spec.law.control())?;
-    let attached = load(spec, &opened).and_then(|held| held.pin(&folder));
+    let attached = load(spec, &opened, &addresses).and_then(|held| held.pin(&folder));
     if attached.is_err() {
         // What went wrong first is what to tell.
         let _ = pins::remove(&folder);
@@ -96,7 +102,7 @@ pub struct Held {
 pub fn hold(spec: &Spec) -> Result<Held, Error> {
     crate::quiet();
     check_free(spec.law)?;
-    load(spec, &open_cgroup(spec)?)
+    load(spec, &open_cgroup(spec)?, &addresses(spec)?)
 }
 
 /// How the cgroups of emulated runs are called, followed by the number of the run's process, a dash and the law.
@@ -198,6 +204,9 @@ impl Held {
     }
 }
 
+/// Of `net/tcp.h`.
+const TCP_CONG_NON_RESTRICTED: u32 = 1;
+
 /// The programs, loaded and told what to do.
 pub(crate) fn prepare<'a>(
     room: &'a mut MaybeUninit<OpenObject>,
@@ -210,27 +219,71 @@ pub(crate) fn prepare<'a>(
     rodata.exid = exid;
     rodata.option_len = option_len;
     rodata.answer_len = answer_len;
+    rodata.by_address = u32::from(spec.iface.is_some());
     rodata.is_forced = u32::from(spec.is_forced);
     rodata.desired = spec.desired.throughput().get() as u64;
     let mut name = [0; 16];
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
-    open.struct_ops.control_mut().name = name.map(|byte: u8| byte.cast_signed());
+    let control = open.struct_ops.control_mut();
+    control.name = name.map(|byte: u8| byte.cast_signed());
+    // A sender without a window is for who may configure the network; the others are for any program and namespace.
+    if spec.law != Law::Noq {
+        control.flags = TCP_CONG_NON_RESTRICTED;
+    }
     open.load()
 }
 
-fn load(spec: &Spec, cgroup: &File) -> Result<Held, Error> {
+fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<Held, Error> {
     let refused = refused(spec.law);
     let mut room = MaybeUninit::uninit();
     let mut skeleton = prepare(&mut room, spec).map_err(&refused)?;
     if spec.law == Law::Noq && !spec.is_forced {
         tell_pausing(&skeleton.maps.pausing)?;
     }
+    tell_addresses(&skeleton.maps.addresses, addresses)?;
     let control = skeleton.maps.control.attach_struct_ops().map_err(&refused)?;
     let cgroup = cgroup.as_fd().as_raw_fd();
     let option = skeleton.progs.ratewire_option.attach_cgroup(cgroup).map_err(&refused)?;
     let counters = skeleton.maps.host.info().map_err(&refused)?.info.id;
     Ok(Held { law: spec.law, control, option, counters })
+}
+
+/// The addresses of the interface that `spec` names, if it names one; IPv4's as IPv6 writes them.
+fn addresses(spec: &Spec) -> Result<Vec<Ipv6Addr>, Error> {
+    let Some(iface) = &spec.iface else { return Ok(Vec::new()) };
+    crate::router::index(iface)?;
+    let all = getifaddrs().map_err(|e| Error::new("cannot list addresses", "").because(e))?;
+    let of_iface = all.filter(|one| one.interface_name == *iface).filter_map(|one| one.address);
+    let ip = |address: SockaddrStorage| {
+        let v4 = address.as_sockaddr_in().map(|v4| v4.ip().to_ipv6_mapped());
+        v4.or_else(|| address.as_sockaddr_in6().map(|v6| v6.ip()))
+    };
+    let addresses: Vec<_> = of_iface.filter_map(ip).collect();
+    if addresses.is_empty() {
+        let remedy = "give it one first: connections take part by their own address";
+        return Err(Error::new(format!("{iface} has no address"), remedy));
+    }
+    Ok(addresses)
+}
+
+/// Tells the program from which addresses of this network namespace connections take part.
+fn tell_addresses(map: &impl MapCore, addresses: &[Ipv6Addr]) -> Result<(), Error> {
+    let netns = netns()?.to_ne_bytes();
+    for address in addresses {
+        let key = [&netns[..], &address.octets()].concat();
+        map.update(&key, &[1], MapFlags::ANY)
+            .map_err(|e| Error::new("the kernel does not take an address", "").because(e))?;
+    }
+    Ok(())
+}
+
+/// The number of this network namespace, as programs see it.
+fn netns() -> Result<u32, Error> {
+    let netns = std::fs::metadata("/proc/self/ns/net").map_err(|e| {
+        Error::new("cannot tell the network namespace", "is /proc mounted?").because(e)
+    })?;
+    Ok(netns.ino() as u32)
 }
 
 /// Tells the program which interfaces of this network namespace pause when what they fill has no room, as `ethtool` says.
@@ -239,16 +292,14 @@ fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
         let remedy = "install ethtool; or take it everywhere: --mode force";
         Error::new(what, remedy).because(why)
     };
-    let netns = std::fs::metadata("/proc/self/ns/net")
-        .map_err(|e| failed("cannot tell the network namespace", e.to_string()))?
-        .ino();
+    let netns = netns()?.to_ne_bytes();
     for (ifindex, iface) in crate::router::interfaces()? {
         let done = Command::new("ethtool")
             .args(["-a", &iface])
             .output()
             .map_err(|e| failed("cannot ask which interfaces pause", e.to_string()))?;
         if pauses(&String::from_utf8_lossy(&done.stdout)) {
-            let key = [(netns as u32).to_ne_bytes(), ifindex.to_ne_bytes()].concat();
+            let key = [netns, ifindex.to_ne_bytes()].concat();
             map.update(&key, &[1], MapFlags::ANY)
                 .map_err(|e| failed("the kernel does not take an interface", e.to_string()))?;
         }

@@ -13,6 +13,7 @@ pub mod host;
 pub mod pins;
 pub mod probe;
 pub mod router;
+pub mod sockets;
 
 mod error;
 mod law;

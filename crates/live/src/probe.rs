@@ -9,12 +9,15 @@ use libbpf_rs::skel::Skel;
 use libbpf_rs::{OpenObject, Program, ProgramInput, ProgramMut};
 use ratewire_units::Rate;
 
-use crate::router::{Capacity, Queue, Spec, prepare};
+use crate::router::{Capacity, Queue, Spec, Status, prepare, read};
 use crate::skeletons::router::RouterSkel;
 use crate::{Error, Law, host};
 
 /// Room in which a probe's program is kept.
 pub type Room = MaybeUninit<OpenObject>;
+
+/// Bytes of `struct __sk_buff`.
+const CONTEXT: usize = 192;
 
 /// A loaded router.
 pub struct Probe<'a> {
@@ -44,8 +47,11 @@ impl<'a> Probe<'a> {
     /// When the kernel does not take the frame.
     pub fn pass(&self, frame: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; frame.len() + 64];
+        // Without a context, however empty, the kernel has the frame take no room on a link.
+        let mut context = [0; CONTEXT];
         let length = {
             let input = ProgramInput {
+                context_in: Some(&mut context),
                 data_in: Some(frame),
                 data_out: Some(&mut out),
                 ..Default::default()
@@ -59,6 +65,11 @@ impl<'a> Probe<'a> {
         };
         out.truncate(length);
         Ok(out)
+    }
+
+    /// What the port is doing; of no interface.
+    pub fn status(&self) -> Option<Status> {
+        read(&self.skeleton.maps.routers)?.status(String::new())
     }
 
     /// How long a frame takes, on the mean of so many.
@@ -84,7 +95,13 @@ impl<'a> Probe<'a> {
 /// When the kernel does not take one.
 pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
     crate::quiet();
-    let spec = host::Spec { law, cgroup: None, desired: Rate::from_mbps(1000), is_forced: false };
+    let spec = host::Spec {
+        law,
+        cgroup: None,
+        iface: None,
+        desired: Rate::from_mbps(1000),
+        is_forced: false,
+    };
     let mut room = Room::uninit();
     let host = host::prepare(&mut room, &spec).map_err(host::refused(law))?;
     let mut room = Room::uninit();

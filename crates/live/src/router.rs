@@ -73,6 +73,9 @@ pub struct Status {
     pub waiting: Bytes,
     /// What arrived in the last control interval.
     pub input: Throughput,
+    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
+    /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
+    pub flows: f64,
     /// Mean RTT of the packets; JetMax knows of none.
     pub mean_rtt: Option<Duration>,
     /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
@@ -88,7 +91,7 @@ pub struct Status {
 /// When there is no such interface, a port is attached to it already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
-    let ifindex = if_nametoindex(spec.iface.as_str()).map_err(|_| no_interface(&spec.iface))?;
+    let ifindex = index(&spec.iface)?;
     pins::check_reach()?;
     let whose = format!("a law's port at {}", spec.iface);
     if hook(ifindex).query().is_ok() {
@@ -269,6 +272,12 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     Ok(detached)
 }
 
+/// # Errors
+/// When there is no such interface.
+pub(crate) fn index(iface: &str) -> Result<u32, Error> {
+    if_nametoindex(iface).map_err(|_| no_interface(iface))
+}
+
 fn no_interface(iface: &str) -> Error {
     Error::new(format!("no interface is called {iface:?}"), "`ip link` lists them")
 }
@@ -321,13 +330,17 @@ fn hook_of(program: BorrowedFd<'_>, ifindex: u32) -> TcHook {
 
 /// The pinned state of a port, if there is one.
 fn state(folder: &Path) -> Option<Pinned> {
-    let map = MapHandle::from_pinned_path(folder.join("state")).ok()?;
+    read(&MapHandle::from_pinned_path(folder.join("state")).ok()?)
+}
+
+/// What is in a port's map.
+pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
     let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
     (bytes.len() == size_of::<State>()).then_some(Pinned(bytes))
 }
 
 /// The bytes of a [`State`].
-struct Pinned(Vec<u8>);
+pub(crate) struct Pinned(Vec<u8>);
 
 impl Pinned {
     fn u64(&self, at: usize) -> u64 {
@@ -340,24 +353,33 @@ impl Pinned {
         value.copy_from_slice(&self.0[at..at + 4]);
         u32::from_ne_bytes(value)
     }
-    fn status(&self, iface: String) -> Option<Status> {
+    pub(crate) fn status(&self, iface: String) -> Option<Status> {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
         let law = Law::numbered(self.u32(offset_of!(State, law)))?;
         let port = |at: usize| self.u64(offset_of!(State, port) + at);
-        let (input, mean_rtt_us, says) = match law {
+        // In 2^-RW_FLOWS of `bpf/laws/arithmetic.h`.
+        let counted = |at: usize| port(at) as f64 / 65536.0;
+        let (input, flows, mean_rtt_us, says) = match law {
             Law::Xcp => (
                 port(offset_of!(rw_xcp, input_bw)),
+                counted(offset_of!(rw_xcp, flows)),
                 Some(port(offset_of!(rw_xcp, avg_rtt_us))),
                 port(offset_of!(rw_xcp, feedback)),
             ),
             Law::Rcp | Law::PiqiRcp => (
                 port(offset_of!(rw_rcp, input_bw)),
+                // The latter is in 2^-8.
+                port(offset_of!(rw_rcp, recent_input)) as f64
+                    / (port(offset_of!(rw_rcp, recent_rate)).max(1) as f64 / 256.0),
                 Some(port(offset_of!(rw_rcp, rtt)) >> 8),
                 port(offset_of!(rw_rcp, rate)) >> 8,
             ),
-            Law::Jetmax => {
-                (port(offset_of!(rw_jetmax, input_bw)), None, port(offset_of!(rw_jetmax, fair)))
-            }
+            Law::Jetmax => (
+                port(offset_of!(rw_jetmax, input_bw)),
+                counted(offset_of!(rw_jetmax, flows)),
+                None,
+                port(offset_of!(rw_jetmax, fair)),
+            ),
             Law::Noq => return None,
         };
         Some(Status {
@@ -371,6 +393,7 @@ impl Pinned {
             missed: self.u64(offset_of!(State, missed)),
             waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
             input: Throughput::new(input as f64),
+            flows,
             mean_rtt: mean_rtt_us.map(Duration::from_micros),
             says: Throughput::new(says.cast_signed() as f64),
         })

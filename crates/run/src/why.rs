@@ -203,12 +203,13 @@ fn tell_hop(
         *text += "     marked\n";
     }
     let (before, after) = (law.fields(&hop.came_with), law.fields(&hop.left_with));
-    for (before, after) in before.iter().zip(&after).filter(|(b, a)| b.value != a.value) {
+    let (changed, added) = changes(&before, &after);
+    for (before, after) in changed {
         let (old, new) = (before.amount(), after.amount());
         let _ = writeln!(text, "     {}: {old} -> {new}", before.name);
     }
-    let added: Vec<String> = after.iter().skip(before.len()).map(Figure::to_string).collect();
     if !added.is_empty() {
+        let added: Vec<String> = added.into_iter().map(Figure::to_string).collect();
         let _ = writeln!(text, "     added {}", added.join(", "));
     }
     if hop.left_with == Header::None && hop.came_with != Header::None {
@@ -218,6 +219,24 @@ fn tell_hop(
         let reason = of_packet(reason, law, hop, size);
         let _ = writeln!(text, "     port: {}\n           {}", reason.equation, figures(&reason));
     }
+}
+
+/// Fields of a header whose values changed on the way, and those that came in anew. A field is known by its name,
+/// and where several have it, by its place among them.
+fn changes<'a>(
+    before: &'a [Figure],
+    after: &'a [Figure],
+) -> (Vec<(&'a Figure, &'a Figure)>, Vec<&'a Figure>) {
+    let (mut changed, mut added) = (Vec::new(), Vec::new());
+    for (at, new) in after.iter().enumerate() {
+        let place = after[..at].iter().filter(|other| other.name == new.name).count();
+        match before.iter().filter(|old| old.name == new.name).nth(place) {
+            Some(old) if old.value != new.value => changed.push((old, new)),
+            Some(_) => {}
+            None => added.push(new),
+        }
+    }
+    (changed, added)
 }
 
 fn link<'a>(setup: &'a Setup, hop: &Hop) -> &'a str {
@@ -236,4 +255,25 @@ fn figures(reason: &Reason) -> String {
 
 fn at(time: Time) -> String {
     format!("{:>12.6} s", time.secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_held_against_those_of_their_name() {
+        let one = Figure::one;
+        let before = [one("rate", 5.0), one("proposed", 3.0), one("B", 1.0)];
+        let after = [
+            one("rate", 5.0),
+            one("fair", 7.0),
+            one("proposed", 4.0),
+            one("B", 1.0),
+            one("B", 2.0),
+        ];
+        let (changed, added) = changes(&before, &after);
+        assert_eq!(changed, [(&before[1], &after[2])]);
+        assert_eq!(added, [&after[1], &after[4]]);
+    }
 }

@@ -1,14 +1,15 @@
 //! Laws in the running kernel.
 
-use std::fmt::Write;
+mod status;
+
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use ratewire_live::{Error, Law, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
-use serde::Serialize;
 
 use super::print;
 use crate::Exit;
@@ -29,6 +30,9 @@ enum Command {
         /// Only connections of this cgroup: a folder of the cgroup2 file system
         #[arg(long)]
         cgroup: Option<PathBuf>,
+        /// Only connections from the addresses that this interface has now
+        #[arg(long)]
+        iface: Option<String>,
         /// The most that a connection asks routers for; under noq, at which it sends
         #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
@@ -57,6 +61,9 @@ enum Command {
         /// How to say it
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
+        /// Say it again every so many seconds, 1 where none are given, until Ctrl-C
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = every)]
+        watch: Option<Duration>,
     },
     /// Detach everything from this machine and the interfaces of this network namespace
     Detach {
@@ -85,7 +92,7 @@ enum Queue {
     Virtual,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Format {
     Table,
     Json,
@@ -116,6 +123,13 @@ fn rate(text: &str) -> Result<Rate, String> {
     Ok(rate)
 }
 
+/// How often to look.
+fn every(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    let seconds = seconds.ok_or("allowed: 0.1 to 3600 seconds")?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
 /// What a port is to share out.
 #[derive(Clone, Copy)]
 enum Capacity {
@@ -136,19 +150,29 @@ fn named(law: &str) -> Law {
 
 pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
-        Command::Host { law, cgroup, desired, mode } => {
+        Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
             let is_forced = *mode == Mode::Force;
-            let cgroup = cgroup.clone();
-            host::attach(&host::Spec { law, cgroup, desired: *desired, is_forced }).map(|()| {
+            let spec = host::Spec {
+                law,
+                cgroup: cgroup.clone(),
+                iface: iface.clone(),
+                desired: *desired,
+                is_forced,
+            };
+            let who = iface.as_ref().map_or_else(
+                || "connections".to_string(),
+                |iface| format!("connections from the addresses of {iface}"),
+            );
+            host::attach(&spec).map(|()| {
                 let (name, control) = (law.name(), law.control());
                 match law {
-                    Law::Noq if is_forced => format!("connections from now on send by {control}\n"),
+                    Law::Noq if is_forced => format!("{who} from now on send by {control}\n"),
                     Law::Noq => format!(
-                        "connections from now on send by {control} where their own interface is paused\n"
+                        "{who} from now on send by {control} where their own interface is paused\n"
                     ),
                     _ => format!(
-                        "connections from now on offer {name}; those whose other end does too send by {control}\n"
+                        "{who} from now on offer {name}; those whose other end does too send by {control}\n"
                     ),
                 }
             })
@@ -167,16 +191,19 @@ pub(crate) fn live(args: &Args) -> Exit {
                 format!("{law} shares out {what} at {iface}; `ratewire live status` watches it\n")
             })
         }
-        Command::Status { format } => status(*format),
+        Command::Status { format, watch: Some(every) } => return status::watch(*format, *every),
+        Command::Status { format, watch: None } => status::status(*format),
         Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
     };
     match done {
         Ok(text) => print(&text),
-        Err(e) => {
-            tell!("ratewire: {e}");
-            Exit::Unable
-        }
+        Err(e) => unable(&e),
     }
+}
+
+fn unable(e: &Error) -> Exit {
+    tell!("ratewire: {e}");
+    Exit::Unable
 }
 
 fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
@@ -188,136 +215,4 @@ fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
         [] => "nothing was attached\n".to_string(),
         some => format!("detached: {}\n", some.join(", ")),
     })
-}
-
-/// What is attached, for machines to read.
-#[derive(Serialize)]
-struct Attached {
-    routers: Vec<Router>,
-    hosts: Vec<Host>,
-}
-
-#[derive(Serialize)]
-struct Router {
-    iface: String,
-    law: &'static str,
-    capacity_bps: f64,
-    is_measured: bool,
-    input_bps: f64,
-    waiting_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mean_rtt_seconds: Option<f64>,
-    says_bps: f64,
-    packets: u64,
-    bytes: u64,
-    with_header: u64,
-    missed: u64,
-}
-
-#[derive(Serialize)]
-struct Host {
-    law: &'static str,
-    taking_part: u64,
-    plain: u64,
-    refused: u64,
-}
-
-fn status(format: Format) -> Result<String, Error> {
-    let bits = |rate: ratewire_units::Throughput| rate.get() * 8.0;
-    let routers = router::status()?.into_iter().map(|r| Router {
-        law: r.law.name(),
-        capacity_bps: bits(r.capacity),
-        is_measured: r.is_measured,
-        input_bps: bits(r.input),
-        waiting_bytes: r.waiting.get(),
-        mean_rtt_seconds: r.mean_rtt.map(|rtt| rtt.secs()),
-        says_bps: bits(r.says),
-        packets: r.packets,
-        bytes: r.bytes.get(),
-        with_header: r.with_header,
-        missed: r.missed,
-        iface: r.iface,
-    });
-    let hosts = host::status()?.into_iter().map(|h| Host {
-        law: h.law.name(),
-        taking_part: h.taking_part,
-        plain: h.plain,
-        refused: h.refused,
-    });
-    let attached = Attached { routers: routers.collect(), hosts: hosts.collect() };
-    Ok(match format {
-        Format::Table => attached.table(),
-        Format::Json => serde_json::to_string_pretty(&attached).unwrap_or_default() + "\n",
-        Format::Prometheus => attached.prometheus(),
-    })
-}
-
-impl Attached {
-    fn table(&self) -> String {
-        if self.routers.is_empty() && self.hosts.is_empty() {
-            return "nothing is attached\n".to_string();
-        }
-        let mut text = String::new();
-        for r in &self.routers {
-            let share = r.with_header as f64 / r.packets.max(1) as f64 * 100.0;
-            let measured = if r.is_measured { ", measured" } else { "" };
-            let rtt = r.mean_rtt_seconds.map(|rtt| format!("mean RTT {:.3} ms, ", rtt * 1e3));
-            let _ = writeln!(
-                text,
-                "{}: {} shares out {:.1} Mbit/s{measured}\n  arriving {:.1} Mbit/s, waiting {} B, {}says {:+.1} Mbit/s\n  \
-                 {} packets, {share:.0} % with a header, {} missed",
-                r.iface,
-                r.law,
-                r.capacity_bps / 1e6,
-                r.input_bps / 1e6,
-                r.waiting_bytes,
-                rtt.unwrap_or_default(),
-                r.says_bps / 1e6,
-                r.packets,
-                r.missed,
-            );
-        }
-        for h in &self.hosts {
-            let _ = writeln!(
-                text,
-                "connections by {}: {} take part, {} plain, {} refused",
-                h.law, h.taking_part, h.plain, h.refused
-            );
-        }
-        text
-    }
-
-    fn prometheus(&self) -> String {
-        let mut text = String::new();
-        for r in &self.routers {
-            let labels = format!("{{iface=\"{}\",law=\"{}\"}}", r.iface, r.law);
-            for (name, value) in [
-                ("capacity_bits_per_second", Some(r.capacity_bps)),
-                ("arriving_bits_per_second", Some(r.input_bps)),
-                ("waiting_bytes", Some(r.waiting_bytes as f64)),
-                ("mean_rtt_seconds", r.mean_rtt_seconds),
-                ("says_bits_per_second", Some(r.says_bps)),
-                ("packets_total", Some(r.packets as f64)),
-                ("bytes_total", Some(r.bytes as f64)),
-                ("packets_with_header_total", Some(r.with_header as f64)),
-                ("packets_missed_total", Some(r.missed as f64)),
-            ] {
-                if let Some(value) = value {
-                    let _ = writeln!(text, "ratewire_router_{name}{labels} {value}");
-                }
-            }
-        }
-        for h in &self.hosts {
-            for (kind, value) in
-                [("taking_part", h.taking_part), ("plain", h.plain), ("refused", h.refused)]
-            {
-                let _ = writeln!(
-                    text,
-                    "ratewire_host_connections_total{{law=\"{}\",kind=\"{kind}\"}} {value}",
-                    h.law
-                );
-            }
-        }
-        text
-    }
 }

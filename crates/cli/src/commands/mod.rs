@@ -19,13 +19,19 @@ use crate::Exit;
 
 /// Prints to standard output. A reader that has gone away, as `head` does, is no error.
 pub(crate) fn print(text: &str) -> Exit {
+    print_on(text).unwrap_or_else(|exit| exit)
+}
+
+/// Likewise, for who would print on: an error tells how to end.
+fn print_on(text: &str) -> Result<Exit, Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+        Ok(()) => Ok(Exit::Done),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Err(Exit::Done),
+        Err(e) => {
             tell!("ratewire: cannot write to standard output: {e}");
-            Exit::File
+            Err(Exit::File)
         }
-        _ => Exit::Done,
     }
 }
 

@@ -114,7 +114,12 @@ impl Lab {
             .expect("tc");
         let list: Value = serde_json::from_slice(&done.stdout).expect("tc writes JSON");
         let count = |name: &str| list[0][name].as_u64().expect("a count");
-        Queue { bytes: count("bytes"), drops: count("drops"), backlog: count("backlog") }
+        Queue {
+            packets: count("packets"),
+            bytes: count("bytes"),
+            drops: count("drops"),
+            backlog: count("backlog"),
+        }
     }
 
     /// Three flows for some seconds; what each got, and what the link did in the middle of it.
@@ -179,6 +184,7 @@ impl Drop for Lab {
 }
 
 pub(crate) struct Queue {
+    pub(crate) packets: u64,
     pub(crate) bytes: u64,
     pub(crate) drops: u64,
     pub(crate) backlog: u64,

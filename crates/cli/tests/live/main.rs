@@ -4,9 +4,11 @@
 // Real programs take real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod choice;
 mod hostile;
 mod lab;
 mod option;
+mod status;
 mod upkeep;
 
 use std::os::unix::fs::MetadataExt;
@@ -333,7 +335,7 @@ fn where_sys_is_another_nothing_is_attached_or_told() {
         assert_eq!(done.status.code(), Some(5), "{what}: {said}");
         assert!(said.contains("namespace rw") && said.contains("nsenter --net="), "{what}: {said}");
     }
-    assert!(lab.live(&["status"]).contains("right: rcp"), "it is still there");
+    assert!(lab.live(&["status"]).contains("right      rcp"), "it is still there");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn the_units_attach_and_detach() {
         (
             "ratewire-router@.service",
             vec![("LAW", "xcp"), ("CAPACITY", "98mbit"), ("QUEUE", "backlog")],
-            "right: xcp",
+            "right      xcp",
         ),
     ] {
         let text = std::fs::read_to_string(units.join(unit)).expect("a unit");

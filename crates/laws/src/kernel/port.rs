@@ -1,6 +1,6 @@
 //! The router's part of any of these laws: what is told to the C, and when.
 
-use ratewire_kernel::{Header, RcpPort, XcpPort};
+use ratewire_kernel::{Header, RcpPort, Rule, XcpPort};
 use ratewire_units::{Bytes, Rate, Time};
 
 use super::header::KernelHeader;
@@ -119,13 +119,26 @@ arithmetic!(XcpPort, |port: &XcpPort| Reason::new(
     ],
 ));
 
-arithmetic!(RcpPort, |port: &RcpPort| Reason::new(
-    "R moves once a slot with what is spare, gamma C - y, and with what waits",
-    [
-        Figure::rate("R", port.rate().get()),
-        Figure::rate("C", port.capacity().get()),
-        Figure::rate("y", port.input().get()),
-        Figure::one("gamma", port.target()),
-        Figure::seconds("d", port.mean_rtt().secs()),
-    ],
-));
+arithmetic!(RcpPort, |port: &RcpPort| {
+    let [spare, queue] = port.gains();
+    let (equation, [spare_name, queue_name]) = match port.rule() {
+        Rule::Rcp => {
+            ("R = R (1 + T/d (alpha (gamma C - y) - beta q/d) / (gamma C))", ["alpha", "beta"])
+        }
+        Rule::Piqi => ("R = R (1 + T/d integral (gamma C - y) / (gamma C))", ["integral", ""]),
+    };
+    let of_queue = [Figure::bytes("q", port.queue().as_f64()), Figure::one(queue_name, queue)];
+    Reason::new(
+        equation,
+        [
+            Figure::rate("R", port.rate().get()),
+            Figure::rate("C", port.capacity().get()),
+            Figure::rate("y", port.input().get()),
+            Figure::one("gamma", port.target()),
+            Figure::seconds("d", port.mean_rtt().secs()),
+            Figure::seconds("T", port.slot().secs()),
+            Figure::one(spare_name, spare),
+        ],
+    )
+    .with(of_queue)
+});

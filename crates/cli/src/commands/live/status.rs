@@ -1,0 +1,325 @@
+//! What is attached, and what it does: once, or again and again.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use console::Term;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::SignalFd;
+use ratewire_live::{Error, host, router, sockets};
+use ratewire_units::Throughput;
+use serde::Serialize;
+
+use super::{Format, unable};
+use crate::Exit;
+use crate::commands::print_on;
+
+/// What is attached, for machines to read.
+#[derive(Serialize)]
+struct Attached {
+    routers: Vec<Router>,
+    hosts: Vec<Host>,
+    connections: Vec<Connection>,
+}
+
+#[derive(Serialize)]
+struct Router {
+    iface: String,
+    law: &'static str,
+    capacity_bps: f64,
+    is_measured: bool,
+    input_bps: f64,
+    flows: f64,
+    waiting_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_rtt_seconds: Option<f64>,
+    says_bps: f64,
+    packets: u64,
+    bytes: u64,
+    with_header: u64,
+    missed: u64,
+}
+
+#[derive(Serialize)]
+struct Host {
+    law: &'static str,
+    taking_part: u64,
+    plain: u64,
+    refused: u64,
+}
+
+#[derive(Serialize)]
+struct Connection {
+    law: &'static str,
+    local: String,
+    remote: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_bps: Option<f64>,
+    window_bytes: u64,
+    outstanding_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rtt_seconds: Option<f64>,
+}
+
+pub(super) fn status(format: Format) -> Result<String, Error> {
+    let attached = Attached::read()?;
+    Ok(match format {
+        Format::Table => attached.table(),
+        Format::Json => serde_json::to_string_pretty(&attached).unwrap_or_default() + "\n",
+        Format::Prometheus => attached.prometheus(),
+    })
+}
+
+/// Says it every so often until who looks has had enough. A table on a terminal takes the place of the one before.
+pub(super) fn watch(format: Format, every: Duration) -> Exit {
+    let terminal = Term::stdout();
+    let takes_place = terminal.is_term() && format == Format::Table;
+    let enough: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    let asked_to_end = enough.thread_block().and_then(|()| SignalFd::new(&enough));
+    let asked_to_end = asked_to_end.expect("the kernel has signals");
+    let timeout = PollTimeout::try_from(every).expect("hours at most");
+    if takes_place {
+        let _ = terminal.clear_screen();
+    }
+    loop {
+        let text = match status(format) {
+            Ok(text) if takes_place => on_screen(&text, terminal.size()),
+            Ok(text) => text,
+            Err(e) => return unable(&e),
+        };
+        if let Err(exit) = print_on(&text) {
+            return exit;
+        }
+        let mut wait = [PollFd::new(asked_to_end.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut wait, timeout) != Ok(0) {
+            return Exit::Done;
+        }
+    }
+}
+
+/// A text in place of what was on a terminal of so many rows and columns: as much of it as fits.
+fn on_screen(text: &str, (rows, columns): (u16, u16)) -> String {
+    const HOME: &str = "\x1b[H";
+    const REST_OF_LINE: &str = "\x1b[K";
+    const REST_OF_SCREEN: &str = "\x1b[J";
+    // The cursor stands in the last row.
+    let room = usize::from(rows).saturating_sub(1);
+    let mut screen = HOME.to_string();
+    for line in text.lines().take(room) {
+        let line = console::truncate_str(line, columns.into(), "…");
+        let _ = writeln!(screen, "{line}{REST_OF_LINE}");
+    }
+    screen + REST_OF_SCREEN
+}
+
+fn bits(rate: Throughput) -> f64 {
+    rate.get() * 8.0
+}
+
+impl Attached {
+    fn read() -> Result<Attached, Error> {
+        let routers = router::status()?.into_iter().map(|r| Router {
+            law: r.law.name(),
+            capacity_bps: bits(r.capacity),
+            is_measured: r.is_measured,
+            input_bps: bits(r.input),
+            flows: r.flows,
+            waiting_bytes: r.waiting.get(),
+            mean_rtt_seconds: r.mean_rtt.map(|rtt| rtt.secs()),
+            says_bps: bits(r.says),
+            packets: r.packets,
+            bytes: r.bytes.get(),
+            with_header: r.with_header,
+            missed: r.missed,
+            iface: r.iface,
+        });
+        let hosts = host::status()?.into_iter().map(|h| Host {
+            law: h.law.name(),
+            taking_part: h.taking_part,
+            plain: h.plain,
+            refused: h.refused,
+        });
+        let mut connections = sockets::status()?;
+        connections.sort_by_key(|c| (c.local, c.remote));
+        let connections = connections.into_iter().map(|c| Connection {
+            law: c.law.name(),
+            local: c.local.to_string(),
+            remote: c.remote.to_string(),
+            rate_bps: c.rate.map(bits),
+            window_bytes: c.window.get(),
+            outstanding_bytes: c.outstanding.get(),
+            rtt_seconds: c.rtt.map(|rtt| rtt.secs()),
+        });
+        Ok(Attached {
+            routers: routers.collect(),
+            hosts: hosts.collect(),
+            connections: connections.collect(),
+        })
+    }
+
+    fn table(&self) -> String {
+        let mut parts = Vec::new();
+        if self.routers.is_empty() && self.hosts.is_empty() {
+            parts.push("nothing is attached\n".to_string());
+        }
+        if !self.routers.is_empty() {
+            let head = [
+                "interface",
+                "law",
+                "capacity",
+                "arriving",
+                "flows",
+                "waiting",
+                "mean RTT",
+                "says",
+                "packets",
+                "with header",
+                "missed",
+            ];
+            parts.push(columns(head, self.routers.iter().map(Router::row)));
+        }
+        if !self.hosts.is_empty() {
+            parts.push(self.hosts.iter().map(Host::line).collect());
+        }
+        if !self.connections.is_empty() {
+            let head = ["from", "to", "law", "rate", "window", "outstanding", "RTT"];
+            parts.push(columns(head, self.connections.iter().map(Connection::row)));
+        }
+        parts.join("\n")
+    }
+
+    fn prometheus(&self) -> String {
+        let mut text = String::new();
+        for r in &self.routers {
+            let labels = format!("{{iface=\"{}\",law=\"{}\"}}", r.iface, r.law);
+            for (name, value) in [
+                ("capacity_bits_per_second", Some(r.capacity_bps)),
+                ("arriving_bits_per_second", Some(r.input_bps)),
+                ("flows", Some(r.flows)),
+                ("waiting_bytes", Some(r.waiting_bytes as f64)),
+                ("mean_rtt_seconds", r.mean_rtt_seconds),
+                ("says_bits_per_second", Some(r.says_bps)),
+                ("packets_total", Some(r.packets as f64)),
+                ("bytes_total", Some(r.bytes as f64)),
+                ("packets_with_header_total", Some(r.with_header as f64)),
+                ("packets_missed_total", Some(r.missed as f64)),
+            ] {
+                if let Some(value) = value {
+                    let _ = writeln!(text, "ratewire_router_{name}{labels} {value}");
+                }
+            }
+        }
+        for h in &self.hosts {
+            for (kind, value) in
+                [("taking_part", h.taking_part), ("plain", h.plain), ("refused", h.refused)]
+            {
+                let _ = writeln!(
+                    text,
+                    "ratewire_host_connections_total{{law=\"{}\",kind=\"{kind}\"}} {value}",
+                    h.law
+                );
+            }
+        }
+        // A series for each connection would be one more with each that opens.
+        let laws = self.hosts.iter().map(|h| h.law).chain(self.connections.iter().map(|c| c.law));
+        for law in laws.collect::<BTreeSet<_>>() {
+            let of_law = || self.connections.iter().filter(|c| c.law == law);
+            let rate: f64 = of_law().filter_map(|c| c.rate_bps).sum();
+            let outstanding: u64 = of_law().map(|c| c.outstanding_bytes).sum();
+            for (name, value) in [
+                ("open_connections", of_law().count() as f64),
+                ("paced_bits_per_second", rate),
+                ("outstanding_bytes", outstanding as f64),
+            ] {
+                let _ = writeln!(text, "ratewire_host_{name}{{law=\"{law}\"}} {value}");
+            }
+        }
+        text
+    }
+}
+
+impl Router {
+    fn row(&self) -> [String; 11] {
+        let share = self.with_header as f64 / self.packets.max(1) as f64 * 100.0;
+        let measured = if self.is_measured { ", measured" } else { "" };
+        [
+            self.iface.clone(),
+            self.law.to_string(),
+            mbps(self.capacity_bps) + measured,
+            mbps(self.input_bps),
+            format!("{:.1}", self.flows),
+            format!("{} B", self.waiting_bytes),
+            ms(self.mean_rtt_seconds),
+            // Under XCP a change.
+            format!(
+                "{}{}",
+                if self.law == "xcp" && self.says_bps > 0.0 { "+" } else { "" },
+                mbps(self.says_bps)
+            ),
+            self.packets.to_string(),
+            format!("{share:.0} %"),
+            self.missed.to_string(),
+        ]
+    }
+}
+
+impl Host {
+    fn line(&self) -> String {
+        let Host { law, taking_part, plain, refused } = self;
+        format!("connections by {law}: {taking_part} take part, {plain} plain, {refused} refused\n")
+    }
+}
+
+impl Connection {
+    fn row(&self) -> [String; 7] {
+        [
+            self.local.clone(),
+            self.remote.clone(),
+            self.law.to_string(),
+            self.rate_bps.map_or_else(|| "not paced".to_string(), mbps),
+            format!("{} B", self.window_bytes),
+            format!("{} B", self.outstanding_bytes),
+            ms(self.rtt_seconds),
+        ]
+    }
+}
+
+fn mbps(bps: f64) -> String {
+    format!("{:.1} Mbit/s", bps / 1e6)
+}
+fn ms(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| "-".to_string(), |seconds| format!("{:.3} ms", seconds * 1e3))
+}
+
+/// Rows below a head, in columns as wide as what is widest in them.
+fn columns<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<_> = std::iter::once(head.map(str::to_string)).chain(rows).collect();
+    let widths: [usize; N] =
+        std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_shows_what_fits_and_clears_what_was_there() {
+        let screen = on_screen("interface\nright\nleft\n", (3, 6));
+        assert_eq!(screen, "\x1b[Hinter…\x1b[K\nright\x1b[K\n\x1b[J");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_what_is_in_them() {
+        let rows = [["eth0", "xcp"], ["a", "piqi-rcp"]].map(|row| row.map(str::to_string));
+        let text = columns(["interface", "law"], rows.into_iter());
+        assert_eq!(text, "interface  law\neth0       xcp\na          piqi-rcp\n");
+    }
+}

@@ -1,0 +1,143 @@
+//! Which connections take part: by the system's setting, or by their interface.
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::lab::{LINK, Lab};
+
+/// What iperf3 says of a connection.
+fn connect(lab: &Lab, [client, server]: [&str; 2], to: &str, takes_part: bool) -> Value {
+    let mut listening = lab.start(server, takes_part, "iperf3 -s -1 -p 5201");
+    sleep(Duration::from_millis(500));
+    let sending = lab.start(client, takes_part, &format!("iperf3 -J -c {to} -p 5201 -t 2"));
+    let done = sending.wait_with_output().expect("iperf3 ends");
+    let _ = listening.kill();
+    let _ = listening.wait();
+    serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON")
+}
+
+fn control(report: &Value) -> &str {
+    report["end"]["sender_tcp_congestion"].as_str().unwrap_or_else(|| panic!("{report}"))
+}
+fn rate(report: &Value) -> Option<f64> {
+    report["end"]["sum_received"]["bits_per_second"].as_f64()
+}
+
+/// A namespace's own default, and programs without rights: those who take part send by the law, others as ever.
+#[test]
+fn the_law_may_be_the_systems_default() {
+    let Some(lab) = Lab::build("sysctl") else { return };
+    lab.attach("xcp");
+    let setting = |value: &str| {
+        let set = format!("net.ipv4.tcp_congestion_control={value}");
+        let done = lab.at("s", "sysctl").args(["-qw", &set]).output().expect("sysctl");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    setting("reno");
+    let plain = connect(&lab, ["s", "d"], "10.7.2.2", false);
+    assert_eq!(control(&plain), "reno", "{plain}");
+    setting("rw_xcp");
+    let taking_part = connect(&lab, ["s", "d"], "10.7.2.2", true);
+    assert_eq!(control(&taking_part), "rw_xcp", "{taking_part}");
+    // Data and control at both ends; what is outside of the cgroup is not counted.
+    assert_eq!(counted(&lab), [4, 0], "{taking_part}");
+    // It had the law, by the setting alone, until the handshake was over and nothing could come back.
+    let plain = connect(&lab, ["s", "d"], "10.7.2.2", false);
+    assert_eq!(control(&plain), "cubic", "{plain}");
+    assert!(rate(&plain) > Some(0.7 * LINK), "{plain}");
+    // Whoever has it set need not unset it before it goes.
+    lab.live(&["detach"]);
+    let plain = connect(&lab, ["s", "d"], "10.7.2.2", true);
+    assert!(rate(&plain) > Some(0.7 * LINK), "{plain}");
+}
+
+/// The sender without a window is for root alone.
+#[test]
+fn programs_without_rights_may_choose_a_law() {
+    let Some(lab) = Lab::build("rights") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    for (law, is_allowed) in [("xcp", true), ("noq", false)] {
+        lab.live(&["host", "--law", law, "--cgroup", cgroup]);
+        let mut server = lab.start("d", false, "iperf3 -s -1 -p 5201");
+        sleep(Duration::from_millis(500));
+        let nobody = "setpriv --reuid 65534 --clear-groups";
+        let client =
+            lab.start("s", false, &format!("{nobody} iperf3 -J -c 10.7.2.2 -t 1 -C rw_{law}"));
+        let done = client.wait_with_output().expect("iperf3 ends");
+        let _ = server.kill();
+        let _ = server.wait();
+        lab.live(&["detach"]);
+        let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
+        assert_eq!(report["error"].is_null(), is_allowed, "{law}: {report}");
+    }
+}
+
+/// Only from the addresses of one interface, whichever end opens the connection, over IPv4 and IPv6; others are as they were.
+#[test]
+fn a_host_may_take_part_at_one_interface() {
+    let Some(lab) = Lab::build("iface") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    let host = ["host", "--law", "rcp", "--cgroup", cgroup, "--desired", "90mbit", "--iface"];
+    let in_sender = |iface: &str| {
+        let args = [&["live"], &host[..], &[iface]].concat();
+        lab.at("s", env!("CARGO_BIN_EXE_ratewire")).args(args).output().expect("it starts")
+    };
+    for (iface, says) in
+        [("nosuch", "no interface is called \"nosuch\""), ("bare", "bare has no address")]
+    {
+        if iface == "bare" {
+            lab.sh(&format!("ip -n {} link add bare type veth", lab.netns("s")));
+        }
+        let done = in_sender(iface);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        assert!(said.contains(says) && said.contains("help: "), "{said}");
+        assert_eq!(lab.live(&["status"]), "nothing is attached\n");
+        assert!(!std::path::Path::new("/sys/fs/bpf/ratewire").exists(), "nothing stays pinned");
+    }
+
+    // Another host's law is this machine's too, but at the sender's interface alone: the receiver is not of it.
+    let done = in_sender("left");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let cut = connect(&lab, ["s", "d"], "10.7.2.2", true);
+    assert_ne!(control(&cut), "rw_rcp", "the other end does not take part: {cut}");
+    let said = lab.live(&["status"]);
+    assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
+
+    // Between two addresses of it, and between two that are not, both in one namespace.
+    let s = lab.netns("s");
+    lab.sh(&format!(
+        "ip -n {s} addr add 10.7.3.1/24 dev lo; ip -n {s} addr add fd00:3::1/64 dev lo nodad"
+    ));
+    for (to, from, is_of_it) in [
+        ("10.7.1.1", "10.7.1.1", true),
+        ("fd00:1::1", "fd00:1::1", true),
+        ("10.7.3.1", "10.7.3.1", false),
+        ("fd00:3::1", "fd00:3::1", false),
+        // Only one of the ends: which listens does not matter.
+        ("10.7.3.1", "10.7.1.1", false),
+        ("10.7.1.1", "10.7.3.1", false),
+    ] {
+        let before = counted(&lab);
+        let report = connect(&lab, ["s", "s"], &format!("{to} -B {from}"), true);
+        assert_eq!(control(&report) == "rw_rcp", is_of_it, "{from} to {to}: {report}");
+        let [taking_part, plain] = counted(&lab);
+        // Both ends of data and control; those that are not from it are not counted.
+        let one_end = u64::from(to != from) * 2;
+        let expected = [before[0] + u64::from(is_of_it) * 4, before[1] + one_end];
+        assert_eq!([taking_part, plain], expected, "{from} to {to}");
+    }
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_ratewire")).args(["live", "host", "--help"]).output();
+    assert!(String::from_utf8_lossy(&done.expect("it starts").stdout).contains("--iface"));
+}
+
+/// Connections that took part, and plain ones.
+fn counted(lab: &Lab) -> [u64; 2] {
+    let said: Value =
+        serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
+    ["taking_part", "plain"].map(|name| said["hosts"][0][name].as_u64().expect("a count"))
+}

@@ -1,0 +1,162 @@
+//! What `ratewire live status` says of interfaces and connections, once and again.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+const LAWS: [&str; 4] = ["xcp", "rcp", "piqi-rcp", "jetmax"];
+const RATEWIRE: &str = env!("CARGO_BIN_EXE_ratewire");
+
+/// Three flows for some seconds, two of them over IPv4; and their servers.
+fn three_flows(lab: &Lab) -> Vec<Child> {
+    let to = [("10.7.2.2", 5201), ("10.7.2.2", 5202), ("fd00:2::2", 5203)];
+    let servers = to.map(|(_, port)| lab.start("d", true, &format!("iperf3 -s -1 -p {port}")));
+    sleep(Duration::from_millis(500));
+    let clients =
+        to.map(|(to, port)| lab.start("s", true, &format!("iperf3 -c {to} -p {port} -t 6")));
+    servers.into_iter().chain(clients).collect()
+}
+
+fn end(programs: Vec<Child>) {
+    for mut program in programs {
+        let _ = program.kill();
+        let _ = program.wait();
+    }
+}
+
+/// What it says at an end in JSON.
+fn status(lab: &Lab, end: &str) -> Value {
+    let done = lab.at(end, RATEWIRE).args(["live", "status", "--format", "json"]).output();
+    serde_json::from_slice(&done.expect("ratewire starts").stdout).expect("JSON")
+}
+
+#[test]
+fn flows_are_counted_and_connections_listed() {
+    let Some(lab) = Lab::build("status") else { return };
+    for law in LAWS {
+        lab.attach(law);
+        let programs = three_flows(&lab);
+        sleep(Duration::from_secs(3));
+        // The one in the middle: what else this machine does may keep senders waiting for a moment.
+        let mut flows = [(); 11].map(|()| {
+            sleep(Duration::from_millis(100));
+            status(&lab, "r")["routers"][0]["flows"].as_f64().expect("a number")
+        });
+        flows.sort_by(f64::total_cmp);
+        assert!((2.0..4.0).contains(&flows[5]), "{law}: {flows:?}");
+        let said = status(&lab, "s");
+        let table = lab.at("s", RATEWIRE).args(["live", "status"]).output().expect("it starts");
+        let prometheus = lab
+            .at("s", RATEWIRE)
+            .args(["live", "status", "--format", "prometheus"])
+            .output()
+            .expect("it starts");
+        end(programs);
+        lab.live(&["detach"]);
+        // Three of data and three of control.
+        let all = said["connections"].as_array().expect("a list");
+        assert_eq!(all.len(), 6, "{said}");
+        for connection in all {
+            let number = |name: &str| connection[name].as_f64();
+            let (local, remote) = (&connection["local"], &connection["remote"]);
+            let is_v6 = remote == "[fd00:2::2]:5203";
+            let from = if is_v6 { "[fd00:1::1]:" } else { "10.7.1.1:" };
+            assert!(local.as_str().expect("text").starts_with(from), "{connection}");
+            assert_eq!(connection["law"], law);
+            assert!((1e-6..1.0).contains(&number("rtt_seconds").expect("an RTT")), "{connection}");
+            assert!(number("window_bytes") > Some(0.0), "{connection}");
+            // What is outstanding at a moment may be nothing: a round trip takes a tenth of a millisecond.
+            assert!(number("outstanding_bytes").is_some(), "{connection}");
+            let rate = number("rate_bps").expect("it is paced");
+            assert!((1e3..2e8).contains(&rate), "{connection}");
+        }
+        let table = String::from_utf8_lossy(&table.stdout).into_owned();
+        assert!(table.contains("\nfrom ") && table.contains("[fd00:2::2]:5203"), "{table}");
+        let prometheus = String::from_utf8_lossy(&prometheus.stdout).into_owned();
+        let open = format!("ratewire_host_open_connections{{law=\"{law}\"}} 6\n");
+        assert!(prometheus.contains(&open), "{prometheus}");
+    }
+    assert_eq!(status(&lab, "r")["connections"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_watch_says_it_again_until_it_is_asked_to_end() {
+    let Some(lab) = Lab::build("watch") else { return };
+    lab.attach("rcp");
+    // Until a signal, or until who reads goes away.
+    for signal in [Some(Signal::SIGINT), Some(Signal::SIGTERM), None] {
+        let mut watch = lab
+            .at("r", RATEWIRE)
+            .args(["live", "status", "--watch", "0.2"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("ratewire starts");
+        let mut said = BufReader::new(watch.stdout.take().expect("a pipe")).lines();
+        let heads = said.by_ref().map_while(Result::ok);
+        let heads = heads.filter(|line| line.starts_with("interface"));
+        assert_eq!(heads.take(3).count(), 3);
+        match signal {
+            Some(signal) => {
+                kill(Pid::from_raw(watch.id().cast_signed()), signal).expect("it runs");
+            }
+            None => drop(said),
+        }
+        assert_eq!(watch.wait().expect("it ends").code(), Some(0), "{signal:?}");
+    }
+    let done = lab.ratewire(&["live", "status", "--watch", "0"]);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(!done.status.success() && said.contains("0.1 to 3600"), "{said}");
+}
+
+/// The program counts what the interface's queue does, to the byte; and packets that are cut only on the wire as one.
+#[test]
+fn segments_that_are_cut_later_are_counted_whole() {
+    let Some(lab) = Lab::build("gso") else { return };
+    // On a slower link there is room for a segment or two in a round trip.
+    lab.sh(&format!(
+        "tc -n {} qdisc replace dev right root tbf rate 1gbit burst 128kb limit 4000000",
+        lab.netns("r")
+    ));
+    lab.attach_with("xcp", "980mbit");
+    let before = settled(&lab);
+    let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
+    sleep(Duration::from_millis(500));
+    let client = lab.start("s", true, "iperf3 -c 10.7.2.2 -p 5201 -t 3");
+    assert!(client.wait_with_output().expect("iperf3 ends").status.success());
+    server.wait().expect("so does the server");
+    let after = settled(&lab);
+    let [packets, with_header, bytes, segments, queue_bytes] =
+        std::array::from_fn(|i| after[i] - before[i]);
+    let seen = format!(
+        "{packets} packets, {with_header} with a header, {segments} segments, {bytes} of {queue_bytes} B"
+    );
+    assert!(bytes > 10_000_000 && bytes == queue_bytes, "{seen}");
+    assert!(packets * 3 / 2 < segments, "they are in one: {seen}");
+    // All but the handshakes' own, and what has no data.
+    assert!(with_header <= packets && with_header > packets / 2, "once each: {seen}");
+}
+
+/// Packets, those with a header, bytes at the port; segments and bytes at the queue below it: at a moment at which
+/// nothing is between the two.
+fn settled(lab: &Lab) -> [u64; 5] {
+    let port = || {
+        let port = &status(lab, "r")["routers"][0];
+        ["packets", "with_header", "bytes"].map(|name| port[name].as_u64().expect("a count"))
+    };
+    loop {
+        let (before, queue, after) = (port(), lab.queue(), port());
+        if before == after && queue.backlog == 0 {
+            assert_eq!(queue.drops, 0);
+            let [packets, with_header, bytes] = after;
+            return [packets, with_header, bytes, queue.packets, queue.bytes];
+        }
+        sleep(Duration::from_millis(50));
+    }
+}

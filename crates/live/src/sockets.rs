@@ -1,0 +1,232 @@
+//! Connections that send by one of our congestion controls, as the kernel's socket diagnosis tells of them.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd;
+
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
+};
+use ratewire_units::{Bytes, Duration, Throughput};
+
+use crate::{Error, Law, pins};
+
+/// A connection that sends by one of our congestion controls.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// Its law.
+    pub law: Law,
+    /// Its end here.
+    pub local: SocketAddr,
+    /// Its other end.
+    pub remote: SocketAddr,
+    /// What it is paced at; `None` where it is not, as its window holds it or it has not sent yet.
+    pub rate: Option<Throughput>,
+    /// What may be outstanding.
+    pub window: Bytes,
+    /// What is.
+    pub outstanding: Bytes,
+    /// Smoothed RTT; `None` before the first is known.
+    pub rtt: Option<Duration>,
+}
+
+/// The connections of this network namespace that send by one of our congestion controls.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn status() -> Result<Vec<Connection>, Error> {
+    pins::check_rights()?;
+    [AddressFamily::Inet, AddressFamily::Inet6]
+        .into_iter()
+        .map(|family| list(family).map_err(|e| cannot_list(&e)))
+        .collect::<Result<Vec<_>, _>>()
+        .map(|families| families.concat())
+}
+
+fn cannot_list(why: &io::Error) -> Error {
+    let remedy = "the kernel needs CONFIG_INET_TCP_DIAG: modprobe tcp_diag; `ss -ti` asks the same";
+    Error::new("the kernel does not list its connections", remedy).because(why)
+}
+
+// Of `linux/netlink.h`, `linux/sock_diag.h`, `linux/inet_diag.h`.
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_DUMP: u16 = 0x300;
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const INET_DIAG_INFO: u16 = 2;
+const INET_DIAG_CONG: u16 = 4;
+const IPPROTO_TCP: u8 = 6;
+/// Headers of a message, of one about a socket, and of an attribute.
+const MESSAGE: usize = 16;
+const SOCKET: usize = 72;
+const ATTRIBUTE: usize = 4;
+/// States of TCP, as bits: all in which there is another end, but TIME_WAIT, which sends nothing.
+const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+/// No message is longer than the kernel's largest page of answers.
+const MOST_ANSWER: usize = 1 << 16;
+
+fn list(family: AddressFamily) -> io::Result<Vec<Connection>> {
+    let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
+    let kernel = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkSockDiag)?;
+    let all = NetlinkAddr::new(0, 0);
+    sendto(kernel.as_raw_fd(), &question(family), &all, MsgFlags::empty())?;
+    let mut answer = vec![0; MOST_ANSWER];
+    let mut connections = Vec::new();
+    loop {
+        let len = recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+        for (kind, content) in pieces(&answer[..len], MESSAGE, read_message) {
+            match kind {
+                NLMSG_DONE | NLMSG_ERROR => {
+                    return match word(content, 0).unwrap_or_default().cast_signed() {
+                        0 => Ok(connections),
+                        code => Err(io::Error::from_raw_os_error(-code)),
+                    };
+                }
+                _ => connections.extend(connection(content)),
+            }
+        }
+    }
+}
+
+/// A message that asks for all connections of a family: `struct nlmsghdr`, `struct inet_diag_req_v2`.
+fn question(family: AddressFamily) -> Vec<u8> {
+    const LEN: usize = MESSAGE + 8 + 48;
+    let attributes = (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_CONG - 1));
+    let mut message = Vec::with_capacity(LEN);
+    message.extend((LEN as u32).to_ne_bytes());
+    message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    message.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend([family as u8, IPPROTO_TCP, attributes, 0]);
+    message.extend(CONNECTED.to_ne_bytes());
+    // Of any addresses.
+    message.resize(LEN, 0);
+    message
+}
+
+/// Kind and length of a message.
+fn read_message(header: &[u8]) -> Option<(u16, usize)> {
+    Some((half(header, 4)?, word(header, 0)? as usize))
+}
+/// Likewise of an attribute.
+fn read_attribute(header: &[u8]) -> Option<(u16, usize)> {
+    Some((half(header, 2)?, half(header, 0)?.into()))
+}
+
+/// What lies in a row, each after a header that tells its kind and its length, and from a multiple of four on.
+fn pieces(
+    mut rest: &[u8],
+    header: usize,
+    read: fn(&[u8]) -> Option<(u16, usize)>,
+) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let (kind, len) = read(rest)?;
+        let content = rest.get(header..len)?;
+        rest = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, content))
+    })
+}
+
+/// What a message tells of a connection, where it is by one of our congestion controls.
+fn connection(message: &[u8]) -> Option<Connection> {
+    let attribute = |wanted| {
+        let mut all = pieces(message.get(SOCKET..)?, ATTRIBUTE, read_attribute);
+        all.find(|(kind, _)| *kind == wanted).map(|(_, content)| content)
+    };
+    let control = attribute(INET_DIAG_CONG)?.split(|byte| *byte == 0).next()?;
+    let law = Law::ALL.into_iter().find(|law| law.control().as_bytes() == control)?;
+    // Where it is in `struct tcp_info`.
+    let info = attribute(INET_DIAG_INFO)?;
+    let count = |at| word(info, at).map(u64::from);
+    let segment = count(16)?;
+    let outstanding = (count(24)? + count(36)?).saturating_sub(count(28)? + count(32)?);
+    let pace = u64::from_ne_bytes(info.get(104..112)?.try_into().ok()?);
+    // `struct inet_diag_msg`: family, then the two ports, then the two addresses.
+    let end = |port: usize, at: usize| {
+        let port = u16::from_be_bytes(message.get(port..port + 2)?.try_into().ok()?);
+        let ip = match i32::from(message[0]) {
+            nix::libc::AF_INET => IpAddr::from(<[u8; 4]>::try_from(message.get(at..at + 4)?).ok()?),
+            _ => IpAddr::from(<[u8; 16]>::try_from(message.get(at..at + 16)?).ok()?),
+        };
+        Some(SocketAddr::new(ip.to_canonical(), port))
+    };
+    Some(Connection {
+        law,
+        local: end(4, 8)?,
+        remote: end(6, 24)?,
+        rate: (pace != u64::MAX).then(|| Throughput::new(pace as f64)),
+        window: Bytes::new(count(80)? * segment),
+        outstanding: Bytes::new(outstanding * segment),
+        rtt: Some(count(68)?).filter(|us| *us > 0).map(Duration::from_micros),
+    })
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An answer about a connection over IPv4.
+    fn answer(control: &[u8], pace: u64) -> Vec<u8> {
+        let mut message = vec![0; SOCKET];
+        message[0] = nix::libc::AF_INET as u8;
+        message[4..8].copy_from_slice(&[0, 80, 0x14, 0x51]);
+        message[8..12].copy_from_slice(&[10, 0, 0, 1]);
+        message[24..28].copy_from_slice(&[10, 0, 0, 2]);
+        let mut info = vec![0; 112];
+        // Segment size; in flight, selectively acknowledged, lost, sent again; RTT; window.
+        for (at, value) in
+            [(16, 1000_u32), (24, 10), (28, 3), (32, 2), (36, 1), (68, 20_000), (80, 12)]
+        {
+            info[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        }
+        info[104..].copy_from_slice(&pace.to_ne_bytes());
+        for (kind, content) in [(INET_DIAG_CONG, control), (INET_DIAG_INFO, &info)] {
+            message.extend(((ATTRIBUTE + content.len()) as u16).to_ne_bytes());
+            message.extend(kind.to_ne_bytes());
+            message.extend(content);
+            message.resize(message.len().next_multiple_of(4), 0);
+        }
+        message
+    }
+
+    #[test]
+    fn what_is_ours_is_read_and_all_else_is_not() {
+        let told = connection(&answer(b"rw_piqi\0", 1_000_000)).expect("it is ours");
+        assert_eq!(told.law, Law::PiqiRcp);
+        assert_eq!(told.local.to_string(), "10.0.0.1:80");
+        assert_eq!(told.remote.to_string(), "10.0.0.2:5201");
+        assert_eq!(told.rate, Some(Throughput::new(1e6)));
+        assert_eq!((told.window, told.outstanding), (Bytes::new(12_000), Bytes::new(6000)));
+        assert_eq!(told.rtt, Some(Duration::from_millis(20)));
+        let told = connection(&answer(b"rw_xcp\0", u64::MAX)).expect("it is ours");
+        assert_eq!((told.law, told.rate), (Law::Xcp, None));
+        assert!(connection(&answer(b"cubic\0", 1)).is_none());
+    }
+
+    proptest! {
+        /// However an answer is cut or garbled, reading it ends.
+        #[test]
+        fn no_answer_is_read_past_its_end(
+            cut in 0_usize..220,
+            at in 0_usize..220,
+            garbage: [u8; 4],
+        ) {
+            let mut message = answer(b"rw_xcp\0", 1);
+            let at = at.min(message.len() - 4);
+            message[at..at + 4].copy_from_slice(&garbage);
+            message.truncate(cut);
+            let _ = connection(&message);
+            prop_assert!(pieces(&message, MESSAGE, read_message).count() <= message.len());
+        }
+    }
+}
