@@ -196,3 +196,9 @@ fn a_scenario_that_is_no_text_is_not_taken_for_a_mistyped_name() {
     assert!(wrong.contains("iconv") && !wrong.contains("did you mean"), "{wrong}");
     assert!(said(&folder.join("latn.toml")).contains("did you mean"));
 }
+
+#[test]
+fn a_list_of_one_table_may_be_headed_as_a_single_one() {
+    let flows = |text: &str| setup(&dumbbell(text)).flows.len();
+    assert_eq!(flows("[flow]\nfrom = \"s1\"\nto = \"d1\"\n"), 1);
+}
