@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Severity, Source, Span};
+use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::syntax;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
@@ -72,19 +73,15 @@ impl Table {
 /// All errors of syntax, in the order of the text: what follows one is read as well as can be.
 pub(crate) fn parse(source: &Source) -> Result<Item, Vec<Diagnostic>> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
+    let read = read_table(table.get_ref(), 0);
     if !errors.is_empty() {
-        let diagnostics = errors.iter().map(|error| {
-            let span = error.span().unwrap_or(0..0);
-            let span = Span { source: 0, start: span.start, end: span.end };
-            source.diagnostic(Severity::Error, span, format!("not TOML: {}", error.message()))
-        });
-        let mut diagnostics: Vec<Diagnostic> = diagnostics.collect();
-        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
-        return Err(diagnostics);
+        return Err(syntax::explain(source, &read, &errors));
     }
     let span = table.span();
-    let value = Value::Table(read_table(table.get_ref(), 0));
-    Ok(Item { value, span: Span { source: 0, start: span.start, end: span.start } })
+    Ok(Item {
+        value: Value::Table(read),
+        span: Span { source: 0, start: span.start, end: span.start },
+    })
 }
 
 /// Reads the value in a text from `from` on, which is text `index`; `None` if it is none.

@@ -46,6 +46,7 @@ mod record;
 mod reference;
 mod scenario;
 mod section;
+mod syntax;
 #[cfg(test)]
 mod tests;
 mod topology;

@@ -99,10 +99,13 @@ impl Scenario {
     ) -> Result<Scenario, Vec<Diagnostic>> {
         let file = path.display().to_string();
         let text = ratewire_inputs::read(path).map_err(|e| {
-            let mut diagnostic =
-                Diagnostic::general(&file, format!("cannot read the scenario: {}", e.found));
+            let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
+            let message = format!("cannot read the scenario: {line}{}", e.found);
+            let mut diagnostic = Diagnostic::general(&file, message);
             diagnostic.help = Some(e.remedy);
-            diagnostic.nearest = scenario_near(path);
+            if !path.exists() {
+                diagnostic.nearest = scenario_near(path);
+            }
             vec![diagnostic]
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();

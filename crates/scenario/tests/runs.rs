@@ -183,3 +183,22 @@ fn headroom_is_worked_out_from_the_link() {
     // A map may wait before the frame.
     assert_eq!(pause("{ mode = \"flows\" }"), (30_000, 5161, 15_000, 1));
 }
+
+#[test]
+fn a_scenario_that_is_no_text_is_not_taken_for_a_mistyped_name() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-text");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("latin.toml");
+    std::fs::write(&file, b"law = \"xcp\"\nname = \"caf\xe9\"\n").unwrap();
+    let said = |file: &Path| Scenario::load(file).unwrap_err()[0].to_string();
+    let wrong = said(&file);
+    assert!(wrong.contains("line 2 has the byte 0xe9, which is not UTF-8"), "{wrong}");
+    assert!(wrong.contains("iconv") && !wrong.contains("did you mean"), "{wrong}");
+    assert!(said(&folder.join("latn.toml")).contains("did you mean"));
+}
+
+#[test]
+fn a_list_of_one_table_may_be_headed_as_a_single_one() {
+    let flows = |text: &str| setup(&dumbbell(text)).flows.len();
+    assert_eq!(flows("[flow]\nfrom = \"s1\"\nto = \"d1\"\n"), 1);
+}

@@ -162,7 +162,7 @@ fn hosts(context: &Context<'_>, name: At<&str>, senders: &Senders<'_>) -> Vec<En
     if found.is_empty() {
         let message = format!("no host's name matches {:?}", name.value);
         let known = net.nodes.iter().filter(|n| n.is_host).map(|n| n.name.as_str());
-        context.unknown(name.span, message, name.value, known);
+        net.unknown(context, name, message, known);
     }
     found
 }

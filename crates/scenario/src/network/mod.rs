@@ -40,6 +40,8 @@ pub(crate) struct Link {
 pub(crate) struct Net {
     pub nodes: Vec<NodeSpec>,
     pub links: Vec<Link>,
+    /// Whether nodes are missing, or too many, because what says how many there are is wrong.
+    pub is_guess: bool,
     node_names: BTreeMap<String, usize>,
     link_names: BTreeMap<String, usize>,
     /// Between whom traffic goes when a scenario does not say.
@@ -154,8 +156,7 @@ impl Net {
         let found = self.find_node(name.value);
         if found.is_none() {
             let message = format!("no node is called {:?}", name.value);
-            let known = self.nodes.iter().map(|node| node.name.as_str());
-            context.unknown(name.span, message, name.value, known);
+            self.unknown(context, name, message, self.nodes.iter().map(|node| node.name.as_str()));
         }
         found
     }
@@ -173,9 +174,22 @@ impl Net {
         if found.is_empty() {
             let message = format!("no link is called {:?}", pattern.value);
             let known = self.links.iter().map(|link| link.name.as_str());
-            context.unknown(pattern.span, message, pattern.value, known);
+            self.unknown(context, pattern, message, known);
         }
         found
+    }
+
+    /// Notes that `name` is none of `known`, unless it may be only for want of a right topology.
+    pub fn unknown<'n>(
+        &self,
+        context: &Context<'_>,
+        name: At<&str>,
+        message: String,
+        known: impl Iterator<Item = &'n str>,
+    ) {
+        if !self.is_guess {
+            context.unknown(name.span, message, name.value, known);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod values;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use crate::context::Context;
+use crate::context::{Added, Context};
 use crate::diagnostic::Span;
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, Key, Kind, REQUIRED};
@@ -117,8 +117,9 @@ impl<'a> Section<'a> {
     }
 
     /// Notes what is wrong with the text of `item`.
-    fn complain(&self, name: &'static str, item: &Item, why: &str) {
-        self.context.error(item.span, format!("`{name}`: {why}"));
+    pub fn complain(&self, name: &'static str, item: &Item, why: &str) -> Added<'_, 'a> {
+        let error = self.context.error(item.span, format!("`{name}`: {why}"));
+        error.help(format!("allowed: {}", self.key(name).kind))
     }
 
     /// The key's default, where it is a value.

@@ -69,7 +69,7 @@ impl<'a> Section<'a> {
         match text.parse() {
             Ok(value) => Some(At { value, span: item.span }),
             Err(why) => {
-                let error = self.context.error(item.span, format!("`{name}`: {why}"));
+                let error = self.complain(name, item, &why.to_string());
                 let _ = error.nearest(unit_meant(text, units));
                 None
             }

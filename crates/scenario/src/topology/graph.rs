@@ -16,8 +16,11 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     // Rate and delay may come from the file, so the table may be left out.
     let link = b.properties_or_none("link");
     let access = b.properties("access");
-    let Some(file) = file else { return };
-    let Some(topology) = section.context.read(file.value, file.span, detect_and_parse) else {
+    let read = file.and_then(|file| {
+        Some((file, section.context.read(file.value, file.span, detect_and_parse)?))
+    });
+    let Some((file, topology)) = read else {
+        b.net.is_guess = true;
         return;
     };
     warn_of_parts(b, file, &topology);

@@ -118,6 +118,7 @@ const TOPOLOGIES: &[TopologyInfo] = &[
 /// Builds the topology that `[topology]` describes.
 pub(crate) fn build(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
     let Some(kind) = section.word("kind") else {
+        net.is_guess = true;
         section.finish();
         return;
     };
@@ -144,6 +145,14 @@ struct Builder<'b, 's> {
 }
 
 impl Builder<'_, '_> {
+    /// The count `name`, which says how many nodes there are.
+    fn count(&mut self, name: &'static str) -> u64 {
+        let before = self.section.context.errors();
+        let count = self.section.count_or(name);
+        self.net.is_guess |= self.section.context.errors() > before;
+        count
+    }
+
     fn host(&mut self, name: String, x: f64, y: f64) -> usize {
         self.net.node(self.section.context, name, true, Some((x, y)), self.section.span)
     }

@@ -71,10 +71,10 @@ fn times(b: &Builder<'_, '_>, name: &'static str, item: &Item, single: bool) -> 
     let mut times = Vec::new();
     for item in items {
         match &item.value {
-            Value::Text(text) => match text.parse() {
+            Value::Text(text) => match text.parse::<Duration>() {
                 Ok(value) => times.push(At { value, span: item.span }),
                 Err(e) => {
-                    b.section.context.error(item.span, format!("`{name}`: {e}"));
+                    b.section.complain(name, item, &e.to_string());
                 }
             },
             _ => b.section.refuse(name, item),
@@ -84,9 +84,9 @@ fn times(b: &Builder<'_, '_>, name: &'static str, item: &Item, single: bool) -> 
 }
 
 /// The number of pairs: as given, else as many as `list` has.
-fn pairs(b: &Builder<'_, '_>, list: Option<&[At<Duration>]>) -> usize {
+fn pairs(b: &mut Builder<'_, '_>, list: Option<&[At<Duration>]>) -> usize {
     let given = b.section.get("pairs").is_some();
-    let count = b.section.count_or("pairs") as usize;
+    let count = b.count("pairs") as usize;
     match list {
         Some(list) if !given && !list.is_empty() => list.len().min(10_000),
         Some(list) if given && list.len() > 1 && list.len() != count => {
@@ -107,7 +107,7 @@ fn pairs(b: &Builder<'_, '_>, list: Option<&[At<Duration>]>) -> usize {
 
 /// Links in a row, crossed by one pair of hosts as a whole and by one pair each.
 pub(super) fn parking_lot(b: &mut Builder<'_, '_>) {
-    let hops = b.section.count_or("hops") as usize;
+    let hops = b.count("hops") as usize;
     let link = b.properties("link");
     let access = b.properties("access");
     let routers: Vec<usize> =
@@ -131,7 +131,7 @@ pub(super) fn parking_lot(b: &mut Builder<'_, '_>) {
 
 /// Routers in a row, with hosts at both ends.
 pub(super) fn chain(b: &mut Builder<'_, '_>) {
-    let count = b.section.count_or("routers") as usize;
+    let count = b.count("routers") as usize;
     let pairs = pairs(b, None);
     let link = b.properties("link");
     let access = b.properties("access");

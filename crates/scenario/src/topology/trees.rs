@@ -7,7 +7,7 @@ const MOST_HOSTS: u64 = 20_000;
 
 /// Hosts around one router.
 pub(super) fn star(b: &mut Builder<'_, '_>) {
-    let hosts = b.section.count("hosts").map_or(2, |at| at.value) as usize;
+    let hosts = b.count("hosts") as usize;
     let link = b.properties("link");
     let hub = b.router("r1".into(), 0.0, 0.0);
     for i in 0..hosts {
@@ -19,8 +19,8 @@ pub(super) fn star(b: &mut Builder<'_, '_>) {
 
 /// A tree of routers with hosts below the last level and one at the root.
 pub(super) fn tree(b: &mut Builder<'_, '_>) {
-    let depth = b.section.count_or("depth") as u32;
-    let fanout = b.section.count_or("fanout");
+    let depth = b.count("depth") as u32;
+    let fanout = b.count("fanout");
     let link = b.properties("link");
     let access = b.properties("access");
     let hosts = fanout.saturating_pow(depth);
@@ -65,10 +65,11 @@ pub(super) fn tree(b: &mut Builder<'_, '_>) {
 
 /// The fat tree of k-port switches.
 pub(super) fn fat_tree(b: &mut Builder<'_, '_>) {
-    let mut k = b.section.count_or("k") as usize;
+    let mut k = b.count("k") as usize;
     if k % 2 == 1 {
         if let Some(entry) = b.section.get("k") {
             b.section.context.error(entry.item.span, format!("`k` must be even, not {k}"));
+            b.net.is_guess = true;
         }
         k += 1;
     }

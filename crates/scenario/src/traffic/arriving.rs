@@ -158,7 +158,7 @@ fn listed(
         if found.is_none() {
             let message = format!("{}:{}: no node is called {name:?}", file.value, flow.line);
             let known = senders.net.nodes.iter().map(|node| node.name.as_str());
-            context.unknown(file.span, message, name, known);
+            senders.net.unknown(context, At { value: name, span: file.span }, message, known);
         }
         found.map(|id| NodeId(id as u32))
     };

@@ -100,7 +100,7 @@ impl Senders<'_> {
         if found.is_empty() {
             let message = format!("no host's name matches {:?}", pattern.value);
             let known = self.net.nodes.iter().filter(|n| n.is_host).map(|n| n.name.as_str());
-            context.unknown(pattern.span, message, pattern.value, known);
+            self.net.unknown(context, pattern, message, known);
         }
         found
     }
