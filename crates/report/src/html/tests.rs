@@ -376,9 +376,9 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
     let one = run(info("a", 1, 1), 100, 0.0);
     let mut collector = Collector::new(&one.info);
     for tick in 1..=100 {
-        let goodput = Throughput::new(if tick == 50 { 1.1e9 } else { 0.1e9 });
+        let goodput = Throughput::new(if tick == 50 { 1.1e9 / 8.0 } else { 0.1e9 / 8.0 });
         let interval = Duration::from_millis(10);
-        let (at, pacing) = (Time::ZERO + interval * tick, Some(Throughput::new(2e9)));
+        let (at, pacing) = (Time::ZERO + interval * tick, Some(Throughput::new(2e9 / 8.0)));
         collector.flow(&FlowSample { at, interval, goodput, pacing, ..FlowSample::default() });
     }
     let page = Page::new(vec![Run { collected: collector.finish(), ..one }]);
