@@ -100,7 +100,7 @@ function tooltips(data, end, { number, label, span }) {
       chosen = ((chosen ?? 0) + turn + lines.length) % lines.length;
       const { idx } = u.cursor;
       const back = step < 0;
-      const target = idx == null ? (back ? high : low) : Math.max(low, Math.min(idx + step, high));
+      const target = idx == null && Number.isFinite(step) ? (back ? high : low) : Math.max(low, Math.min(idx + step, high));
       const values = u.data[chosen + 1];
       const seek = (way) => {
         for (let k = target; k >= low && k <= high; k += way) if (values[k] != null) return k;
