@@ -267,6 +267,16 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     let asked = ["run", "hello.toml", "--out", "o", "--law", "cubic", "--why", "s1->d1@1.5s"];
     let done = ratewire(&folder, &asked);
     assert!(out(&done).contains("Bound by no port on the way\n"), "{}", out(&done));
+    let ended = HELLO.replace(
+        "[[expect]]",
+        "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nname = \"short\"\nsize = \"9 KB\"\n\n[[expect]]",
+    );
+    write(&folder, "ended.toml", &ended);
+    let asked = ["run", "ended.toml", "--no-files", "--law", "cubic", "--why", "short@1.5s"];
+    let done = ratewire(&folder, &asked);
+    assert!(out(&done).contains("Why short sends as it does under cubic\n"), "{}", out(&done));
+    let says = "sent no data packet from 1.5 s on: it completed at ";
+    assert!(out(&done).contains(says), "{}", out(&done));
     // The page has answers of all flows, and of all times.
     let page = std::fs::read_to_string(folder.join("o/report.html")).expect("a page");
     assert_eq!(page.matches("\"why\":[[").count(), 2);

@@ -67,7 +67,7 @@ function panel(root, data) {
   }
 
   const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, delivers: key === "goodput", ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, done: f.done, delivers: key === "goodput", ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
   }));
   function linkLines(key) {
     const link = data.links[state.link];
@@ -88,18 +88,18 @@ function panel(root, data) {
 
   // What each chart draws, its unit, and what to say when there is nothing.
   const QUANTITIES = {
-    goodput: { lines: () => flowLines("goodput"), unit: data.units.rate, none: "No goodput was sampled." },
-    pacing: { lines: () => flowLines("pacing"), unit: data.units.rate, none: "No law here asks for a pace." },
+    goodput: { lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." },
+    pacing: { lines: () => flowLines("pacing"), unit: data.units.pacing, none: "No law here asks for a pace." },
     total: {
       lines: () => data.totals.filter((t) => t.total).map((t) => ({
         g: t.g, dt: t.dt, v: t.total, name: "all flows", stroke: groupColour(t.g), dash: groupDash(t.g), width: 1.8,
       })),
       unit: data.units.total, none: "No goodput was sampled.",
     },
-    cwnd: { lines: () => flowLines("cwnd"), unit: data.units.size, none: "No law here has a window: see data in flight." },
-    flight: { lines: () => flowLines("flight"), unit: data.units.size, none: "Nothing was sampled." },
-    rwnd: { lines: () => flowLines("rwnd"), unit: data.units.size, none: "No receiver sets a limit." },
-    rtt: { lines: () => flowLines("rtt"), unit: data.units.time, none: "No round-trip time was measured." },
+    cwnd: { lines: () => flowLines("cwnd"), unit: data.units.cwnd, none: "No law here has a window: see data in flight." },
+    flight: { lines: () => flowLines("flight"), unit: data.units.flight, none: "Nothing was sampled." },
+    rwnd: { lines: () => flowLines("rwnd"), unit: data.units.rwnd, none: "No receiver sets a limit." },
+    rtt: { lines: () => flowLines("rtt"), unit: data.units.rtt, none: "No round-trip time was measured." },
     queue: {
       lines: () => {
         const max = linkLines("qmax");
@@ -114,7 +114,7 @@ function panel(root, data) {
       },
       unit: "packets", none: "This link was not sampled.", paused: true,
     },
-    sent: { lines: () => overlayLines("sent"), unit: data.units.rate, none: "No group was sampled." },
+    sent: { lines: () => overlayLines("sent"), unit: data.units.sent, none: "No group was sampled." },
     price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
     waiting: { lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." },
     util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },

@@ -5,6 +5,7 @@
 function tooltips(data, end, { number, label, span }) {
   // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.
   function tellWhy(line, time, isSilent, panel) {
+    const isOver = line.done != null && line.done <= time;
     const answers = line.why.filter(([sent]) => sent <= time);
     panel.replaceChildren();
     const head = span("", panel, "p");
@@ -14,8 +15,10 @@ function tooltips(data, end, { number, label, span }) {
     span(label(line), head, "b");
     if (!answers.length) return void head.append(": no packet was followed before " + number(time) + " s.");
     const [sent, by, equation, figures] = answers[answers.length - 1];
-    if (isSilent) head.append(" delivered nothing at " + number(time) + " s; the packet it sent");
-    head.append(" at " + number(sent) + " s is bound by ");
+    if (isOver) head.append(" completed at " + number(line.done) + " s and has sent no data since; its packet");
+    else if (isSilent) head.append(" delivered nothing at " + number(time) + " s; its last packet that was followed,");
+    if (isOver || isSilent) head.append(" sent at " + number(sent) + " s was bound by ");
+    else head.append(" at " + number(sent) + " s is bound by ");
     span(data.says[by], head, "b");
     span(data.says[equation], panel, "p");
     const body = span("", panel, "p");
@@ -97,7 +100,7 @@ function tooltips(data, end, { number, label, span }) {
       chosen = ((chosen ?? 0) + turn + lines.length) % lines.length;
       const { idx } = u.cursor;
       const back = step < 0;
-      const target = idx == null ? (back ? high : low) : Math.max(low, Math.min(idx + step, high));
+      const target = idx == null && Number.isFinite(step) ? (back ? high : low) : Math.max(low, Math.min(idx + step, high));
       const values = u.data[chosen + 1];
       const seek = (way) => {
         for (let k = target; k >= low && k <= high; k += way) if (values[k] != null) return k;

@@ -50,6 +50,7 @@ fn main() {
             claim("newreno", "Jain’s index of long flows", "0.871", "at least 0.9", false),
         ],
         scenario_text: Some(SCENARIO.into()),
+        ..Page::default()
     };
     let text = html::render(&page);
     println!("{} bytes to {out}", text.len());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{count, percent, seconds};
+use crate::figure::{count, seconds};
 
 /// How true a run in real time was to time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,12 +43,14 @@ pub struct FidelitySummary {
 impl FidelitySummary {
     /// The verdict, in a sentence or two.
     pub fn text(&self) -> String {
-        let late = percent(self.late_share);
+        // The verdict compares it with 1 %: a digit more than that, and how many they are.
+        let share = self.late_share * 100.0;
+        let late = count((self.late_share * self.packets as f64).round() as u64);
         let (p99, max) = (seconds(Some(self.lateness_p99_s)), seconds(Some(self.lateness_max_s)));
         let verdict =
             if self.holds { "holds" } else { "DOES NOT HOLD: do not rely on the figures" };
         let mut text = format!(
-            "fidelity {verdict}. {late} of {} packets were later than 1 ms (99th percentile {p99}, worst {max})",
+            "fidelity {verdict}. {late} of {} packets ({share:.2} %) were later than 1 ms (99th percentile {p99}, worst {max})",
             count(self.packets)
         );
         let wrong = [
@@ -75,6 +77,13 @@ impl FidelitySummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_of_late_packets_just_above_the_limit_does_not_read_as_the_limit() {
+        let run = FidelitySummary { packets: 25_000, late_share: 0.0104, ..Default::default() };
+        let text = run.text();
+        assert!(text.contains("260 of 25,000 packets (1.04 %) were later than 1 ms"), "{text}");
+    }
 
     #[test]
     fn the_verdict_names_what_was_lost_and_what_was_missing() {

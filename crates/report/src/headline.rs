@@ -120,27 +120,28 @@ pub(crate) fn worlds(runs: &[Run]) -> String {
     worlds.join(", ")
 }
 
-/// What to call each run: its law; when a law ran more than once, with its world, the seed or a number.
+/// What to call each run: its law, with its world where runs are of several; when a law ran more than once there, with
+/// the seed or a number.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
-    let law = |r: &Run| if r.info.law.is_empty() { "run".into() } else { r.info.law.clone() };
-    let mut labels: Vec<String> = runs.iter().map(law).collect();
-    for i in 0..runs.len() {
-        let twins: Vec<usize> =
-            (0..runs.len()).filter(|&j| law(&runs[j]) == law(&runs[i])).collect();
-        if twins.len() > 1 {
-            let (seed, world) = (runs[i].info.seed, runs[i].info.world.as_str());
-            let worlds_differ = twins.iter().all(|&j| j == i || runs[j].info.world != world);
-            let seeds_differ = twins.iter().all(|&j| j == i || runs[j].info.seed != seed);
-            labels[i] = if worlds_differ {
-                format!("{} ({world}d)", law(&runs[i]))
-            } else if seeds_differ {
-                format!("{} (seed {seed})", law(&runs[i]))
-            } else {
-                format!("{} (run {})", law(&runs[i]), i + 1)
-            };
+    let several_worlds = runs.iter().any(|run| run.info.world != runs[0].info.world);
+    let law = |run: &Run| match (run.info.law.as_str(), several_worlds) {
+        ("", _) => "run".to_string(),
+        (law, true) => format!("{law} ({}d)", run.info.world),
+        (law, false) => law.to_string(),
+    };
+    let laws: Vec<String> = runs.iter().map(law).collect();
+    let label = |i: usize| {
+        let mut twins = (0..runs.len()).filter(|&j| j != i && laws[j] == laws[i]).peekable();
+        let (law, seed) = (&laws[i], runs[i].info.seed);
+        if twins.peek().is_none() {
+            law.clone()
+        } else if twins.all(|j| runs[j].info.seed != seed) {
+            format!("{law} (seed {seed})")
+        } else {
+            format!("{law} (run {})", i + 1)
         }
-    }
-    labels
+    };
+    (0..runs.len()).map(label).collect()
 }
 
 #[cfg(test)]
@@ -191,5 +192,22 @@ mod tests {
         assert_eq!(labels(&runs), ["a (seed 1)", "a (seed 2)", "b"]);
         let same = [run("a", 1, &[], &[]), run("a", 1, &[], &[])];
         assert_eq!(labels(&same), ["a (run 1)", "a (run 2)"]);
+    }
+
+    #[test]
+    fn where_runs_are_of_two_worlds_a_law_that_ran_in_one_says_which() {
+        let of = |law: &str, seed, world: &str| {
+            let mut run = run(law, seed, &[], &[]);
+            run.info.world = world.into();
+            run
+        };
+        let runs = [of("a", 1, "simulate"), of("a", 1, "emulate"), of("b", 1, "simulate")];
+        assert_eq!(labels(&runs), ["a (simulated)", "a (emulated)", "b (simulated)"]);
+        let seeds = [of("a", 1, "simulate"), of("a", 2, "simulate"), of("b", 1, "emulate")];
+        assert_eq!(
+            labels(&seeds),
+            ["a (simulated) (seed 1)", "a (simulated) (seed 2)", "b (emulated)"]
+        );
+        assert_eq!(labels(&runs[2..]), ["b"]);
     }
 }

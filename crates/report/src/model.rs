@@ -4,6 +4,7 @@
 //! ignored when figures are drawn, never a panic.
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+use serde::Serialize;
 
 use crate::{Collected, Summary};
 
@@ -257,6 +258,17 @@ pub struct Answer {
     pub equation: String,
     /// Its quantities: `C = 10.0 Mbit/s`.
     pub figures: Vec<String>,
+}
+
+/// A law that could not run in a world that was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The law, as the user wrote it.
+    pub law: String,
+    /// The world.
+    pub world: String,
+    /// Why it could not.
+    pub why: String,
 }
 
 /// One finished run: what it was, its exact figures, and what was kept of its samples.

@@ -160,15 +160,25 @@ fn a_silent_flow_is_told_from_one_that_sends() {
     };
     let folder = std::env::temp_dir().join(format!("ratewire-silent-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    for (goodput, is_silent) in [(0.0, true), (0.5, false)] {
+    let silent =
+        " delivered nothing at 0.295 s; its last packet that was followed, sent at 0 s was";
+    let over = " completed at 0.2 s and has sent no data since; its packet sent at 0 s was";
+    for (goodput, completion_s, says) in [
+        (0.0, None, silent),
+        (0.0, Some(0.2), over),
+        (0.5, Some(0.31), " at 0 s is"),
+        (0.5, None, " at 0 s is"),
+    ] {
         let mut run = run("xcp", 1, 1, 30, goodput);
         let by = "the application".to_string();
         run.collected.answers = vec![Answer { by, ..Answer::default() }];
+        run.summary.flows[0].completion_s = completion_s;
         let page = html::render(&Page::new(vec![run])).replace("</body>", LAST_MOMENT);
         let dom = dom(&chromium, &folder, &page);
         let (_, said) = dom.split_once("<b>f0</b>").expect("the panel");
-        let silent = said.starts_with(" delivered nothing at ");
-        assert!(silent == is_silent && said.contains("is bound by <b>the application"), "{said}");
+        let said_first = said.split('<').next().unwrap_or_default();
+        assert_eq!(said_first, format!("{says} bound by "));
+        assert!(said.contains("bound by <b>the application"), "{said}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire_emulate::Shell;
 use ratewire_net::spec::LinkId;
-use ratewire_report::{Page, Run, html, table};
+use ratewire_report::{LeftOut, Page, Run, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::FlowId;
@@ -56,6 +56,8 @@ pub(crate) struct Args {
 struct Summaries<'a> {
     runs: Vec<&'a ratewire_report::Summary>,
     expectations: &'a [ratewire_report::Expectation],
+    /// Laws that could not run in a world that was asked for, and why.
+    left_out: &'a [LeftOut],
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
@@ -89,14 +91,17 @@ pub(crate) fn run(args: &Args) -> Exit {
         match done {
             Ok(Done { run, verdicts, why, .. }) => {
                 is_true &= run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
-                answers.extend(args.why.as_ref().map(|_| why.unwrap_or_else(no_answer)));
+                let asked = job.plan.setup.follow.asked;
+                answers.extend(asked.map(|asked| why.unwrap_or_else(|| no_answer(asked, &run))));
                 runs.push(run);
                 expectations.extend(verdicts.iter().map(expectation));
             }
             Err(failure) => failures.push((job, failure)),
         }
     }
-    let page = Page { runs, expectations, scenario_text: Some(scenario.source_text.clone()) };
+    let not_emulated: Vec<String> = left_out.iter().map(|left| left.law.clone()).collect();
+    let scenario_text = Some(scenario.source_text.clone());
+    let page = Page { runs, expectations, scenario_text, left_out };
     // What was run is not lost for what could not be.
     let told =
         if page.runs.is_empty() { Exit::Done } else { tell(&page, &answers, out.as_deref(), args) };
@@ -107,8 +112,8 @@ pub(crate) fn run(args: &Args) -> Exit {
         }
         exits.push(fail(failure));
     }
-    if !left_out.is_empty() {
-        tell!("ratewire: not emulated, as said above: {}", left_out.join(", "));
+    if !not_emulated.is_empty() {
+        tell!("ratewire: not emulated, as said above: {}", not_emulated.join(", "));
         exits.push(Exit::Unable);
     }
     if !is_true {
@@ -134,8 +139,19 @@ fn tell(page: &Page, answers: &[String], out: Option<&Path>, args: &Args) -> Exi
     written.map_or_else(|failure| fail(&failure), |()| shown)
 }
 
-fn no_answer() -> String {
-    "The flow sent no data packet from that time on: there is nothing to tell of its rate.\n".into()
+/// What is said of a flow that no packet of which could be followed.
+fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
+    let (about, end) = (&run.info.flows[flow.0 as usize], &run.summary.flows[flow.0 as usize]);
+    let completed = end.completion_s.map_or_else(String::new, |took| {
+        format!(": it completed at {}", Duration::from_secs_f64(end.start_s + took))
+    });
+    format!(
+        "Why {} sends as it does under {}\n\nIt sent no data packet from {} on{completed}. There is nothing to tell of its \
+         rate.\n",
+        about.name,
+        about.law,
+        from.since(Time::ZERO)
+    )
 }
 
 /// Reads a scenario, or says what is wrong with it.
@@ -197,7 +213,7 @@ fn jobs<'a>(
     args: &Args,
     out: Option<&Path>,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<(Vec<Job<'a>>, Vec<String>), Exit> {
+) -> Result<(Vec<Job<'a>>, Vec<LeftOut>), Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
     let seeds = if args.seed.is_empty() { vec![scenario.seed] } else { args.seed.clone() };
     let (laws, seeds) = (without_repeats(laws), without_repeats(seeds));
@@ -214,7 +230,7 @@ fn jobs<'a>(
         return Err(Exit::Wrong);
     }
     let several = worlds.len() > 1;
-    let mut left_out = Vec::new();
+    let mut left_out: Vec<LeftOut> = Vec::new();
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in &seeds {
             let mut plan = scenario.plan(Some(law), Some(*seed)).map_err(|wrong| {
@@ -229,9 +245,10 @@ fn jobs<'a>(
                 && let Err(why) = can_emulate(&plan, None)
             {
                 // Of arriving flows there may be too many from one seed, and not from another.
-                if !left_out.contains(law) {
+                if !left_out.iter().any(|left| left.law == *law) {
                     tell!("warning: {law} is not emulated: {why}");
-                    left_out.push(law.clone());
+                    let world = world.name().to_string();
+                    left_out.push(LeftOut { law: law.clone(), world, why: why.to_string() });
                 }
                 continue;
             }
@@ -331,6 +348,7 @@ fn json(page: &Page) -> String {
     let summaries = Summaries {
         runs: page.runs.iter().map(|run: &Run| &run.summary).collect(),
         expectations: &page.expectations,
+        left_out: &page.left_out,
     };
     let text = serde_json::to_string_pretty(&summaries).unwrap_or_default();
     text + "\n"

@@ -4,13 +4,13 @@ use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::figure::{count, held, index, mean, percent, seconds};
 use crate::headline::bottleneck_label_of;
-use crate::{Expectation, Headline, Run};
+use crate::{Expectation, Headline, LeftOut, Run};
 
 /// Claims shown on the page.
 const CLAIMS: usize = 300;
 
-/// One card a law.
-pub(super) fn cards(runs: &[Run], groups: &Groups) -> String {
+/// One card a law, and which are missing.
+pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> String {
     let mut out = String::from("<section aria-labelledby=\"h-verdict\">");
     out.push_str("<h2 id=\"h-verdict\">Verdict</h2>\n<div class=\"cards\">\n");
     for (run, headline) in Headline::of_all(runs).iter().enumerate() {
@@ -23,6 +23,10 @@ pub(super) fn cards(runs: &[Run], groups: &Groups) -> String {
         out.push_str(&card(headline, &class, &group));
     }
     out.push_str("</div>\n");
+    for left in left_out {
+        let (law, world, why) = (name(&left.law), name(&left.world), escape(&left.why));
+        out.push_str(&format!("<p class=\"note\">{law} was not {world}d: {why}</p>\n"));
+    }
     out.push_str(&format!(
         "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run. \
          Fairness is Jain’s index of the long flows’ goodputs: 1 is equal shares. \

@@ -9,7 +9,7 @@ use super::groups::{Groups, Mode};
 use super::plots::Plot;
 use super::text::{json_sentence, json_string, push_number};
 use crate::headline::{bottlenecks, summaries};
-use crate::{Answer, LinkSeries, Run, Series};
+use crate::{Answer, FlowSeries, LinkSeries, Run, Series};
 
 /// Links the page draws plots for.
 pub(super) const LINKS: usize = 24;
@@ -25,10 +25,7 @@ const TIMES: [Unit; 4] = [Unit("s", 1.0), Unit("ms", 1e-3), Unit("µs", 1e-6), U
 
 /// What the plots are about, chosen over all runs.
 pub(super) struct Choice {
-    pub(super) rate: Unit,
-    pub(super) total: Unit,
-    pub(super) size: Unit,
-    pub(super) time: Unit,
+    units: Vec<(Plot, Unit)>,
     /// Indices of the links with plots, the most interesting first.
     pub(super) links: Vec<u32>,
     /// How many links had series to choose from.
@@ -38,20 +35,25 @@ pub(super) struct Choice {
 impl Choice {
     pub(super) fn of(runs: &[Run]) -> Choice {
         let flows = || runs.iter().flat_map(|r| &r.collected.flows);
-        let peak =
-            |series: Vec<&Series>| series.into_iter().filter_map(Series::peak).fold(0.0, f64::max);
+        let of_flows = |series: fn(&FlowSeries) -> &Series| peak(flows().map(series));
+        let totals = runs.iter().map(|r| &r.collected.total_goodput_bps);
         let groups = runs.iter().filter_map(|r| r.collected.overlay.as_ref());
         let groups = groups.flat_map(|overlay| &overlay.sent_bps);
-        let rates = flows().flat_map(|f| [&f.goodput_bps, &f.pacing_bps]).chain(groups).collect();
-        let totals = runs.iter().map(|r| &r.collected.total_goodput_bps).collect();
-        let sizes = flows().flat_map(|f| [&f.cwnd_bytes, &f.in_flight_bytes]).collect();
-        let times = flows().map(|f| &f.srtt_s).collect();
+        let goodputs = flows().map(|f| &f.goodput_bps);
+        let rate = |peak| fit(peak, &RATES, "Mbit/s");
+        let size = |peak| fit(peak, &SIZES, "KB");
         let ranked = rank_links(runs);
         Choice {
-            rate: fit(peak(rates), &RATES, "Mbit/s"),
-            total: fit(peak(totals), &RATES, "Mbit/s"),
-            size: fit(peak(sizes), &SIZES, "KB"),
-            time: fit(peak(times), &TIMES, "ms"),
+            units: vec![
+                (Plot::Throughput, rate(smoothed_peak(goodputs))),
+                (Plot::Pace, rate(of_flows(|f| &f.pacing_bps))),
+                (Plot::Total, rate(peak(totals))),
+                (Plot::Groups, rate(smoothed_peak(groups))),
+                (Plot::Window, size(of_flows(|f| &f.cwnd_bytes))),
+                (Plot::InFlight, size(of_flows(|f| &f.in_flight_bytes))),
+                (Plot::ReceiveWindow, size(of_flows(|f| &f.receive_window_bytes))),
+                (Plot::RoundTrip, fit(of_flows(|f| &f.srtt_s), &TIMES, "ms")),
+            ],
             links_known: ranked.len(),
             links: ranked.into_iter().take(LINKS).collect(),
         }
@@ -59,6 +61,11 @@ impl Choice {
 }
 
 impl Choice {
+    /// What a point of `plot` is divided by: the rest are counts.
+    fn size_of_unit(&self, plot: Plot) -> f64 {
+        self.units.iter().find(|(of, _)| *of == plot).map_or(1.0, |(_, unit)| unit.1)
+    }
+
     /// Leaves only the links of these names, in their order; without names, the bottlenecks.
     pub(super) fn only(&mut self, runs: &[Run], names: &[String]) {
         let Some(run) = runs.first() else { return };
@@ -69,6 +76,30 @@ impl Choice {
             _ => named.map(|link| link as u32).collect(),
         };
     }
+}
+
+fn peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
+    all.filter_map(Series::peak).fold(0.0, f64::max)
+}
+
+/// The largest value that is drawn of series that are drawn smoothed: a burst of one sample may be
+/// ten times that.
+fn smoothed_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
+    all.flat_map(smoothed).filter(|v| v.is_finite()).fold(0.0, f64::max)
+}
+
+/// A moving mean over [`SMOOTHED_POINTS`]: packets come in clumps of a round trip, which would hide
+/// how the flows share.
+fn smoothed(series: &Series) -> Vec<f64> {
+    let values: Vec<f64> = series.values().collect();
+    let mean_around = |i: usize| {
+        let from = i.saturating_sub(SMOOTHED_POINTS / 2);
+        let to = (i + SMOOTHED_POINTS / 2 + 1).min(values.len());
+        let known = || values[from..to].iter().filter(|v| v.is_finite());
+        let mean = known().sum::<f64>() / known().count() as f64;
+        if values[i].is_finite() { mean } else { f64::NAN }
+    };
+    (0..values.len()).map(mean_around).collect()
 }
 
 /// The largest unit of which `peak` is at least one; `usual` when there is nothing to measure.
@@ -133,16 +164,12 @@ pub(super) fn json(
         format!("{{\"name\":{},\"hue\":{},\"dash\":{}}}", json_string(&g.name), g.hue, g.dash)
     });
     out.push_str(&format!(",\"groups\":[{}]", list.collect::<Vec<_>>().join(",")));
-    let units = [
-        ("rate", choice.rate),
-        ("total", choice.total),
-        ("size", choice.size),
-        ("time", choice.time),
-    ];
-    let units = units.map(|(key, unit)| format!("\"{key}\":{}", json_string(unit.0)));
-    out.push_str(&format!(",\"units\":{{{}}}", units.join(",")));
+    let units = choice.units.iter();
+    let units = units.map(|(plot, unit)| format!("\"{}\":{}", plot.key(), json_string(unit.0)));
+    out.push_str(&format!(",\"units\":{{{}}}", units.collect::<Vec<_>>().join(",")));
     let writer = Writer { halvings: drawing.halvings };
     let drawn = |plot: Plot| drawing.plots.contains(&plot);
+    let unit = |plot: Plot| choice.size_of_unit(plot);
     let mut sentences = Sentences::default();
     out.push_str(",\"flows\":[");
     for (index, run) in runs.iter().enumerate() {
@@ -154,19 +181,24 @@ pub(super) fn json(
             out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(&name)));
             writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
             if drawn(Plot::Throughput) {
-                writer.smoothed(&mut out, "goodput", &flow.goodput_bps, choice.rate.1);
+                writer.smoothed(&mut out, "goodput", &flow.goodput_bps, unit(Plot::Throughput));
                 let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
                 writer.answers(&mut out, answers, &mut sentences);
+                let end = run.summary.flows.get(flow.flow as usize);
+                if let Some((end, took)) = end.and_then(|end| Some((end, end.completion_s?))) {
+                    out.push_str(",\"done\":");
+                    push_number(&mut out, end.start_s + took);
+                }
             }
-            for (plot, series, unit) in [
-                (Plot::Window, &flow.cwnd_bytes, choice.size),
-                (Plot::InFlight, &flow.in_flight_bytes, choice.size),
-                (Plot::ReceiveWindow, &flow.receive_window_bytes, choice.size),
-                (Plot::RoundTrip, &flow.srtt_s, choice.time),
-                (Plot::Pace, &flow.pacing_bps, choice.rate),
+            for (plot, series) in [
+                (Plot::Window, &flow.cwnd_bytes),
+                (Plot::InFlight, &flow.in_flight_bytes),
+                (Plot::ReceiveWindow, &flow.receive_window_bytes),
+                (Plot::RoundTrip, &flow.srtt_s),
+                (Plot::Pace, &flow.pacing_bps),
             ] {
                 if drawn(plot) {
-                    writer.series(&mut out, plot.key(), series, unit.1);
+                    writer.series(&mut out, plot.key(), series, unit(plot));
                 }
             }
             out.push('}');
@@ -178,7 +210,7 @@ pub(super) fn json(
         let group = groups.of_run(index).map_or(-1, |g| g as i64);
         out.push_str(&format!("{{\"g\":{group},\"name\":\"all flows\""));
         writer.dt(&mut out, &[&run.collected.total_goodput_bps]);
-        writer.series(&mut out, "total", &run.collected.total_goodput_bps, choice.total.1);
+        writer.series(&mut out, "total", &run.collected.total_goodput_bps, unit(Plot::Total));
         out.push('}');
     }
     out.push_str("],\"links\":[");
@@ -209,7 +241,7 @@ pub(super) fn json(
     out.push_str("],\"overlay\":[");
     for (index, run) in runs.iter().enumerate() {
         let group = groups.of_run(index).map_or(-1, |g| g as i64);
-        writer.overlay(&mut out, run, group, choice.rate.1, drawn);
+        writer.overlay(&mut out, run, group, unit(Plot::Groups), drawn);
     }
     out.push_str(&format!("],\"says\":[{}]}}", sentences.list.join(",")));
     out
@@ -236,30 +268,19 @@ impl Writer {
         out.push_str(&if width > 0.0 { format!("{width}") } else { "1".into() });
     }
 
-    fn series(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
+    fn coarse(&self, series: &Series) -> Series {
         let mut coarse = series.clone();
-        for _ in 0..self.halvings {
-            coarse.halve();
-        }
-        let values: Vec<f64> = coarse.values().collect();
+        (0..self.halvings).for_each(|_| coarse.halve());
+        coarse
+    }
+
+    fn series(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
+        let values: Vec<f64> = self.coarse(series).values().collect();
         push_values(out, key, &values, unit);
     }
 
-    /// A moving mean over [`SMOOTHED_POINTS`]: packets come in clumps of a round trip, which would
-    /// hide how the flows share.
     fn smoothed(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
-        let mut coarse = series.clone();
-        (0..self.halvings).for_each(|_| coarse.halve());
-        let values: Vec<f64> = coarse.values().collect();
-        let mean_around = |i: usize| {
-            let from = i.saturating_sub(SMOOTHED_POINTS / 2);
-            let to = (i + SMOOTHED_POINTS / 2 + 1).min(values.len());
-            let known = || values[from..to].iter().filter(|v| v.is_finite());
-            let mean = known().sum::<f64>() / known().count() as f64;
-            if values[i].is_finite() { mean } else { f64::NAN }
-        };
-        let means: Vec<f64> = (0..values.len()).map(mean_around).collect();
-        push_values(out, key, &means, unit);
+        push_values(out, key, &smoothed(&self.coarse(series)), unit);
     }
 
     /// What bound the rate: `[time, who, equation, figures]`, the middle two as places among the
@@ -381,6 +402,8 @@ mod tests {
     #[test]
     fn units_fit_the_largest_value() {
         assert_eq!(fit(24e6, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
+        assert_eq!(fit(0.1e9, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
+        assert_eq!(fit(1e9, &RATES, "Mbit/s"), Unit("Gbit/s", 1e9));
         assert_eq!(fit(0.05, &TIMES, "ms"), Unit("ms", 1e-3));
         assert_eq!(fit(0.0, &SIZES, "KB"), Unit("KB", 1e3));
     }

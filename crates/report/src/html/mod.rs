@@ -20,7 +20,7 @@ mod text;
 mod topology;
 
 use crate::figure::plural;
-use crate::{Expectation, Run};
+use crate::{Expectation, LeftOut, Run};
 pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
@@ -49,6 +49,8 @@ pub struct Page {
     pub expectations: Vec<Expectation>,
     /// The scenario file as its author wrote it.
     pub scenario_text: Option<String>,
+    /// What was asked for and could not run.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Page {
@@ -92,7 +94,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     }
     out.push_str(&toolbar(groups, choice));
     out.push_str("<main>\n");
-    out.push_str(&cards::cards(runs, groups));
+    out.push_str(&cards::cards(runs, groups, &page.left_out));
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&topology::topology(runs));
     out.push_str(&overlay::overlay(runs));

@@ -187,6 +187,7 @@ fn names_cannot_break_out_anywhere() {
             ..Expectation::default()
         }],
         scenario_text: Some(format!("# {EVIL}\nname = \"x\"")),
+        ..Page::default()
     };
     let html = rendered(&page);
     // Ours: data, uPlot, the page's own.
@@ -344,8 +345,13 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert_eq!(html.matches("<script").count(), 3);
     data(&html);
     let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
-    let cells: Vec<&str> = row.split("<td>").collect();
-    assert!(cells[1].contains(">b<") && cells[1].contains("90.7 ± 3.8 %"), "{row}");
+    let cells: Vec<&str> = row.split("<td ").collect();
+    assert!(
+        cells[1].contains("data-standing=\"Best\"")
+            && cells[1].contains(">b<")
+            && cells[1].contains("90.7 ± 3.8 %"),
+        "{row}"
+    );
     assert!(cells[2].contains("&lt;script&gt;") && cells[3].contains(">c<"), "{row}");
     assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
     assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
@@ -363,4 +369,29 @@ fn comparisons_of_nothing_and_of_no_numbers_are_pages() {
     checked(render_comparison(&Comparison::default(), &Page::default()));
     let (comparison, page) = compared(|_, _| f64::NAN);
     assert!(!checked(render_comparison(&comparison, &page)).contains(">Utilisation</th>"));
+}
+
+#[test]
+fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
+    let one = run(info("a", 1, 1), 100, 0.0);
+    let mut collector = Collector::new(&one.info);
+    for tick in 1..=100 {
+        let goodput = Throughput::new(if tick == 50 { 1.1e9 / 8.0 } else { 0.1e9 / 8.0 });
+        let interval = Duration::from_millis(10);
+        let (at, pacing) = (Time::ZERO + interval * tick, Some(Throughput::new(2e9 / 8.0)));
+        collector.flow(&FlowSample { at, interval, goodput, pacing, ..FlowSample::default() });
+    }
+    let page = Page::new(vec![Run { collected: collector.finish(), ..one }]);
+    let data = data(&rendered(&page));
+    assert_eq!(data["units"]["goodput"], "Mbit/s");
+    assert_eq!(data["units"]["pacing"], "Gbit/s");
+    assert_eq!(data["flows"][0]["goodput"][1], 100);
+    assert_eq!(data["flows"][0]["pacing"][1], 2);
+}
+
+#[test]
+fn what_could_not_run_is_told_with_its_reason() {
+    let left = LeftOut { law: EVIL.into(), world: "emulate".into(), why: "no <kernel>".into() };
+    let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
+    assert!(rendered(&page).contains(" was not emulated: no &lt;kernel&gt;</p>"));
 }

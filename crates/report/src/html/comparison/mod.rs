@@ -110,7 +110,7 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
     ));
     for figure in decided() {
         out.push_str(&format!("<tr><th scope=\"row\">{}</th>", name(&long_title(figure))));
-        for (column, _) in &columns {
+        for (column, title) in &columns {
             let laws = || figure.laws.iter().enumerate().filter(|(_, l)| l.standing == *column);
             let said: String = laws().map(|(i, law)| named(law, i, groups)).collect();
             // The best have the same from every seed.
@@ -120,7 +120,7 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
                 }
                 _ => String::new(),
             };
-            out.push_str(&format!("<td>{said}{value}</td>"));
+            out.push_str(&format!("<td data-standing=\"{title}\">{said}{value}</td>"));
         }
         out.push_str("</tr>\n");
     }
