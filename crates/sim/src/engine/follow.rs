@@ -58,6 +58,8 @@ impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn follow_asked(&mut self) {
         if let Some((flow, _)) = self.setup.follow.asked
             && let Some(Some(slot)) = self.slots.get(flow.0 as usize)
+            // Another flow may have taken it over.
+            && self.flows.get(*slot, flow.0).is_some()
         {
             self.network.take_trail();
             self.following =

@@ -135,3 +135,13 @@ fn who_is_asked_goes_before_all_others_and_may_not_have_started() {
         assert!(log.followed.len() > 50, "{}", log.followed.len());
     }
 }
+
+#[test]
+fn a_flow_that_is_over_is_not_taken_for_the_one_in_its_place() {
+    let mut net = row("newreno");
+    net.setup.flows[0].app = App::sized(packets(10));
+    net.flow(0, 3, App::unlimited()).start = secs(3.0);
+    net.setup.follow = asked(0, secs(5.0));
+    let (_, log) = net.log();
+    assert!(log.followed.is_empty(), "{:?}", log.followed);
+}
