@@ -70,7 +70,8 @@ fn flows_are_counted_and_connections_listed() {
             let from = if is_v6 { "[fd00:1::1]:" } else { "10.7.1.1:" };
             assert!(local.as_str().expect("text").starts_with(from), "{connection}");
             assert_eq!(connection["law"], law);
-            assert!((1e-6..1.0).contains(&number("rtt_seconds").expect("an RTT")), "{connection}");
+            // That of a handshake may hold the search for the other end's address.
+            assert!((1e-6..10.0).contains(&number("rtt_seconds").expect("an RTT")), "{connection}");
             assert!(number("window_bytes") > Some(0.0), "{connection}");
             // What is outstanding at a moment may be nothing: a round trip takes a tenth of a millisecond.
             assert!(number("outstanding_bytes").is_some(), "{connection}");

@@ -133,8 +133,8 @@ proptest! {
     }
 
     /// The rate for all comes to the same from the same packets: to 2 %, two units of the option, and 2 % of the way it has
-    /// gone, for it multiplies from slot to slot, and so do differences; and a tenth of the part of a slot that a packet
-    /// fills, for it counts wholly in one slot.
+    /// gone, for it multiplies from slot to slot, and so do differences; and alpha T/d, 0.2 at the shortest RTT, of the part
+    /// of a slot that a packet fills, for it counts wholly in one slot.
     #[test]
     fn rcp_says_what_the_law_in_rust_says(flows in flows(), load in 0.7..1.3_f64, queue in 0_u64..20_000) {
         let total: f64 = flows.iter().map(|f| f.rate).sum();
@@ -161,7 +161,7 @@ proptest! {
         }
         let way = libm::log(said[0] / (capacity.throughput().get() / 20.0)).abs();
         let largest = flows.iter().map(|f| f.size).max().unwrap_or(0) as f64;
-        let tolerance = 0.02 * (1.0 + way) + 0.1 * largest / (total * 0.01);
+        let tolerance = 0.02 * (1.0 + way) + 0.2 * largest / (total * 0.01);
         prop_assert!((said[0] - said[1]).abs() < tolerance * said[0] + 32.0, "{:?}", said);
     }
 
