@@ -163,6 +163,7 @@ fn the_documentation_lists_every_column() {
         // Or as a table, a row for what belongs together, after what all have.
         let table = text.split(&format!("| `{name}.parquet` | unit |")).nth(1);
         let rows = table.map(|table| {
+            // Beneath the rest of the head and the rule.
             let rows = table.split("\n\n").next().unwrap().lines().skip(2);
             let first = std::iter::once("time_s, interval_s, law, seed");
             let rows = first.chain(rows.map(|row| row.split('|').nth(1).unwrap()));
