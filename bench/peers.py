@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
@@ -58,10 +59,22 @@ def measure(command):
     return packets, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def median(command, runs):
-    results = [measure(command) for _ in range(runs)]
-    packets = results[0][0]
-    return packets / statistics.median(r[1] for r in results), max(r[2] for r in results)
+def in_turn(commands, runs):
+    """Packets per CPU second, the median, and peak MiB of each. All run once before any runs again: how fast a
+    shared machine is changes from minute to minute, and what is compared is to have the same of it."""
+    results = {name: [] for name in commands}
+    for turn in range(runs):
+        for name, command in commands.items():
+            told = f"run {turn + 1} of {runs}: {' '.join(name):60}"
+            print(told, end="\r", file=sys.stderr, flush=True)
+            results[name].append(measure(command))
+    return {
+        name: (
+            measured[0][0] / statistics.median(seconds for _, seconds, _ in measured),
+            max(mebibytes for _, _, mebibytes in measured),
+        )
+        for name, measured in results.items()
+    }
 
 
 def main():
@@ -71,22 +84,26 @@ def main():
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
     args = parser.parse_args()
     ns2 = shutil.which("ns2") or shutil.which("ns")
-    print(f"{'workload':38} {'ratewire':>12} {'MiB':>6} {'ns-2':>12} {'MiB':>6} {'ratio':>6}")
-    speeds = {}
+    commands = {}
     for name, (law, peer, flows, rate, rtt, queue, stagger, seconds, *more) in WORKLOADS.items():
         if args.only not in name:
             continue
         numbers = [flows, rate, rtt, queue]
         ours = [args.program, law, *map(str, [*numbers, stagger, seconds]), *more]
-        speed, memory = median(ours, args.runs)
-        speeds[name] = speed
-        row = f"{name:38} {speed:10,.0f}/s {memory:6.0f}"
+        commands[name, "ratewire"] = ours
         if ns2 and peer:
             script = [str(HERE / "ns2/dumbbell.tcl"), peer]
             theirs = [ns2, *script, *map(str, [*numbers, stagger / 1000, seconds])]
-            their_speed, their_memory = median(theirs, args.runs)
+            commands[name, "ns-2"] = theirs
+    results = in_turn(commands, args.runs)
+    speeds = {name: speed for (name, who), (speed, _) in results.items() if who == "ratewire"}
+    print(f"{'workload':38} {'ratewire':>12} {'MiB':>6} {'ns-2':>12} {'MiB':>6} {'ratio':>6}")
+    for name, speed in speeds.items():
+        row = f"{name:38} {speed:10,.0f}/s {results[name, 'ratewire'][1]:6.0f}"
+        if (name, "ns-2") in results:
+            their_speed, their_memory = results[name, "ns-2"]
             row += f" {their_speed:10,.0f}/s {their_memory:6.0f} {speed / their_speed:6.1f}"
-        print(row, flush=True)
+        print(row)
     print("packets: data packets delivered, per CPU second; MiB: peak resident memory")
     for name, plain in SCALE.items():
         for other in plain:
