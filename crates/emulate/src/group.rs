@@ -7,7 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::host::{EMULATION as PREFIX, own_cgroup, root_cgroup};
+use ratewire_live::cgroup;
+use ratewire_live::host::EMULATION as PREFIX;
 
 use crate::Error;
 use crate::leftovers::sweep;
@@ -23,7 +24,7 @@ pub(crate) struct Group {
 /// Removes the groups of runs that were killed.
 pub(crate) fn remove_left() {
     // Where there are no groups nothing is left of any.
-    if let Ok(root) = root_cgroup() {
+    if let Ok(root) = cgroup::root() {
         sweep(&root, PREFIX, fs::remove_dir);
     }
 }
@@ -33,7 +34,7 @@ impl Group {
     pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
         let cannot = |help: &'static str| Error::new("cannot make a control group", help);
         // Which says itself what to do.
-        let home = own_cgroup().map_err(|e| cannot("").because(e))?;
+        let home = cgroup::own().map_err(|e| cannot("").because(e))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|e| {
             let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";

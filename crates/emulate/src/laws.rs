@@ -9,7 +9,7 @@ pub(crate) use none::Laws;
 mod loaded {
     use std::path::Path;
 
-    use ratewire_live::{Law, host};
+    use ratewire_live::{Law, cgroup, host};
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
@@ -84,7 +84,7 @@ mod loaded {
         fn load(setup: &Setup, control: Control, name: &str) -> Result<Loaded, Error> {
             let wrong = |e: ratewire_live::Error| cannot(name, &e);
             let law = named(name)?;
-            let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
+            let group = Group::make(&cgroup::root().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
             // That a host's own link is paused only the model knows.
             let spec =
