@@ -7,11 +7,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::cgroup;
-use ratewire_live::host::EMULATION as PREFIX;
+use ratewire_live::host::Holder;
+use ratewire_live::{Law, cgroup};
 
 use crate::Error;
-use crate::leftovers::sweep;
+use crate::leftovers::{is_alive, sweep, whose};
+
+/// How groups are called, followed by the number of the run's process, a dash and the law.
+const PREFIX: &str = "ratewire-emulate-";
 
 /// A control group of this process.
 #[derive(Debug)]
@@ -27,6 +30,20 @@ pub(crate) fn remove_left() {
     if let Ok(root) = cgroup::root() {
         sweep(&root, PREFIX, fs::remove_dir);
     }
+}
+
+/// The emulated run of another process that has a law.
+pub fn holder(law: Law) -> Option<Holder> {
+    let groups = fs::read_dir(cgroup::root().ok()?).ok()?;
+    let processes = groups.flatten().filter_map(|group| {
+        let name = group.file_name().into_string().ok()?;
+        whose(&name, PREFIX).filter(|(_, of)| *of == law.name()).map(|(process, _)| process)
+    });
+    let mut others = processes.filter(|process| *process != std::process::id());
+    others.find(|process| is_alive(*process)).map(|process| Holder {
+        who: format!("the emulated run of process {process}"),
+        remedy: "wait for its end; only one at a time can have it on a machine",
+    })
 }
 
 impl Group {

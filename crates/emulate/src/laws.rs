@@ -14,7 +14,7 @@ mod loaded {
     use ratewire_units::Rate;
 
     use crate::control::{Control, needed};
-    use crate::group::{Group, remove_left};
+    use crate::group::{Group, holder, remove_left};
     use crate::{Error, Shell};
 
     /// Those that senders speak.
@@ -36,7 +36,7 @@ mod loaded {
 
         /// Whether a law of this name could be loaded, as far as can be told before.
         pub(crate) fn check(name: &str) -> Result<(), Error> {
-            host::check_free(named(name)?).map_err(|e| cannot(name, &e))
+            host::check_free(named(name)?, holder).map_err(|e| cannot(name, &e))
         }
 
         /// Loads those that a run needs; what runs have left that were killed is removed.
@@ -89,7 +89,7 @@ mod loaded {
             // That a host's own link is paused only the model knows.
             let spec =
                 host::Spec { law, cgroup, iface: None, desired: line_rate(setup), is_forced: true };
-            let held = host::hold(&spec);
+            let held = host::hold(&spec, holder);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }
     }

@@ -38,15 +38,16 @@ pub struct Spec {
 /// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing stays.
 ///
 /// # Errors
-/// When there is no such cgroup, the law is attached already, or the kernel refuses.
-pub fn attach(spec: &Spec) -> Result<(), Error> {
+/// When there is no such cgroup, the law is attached already, somebody has its congestion control (see [`check_free`]), or
+/// the kernel refuses.
+pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     crate::quiet();
     pins::check_reach()?;
     // Two would each reserve room for their option, and switch off each other's callbacks.
     if let Some(law) = Law::ALL.into_iter().find(|law| is_pinned(*law)) {
         return Err(pins::attached_already(law.control()));
     }
-    check_free(spec.law)?;
+    check_free(spec.law, find)?;
     let opened = open_cgroup(spec)?;
     let addresses = whom::addresses(spec)?;
     pins::make_shared()?;
@@ -87,37 +88,47 @@ pub struct Held {
 /// ends, however it does.
 ///
 /// # Errors
-/// When there is no such cgroup, the congestion control is loaded already, or the kernel refuses.
-pub fn hold(spec: &Spec) -> Result<Held, Error> {
+/// When there is no such cgroup, somebody has the congestion control (see [`check_free`]), or the kernel refuses.
+pub fn hold(spec: &Spec, find: FindHolder) -> Result<Held, Error> {
     crate::quiet();
-    check_free(spec.law)?;
+    check_free(spec.law, find)?;
     load(spec, &open_cgroup(spec)?, &whom::addresses(spec)?)
 }
 
-/// How the cgroups of emulated runs are called, followed by the number of the run's process, a dash and the law.
-pub const EMULATION: &str = "ratewire-emulate-";
+/// Who has a law's congestion control, where that is no host of [`attach`].
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// Who.
+    pub who: String,
+    /// How one comes to have it oneself.
+    pub remedy: &'static str,
+}
+
+/// Finds who has a law's congestion control, among those that the caller knows.
+pub type FindHolder = fn(Law) -> Option<Holder>;
 
 /// Checks that nobody has a law's congestion control: its name is the machine's, whatever the namespace.
 ///
 /// # Errors
-/// When somebody has.
-pub fn check_free(law: Law) -> Result<(), Error> {
+/// When somebody has, who is named where this or `find` knows.
+pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
     let name = law.control();
     let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     if loaded.unwrap_or_default().split_whitespace().all(|loaded| loaded != name) {
         return Ok(());
     }
-    let (holder, remedy) = if is_pinned(law) {
-        let holder = format!("`ratewire live host --law {}`", law.name());
-        (holder, "`ratewire live detach --hosts`, or wait until it is no longer needed")
-    } else if let Some(process) = emulating(law) {
-        let holder = format!("the emulated run of process {process}");
-        (holder, "wait for its end; only one at a time can have it on a machine")
-    } else {
-        ("a program".to_string(), "`bpftool struct_ops` and `bpftool link` show whose it is")
+    let attached = || Holder {
+        who: format!("`ratewire live host --law {}`", law.name()),
+        remedy: "`ratewire live detach --hosts`, or wait until it is no longer needed",
     };
+    let unknown = || Holder {
+        who: "a program".to_string(),
+        remedy: "`bpftool struct_ops` and `bpftool link` show whose it is",
+    };
+    let found = is_pinned(law).then(attached).or_else(|| find(law));
+    let Holder { who, remedy } = found.unwrap_or_else(unknown);
     let what = format!("the congestion control {name} is taken");
-    Err(Error::new(what, remedy).because(format!("{holder} has it")))
+    Err(Error::new(what, remedy).because(format!("{who} has it")))
 }
 
 /// Checks that no host's law is attached to the connections of this process, which would send under it whatever they
@@ -155,18 +166,6 @@ fn attached_to(law: Law) -> Option<u64> {
 
 fn is_pinned(law: Law) -> bool {
     folder(law).exists()
-}
-
-/// The process of another emulated run that has a law.
-fn emulating(law: Law) -> Option<u32> {
-    let groups = std::fs::read_dir(cgroup::root().ok()?).ok()?;
-    let of_law = groups.flatten().filter_map(|group| {
-        let name = group.file_name().into_string().ok()?;
-        let (process, of) = name.strip_prefix(EMULATION)?.split_once('-')?;
-        process.parse().ok().filter(|_| of == law.name())
-    });
-    let is_alive = |process: u32| Path::new("/proc").join(process.to_string()).exists();
-    of_law.into_iter().find(|process| *process != std::process::id() && is_alive(*process))
 }
 
 pub(crate) fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
