@@ -29,9 +29,16 @@ mod loaded {
     impl Laws {
         /// Checks that hosts' connections would be under the laws of their flows.
         pub(crate) fn check_apart() -> Result<(), Error> {
-            host::check_apart().map_err(|e| {
-                Error::new("emulated hosts would not send under their own laws", "").because(e)
-            })
+            let Some(law) = host::all_here() else { return Ok(()) };
+            let why = format!(
+                "`ratewire live host --law {}` has all connections from here take part",
+                law.name()
+            );
+            Err(Error::new(
+                "emulated hosts would not send under their own laws",
+                "`ratewire live detach --hosts`; or attach it to a cgroup that this command is not in: `--cgroup`",
+            )
+            .because(why))
         }
 
         /// Whether a law of this name could be loaded, as far as can be told before.

@@ -131,28 +131,15 @@ pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
     Err(Error::new(what, remedy).because(format!("{who} has it")))
 }
 
-/// Checks that no host's law is attached to the connections of this process, which would send under it whatever they
-/// choose themselves.
-///
-/// # Errors
-/// When one is.
-pub fn check_apart() -> Result<(), Error> {
+/// The law that a host has all connections of this process send under, whatever they choose themselves.
+pub fn all_here() -> Option<Law> {
     crate::quiet();
     // Where there is no cgroup, nothing is attached to one.
-    let (Ok(root), Ok(own)) = (cgroup::root(), cgroup::own()) else { return Ok(()) };
+    let (root, own) = (cgroup::root().ok()?, cgroup::own().ok()?);
     let groups = own.ancestors().take_while(|group| group.starts_with(&root));
     let own: Vec<u64> = groups.filter_map(|group| Some(group.metadata().ok()?.ino())).collect();
     let is_ours = |law: &Law| attached_to(*law).is_some_and(|group| own.contains(&group));
-    match Law::ALL.into_iter().find(is_ours) {
-        Some(law) => Err(Error::new(
-            format!(
-                "`ratewire live host --law {}` has all connections from here take part",
-                law.name()
-            ),
-            "`ratewire live detach --hosts`; or attach it to a cgroup that this command is not in: `--cgroup`",
-        )),
-        None => Ok(()),
-    }
+    Law::ALL.into_iter().find(is_ours)
 }
 
 /// The number of the cgroup whose connections have a host's law, if it is attached.

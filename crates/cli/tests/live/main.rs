@@ -347,5 +347,26 @@ fn a_doctor_finds_this_machine_well() {
     assert!(done.status.success(), "{said}");
     // Emulation, the kernel's own senders, laws in the kernel: of the second, not all kernels have all.
     let well: Vec<_> = said.split("\n\n").map(|part| part.matches("ok  ").count()).collect();
-    assert!(matches!(well[..], [6, 1..=4, 7]) && !said.contains("NO  "), "{said}");
+    assert!(matches!(well[..], [7, 1..=4, 8]) && !said.contains("NO  "), "{said}");
+}
+
+/// Where all connections of a machine take part, those of emulated hosts would.
+#[test]
+fn a_doctor_says_what_keeps_runs_from_being_emulated() {
+    let Some(lab) = Lab::build("inside") else { return };
+    lab.attach("rcp");
+    let doctor = |takes_part| {
+        let program = format!("{} doctor", env!("CARGO_BIN_EXE_ratewire"));
+        let done = lab.start("s", takes_part, &program).wait_with_output().expect("it ends");
+        (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
+    };
+    let (code, said) = doctor(true);
+    let line = said.lines().position(|line| line.starts_with("NO   hosts' connections "));
+    let line = line.unwrap_or_else(|| panic!("{said}"));
+    let lines: Vec<_> = said.lines().skip(line).take(2).collect();
+    assert!(lines[0].contains("`ratewire live host --law rcp` has all connections"), "{said}");
+    assert!(lines[1].contains("help: `ratewire live detach --hosts`"), "{said}");
+    assert_eq!((code, said.matches("NO  ").count()), (Some(5), 1), "{said}");
+    let (code, said) = doctor(false);
+    assert_eq!(code, Some(0), "it is in another cgroup: {said}");
 }
