@@ -18,7 +18,7 @@ use ratewire_units::Rate;
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
 use crate::{Error, Law, cgroup, pins};
 
-pub use status::{Status, status};
+pub use status::{Status, halfway, status};
 
 /// What to attach.
 #[derive(Clone, Debug)]
@@ -168,7 +168,7 @@ impl Held {
         status::counted(self.law, &MapHandle::from_map_id(self.counters).ok()?)
     }
 
-    /// Has it stay when the process ends.
+    /// Has it stay when the process ends. By the counters, the last, one knows that all of it does.
     fn pin(mut self, folder: &Path) -> Result<(), Error> {
         let refused = refused(self.law);
         self.control.pin(folder.join("control")).map_err(&refused)?;

@@ -20,7 +20,7 @@ use crate::{Error, Law, pins};
 
 pub(crate) use status::read;
 use status::state;
-pub use status::{Status, status};
+pub use status::{Status, halfway, status};
 
 /// By which our filter is known among those of an interface.
 const HANDLE: u32 = 0x5257;
@@ -67,7 +67,7 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     let ifindex = index(&spec.iface)?;
     pins::check_reach()?;
     let whose = format!("a law's port at {}", spec.iface);
-    if hook(ifindex).query().is_ok() {
+    if is_attached(ifindex) {
         return Err(pins::attached_already(&whose));
     }
     match (spec.queue, spec.capacity) {
@@ -79,8 +79,9 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
         }
     }
     let folder = pins::folder()?.join(folder_name(ifindex));
-    // Of an interface, or a namespace, of the same number that is no more.
-    pins::remove(&folder)?;
+    // What one that was killed has left: what it made would pass for another's. Or what is pinned for an interface, or a
+    // namespace, of the same number that is no more.
+    take_away(ifindex, &spec.iface, &folder)?;
     pins::claim(&folder, &whose)?;
     let attached = load(spec, ifindex, &folder);
     if attached.is_err() {
@@ -219,24 +220,9 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
             continue;
         }
         let pinned = folder.join(folder_name(ifindex));
-        let owns_clsact =
-            state(&pinned).is_some_and(|state| state.u32(offset_of!(State, owns_clsact)) == 1);
-        let was_attached = hook(ifindex).query().is_ok();
-        if was_attached {
-            hook(ifindex).detach().map_err(|e| cannot_detach(&iface).because(e))?;
-        }
-        // Others may have come to use what was made for us.
-        if owns_clsact && is_bare(&iface) {
-            let destroyed = hook(ifindex).attach_point(TC_EGRESS | TC_INGRESS).destroy();
-            // Of an `attach` that was killed it may not be there yet.
-            if was_attached {
-                destroyed.map_err(|e| cannot_detach(&iface).because(e))?;
-            }
-        }
-        if was_attached || pinned.exists() {
+        if take_away(ifindex, &iface, &pinned)? {
             detached.push(iface);
         }
-        pins::remove(&pinned)?;
     }
     if only.is_none() {
         // Of interfaces that are no more, whose programs went with them.
@@ -244,6 +230,27 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     }
     pins::prune()?;
     Ok(detached)
+}
+
+/// Detaches what is ours from an interface, whole or not; returns whether anything was.
+fn take_away(ifindex: u32, iface: &str, pinned: &Path) -> Result<bool, Error> {
+    let owns_clsact =
+        state(pinned).is_some_and(|state| state.u32(offset_of!(State, owns_clsact)) == 1);
+    let was_attached = is_attached(ifindex);
+    if was_attached {
+        hook(ifindex).detach().map_err(|e| cannot_detach(iface).because(e))?;
+    }
+    // Others may have come to use what was made for us.
+    if owns_clsact && is_bare(iface) {
+        let destroyed = hook(ifindex).attach_point(TC_EGRESS | TC_INGRESS).destroy();
+        // Of an `attach` that was killed it may not be there yet.
+        if was_attached {
+            destroyed.map_err(|e| cannot_detach(iface).because(e))?;
+        }
+    }
+    let was_pinned = pinned.exists();
+    pins::remove(pinned)?;
+    Ok(was_attached || was_pinned)
 }
 
 /// # Errors
@@ -272,6 +279,11 @@ pub(crate) fn interfaces() -> Result<Vec<(u32, String)>, Error> {
 
 fn folder_name(ifindex: u32) -> String {
     format!("router-{ifindex}")
+}
+
+/// Whether our program is at the egress of an interface.
+fn is_attached(ifindex: u32) -> bool {
+    hook(ifindex).query().is_ok()
 }
 
 /// Our place at the egress of an interface; good for asking and detaching.

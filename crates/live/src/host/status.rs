@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-use super::folder;
+use super::{folder, is_pinned};
 use crate::skeletons::host::types::host as Counters;
 use crate::{Error, Law, pins};
 
@@ -28,6 +28,16 @@ pub struct Status {
 pub fn status() -> Result<Vec<Status>, Error> {
     pins::check_reach()?;
     Ok(Law::ALL.into_iter().filter_map(one).collect())
+}
+
+/// The laws with a host that an [`attach`](super::attach) has attached only by half: it was killed, or has yet to end.
+///
+/// # Errors
+/// When the caller is not root.
+pub fn halfway() -> Result<Vec<Law>, Error> {
+    pins::check_reach()?;
+    // What counts them is pinned last.
+    Ok(Law::ALL.into_iter().filter(|law| is_pinned(*law) && one(*law).is_none()).collect())
 }
 
 fn one(law: Law) -> Option<Status> {

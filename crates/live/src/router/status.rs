@@ -6,7 +6,7 @@ use std::path::Path;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use super::{folder_name, interfaces};
+use super::{folder_name, interfaces, is_attached};
 use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
 use crate::{Error, Law, pins};
 
@@ -48,11 +48,43 @@ pub struct Status {
 /// # Errors
 /// When the interfaces cannot be listed.
 pub fn status() -> Result<Vec<Status>, Error> {
+    let one = |(iface, found)| match found {
+        Found::Port(state) => state.status(iface),
+        Found::Half => None,
+    };
+    Ok(look()?.into_iter().filter_map(one).collect())
+}
+
+/// The interfaces of this network namespace at which an [`attach`](super::attach) has done only half of it: it was killed,
+/// or has yet to end.
+///
+/// # Errors
+/// When the interfaces cannot be listed.
+pub fn halfway() -> Result<Vec<String>, Error> {
+    let half = look()?.into_iter().filter(|(_, found)| matches!(found, Found::Half));
+    Ok(half.map(|(iface, _)| iface).collect())
+}
+
+/// What is found at an interface.
+enum Found {
+    /// A port.
+    Port(Pinned),
+    /// A program whose state nobody keeps, or what is pinned for a program that is not there.
+    Half,
+}
+
+/// The interfaces of this network namespace at which there is something of ours.
+fn look() -> Result<Vec<(String, Found)>, Error> {
+    crate::quiet();
     pins::check_reach()?;
     let folder = pins::path()?;
-    let one = |(ifindex, iface): (u32, String)| {
-        let state = state(&folder.join(folder_name(ifindex)))?;
-        state.status(iface)
+    let one = |(ifindex, iface)| {
+        let pinned = folder.join(folder_name(ifindex));
+        let found = match (is_attached(ifindex), state(&pinned)) {
+            (true, Some(state)) => Found::Port(state),
+            (is_attached, _) => (is_attached || pinned.exists()).then_some(Found::Half)?,
+        };
+        Some((iface, found))
     };
     Ok(interfaces()?.into_iter().filter_map(one).collect())
 }
