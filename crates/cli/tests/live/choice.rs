@@ -135,6 +135,23 @@ fn a_host_may_take_part_at_one_interface() {
     assert!(String::from_utf8_lossy(&done.expect("it starts").stdout).contains("--iface"));
 }
 
+/// Whether or not a router says anything; here none does.
+#[test]
+fn no_connection_sends_at_more_than_it_desires() {
+    let Some(lab) = Lab::build("desired") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    // Less than each law begins with in a round trip this short.
+    let desired = 10e6;
+    for law in ["xcp", "rcp", "piqi-rcp", "jetmax"] {
+        lab.live(&["host", "--law", law, "--cgroup", cgroup, "--desired", "10mbit"]);
+        let report = connect(&lab, ["s", "r"], "10.7.1.2", true);
+        lab.live(&["detach"]);
+        let share = rate(&report).map(|rate| rate / desired);
+        // Headers are of it, and the first window is sent before anything is known.
+        assert!(share.is_some_and(|share| (0.85..1.05).contains(&share)), "{law}: {share:?}");
+    }
+}
+
 /// Connections that took part, and plain ones.
 fn counted(lab: &Lab) -> [u64; 2] {
     let said: Value =
