@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Add;
 
 use super::{Attached, Connection, Router};
 
@@ -80,7 +81,8 @@ impl Attached {
         for (name, help, value) in OF_LAWS {
             let samples = laws.iter().map(|law| {
                 let of_law = self.connections.iter().filter(|c| c.law == *law);
-                (labels(&[("law", law)]), of_law.map(value).sum())
+                // Of none `sum` makes -0.
+                (labels(&[("law", law)]), of_law.map(value).fold(0.0, f64::add))
             });
             metric(&mut text, &format!("ratewire_host_{name}"), Kind::Gauge, help, samples);
         }
@@ -226,6 +228,8 @@ mod tests {
         assert_eq!(samples("ratewire_host_paced_bits_per_second")[r#"law="rcp""#], 2e6);
         assert_eq!(samples("ratewire_half_attached")[r#"what="rw_rcp""#], 1.0);
         assert_eq!(said["ratewire_host_outstanding_bytes"].kind, "gauge");
+        let idle = Attached { connections: vec![], ..attached }.prometheus();
+        assert!(idle.contains("ratewire_host_open_connections{law=\"xcp\"} 0\n"), "{idle}");
     }
 
     #[test]
