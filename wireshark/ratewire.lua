@@ -1,9 +1,12 @@
 -- Wireshark dissectors for congestion headers between IP and the transport: XCP's
 -- (draft-falk-xcp-spec-00 to -03, section 3), in the layouts of drafts -00, -02 and -03, and, at the end of
--- this file, those of the other laws in Ratewire's captures.
+-- this file, those of the other laws in Ratewire's captures; and in TCP's options, where `ratewire live` has them.
 --
 --   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y xcp
 --   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y 'ratewire.law == "jetmax"'
+--   tshark -X lua_script:wireshark/ratewire.lua -i eth1 -Y ratewire
+--
+-- docs/wireshark.md lists the fields.
 --
 -- or copy this file into the personal Lua plugins folder (Help > About Wireshark > Folders).
 -- The drafts assign no IP protocol number; the preference xcp.ip_protocol says which to read, 200
@@ -207,7 +210,8 @@ local function whole(law, name, label) return value(law, name, ProtoField.uint32
 
 local law_name = ProtoField.string("ratewire.law", "Law")
 local returned = ProtoField.bool("ratewire.returned", "On its way back")
-values = { law_name, returned }
+local offered = ProtoField.bool("ratewire.offered", "Offered in a handshake")
+values = { law_name, returned, offered }
 
 -- Reads a binary32, or a whole number of `size` bytes, at `at`.
 local function real(at) return function(tvb) return tvb(at, 4), tvb(at, 4):float() end end
@@ -233,13 +237,18 @@ local function shell(there, back)
   end
 end
 
--- An option of the kernel's laws, by its identifier: it is shorter on acknowledgements.
-local function option(identifier, length, back)
-  return function(tvb)
-    if tvb(0, 1):uint() ~= 254 or tvb(2, 2):uint() ~= identifier then return end
-    local found = tvb(1, 1):uint()
-    if found == back or found == length then return found == back end
-  end
+-- Kind, length and identifier; in a handshake there is no more.
+local OPTION_FIXED = 4
+
+local function is_option_of(law, tvb)
+  return tvb(0, 1):uint() == 254 and tvb(2, 2):uint() == law.identifier
+end
+
+-- An option of the kernel's laws: it is shorter on acknowledgements.
+local function option(tvb, law)
+  if not is_option_of(law, tvb) then return end
+  local found = tvb(1, 1):uint()
+  if found == law.back or found == law.length then return found == law.back end
 end
 
 local SPEEDS = { 1e5, 1e6, 1e7, 1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11, 4e11, 8e11, 1.6e12 }
@@ -283,35 +292,52 @@ local function short(at, size, mantissa, unit)
     return range, rest * 2 ^ exponent * (unit or 1)
   end
 end
-local JETMAX_FAIR = double("jetmax_kernel", "fair", "fair (B/s)")
+-- What JetMax's receiver returns, which lies elsewhere on an acknowledgement that has nothing else.
+local RETURNED = {
+  router = whole("jetmax_kernel", "returned_router"),
+  marker = whole("jetmax_kernel", "returned_marker"),
+  number = whole("jetmax_kernel", "returned_number"),
+  fair = double("jetmax_kernel", "returned_fair", "returned_fair (B/s)"),
+}
 
 -- An option's last word is what the receiver returns.
 local function last(law) return double(law, "returned", "Returned (units of the law)") end
 
 -- Each law: how long its header is, whether it is one (and on its way back), and what is in it, some of it for the
--- Info column too. Those that bytes tell apart come first.
+-- Info column too. Those that bytes tell apart come first. One with an `identifier` is a TCP option.
 local LAWS = {
   { name = "rcp", length = 20, way = shell(3, 4), fields = rcp("rcp") },
   { name = "piqi-rcp", length = 20, way = shell(5, 6), fields = rcp("piqi_rcp") },
-  { name = "xcp@kernel", length = 20, back = 8, way = option(0x5278, 20, 8), last = last("xcp_kernel"), fields = {
+  { name = "xcp@kernel", identifier = 0x5278, length = 20, back = 8, way = option,
+    last = last("xcp_kernel"), fields = {
     { double("xcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16), "Rate %.0f B/s" },
     { double("xcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
     { double("xcp_kernel", "change", "Change (B/s a second)"), int(12, 4, 1024), "Change %.0f B/s a second" },
   } },
-  { name = "rcp@kernel", length = 16, back = 8, way = option(0x5272, 16, 8), last = last("rcp_kernel"), fields = {
+  { name = "rcp@kernel", identifier = 0x5272, length = 16, back = 8, way = option,
+    last = last("rcp_kernel"), fields = {
     { double("rcp_kernel", "rate", "Rate (B/s)"), uint(4, 4, 16), "Rate %.0f B/s" },
     { double("rcp_kernel", "rtt", "RTT (s)"), uint(8, 4, 1e-6) },
   } },
-  { name = "jetmax@kernel", length = 28, back = 12, way = option(0x526a, 28, 12), fields = {
+  { name = "jetmax@kernel", identifier = 0x526a, length = 28, back = 12, way = option, fields = {
     { whole("jetmax_kernel", "bottleneck"), uint(4, 2) },
     { whole("jetmax_kernel", "proposed"), uint(6, 2) },
     { whole("jetmax_kernel", "number"), uint(8, 1) },
-    { JETMAX_FAIR, short(9, 3, 19), "Fair %.0f B/s" },
+    { double("jetmax_kernel", "fair", "fair (B/s)"), short(9, 3, 19), "Fair %.0f B/s" },
     { whole("jetmax_kernel", "marker"), uint(12, 1) },
     { double("jetmax_kernel", "proposed_fair", "proposed_fair (B/s)"), short(13, 3, 19) },
     { double("jetmax_kernel", "load"), short(16, 2, 11, 2 ^ -26) },
+    { RETURNED.router, uint(18, 2) },
+    { RETURNED.number, uint(20, 1) },
+    { RETURNED.fair, short(21, 3, 19) },
+    { RETURNED.marker, uint(24, 1) },
     { double("jetmax_kernel", "rate", "rate (B/s)"), short(25, 3, 19) },
-  }, answer = { { JETMAX_FAIR, short(9, 3, 19), "Fair %.0f B/s" } } },
+  }, answer = {
+    { RETURNED.router, uint(4, 2) },
+    { RETURNED.marker, uint(7, 1) },
+    { RETURNED.number, uint(8, 1) },
+    { RETURNED.fair, short(9, 3, 19), "Returned %.0f B/s" },
+  } },
   { name = "jetmax", length = 28, way = way, fields = {
     { whole("jetmax", "marker"), uint(1, 1) },
     { whole("jetmax", "number"), uint(2, 2) },
@@ -359,13 +385,36 @@ local function find(tvb)
   for i, law in ipairs(LAWS) do
     local asked = laws.prefs.law == i
     if (laws.prefs.law == 0 or asked) and tvb:len() >= (law.back or law.length) then
-      local back = law.way(tvb)
+      local back = law.way(tvb, law)
       local length = back and law.back or law.length
       if back ~= nil and tvb:len() >= length and (asked or is_followed(tvb, length)) then
         return law, back, length
       end
     end
   end
+end
+
+-- Shows a law's header; returns what to say of it in the Info column.
+local function show(law, back, header, root)
+  local tree = root:add(laws, header())
+  local summary = law.name
+  tree:append_text(", " .. law.name .. (back and ", on its way back" or ""))
+  tree:add(law_name, header(), law.name)
+  tree:add(returned, header(), back)
+  for _, entry in ipairs(back and law.back and (law.answer or {}) or law.fields) do
+    local range, read = entry[2](header)
+    if read then
+      tree:add(entry[1], range, read)
+      if entry[3] then summary = summary .. ", " .. string.format(entry[3], read) end
+    end
+  end
+  if law.last then
+    local range = header(header:len() - 4, 4)
+    tree:add(law.last, range, range:int())
+    if back then summary = summary .. string.format(", Returned %d", range:int()) end
+  end
+  if law.more then law.more(tree, header) end
+  return summary
 end
 
 function laws.dissector(tvb, pinfo, root)
@@ -375,30 +424,51 @@ function laws.dissector(tvb, pinfo, root)
     root:add(laws, tvb()):add_proto_expert_info(not_known)
     return tvb:len()
   end
-  local tree = root:add(laws, tvb(0, length))
-  local summary = law.name
-  tree:append_text(", " .. law.name .. (back and ", on its way back" or ""))
-  tree:add(law_name, tvb(0, length), law.name)
-  tree:add(returned, tvb(0, length), back)
-  for _, entry in ipairs(back and law.back and (law.answer or {}) or law.fields) do
-    local range, read = entry[2](tvb)
-    if read then
-      tree:add(entry[1], range, read)
-      if entry[3] then summary = summary .. ", " .. string.format(entry[3], read) end
-    end
-  end
-  if law.last then
-    local value = tvb(length - 4, 4):int()
-    tree:add(law.last, tvb(length - 4, 4), value)
-    if back then summary = summary .. string.format(", Returned %d", value) end
-  end
-  if law.more then law.more(tree, tvb) end
+  local summary = show(law, back, tvb(0, length):tvb(), root)
   if tvb:len() > length then
     ip_protocols:get_dissector(TCP):call(rest(TCP, tvb, length), pinfo, root)
     pinfo.cols.info:prepend(summary .. "; ")
   end
   return tvb:len()
 end
+
+-- In real packets the kernel's laws have their headers in TCP's options. They are looked for when all else is done: who
+-- takes kind 254 from Wireshark's own dissector takes the other experiments from it too.
+local on_tcp = Proto("ratewire_option", "Congestion header of a law, as a TCP option")
+local tcp_options = Field.new("tcp.options")
+local END, PADDING = 0, 1
+
+-- Shows an option if it is a law's; returns what to say of it.
+local function show_option(tvb, root)
+  for _, law in ipairs(LAWS) do
+    if law.identifier and is_option_of(law, tvb) then
+      local back = option(tvb, law)
+      if back ~= nil then return show(law, back, tvb, root) end
+      if tvb:len() == OPTION_FIXED then
+        local tree = root:add(laws, tvb())
+        tree:append_text(", " .. law.name .. ", offered")
+        tree:add(law_name, tvb(), law.name)
+        tree:add(offered, tvb(), true)
+        return law.name .. ", offered"
+      end
+    end
+  end
+end
+
+function on_tcp.dissector(_, pinfo, root)
+  for _, found in ipairs({ tcp_options() }) do
+    local options, at = found.range:tvb(), 0
+    while at + OPTION_FIXED <= options:len() do
+      local kind, length = options(at, 1):uint(), options(at + 1, 1):uint()
+      if kind == END or kind ~= PADDING and (length < 2 or at + length > options:len()) then break end
+      if kind == PADDING then length = 1 end
+      local summary = length >= OPTION_FIXED and show_option(options(at, length):tvb(), root)
+      if summary then pinfo.cols.info:prepend(summary .. "; ") end
+      at = at + length
+    end
+  end
+end
+register_postdissector(on_tcp)
 
 -- Which of the two reads an IP protocol number. Both asked to read the same one, it is XCP's: its number is 200
 -- unless somebody says otherwise, that of the other laws is theirs by default.

@@ -10,6 +10,7 @@ use ratewire_laws::{AnyLaw, list};
 
 use crate::control::control;
 use crate::host;
+use crate::laws::Laws;
 use crate::program::in_namespace;
 use crate::sys;
 use crate::tun::Tun;
@@ -34,7 +35,22 @@ const NAMESPACES: &str =
 /// Tries everything that the emulated world needs, in a namespace that is gone afterwards.
 pub fn examine() -> Vec<Check> {
     let is_root = nix::unistd::geteuid().is_root();
-    thread::spawn(move || try_all(is_root, host::leave())).join().unwrap_or_default()
+    let tried = thread::spawn(move || try_all(is_root, host::leave())).join().unwrap_or_default();
+    tried.into_iter().chain(apart(is_root)).collect()
+}
+
+/// Whether hosts would send under the laws of their flows. Only root sees what is attached, and only a build with the
+/// kernel's laws.
+fn apart(is_root: bool) -> Option<Check> {
+    let (found, remedy) = match Laws::check_apart() {
+        Ok(()) => (Ok("no other law is attached to them".to_string()), "".into()),
+        Err(e) => {
+            let (what, help) = e.parts();
+            (Err(what), help)
+        }
+    };
+    let found = is_root.then_some(found);
+    cfg!(feature = "live").then_some(Check { what: "hosts' connections".into(), found, remedy })
 }
 
 /// The laws whose senders are a kernel's own, and whether this one has them. It may have more as modules, which it loads

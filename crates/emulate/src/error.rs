@@ -19,6 +19,10 @@ impl Error {
         self.what = format!("{}: {why}", self.what);
         self
     }
+    /// What is wrong, and what to do about it.
+    pub(crate) fn parts(self) -> (String, Cow<'static, str>) {
+        (self.what, self.help)
+    }
 }
 
 impl fmt::Display for Error {

@@ -7,10 +7,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::host::{EMULATION as PREFIX, own_cgroup, root_cgroup};
+use ratewire_live::host::Holder;
+use ratewire_live::{Law, cgroup};
 
 use crate::Error;
-use crate::leftovers::sweep;
+use crate::leftovers::{is_alive, sweep, whose};
+
+/// How groups are called, followed by the number of the run's process, a dash and the law.
+const PREFIX: &str = "ratewire-emulate-";
 
 /// A control group of this process.
 #[derive(Debug)]
@@ -23,9 +27,23 @@ pub(crate) struct Group {
 /// Removes the groups of runs that were killed.
 pub(crate) fn remove_left() {
     // Where there are no groups nothing is left of any.
-    if let Ok(root) = root_cgroup() {
+    if let Ok(root) = cgroup::root() {
         sweep(&root, PREFIX, fs::remove_dir);
     }
+}
+
+/// The emulated run of another process that has a law.
+pub fn holder(law: Law) -> Option<Holder> {
+    let groups = fs::read_dir(cgroup::root().ok()?).ok()?;
+    let processes = groups.flatten().filter_map(|group| {
+        let name = group.file_name().into_string().ok()?;
+        whose(&name, PREFIX).filter(|(_, of)| *of == law.name()).map(|(process, _)| process)
+    });
+    let mut others = processes.filter(|process| *process != std::process::id());
+    others.find(|process| is_alive(*process)).map(|process| Holder {
+        who: format!("the emulated run of process {process}"),
+        remedy: "wait for its end; only one at a time can have it on a machine",
+    })
 }
 
 impl Group {
@@ -33,7 +51,7 @@ impl Group {
     pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
         let cannot = |help: &'static str| Error::new("cannot make a control group", help);
         // Which says itself what to do.
-        let home = own_cgroup().map_err(|e| cannot("").because(e))?;
+        let home = cgroup::own().map_err(|e| cannot("").because(e))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|e| {
             let help = "the laws of bpf/ need root and a cgroup2 file system: `ratewire doctor`";

@@ -9,12 +9,12 @@ pub(crate) use none::Laws;
 mod loaded {
     use std::path::Path;
 
-    use ratewire_live::{Law, host};
+    use ratewire_live::{Law, cgroup, host};
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
     use crate::control::{Control, needed};
-    use crate::group::{Group, remove_left};
+    use crate::group::{Group, holder, remove_left};
     use crate::{Error, Shell};
 
     /// Those that senders speak.
@@ -29,14 +29,21 @@ mod loaded {
     impl Laws {
         /// Checks that hosts' connections would be under the laws of their flows.
         pub(crate) fn check_apart() -> Result<(), Error> {
-            host::check_apart().map_err(|e| {
-                Error::new("emulated hosts would not send under their own laws", "").because(e)
-            })
+            let Some(law) = host::all_here() else { return Ok(()) };
+            let why = format!(
+                "`ratewire live host --law {}` has all connections from here take part",
+                law.name()
+            );
+            Err(Error::new(
+                "emulated hosts would not send under their own laws",
+                "`ratewire live detach --hosts`; or attach it to a cgroup that this command is not in: `--cgroup`",
+            )
+            .because(why))
         }
 
         /// Whether a law of this name could be loaded, as far as can be told before.
         pub(crate) fn check(name: &str) -> Result<(), Error> {
-            host::check_free(named(name)?).map_err(|e| cannot(name, &e))
+            host::check_free(named(name)?, holder).map_err(|e| cannot(name, &e))
         }
 
         /// Loads those that a run needs; what runs have left that were killed is removed.
@@ -84,12 +91,12 @@ mod loaded {
         fn load(setup: &Setup, control: Control, name: &str) -> Result<Loaded, Error> {
             let wrong = |e: ratewire_live::Error| cannot(name, &e);
             let law = named(name)?;
-            let group = Group::make(&host::root_cgroup().map_err(wrong)?, name)?;
+            let group = Group::make(&cgroup::root().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
             // That a host's own link is paused only the model knows.
             let spec =
                 host::Spec { law, cgroup, iface: None, desired: line_rate(setup), is_forced: true };
-            let held = host::hold(&spec);
+            let held = host::hold(&spec, holder);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }
     }

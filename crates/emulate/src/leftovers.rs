@@ -1,4 +1,5 @@
-//! What runs that were killed have left: its name has the number of their process.
+//! What runs have for as long as they last: its name has the number of their process, by which one knows what those
+//! that were killed have left.
 
 use std::fs;
 use std::io;
@@ -8,8 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn sweep(folder: &Path, prefix: &str, remove: fn(PathBuf) -> io::Result<()>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(prefix)?.split_once('-'));
-        let process = process.and_then(|(process, _)| process.parse::<u32>().ok());
+        let process = name.to_str().and_then(|name| Some(whose(name, prefix)?.0));
         if process.is_some_and(|process| !is_alive(process)) {
             // Where it fails, as for a control group in which something lives, the next run may do it.
             let _ = remove(entry.path());
@@ -17,7 +17,13 @@ pub(crate) fn sweep(folder: &Path, prefix: &str, remove: fn(PathBuf) -> io::Resu
     }
 }
 
-fn is_alive(process: u32) -> bool {
+/// The process that a name tells, and what follows.
+pub(crate) fn whose<'a>(name: &'a str, prefix: &str) -> Option<(u32, &'a str)> {
+    let (process, rest) = name.strip_prefix(prefix)?.split_once('-')?;
+    Some((process.parse().ok()?, rest))
+}
+
+pub(crate) fn is_alive(process: u32) -> bool {
     Path::new("/proc").join(process.to_string()).exists()
 }
 

@@ -45,5 +45,7 @@ mod world;
 pub use check::{check, check_kernel};
 pub use error::Error;
 pub use fidelity::{Fidelity, LATE, MOST_LATE};
+#[cfg(feature = "live")]
+pub use group::holder;
 pub use options::ignores;
 pub use stage::{Emulated, Options, ProgramEnd, Shell, run};

@@ -33,7 +33,7 @@ fn compare() -> Result<(), String> {
         desired: Rate::from_mbps(100_000),
         is_forced: false,
     };
-    host::attach(&spec).map_err(|e| e.to_string())?;
+    host::attach(&spec, |_| None).map_err(|e| e.to_string())?;
     let carried = (0..TURNS).try_fold([0.0; 2], |[cubic, law], _| {
         Ok([cubic + link.carries(false, "-C cubic")?, law + link.carries(true, "")?])
     });

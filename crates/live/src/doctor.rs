@@ -8,7 +8,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use crate::skeletons::host::HostSkelBuilder;
 use crate::skeletons::router::RouterSkelBuilder;
-use crate::{host, pins};
+use crate::{cgroup, pins, sockets};
 
 /// One thing that was looked at.
 #[derive(Clone, Debug)]
@@ -48,8 +48,13 @@ pub fn examine() -> Vec<Check> {
         ),
         check(
             "cgroup2 file system",
-            host::root_cgroup().map(|path| path.display().to_string()).map_err(|e| e.to_string()),
+            cgroup::root().map(|path| path.display().to_string()).map_err(|e| e.to_string()),
             "mount one: mount -t cgroup2 none /sys/fs/cgroup",
+        ),
+        check(
+            "socket diagnosis",
+            sockets::look().map(|()| "tells of connections".into()).map_err(|e| e.to_string()),
+            sockets::REMEDY,
         ),
         by_root("router's program", router, "what the kernel said tells why; please report it"),
         by_root("host's programs", hosts, "what the kernel said tells why; please report it"),

@@ -8,6 +8,7 @@
 // They panic where the reader has gone away.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod cgroup;
 pub mod doctor;
 pub mod host;
 pub mod pins;

@@ -20,17 +20,17 @@ const MAGIC: FsType = FsType(0xcafe_4a11);
 /// The folder of this network namespace.
 ///
 /// # Errors
-/// As [`shared`].
+/// As [`make_shared`].
 pub(crate) fn folder() -> Result<PathBuf, Error> {
-    shared()?;
+    make_shared()?;
     path()
 }
 
-/// The folder of what belongs to no network namespace, made if need be.
+/// Makes the folder of what belongs to no network namespace, if need be.
 ///
 /// # Errors
 /// When the caller is not root, or the BPF file system cannot be mounted.
-pub(crate) fn shared() -> Result<PathBuf, Error> {
+pub(crate) fn make_shared() -> Result<(), Error> {
     check_reach()?;
     if !is_mounted() {
         mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
@@ -43,9 +43,8 @@ pub(crate) fn shared() -> Result<PathBuf, Error> {
             },
         )?;
     }
-    let folder = PathBuf::from(ROOT);
-    fs::create_dir_all(&folder).map_err(|e| cannot_make(&folder, e))?;
-    Ok(folder)
+    let folder = Path::new(ROOT);
+    fs::create_dir_all(folder).map_err(|e| cannot_make(folder, e))
 }
 
 /// Whether the BPF file system is where it should be.

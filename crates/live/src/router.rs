@@ -1,5 +1,7 @@
 //! A law's port at the egress of an interface.
 
+mod status;
+
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -10,11 +12,15 @@ use libbpf_rs::{
     MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder,
 };
 use nix::net::if_::{if_nameindex, if_nametoindex};
-use ratewire_units::{Bytes, Duration, Rate, Throughput};
+use ratewire_units::Rate;
 
-use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
+use crate::skeletons::router::types::router as State;
 use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
 use crate::{Error, Law, pins};
+
+pub(crate) use status::read;
+use status::state;
+pub use status::{Status, halfway, status};
 
 /// By which our filter is known among those of an interface.
 const HANDLE: u32 = 0x5257;
@@ -52,39 +58,6 @@ pub struct Spec {
     pub queue: Queue,
 }
 
-/// What a port is doing.
-#[derive(Clone, Debug)]
-pub struct Status {
-    /// The interface's name.
-    pub iface: String,
-    /// The law.
-    pub law: Law,
-    /// What it shares out.
-    pub capacity: Throughput,
-    /// Packets and bytes since it was attached.
-    pub packets: u64,
-    /// Link-layer bytes, likewise.
-    pub bytes: Bytes,
-    /// Packets that carried a congestion header.
-    pub with_header: u64,
-    /// Packets that could not be looked at, because another processor was at it.
-    pub missed: u64,
-    /// Bytes waiting when the last packet came.
-    pub waiting: Bytes,
-    /// What arrived in the last control interval.
-    pub input: Throughput,
-    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
-    /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
-    pub flows: f64,
-    /// Mean RTT of the packets; JetMax knows of none.
-    pub mean_rtt: Option<Duration>,
-    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
-    /// for.
-    pub says: Throughput,
-    /// Whether the capacity is measured.
-    pub is_measured: bool,
-}
-
 /// Attaches a law's port; whatever fails, the interface is left as it was.
 ///
 /// # Errors
@@ -94,7 +67,7 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     let ifindex = index(&spec.iface)?;
     pins::check_reach()?;
     let whose = format!("a law's port at {}", spec.iface);
-    if hook(ifindex).query().is_ok() {
+    if is_attached(ifindex) {
         return Err(pins::attached_already(&whose));
     }
     match (spec.queue, spec.capacity) {
@@ -106,8 +79,9 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
         }
     }
     let folder = pins::folder()?.join(folder_name(ifindex));
-    // Of an interface, or a namespace, of the same number that is no more.
-    pins::remove(&folder)?;
+    // What one that was killed has left: what it made would pass for another's. Or what is pinned for an interface, or a
+    // namespace, of the same number that is no more.
+    take_away(ifindex, &spec.iface, &folder)?;
     pins::claim(&folder, &whose)?;
     let attached = load(spec, ifindex, &folder);
     if attached.is_err() {
@@ -246,24 +220,9 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
             continue;
         }
         let pinned = folder.join(folder_name(ifindex));
-        let owns_clsact =
-            state(&pinned).is_some_and(|state| state.u32(offset_of!(State, owns_clsact)) == 1);
-        let was_attached = hook(ifindex).query().is_ok();
-        if was_attached {
-            hook(ifindex).detach().map_err(|e| cannot_detach(&iface).because(e))?;
-        }
-        // Others may have come to use what was made for us.
-        if owns_clsact && is_bare(&iface) {
-            let destroyed = hook(ifindex).attach_point(TC_EGRESS | TC_INGRESS).destroy();
-            // Of an `attach` that was killed it may not be there yet.
-            if was_attached {
-                destroyed.map_err(|e| cannot_detach(&iface).because(e))?;
-            }
-        }
-        if was_attached || pinned.exists() {
+        if take_away(ifindex, &iface, &pinned)? {
             detached.push(iface);
         }
-        pins::remove(&pinned)?;
     }
     if only.is_none() {
         // Of interfaces that are no more, whose programs went with them.
@@ -271,6 +230,27 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     }
     pins::prune()?;
     Ok(detached)
+}
+
+/// Detaches what is ours from an interface, whole or not; returns whether anything was.
+fn take_away(ifindex: u32, iface: &str, pinned: &Path) -> Result<bool, Error> {
+    let owns_clsact =
+        state(pinned).is_some_and(|state| state.u32(offset_of!(State, owns_clsact)) == 1);
+    let was_attached = is_attached(ifindex);
+    if was_attached {
+        hook(ifindex).detach().map_err(|e| cannot_detach(iface).because(e))?;
+    }
+    // Others may have come to use what was made for us.
+    if owns_clsact && is_bare(iface) {
+        let destroyed = hook(ifindex).attach_point(TC_EGRESS | TC_INGRESS).destroy();
+        // Of an `attach` that was killed it may not be there yet.
+        if was_attached {
+            destroyed.map_err(|e| cannot_detach(iface).because(e))?;
+        }
+    }
+    let was_pinned = pinned.exists();
+    pins::remove(pinned)?;
+    Ok(was_attached || was_pinned)
 }
 
 /// # Errors
@@ -290,20 +270,6 @@ fn cannot_detach(iface: &str) -> Error {
     )
 }
 
-/// What the ports of this network namespace are doing.
-///
-/// # Errors
-/// When the interfaces cannot be listed.
-pub fn status() -> Result<Vec<Status>, Error> {
-    pins::check_reach()?;
-    let folder = pins::path()?;
-    let one = |(ifindex, iface): (u32, String)| {
-        let state = state(&folder.join(folder_name(ifindex)))?;
-        state.status(iface)
-    };
-    Ok(interfaces()?.into_iter().filter_map(one).collect())
-}
-
 pub(crate) fn interfaces() -> Result<Vec<(u32, String)>, Error> {
     let list =
         if_nameindex().map_err(|e| Error::new("cannot list the interfaces", "").because(e))?;
@@ -313,6 +279,11 @@ pub(crate) fn interfaces() -> Result<Vec<(u32, String)>, Error> {
 
 fn folder_name(ifindex: u32) -> String {
     format!("router-{ifindex}")
+}
+
+/// Whether our program is at the egress of an interface.
+fn is_attached(ifindex: u32) -> bool {
+    hook(ifindex).query().is_ok()
 }
 
 /// Our place at the egress of an interface; good for asking and detaching.
@@ -327,76 +298,4 @@ fn hook_of(program: BorrowedFd<'_>, ifindex: u32) -> TcHook {
         .handle(HANDLE)
         .priority(PRIORITY)
         .hook(TC_EGRESS)
-}
-
-/// The pinned state of a port, if there is one.
-fn state(folder: &Path) -> Option<Pinned> {
-    read(&MapHandle::from_pinned_path(folder.join("state")).ok()?)
-}
-
-/// What is in a port's map.
-pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
-    let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-    (bytes.len() == size_of::<State>()).then_some(Pinned(bytes))
-}
-
-/// The bytes of a [`State`].
-pub(crate) struct Pinned(Vec<u8>);
-
-impl Pinned {
-    fn u64(&self, at: usize) -> u64 {
-        let mut value = [0; 8];
-        value.copy_from_slice(&self.0[at..at + 8]);
-        u64::from_ne_bytes(value)
-    }
-    fn u32(&self, at: usize) -> u32 {
-        let mut value = [0; 4];
-        value.copy_from_slice(&self.0[at..at + 4]);
-        u32::from_ne_bytes(value)
-    }
-    pub(crate) fn status(&self, iface: String) -> Option<Status> {
-        let rate = |at: usize| Throughput::new(self.u64(at) as f64);
-        let law = Law::numbered(self.u32(offset_of!(State, law)))?;
-        let port = |at: usize| self.u64(offset_of!(State, port) + at);
-        // In 2^-RW_FLOWS of `bpf/laws/arithmetic.h`.
-        let counted = |at: usize| port(at) as f64 / 65536.0;
-        let (input, flows, mean_rtt_us, says) = match law {
-            Law::Xcp => (
-                port(offset_of!(rw_xcp, input_bw)),
-                counted(offset_of!(rw_xcp, flows)),
-                Some(port(offset_of!(rw_xcp, avg_rtt_us))),
-                port(offset_of!(rw_xcp, feedback)),
-            ),
-            Law::Rcp | Law::PiqiRcp => (
-                port(offset_of!(rw_rcp, input_bw)),
-                // The latter is in 2^-8.
-                port(offset_of!(rw_rcp, recent_input)) as f64
-                    / (port(offset_of!(rw_rcp, recent_rate)).max(1) as f64 / 256.0),
-                Some(port(offset_of!(rw_rcp, rtt)) >> 8),
-                port(offset_of!(rw_rcp, rate)) >> 8,
-            ),
-            Law::Jetmax => (
-                port(offset_of!(rw_jetmax, input_bw)),
-                counted(offset_of!(rw_jetmax, flows)),
-                None,
-                port(offset_of!(rw_jetmax, fair)),
-            ),
-            Law::Noq => return None,
-        };
-        Some(Status {
-            iface,
-            law,
-            is_measured: self.u32(offset_of!(State, is_measured)) == 1,
-            capacity: rate(offset_of!(State, capacity)),
-            packets: self.u64(offset_of!(State, packets)),
-            bytes: Bytes::new(self.u64(offset_of!(State, bytes))),
-            with_header: self.u64(offset_of!(State, with_header)),
-            missed: self.u64(offset_of!(State, missed)),
-            waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
-            input: Throughput::new(input as f64),
-            flows,
-            mean_rtt: mean_rtt_us.map(Duration::from_micros),
-            says: Throughput::new(says.cast_signed() as f64),
-        })
-    }
 }

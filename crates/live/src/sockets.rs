@@ -38,14 +38,21 @@ pub fn status() -> Result<Vec<Connection>, Error> {
     pins::check_rights()?;
     [AddressFamily::Inet, AddressFamily::Inet6]
         .into_iter()
-        .map(|family| list(family).map_err(|e| cannot_list(&e)))
+        .map(|family| list(family, IPPROTO_TCP).map_err(|e| cannot_list(&e)))
         .collect::<Result<Vec<_>, _>>()
         .map(|families| families.concat())
 }
 
+/// Whether the kernel tells of connections.
+pub(crate) fn look() -> io::Result<()> {
+    list(AddressFamily::Inet, IPPROTO_TCP).map(drop)
+}
+
+pub(crate) const REMEDY: &str =
+    "the kernel needs CONFIG_INET_TCP_DIAG: modprobe tcp_diag; `ss -ti` asks the same";
+
 fn cannot_list(why: &io::Error) -> Error {
-    let remedy = "the kernel needs CONFIG_INET_TCP_DIAG: modprobe tcp_diag; `ss -ti` asks the same";
-    Error::new("the kernel does not list its connections", remedy).because(why)
+    Error::new("the kernel does not list its connections", REMEDY).because(why)
 }
 
 // Of `linux/netlink.h`, `linux/sock_diag.h`, `linux/inet_diag.h`.
@@ -66,11 +73,11 @@ const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 /// No message is longer than the kernel's largest page of answers.
 const MOST_ANSWER: usize = 1 << 16;
 
-fn list(family: AddressFamily) -> io::Result<Vec<Connection>> {
+fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<Connection>> {
     let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
     let kernel = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkSockDiag)?;
     let all = NetlinkAddr::new(0, 0);
-    sendto(kernel.as_raw_fd(), &question(family), &all, MsgFlags::empty())?;
+    sendto(kernel.as_raw_fd(), &question(family, protocol), &all, MsgFlags::empty())?;
     let mut answer = vec![0; MOST_ANSWER];
     let mut connections = Vec::new();
     loop {
@@ -89,8 +96,8 @@ fn list(family: AddressFamily) -> io::Result<Vec<Connection>> {
     }
 }
 
-/// A message that asks for all connections of a family: `struct nlmsghdr`, `struct inet_diag_req_v2`.
-fn question(family: AddressFamily) -> Vec<u8> {
+/// A message that asks for all connections of a family and protocol: `struct nlmsghdr`, `struct inet_diag_req_v2`.
+fn question(family: AddressFamily, protocol: u8) -> Vec<u8> {
     const LEN: usize = MESSAGE + 8 + 48;
     let attributes = (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_CONG - 1));
     let mut message = Vec::with_capacity(LEN);
@@ -98,7 +105,7 @@ fn question(family: AddressFamily) -> Vec<u8> {
     message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     message.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
     message.extend([0; 8]);
-    message.extend([family as u8, IPPROTO_TCP, attributes, 0]);
+    message.extend([family as u8, protocol, attributes, 0]);
     message.extend(CONNECTED.to_ne_bytes());
     // Of any addresses.
     message.resize(LEN, 0);
@@ -197,6 +204,17 @@ mod tests {
             message.resize(message.len().next_multiple_of(4), 0);
         }
         message
+    }
+
+    /// As of TCP's where the kernel lacks what tells of them: nothing tells of this number's, which is for experiments.
+    #[test]
+    fn a_kernel_that_does_not_tell_says_so() {
+        const EXPERIMENT: u8 = 253;
+        let why = list(AddressFamily::Inet, EXPERIMENT).expect_err("nobody tells");
+        assert_eq!(why.kind(), io::ErrorKind::NotFound, "{why}");
+        let said = cannot_list(&why).to_string();
+        assert!(said.contains("modprobe tcp_diag"), "{said}");
+        look().expect("of TCP's it does");
     }
 
     #[test]

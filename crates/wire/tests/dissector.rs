@@ -1,6 +1,7 @@
-//! Holds `wireshark/ratewire.lua` against the parser, through tshark. Without tshark it skips, and
-//! says so; with `RATEWIRE_REQUIRE_TOOLS=1` in the environment that is a failure.
+//! Holds `wireshark/ratewire.lua` against the parser, the options of the kernel's laws and its documentation, through
+//! tshark. Without tshark it skips, and says so; with `RATEWIRE_REQUIRE_TOOLS=1` in the environment that is a failure.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::process::Command;
 
 use ratewire_wire::xcp::{HEADER_LEN, IP_PROTOCOL, XcpView};
 
+const IP_PROTOCOL_TCP: u8 = 6;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// A TCP header from port 4660 to port 22136 with nothing set, to follow the XCP header.
 const TCP: [u8; 20] =
@@ -45,16 +47,29 @@ fn tshark(
     let capture: PathBuf = folder.join("xcp.pcap");
     fs::write(&capture, pcap(payloads, protocol)).unwrap();
 
+    let mut arguments = Vec::new();
+    if protocol != IP_PROTOCOL_TCP {
+        arguments.extend(["-o".to_string(), format!("xcp.ip_protocol:{protocol}")]);
+    }
+    let read = ["-r", capture.to_str().unwrap(), "-T", "fields", "-E", "separator=|"];
+    arguments.extend(read.into_iter().chain(["-E", "occurrence=f"]).map(str::to_owned));
+    for field in fields {
+        arguments.extend(["-e", field].map(str::to_owned));
+    }
+    let text = run(&folder, &arguments)?;
+    let rows: Vec<Vec<String>> =
+        text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect();
+    assert_eq!(rows.len(), payloads.len(), "{text}");
+    Some(rows)
+}
+
+/// What tshark says with the dissectors and these arguments, or `None` if there is none.
+fn run(folder: &Path, arguments: &[String]) -> Option<String> {
     let mut command = Command::new("tshark");
     // Not the user's own plugins and preferences.
-    command.env("HOME", &folder).env("WIRESHARK_CONFIG_DIR", &folder);
-    command.arg("-X").arg(format!("lua_script:{ROOT}/wireshark/ratewire.lua"));
-    command.arg("-o").arg(format!("xcp.ip_protocol:{protocol}"));
-    command.arg("-r").arg(&capture).args(["-T", "fields", "-E", "separator=|"]);
-    command.args(["-E", "occurrence=f"]);
-    for field in fields {
-        command.args(["-e", field]);
-    }
+    command.env("HOME", folder).env("WIRESHARK_CONFIG_DIR", folder);
+    // Of its options, -G must be the first.
+    command.args(arguments).arg("-X").arg(format!("lua_script:{ROOT}/wireshark/ratewire.lua"));
     let output = match command.output() {
         Ok(output) => output,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -67,11 +82,7 @@ fn tshark(
     };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !errors.contains("Lua"), "tshark failed: {errors}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Vec<String>> =
-        text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect();
-    assert_eq!(rows.len(), payloads.len(), "{text}");
-    Some(rows)
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 fn hex(text: &str) -> Vec<u8> {
@@ -202,4 +213,130 @@ fn agrees_with_the_parser() {
         assert_eq!(row[8], whole(view.delta_throughput().get()), "{header:02x?}");
     }
     assert!(valid >= 20, "only {valid} valid headers");
+}
+
+/// A segment with these options, padded to whole words, and so much payload.
+fn segment(options: &str, payload: usize) -> Vec<u8> {
+    let mut options = hex(options);
+    options.resize(options.len().next_multiple_of(4), 0);
+    let mut segment = TCP.to_vec();
+    segment[12] = ((TCP.len() + options.len()) / 4 * 16) as u8;
+    segment.extend(options);
+    segment.extend(vec![0; payload]);
+    segment
+}
+
+const TIMESTAMPS: &str = "0101 080a 00000001 00000002";
+
+/// The filters of the dissectors, as tshark lists them.
+fn filters(name: &str) -> Option<Vec<String>> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let text = run(&folder, &["-G", "fields"].map(str::to_owned))?;
+    // What it is, its label, its filter.
+    let all = text.lines().filter(|line| line.starts_with("F\t"));
+    let all = all.filter_map(|line| line.split('\t').nth(2));
+    let own = all.filter(|name| ["xcp.", "ratewire."].iter().any(|own| name.starts_with(own)));
+    Some(own.map(str::to_owned).collect())
+}
+
+/// As the kernel's hosts write them, in the layout of `bpf/laws/option.h`: whole, beside timestamps; what goes back, beside
+/// selective acknowledgement; in handshakes.
+#[test]
+fn options_of_the_kernels_laws_are_shown() {
+    let data = |option: &str| segment(&format!("{TIMESTAMPS} {option}"), 100);
+    let xcp = "fe14 5278 0001312d 00009c40 000003e8 fffffffe";
+    let rcp = "fe10 5272 00002710 00004e20 00000100";
+    // 3 * 2^10 and unknown; 2^25 of 2^26; 1 * 2^3 and 1000 * 2^0.
+    let jetmax = "fe1c 526a 00050006 07 500003 02 ffffff 7c00 0009 08 180001 01 0003e8";
+    let selective = "0101 050a 00000001 00000002";
+    let cases = [
+        (
+            data(xcp),
+            "law=xcp@kernel returned=0 xcp_kernel.rate=1250000 xcp_kernel.rtt=0.04 \
+             xcp_kernel.change=1024000 xcp_kernel.returned=-2",
+        ),
+        (segment("fe08 5278 00000007", 0), "law=xcp@kernel returned=1 xcp_kernel.returned=7"),
+        (
+            data(rcp),
+            "law=rcp@kernel returned=0 rcp_kernel.rate=160000 rcp_kernel.rtt=0.02 rcp_kernel.returned=256",
+        ),
+        (
+            segment(&format!("{TIMESTAMPS} {selective} fe08 5272 00000064"), 0),
+            "law=rcp@kernel returned=1 rcp_kernel.returned=100",
+        ),
+        (
+            data(jetmax),
+            "law=jetmax@kernel returned=0 jetmax_kernel.bottleneck=5 jetmax_kernel.proposed=6 \
+             jetmax_kernel.number=7 jetmax_kernel.fair=3072 jetmax_kernel.marker=2 jetmax_kernel.load=0.5 \
+             jetmax_kernel.rate=1000 jetmax_kernel.returned_router=9 jetmax_kernel.returned_marker=1 \
+             jetmax_kernel.returned_number=8 jetmax_kernel.returned_fair=8",
+        ),
+        (
+            segment(&format!("{TIMESTAMPS} fe0c 526a 0009 00 01 08 180001"), 0),
+            "law=jetmax@kernel returned=1 jetmax_kernel.returned_router=9 jetmax_kernel.returned_marker=1 \
+             jetmax_kernel.returned_number=8 jetmax_kernel.returned_fair=8",
+        ),
+        (segment("0204 05b4 fe04 526a 0101", 0), "law=jetmax@kernel offered=1"),
+    ];
+    let Some(filters) = filters("options-filters") else { return };
+    let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
+    let payloads = cases.clone().map(|(segment, _)| segment);
+    let rows = tshark("options", &payloads, IP_PROTOCOL_TCP, &filters).expect("it is there");
+    for ((_, expected), row) in cases.iter().zip(rows) {
+        let shown = filters.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
+        let shown: BTreeSet<String> = shown
+            .map(|(filter, cell)| {
+                let cell = cell.replace("True", "1").replace("False", "0");
+                format!("{}={cell}", filter.trim_start_matches("ratewire."))
+            })
+            .collect();
+        let shown: BTreeSet<&str> = shown.iter().map(String::as_str).collect();
+        assert_eq!(shown, expected.split(' ').collect::<BTreeSet<&str>>());
+    }
+}
+
+/// What is cut off, of no or another length, of another kind or identifier is no law's; Wireshark's own still are shown.
+#[test]
+fn other_options_are_left_alone() {
+    let fast_open = "fe0c f989 0102030405060708";
+    let others = [
+        "",
+        "fe",
+        "fe04",
+        "fe00 5278",
+        "fe01 5278",
+        "fe03 52",
+        "fe14 5278 00000000",
+        "fe09 5278 00000000 00",
+        "fd08 5278 00000000",
+        "fe08 5279 00000000",
+        "00fe 0852 7800 0000 07",
+        fast_open,
+    ];
+    let payloads = others.map(|options| segment(options, 0));
+    let fields = ["ratewire.law", "_ws.expert.message", "tcp.options.experimental.exid"];
+    let Some(rows) = tshark("other-options", &payloads, IP_PROTOCOL_TCP, &fields) else { return };
+    for (options, row) in others.iter().zip(&rows) {
+        assert_eq!(row[0], "", "{options}: {row:?}");
+        assert!(!row[1].contains("Lua"), "{options}: {row:?}");
+    }
+    assert_eq!(rows.last().expect("a row")[2], "0xf989");
+}
+
+#[test]
+fn every_filter_is_documented() {
+    /// Preferences, which have the names of filters.
+    const PREFERENCES: [&str; 2] = ["xcp.ip_protocol", "ratewire.ip_protocol"];
+    let Some(filters) = filters("filters") else { return };
+    let text = fs::read_to_string(format!("{ROOT}/docs/wireshark.md")).unwrap();
+    let documented: BTreeSet<&str> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| !code.contains(' '))
+        .filter(|name| ["xcp.", "ratewire."].iter().any(|own| name.starts_with(own)))
+        .filter(|name| !PREFERENCES.contains(name))
+        .collect();
+    assert_eq!(documented, filters.iter().map(String::as_str).collect());
 }

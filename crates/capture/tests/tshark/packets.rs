@@ -108,7 +108,7 @@ const RATES: [&str; 3] = ["rate", "RTT", "reverse_rate"];
 const LAWS: [Shown; 9] = [
     ("jetmax@kernel", &[
         ("rate", "ratewire.jetmax_kernel.rate"), ("fair", "ratewire.jetmax_kernel.fair"),
-        ("proposed_fair", "ratewire.jetmax_kernel.proposed_fair"),
+        ("proposed_fair", "ratewire.jetmax_kernel.proposed_fair"), ("returned_fair", "ratewire.jetmax_kernel.returned_fair"),
     ]),
     ("rcp", &[(RATES[0], "ratewire.rcp.rate"), (RATES[1], "ratewire.rcp.rtt"), (RATES[2], "ratewire.rcp.reverse_rate")]),
     ("piqi-rcp", &[(RATES[0], "ratewire.piqi_rcp.rate"), (RATES[1], "ratewire.piqi_rcp.rtt"), (RATES[2], "ratewire.piqi_rcp.reverse_rate")]),

@@ -1,5 +1,7 @@
 //! What stays and what does not: killed commands, units of systemd, who has no rights.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -72,14 +74,99 @@ fn what_a_killed_command_leaves_is_detached() {
     assert!(left_something >= 3, "what is attached was not seen");
 }
 
+/// As an `attach` leaves it that is killed between two steps: `status` says that something is there, and `detach` clears it.
+#[test]
+fn what_was_left_halfway_is_told_and_detached() {
+    let Some(lab) = Lab::build("half") else { return };
+    let netns = std::fs::metadata(format!("/var/run/netns/{}", lab.netns("r"))).expect("its file");
+    let port = Path::new(PINS).join(netns.ino().to_string());
+    let host = Path::new(PINS).join("host-rw_rcp");
+    let without_its_filter = || {
+        lab.sh(&format!("tc -n {} filter del dev right egress", lab.netns("r")));
+    };
+    let without = |pinned: &Path| match pinned.is_dir() {
+        true => std::fs::remove_dir_all(pinned).expect("what is pinned there"),
+        false => std::fs::remove_file(pinned).expect("it is pinned"),
+    };
+    let detach_port = "ratewire live detach --iface right";
+    let detach_hosts = "ratewire live detach --hosts";
+    for (what, remedy, kill) in [
+        ("right", detach_port, &(|| without(&port)) as &dyn Fn()),
+        ("right", detach_port, &without_its_filter),
+        ("rw_rcp", detach_hosts, &|| without(&host.join("counters"))),
+        ("rw_rcp", detach_hosts, &|| {
+            ["counters", "option", "control"].iter().for_each(|pin| without(&host.join(pin)))
+        }),
+    ] {
+        lab.attach("rcp");
+        assert!(!lab.live(&["status"]).contains("half attached"), "{}", lab.live(&["status"]));
+        kill();
+        let said = lab.live(&["status"]);
+        assert!(said.contains(&format!("{what}: half attached, ")), "{said}");
+        assert!(said.contains(&format!("  help: `{remedy}`\n")), "{said}");
+        let is_port = what == "right";
+        assert_eq!(said.contains("connections by rcp"), is_port, "what is whole: {said}");
+        assert_eq!(said.contains("right      rcp"), !is_port, "what is whole: {said}");
+        let samples = lab.live(&["status", "--format", "prometheus"]);
+        assert!(
+            samples.contains(&format!("ratewire_half_attached{{what=\"{what}\"}} 1\n")),
+            "{samples}"
+        );
+        let done = lab.ratewire(&remedy.split(' ').skip(1).collect::<Vec<_>>());
+        assert_eq!(String::from_utf8_lossy(&done.stdout), format!("detached: {what}\n"));
+        assert!(!lab.live(&["status"]).contains("half attached"), "{}", lab.live(&["status"]));
+        lab.live(&["detach"]);
+        assert_eq!(left(&lab), Vec::<String>::new(), "{what}");
+    }
+}
+
+/// What a command that was killed had made for its filter goes with the port that is attached anew.
+#[test]
+fn a_hook_that_a_killed_command_made_does_not_pass_for_anothers() {
+    let Some(lab) = Lab::build("hook") else { return };
+    let qdiscs = || {
+        let mut tc = Command::new("tc");
+        tc.args(["-n", &lab.netns("r"), "qdisc", "show", "dev", "right"])
+            .output()
+            .expect("tc")
+            .stdout
+    };
+    let before = qdiscs();
+    for has_hook in [false, true] {
+        let tc = format!("tc -n {}", lab.netns("r"));
+        if has_hook {
+            lab.sh(&format!("{tc} qdisc add dev right clsact"));
+        }
+        let found = qdiscs();
+        lab.attach("rcp");
+        // As when it is killed between the two.
+        lab.sh(&format!("{tc} filter del dev right egress"));
+        lab.live(&["detach", "--hosts"]);
+        lab.attach("rcp");
+        lab.live(&["detach"]);
+        assert_eq!(qdiscs(), found, "{has_hook}");
+        if has_hook {
+            lab.sh(&format!("{tc} qdisc del dev right clsact"));
+        }
+    }
+    assert_eq!(qdiscs(), before);
+}
+
 /// What the units of systemd start and stop, with the variables that their comments name.
 #[test]
 fn the_units_attach_and_detach() {
     let Some(lab) = Lab::build("units") else { return };
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systemd");
     let cgroup = format!("--cgroup={}", lab.cgroup.display());
+    let of_host = vec![
+        ("LAW", "rcp"),
+        ("CGROUP", &*cgroup),
+        ("IFACE", "--iface=right"),
+        ("DESIRED", "--desired=90mbit"),
+        ("MODE", "--mode=safe"),
+    ];
     for (unit, variables, attached) in [
-        ("ratewire-host.service", vec![("LAW", "rcp"), ("CGROUP", &cgroup)], "connections by rcp"),
+        ("ratewire-host.service", of_host, "connections by rcp"),
         (
             "ratewire-router@.service",
             vec![("LAW", "xcp"), ("CAPACITY", "98mbit"), ("QUEUE", "backlog")],
@@ -115,8 +202,11 @@ fn the_units_are_sound() {
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systemd");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units");
     std::fs::create_dir_all(&folder).expect("a folder");
-    for unit in ["ratewire-host.service", "ratewire-router@.service"] {
+    for (unit, command) in
+        [("ratewire-host.service", "host"), ("ratewire-router@.service", "router")]
+    {
         let text = std::fs::read_to_string(units.join(unit)).expect("a unit");
+        every_option_can_be_given(&text, command);
         // Where the command is meant to be installed it may not be.
         let text = text.replace("/usr/local/bin/ratewire", env!("CARGO_BIN_EXE_ratewire"));
         let copy = folder.join(unit);
@@ -127,6 +217,25 @@ fn the_units_are_sound() {
         // Of the machine's own units it may say much, and also fail for them.
         let of_ours: Vec<&str> = said.lines().filter(|line| line.contains("ratewire-")).collect();
         assert_eq!(of_ours, Vec::<&str>::new());
+    }
+}
+
+/// Each option of the command that a unit starts is in its line, or in a variable there that the comments have with it.
+fn every_option_can_be_given(unit: &str, command: &str) {
+    let help =
+        Command::new(env!("CARGO_BIN_EXE_ratewire")).args(["live", command, "--help"]).output();
+    let help = String::from_utf8(help.expect("it starts").stdout).expect("text");
+    let start =
+        unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("what it starts");
+    let comments: String = unit.lines().filter(|line| line.starts_with('#')).collect();
+    let words = help.split_whitespace().filter(|word| word.starts_with("--") && *word != "--help");
+    let options: BTreeSet<&str> = words.collect();
+    assert!(options.len() >= 4, "{help}");
+    for option in options {
+        let variable = option.trim_start_matches('-').to_uppercase();
+        let by_variable = comments.contains(&format!("{variable}={option}="))
+            && start.split(' ').any(|word| word == format!("${variable}"));
+        assert!(by_variable || start.contains(&format!(" {option} ")), "{option}: {start}");
     }
 }
 

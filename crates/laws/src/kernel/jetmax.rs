@@ -94,7 +94,7 @@ impl Law for JetmaxKernel {
             JetmaxKernelHeader::Answer(answer) => {
                 return answer
                     .fair()
-                    .map(|fair| Figure::rate("fair", fair.get()))
+                    .map(|fair| Figure::rate("returned_fair", fair.get()))
                     .into_iter()
                     .collect();
             }

@@ -1,6 +1,7 @@
 //! What is attached, and what it does: once, or again and again.
 
-use std::collections::BTreeSet;
+mod prometheus;
+
 use std::fmt::Write;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -23,6 +24,7 @@ struct Attached {
     routers: Vec<Router>,
     hosts: Vec<Host>,
     connections: Vec<Connection>,
+    halfway: Vec<Halfway>,
 }
 
 #[derive(Serialize)]
@@ -62,6 +64,14 @@ struct Connection {
     outstanding_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     rtt_seconds: Option<f64>,
+}
+
+/// What a command has attached only by half: it was killed, or has yet to end.
+#[derive(Serialize)]
+struct Halfway {
+    /// As `detach` calls it.
+    what: String,
+    remedy: String,
 }
 
 pub(super) fn status(format: Format) -> Result<String, Error> {
@@ -157,12 +167,13 @@ impl Attached {
             routers: routers.collect(),
             hosts: hosts.collect(),
             connections: connections.collect(),
+            halfway: Halfway::read()?,
         })
     }
 
     fn table(&self) -> String {
         let mut parts = Vec::new();
-        if self.routers.is_empty() && self.hosts.is_empty() {
+        if self.routers.is_empty() && self.hosts.is_empty() && self.halfway.is_empty() {
             parts.push("nothing is attached\n".to_string());
         }
         if !self.routers.is_empty() {
@@ -188,56 +199,10 @@ impl Attached {
             let head = ["from", "to", "law", "rate", "window", "outstanding", "RTT"];
             parts.push(columns(head, self.connections.iter().map(Connection::row)));
         }
+        if !self.halfway.is_empty() {
+            parts.push(self.halfway.iter().map(Halfway::lines).collect());
+        }
         parts.join("\n")
-    }
-
-    fn prometheus(&self) -> String {
-        let mut text = String::new();
-        for r in &self.routers {
-            let labels = format!("{{iface=\"{}\",law=\"{}\"}}", r.iface, r.law);
-            for (name, value) in [
-                ("capacity_bits_per_second", Some(r.capacity_bps)),
-                ("arriving_bits_per_second", Some(r.input_bps)),
-                ("flows", Some(r.flows)),
-                ("waiting_bytes", Some(r.waiting_bytes as f64)),
-                ("mean_rtt_seconds", r.mean_rtt_seconds),
-                ("says_bits_per_second", Some(r.says_bps)),
-                ("packets_total", Some(r.packets as f64)),
-                ("bytes_total", Some(r.bytes as f64)),
-                ("packets_with_header_total", Some(r.with_header as f64)),
-                ("packets_missed_total", Some(r.missed as f64)),
-            ] {
-                if let Some(value) = value {
-                    let _ = writeln!(text, "ratewire_router_{name}{labels} {value}");
-                }
-            }
-        }
-        for h in &self.hosts {
-            for (kind, value) in
-                [("taking_part", h.taking_part), ("plain", h.plain), ("refused", h.refused)]
-            {
-                let _ = writeln!(
-                    text,
-                    "ratewire_host_connections_total{{law=\"{}\",kind=\"{kind}\"}} {value}",
-                    h.law
-                );
-            }
-        }
-        // A series for each connection would be one more with each that opens.
-        let laws = self.hosts.iter().map(|h| h.law).chain(self.connections.iter().map(|c| c.law));
-        for law in laws.collect::<BTreeSet<_>>() {
-            let of_law = || self.connections.iter().filter(|c| c.law == law);
-            let rate: f64 = of_law().filter_map(|c| c.rate_bps).sum();
-            let outstanding: u64 = of_law().map(|c| c.outstanding_bytes).sum();
-            for (name, value) in [
-                ("open_connections", of_law().count() as f64),
-                ("paced_bits_per_second", rate),
-                ("outstanding_bytes", outstanding as f64),
-            ] {
-                let _ = writeln!(text, "ratewire_host_{name}{{law=\"{law}\"}} {value}");
-            }
-        }
-        text
     }
 }
 
@@ -270,6 +235,27 @@ impl Host {
     fn line(&self) -> String {
         let Host { law, taking_part, plain, refused } = self;
         format!("connections by {law}: {taking_part} take part, {plain} plain, {refused} refused\n")
+    }
+}
+
+impl Halfway {
+    fn read() -> Result<Vec<Halfway>, Error> {
+        let ports = router::halfway()?.into_iter().map(|iface| Halfway {
+            remedy: format!("ratewire live detach --iface {iface}"),
+            what: iface,
+        });
+        let hosts = host::halfway()?.into_iter().map(|law| Halfway {
+            what: law.control().to_string(),
+            remedy: "ratewire live detach --hosts".to_string(),
+        });
+        Ok(ports.chain(hosts).collect())
+    }
+
+    fn lines(&self) -> String {
+        let Halfway { what, remedy } = self;
+        format!(
+            "{what}: half attached, by a command that was killed or has yet to end\n  help: `{remedy}`\n"
+        )
     }
 }
 

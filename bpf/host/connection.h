@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A connection under a law: what both of the host's parts know of it. */
+#pragma once
+
+#include "../kernel.h"
+
+#include "../laws/jetmax.h"
+#include "../laws/rcp.h"
+#include "../laws/xcp.h"
+#include "../host.h"
+
+/* Set before loading. */
+const volatile __u32 law = HOST_XCP;
+const volatile __u64 desired = RW_MOST_RATE;
+const volatile __u32 option_len = RW_OPTION_XCP;
+
+#define AF_INET6 10
+#define SOL_TCP 6
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct flow);
+} flows SEC(".maps");
+
+/* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet leaves a slow link to
+ * many. */
+static __always_inline __u64 least_rate(__u64 packet, __u64 rtt_us)
+{
+	return rw_max(packet * 1000000 / rw_max(rtt_us, 50000), 1);
+}
+
+static __always_inline __u64 rate_of(const struct flow *flow)
+{
+	switch (law) {
+	case HOST_XCP:
+		return rw_xcp_rate(&flow->xcp);
+	case HOST_JETMAX:
+		return rw_jetmax_rate(&flow->jetmax);
+	case HOST_NOQ:
+		return desired;
+	}
+	return rw_rcp_rate(&flow->rcp);
+}
+
+static __always_inline __u64 now_us(void)
+{
+	return bpf_ktime_get_ns() / 1000;
+}

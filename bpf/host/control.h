@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* A congestion control that sends at the rate the network allows. */
+#pragma once
+
+#include "connection.h"
+
+#include <linux/tcp.h>
+
+/* The largest window, in bytes and in the shortest segments: to find how much a socket may buffer, the kernel multiplies a
+ * window's segments by twice the memory of each, in 31 bits, and lets it buffer no more where that overflows. */
+#define MOST_OUTSTANDING (1u << 28)
+#define SHORT_SEGMENT 512
+/* B/s from which on nothing is paced, as the drafts never do: 64 kB take 0.1 ms, and what a timer is late by is lost each
+ * time. The window holds then, and acknowledgements space. */
+#define MOST_PACED 625000000ull
+
+/* Network-layer bytes of a full-size segment: those are what laws count. */
+static __always_inline __u64 packet_of(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u32 ip = sk->__sk_common.skc_family == AF_INET6 ? 40 : 20;
+
+	return rw_max(tp->mss_cache, 1) + tp->tcp_header_len + option_len + ip;
+}
+
+/* In segments. */
+static __always_inline __u32 outstanding(const struct tcp_sock *tp)
+{
+	return tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
+}
+
+static __always_inline void set_window(struct sock *sk, const struct flow *flow, __u64 rtt_us)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 packet = packet_of(sk), rate = rate_of(flow);
+	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
+	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
+
+	/* The pace limits; the window only bounds what is outstanding. Under laws that say a rate a round trip's worth may be sent
+	 * without another acknowledgement: bound by the rate alone, a sender would stand still each time that is cut. Without a
+	 * pace the window has room for the segments of 64 kB that are being made and acknowledged. NoQ has none. */
+	if (rate >= MOST_PACED)
+		window += 2 * 65536 / packet;
+	else
+		window += law == HOST_XCP ? 2 : 2 + outstanding(tp);
+	tp->snd_cwnd = law == HOST_NOQ ? most : rw_min(window, most);
+	/* TCP's own pacing counts payload, a queueing discipline's all. */
+	if (sk->sk_pacing_status != SK_PACING_FQ)
+		rate = rw_mul_shift(rate, tp->mss_cache, 0) / packet;
+	if (rate >= MOST_PACED)
+		rate = ~0ull;
+	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
+}
+
+/* A program may have chosen the law for a connection whose other end does not speak it, or outside of the cgroup: nothing
+ * would ever come back, and it would send its first window for ever. */
+static __always_inline void be_plain(struct sock *sk)
+{
+	char cubic[] = "cubic", reno[] = "reno";
+
+	if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic)))
+		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+}
+
+SEC("struct_ops")
+void BPF_PROG(rw_init, struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, law == HOST_NOQ ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+
+	if (!flow) {
+		be_plain(sk);
+		return;
+	}
+	if (sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	if (law == HOST_XCP)
+		flow->xcp = (struct rw_xcp_sender){ .desired = desired };
+	else if (law == HOST_JETMAX)
+		flow->jetmax = (struct rw_jetmax_sender){ .desired = desired };
+	else if (law != HOST_NOQ)
+		flow->rcp = (struct rw_rcp_sender){ .desired = desired, .ramp = law == HOST_PIQI ? RW_PIQI_RAMP : 0 };
+	flow->packet = packet_of(sk);
+}
+
+/* Whether something other than the law holds the sender back. The kernel's sample tells of a pause only once a packet that
+ * was written after it has been acknowledged: what is aged for it must be known before, as all has been acknowledged. */
+static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
+{
+	int has_nothing = !tp->packets_out && tp->write_seq == tp->snd_nxt;
+
+	return has_nothing || rs->is_app_limited ||
+	       BPF_CORE_READ_BITFIELD(tp, chrono_type) >= TCP_CHRONO_RWND_LIMITED;
+}
+
+static __always_inline int is_held_by_receiver(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, chrono_type) == TCP_CHRONO_RWND_LIMITED;
+}
+
+SEC("struct_ops")
+void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 rtt_us = tp->srtt_us >> 3, packet = packet_of(sk), now = now_us(), least;
+	__u32 may_grow;
+
+	if (!flow || !rtt_us)
+		return;
+	flow->packet = packet;
+	flow->limited = is_limited(tp, rs);
+	least = least_rate(packet, rtt_us);
+	/* Not while holes are filled; but after a timeout all is sent anew, and at the least rate that would take for ever. */
+	may_grow = flow->state <= TCP_CA_Disorder || flow->state == TCP_CA_Loss;
+	if (law == HOST_XCP) {
+		if (!flow->xcp.allowed)
+			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
+		if (flow->has_returned)
+			rw_xcp_acked(&flow->xcp, rs->acked_sacked * packet, rw_field_change((__s32)flow->returned), rtt_us,
+				     least, may_grow);
+	} else if (law == HOST_JETMAX) {
+		if (!flow->jetmax.allowed)
+			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
+		/* A source whose receiver's window has yet to grow is counted as the part of a flow that it uses, and would come
+		 * with all of what it was allowed meanwhile. One that its program keeps waiting now and then is not: where many
+		 * share a processor, rounds would pass in which it may not grow, and it would stay behind the others. */
+		if (flow->has_returned)
+			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow && !is_held_by_receiver(tp));
+	} else if (law != HOST_NOQ && flow->has_returned) {
+		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
+	}
+	/* Said once, and heeded once: where nothing comes back, nothing changes. */
+	flow->has_returned = 0;
+	if (rate_of(flow))
+		set_window(sk, flow, rtt_us);
+}
+
+static __always_inline __u64 *allowed(struct flow *flow)
+{
+	return law == HOST_XCP ? &flow->xcp.allowed : law == HOST_JETMAX ? &flow->jetmax.allowed : &flow->rcp.allowed;
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(rw_ssthresh, struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	__u64 least;
+
+	if (!flow)
+		return rw_max(tp->snd_cwnd / 2, 2);
+	flow->before_loss = *allowed(flow);
+	least = least_rate(flow->packet, tp->srtt_us >> 3);
+	if (law == HOST_XCP)
+		rw_xcp_loss(&flow->xcp, least);
+	else if (law == HOST_JETMAX)
+		rw_jetmax_loss(&flow->jetmax, least);
+	else if (law == HOST_NOQ)
+		/* A loss is repaired, and is no sign of anything else. */
+		return tp->snd_cwnd;
+	else
+		rw_rcp_loss(&flow->rcp, least);
+	return rw_max(tp->snd_cwnd / 2, 2);
+}
+
+SEC("struct_ops")
+void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+
+	if (flow)
+		flow->state = state;
+}
+
+/* Segments came late or in another order, and nothing was lost: the rate is as before. */
+SEC("struct_ops")
+__u32 BPF_PROG(rw_undo, struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+
+	if (flow)
+		*allowed(flow) = rw_max(*allowed(flow), flow->before_loss);
+	return ((struct tcp_sock *)sk)->snd_cwnd;
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops control = {
+	.init = (void *)rw_init,
+	.cong_control = (void *)rw_control,
+	.ssthresh = (void *)rw_ssthresh,
+	.set_state = (void *)rw_set_state,
+	.undo_cwnd = (void *)rw_undo,
+	.name = "rw_xcp",
+};

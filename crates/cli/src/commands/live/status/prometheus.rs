@@ -1,0 +1,236 @@
+//! What is attached, in Prometheus' text format (0.0.4): of each metric what it is, then all of its samples.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::{Attached, Connection, Router};
+
+/// What a metric's number is.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// It goes up and down.
+    Gauge,
+    /// It goes up, from where it was attached.
+    Counter,
+}
+
+/// A metric of each interface, and what a port says of it.
+type OfRouter = (&'static str, Kind, &'static str, fn(&Router) -> Option<f64>);
+
+const OF_ROUTERS: [OfRouter; 10] = [
+    ("capacity_bits_per_second", Kind::Gauge, "What the law shares out.", |r| Some(r.capacity_bps)),
+    ("arriving_bits_per_second", Kind::Gauge, "What arrived in the law's last interval.", |r| {
+        Some(r.input_bps)
+    }),
+    ("flows", Kind::Gauge, "Flows, as the law estimates them.", |r| Some(r.flows)),
+    ("waiting_bytes", Kind::Gauge, "What waited when the last packet came.", |r| {
+        Some(r.waiting_bytes as f64)
+    }),
+    ("mean_rtt_seconds", Kind::Gauge, "Mean RTT of the packets.", |r| r.mean_rtt_seconds),
+    (
+        "says_bits_per_second",
+        Kind::Gauge,
+        "The feedback given: a rate for each flow; under XCP the change of the total.",
+        |r| Some(r.says_bps),
+    ),
+    ("packets_total", Kind::Counter, "Packets.", |r| Some(r.packets as f64)),
+    ("bytes_total", Kind::Counter, "Bytes of the link layer.", |r| Some(r.bytes as f64)),
+    ("packets_with_header_total", Kind::Counter, "Packets with a congestion header.", |r| {
+        Some(r.with_header as f64)
+    }),
+    (
+        "packets_missed_total",
+        Kind::Counter,
+        "Packets that came while other processors were at the port.",
+        |r| Some(r.missed as f64),
+    ),
+];
+
+/// A metric of the connections that are open, by law.
+type OfLaw = (&'static str, &'static str, fn(&Connection) -> f64);
+
+// A series for each connection would be one more with each that opens.
+const OF_LAWS: [OfLaw; 3] = [
+    ("open_connections", "Connections that send by the law.", |_| 1.0),
+    ("paced_bits_per_second", "What they are paced at, in all.", |c| {
+        c.rate_bps.unwrap_or_default()
+    }),
+    ("outstanding_bytes", "What they have outstanding, in all.", |c| c.outstanding_bytes as f64),
+];
+
+impl Attached {
+    pub(super) fn prometheus(&self) -> String {
+        let mut text = String::new();
+        for (name, kind, help, value) in OF_ROUTERS {
+            let samples = self
+                .routers
+                .iter()
+                .filter_map(|r| Some((labels(&[("iface", &r.iface), ("law", r.law)]), value(r)?)));
+            metric(&mut text, &format!("ratewire_router_{name}"), kind, help, samples);
+        }
+        let counts = self.hosts.iter().flat_map(|h| {
+            [("taking_part", h.taking_part), ("plain", h.plain), ("refused", h.refused)]
+                .map(|(kind, count)| (labels(&[("law", h.law), ("kind", kind)]), count as f64))
+        });
+        let help =
+            "Connections: that take part, whose other end does not, that the kernel refused.";
+        metric(&mut text, "ratewire_host_connections_total", Kind::Counter, help, counts);
+        let laws = self.hosts.iter().map(|h| h.law).chain(self.connections.iter().map(|c| c.law));
+        let laws: BTreeSet<_> = laws.collect();
+        for (name, help, value) in OF_LAWS {
+            let samples = laws.iter().map(|law| {
+                let of_law = self.connections.iter().filter(|c| c.law == *law);
+                (labels(&[("law", law)]), of_law.map(value).sum())
+            });
+            metric(&mut text, &format!("ratewire_host_{name}"), Kind::Gauge, help, samples);
+        }
+        let halfway = self.halfway.iter().map(|half| (labels(&[("what", &half.what)]), 1.0));
+        let help = "What a command has attached only by half: it was killed, or has yet to end.";
+        metric(&mut text, "ratewire_half_attached", Kind::Gauge, help, halfway);
+        text
+    }
+}
+
+/// Adds a metric, unless there is nothing of it.
+fn metric(
+    text: &mut String,
+    name: &str,
+    kind: Kind,
+    help: &str,
+    samples: impl Iterator<Item = (String, f64)>,
+) {
+    let mut samples = samples.peekable();
+    if samples.peek().is_none() {
+        return;
+    }
+    let kind = match kind {
+        Kind::Gauge => "gauge",
+        Kind::Counter => "counter",
+    };
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    for (labels, value) in samples {
+        let _ = writeln!(text, "{name}{{{labels}}} {value}");
+    }
+}
+
+fn labels(all: &[(&str, &str)]) -> String {
+    let one = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", escaped(value));
+    all.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+/// An interface's name may have all but blanks and slashes.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::{Halfway, Host};
+    use super::*;
+
+    fn router(iface: &str, law: &'static str, mean_rtt_seconds: Option<f64>) -> Router {
+        Router {
+            iface: iface.to_string(),
+            law,
+            capacity_bps: 98e6,
+            is_measured: false,
+            input_bps: 97e6,
+            flows: 3.0,
+            waiting_bytes: 1500,
+            mean_rtt_seconds,
+            says_bps: -0.5,
+            packets: 10,
+            bytes: 15_000,
+            with_header: 9,
+            missed: 1,
+        }
+    }
+
+    fn connection(law: &'static str, rate_bps: Option<f64>) -> Connection {
+        let end = || "[fd00::1]:80".to_string();
+        let (local, remote) = (end(), end());
+        let (window_bytes, outstanding_bytes) = (3000, 1500);
+        Connection {
+            law,
+            local,
+            remote,
+            rate_bps,
+            window_bytes,
+            outstanding_bytes,
+            rtt_seconds: None,
+        }
+    }
+
+    /// What a metric is, and its samples by their labels.
+    #[derive(Debug, Default)]
+    struct Metric {
+        kind: String,
+        samples: BTreeMap<String, f64>,
+    }
+
+    /// Reads the text as the format's description has it: HELP and TYPE once and first, all of a metric in one group, no
+    /// sample twice.
+    fn read(text: &str) -> BTreeMap<String, Metric> {
+        let mut all: BTreeMap<String, Metric> = BTreeMap::new();
+        let mut current = String::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            if let Some(rest) = line.strip_prefix("# HELP ") {
+                let (name, help) = rest.split_once(' ').expect("a name and what it is");
+                assert!(!help.is_empty() && !help.contains('\\'), "{line}");
+                let of_kind = lines.next().and_then(|line| line.strip_prefix("# TYPE "));
+                let (named, kind) = of_kind.and_then(|of| of.split_once(' ')).expect("its type");
+                assert_eq!(named, name);
+                assert_eq!(kind == "counter", name.ends_with("_total"), "{name} is a {kind}");
+                assert!(["counter", "gauge"].contains(&kind), "{name} is a {kind}");
+                let metric = Metric { kind: kind.to_string(), ..Metric::default() };
+                assert!(all.insert(name.to_string(), metric).is_none(), "{name} comes twice");
+                current = name.to_string();
+                continue;
+            }
+            let (name, rest) = line.split_once('{').expect("labels");
+            let (labels, value) = rest.rsplit_once("} ").expect("a value");
+            assert_eq!(name, current, "a sample is below its type: {line}");
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{line}");
+            let value = value.parse().expect("a number");
+            let samples = &mut all.get_mut(name).expect("its type").samples;
+            assert!(samples.insert(labels.to_string(), value).is_none(), "twice: {line}");
+        }
+        assert!(all.values().all(|metric| !metric.samples.is_empty()), "{text}");
+        all
+    }
+
+    #[test]
+    fn each_metric_says_what_it_is_before_all_of_its_samples() {
+        let attached = Attached {
+            routers: vec![router("eth1", "xcp", Some(0.02)), router("a\"\\b", "jetmax", None)],
+            hosts: vec![Host { law: "xcp", taking_part: 4, plain: 2, refused: 0 }],
+            connections: vec![
+                connection("xcp", Some(1e6)),
+                connection("xcp", None),
+                connection("rcp", Some(2e6)),
+            ],
+            halfway: vec![Halfway { what: "rw_rcp".into(), remedy: String::new() }],
+        };
+        let said = read(&attached.prometheus());
+        assert_eq!(said.len(), OF_ROUTERS.len() + 1 + OF_LAWS.len() + 1);
+        let samples = |name: &str| &said[name].samples;
+        assert_eq!(samples("ratewire_router_bytes_total")[r#"iface="eth1",law="xcp""#], 15_000.0);
+        assert_eq!(samples("ratewire_router_flows").len(), 2);
+        assert!(samples("ratewire_router_flows").contains_key(r#"iface="a\"\\b",law="jetmax""#));
+        assert_eq!(samples("ratewire_router_mean_rtt_seconds").len(), 1, "JetMax knows of none");
+        assert_eq!(samples("ratewire_host_connections_total")[r#"law="xcp",kind="plain""#], 2.0);
+        assert_eq!(samples("ratewire_host_open_connections")[r#"law="xcp""#], 2.0);
+        assert_eq!(samples("ratewire_host_paced_bits_per_second")[r#"law="rcp""#], 2e6);
+        assert_eq!(samples("ratewire_half_attached")[r#"what="rw_rcp""#], 1.0);
+        assert_eq!(said["ratewire_host_outstanding_bytes"].kind, "gauge");
+    }
+
+    #[test]
+    fn of_what_is_not_there_nothing_is_said() {
+        let (routers, hosts, connections, halfway) = (vec![], vec![], vec![], vec![]);
+        assert_eq!(Attached { routers, hosts, connections, halfway }.prometheus(), "");
+    }
+}

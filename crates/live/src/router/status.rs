@@ -1,0 +1,162 @@
+//! What ports are doing.
+
+use std::mem::offset_of;
+use std::path::Path;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use ratewire_units::{Bytes, Duration, Throughput};
+
+use super::{folder_name, interfaces, is_attached};
+use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
+use crate::{Error, Law, pins};
+
+/// What a port is doing.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The interface's name.
+    pub iface: String,
+    /// The law.
+    pub law: Law,
+    /// What it shares out.
+    pub capacity: Throughput,
+    /// Packets and bytes since it was attached.
+    pub packets: u64,
+    /// Link-layer bytes, likewise.
+    pub bytes: Bytes,
+    /// Packets that carried a congestion header.
+    pub with_header: u64,
+    /// Packets that could not be looked at, because another processor was at it.
+    pub missed: u64,
+    /// Bytes waiting when the last packet came.
+    pub waiting: Bytes,
+    /// What arrived in the last control interval.
+    pub input: Throughput,
+    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
+    /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
+    pub flows: f64,
+    /// Mean RTT of the packets; JetMax knows of none.
+    pub mean_rtt: Option<Duration>,
+    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
+    /// for.
+    pub says: Throughput,
+    /// Whether the capacity is measured.
+    pub is_measured: bool,
+}
+
+/// What the ports of this network namespace are doing.
+///
+/// # Errors
+/// When the interfaces cannot be listed.
+pub fn status() -> Result<Vec<Status>, Error> {
+    let one = |(iface, found)| match found {
+        Found::Port(state) => state.status(iface),
+        Found::Half => None,
+    };
+    Ok(look()?.into_iter().filter_map(one).collect())
+}
+
+/// The interfaces of this network namespace at which an [`attach`](super::attach) has done only half of it: it was killed,
+/// or has yet to end.
+///
+/// # Errors
+/// When the interfaces cannot be listed.
+pub fn halfway() -> Result<Vec<String>, Error> {
+    let half = look()?.into_iter().filter(|(_, found)| matches!(found, Found::Half));
+    Ok(half.map(|(iface, _)| iface).collect())
+}
+
+/// What is found at an interface.
+enum Found {
+    /// A port.
+    Port(Pinned),
+    /// A program whose state nobody keeps, or what is pinned for a program that is not there.
+    Half,
+}
+
+/// The interfaces of this network namespace at which there is something of ours.
+fn look() -> Result<Vec<(String, Found)>, Error> {
+    crate::quiet();
+    pins::check_reach()?;
+    let folder = pins::path()?;
+    let one = |(ifindex, iface)| {
+        let pinned = folder.join(folder_name(ifindex));
+        let found = match (is_attached(ifindex), state(&pinned)) {
+            (true, Some(state)) => Found::Port(state),
+            (is_attached, _) => (is_attached || pinned.exists()).then_some(Found::Half)?,
+        };
+        Some((iface, found))
+    };
+    Ok(interfaces()?.into_iter().filter_map(one).collect())
+}
+
+/// The pinned state of a port, if there is one.
+pub(super) fn state(folder: &Path) -> Option<Pinned> {
+    read(&MapHandle::from_pinned_path(folder.join("state")).ok()?)
+}
+
+/// What is in a port's map.
+pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
+    let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+    (bytes.len() == size_of::<State>()).then_some(Pinned(bytes))
+}
+
+/// The bytes of a [`State`].
+pub(crate) struct Pinned(Vec<u8>);
+
+impl Pinned {
+    fn u64(&self, at: usize) -> u64 {
+        let mut value = [0; 8];
+        value.copy_from_slice(&self.0[at..at + 8]);
+        u64::from_ne_bytes(value)
+    }
+    pub(super) fn u32(&self, at: usize) -> u32 {
+        let mut value = [0; 4];
+        value.copy_from_slice(&self.0[at..at + 4]);
+        u32::from_ne_bytes(value)
+    }
+    pub(crate) fn status(&self, iface: String) -> Option<Status> {
+        let rate = |at: usize| Throughput::new(self.u64(at) as f64);
+        let law = Law::numbered(self.u32(offset_of!(State, law)))?;
+        let port = |at: usize| self.u64(offset_of!(State, port) + at);
+        // In 2^-RW_FLOWS of `bpf/laws/arithmetic.h`.
+        let counted = |at: usize| port(at) as f64 / 65536.0;
+        let (input, flows, mean_rtt_us, says) = match law {
+            Law::Xcp => (
+                port(offset_of!(rw_xcp, input_bw)),
+                counted(offset_of!(rw_xcp, flows)),
+                Some(port(offset_of!(rw_xcp, avg_rtt_us))),
+                port(offset_of!(rw_xcp, feedback)),
+            ),
+            Law::Rcp | Law::PiqiRcp => (
+                port(offset_of!(rw_rcp, input_bw)),
+                // The latter is in 2^-8.
+                port(offset_of!(rw_rcp, recent_input)) as f64
+                    / (port(offset_of!(rw_rcp, recent_rate)).max(1) as f64 / 256.0),
+                Some(port(offset_of!(rw_rcp, rtt)) >> 8),
+                port(offset_of!(rw_rcp, rate)) >> 8,
+            ),
+            Law::Jetmax => (
+                port(offset_of!(rw_jetmax, input_bw)),
+                counted(offset_of!(rw_jetmax, flows)),
+                None,
+                port(offset_of!(rw_jetmax, fair)),
+            ),
+            Law::Noq => return None,
+        };
+        Some(Status {
+            iface,
+            law,
+            is_measured: self.u32(offset_of!(State, is_measured)) == 1,
+            capacity: rate(offset_of!(State, capacity)),
+            packets: self.u64(offset_of!(State, packets)),
+            bytes: Bytes::new(self.u64(offset_of!(State, bytes))),
+            with_header: self.u64(offset_of!(State, with_header)),
+            missed: self.u64(offset_of!(State, missed)),
+            waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
+            input: Throughput::new(input as f64),
+            flows,
+            mean_rtt: mean_rtt_us.map(Duration::from_micros),
+            says: Throughput::new(says.cast_signed() as f64),
+        })
+    }
+}
