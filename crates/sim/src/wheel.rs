@@ -19,7 +19,7 @@ use near::{BUCKETS, Near};
 
 /// Buckets of a block, the unit of what is far away: a part of what the near level holds, so that the next
 /// block comes near before the last event of the one before.
-const BLOCK_LOG2: u32 = 8;
+const BLOCK_LOG2: u32 = 7;
 const BLOCK: u64 = 1 << BLOCK_LOG2;
 /// Buckets opened between looks at the width.
 const REVIEW_EVERY: u32 = 1 << 14;

@@ -71,6 +71,7 @@ fn look_at_link(look: usize, link: LinkId, network: &Network, flows: &FlowTable)
         2 => network.foresee_delivery(link),
         _ => match network.ahead(link) {
             Some(Ahead::Link(next)) if look == 3 => network.foresee_place(next),
+
             Some(Ahead::Flow { flow, is_data }) => {
                 look_at_flow(look - 3, flow, is_data, network, flows)
             }
@@ -90,7 +91,9 @@ fn look_at_flow(look: usize, slot: u32, is_data: bool, network: &Network, flows:
                 return;
             };
             if look == 1 {
-                flows.foresee_sent(slot);
+                if !is_data {
+                    flows.foresee_sent(slot);
+                }
                 network.foresee(link);
             } else {
                 network.foresee_place(link);

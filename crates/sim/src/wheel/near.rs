@@ -3,7 +3,7 @@
 use super::Event;
 use super::ring::{self, NIL};
 
-type Ring = ring::Ring<16>;
+type Ring = ring::Ring<8>;
 
 /// Buckets that can be near at once.
 pub(super) const BUCKETS: u64 = Ring::SLOTS;
