@@ -100,6 +100,7 @@ const NO_NODE: u32 = u32::MAX;
 #[repr(C, align(64))]
 pub(crate) struct Node {
     pub(crate) switch: Switch<Held>,
+    has_classes: bool,
     /// By output.
     links: Vec<LinkId>,
     /// Those of them that can be paused.
@@ -108,7 +109,6 @@ pub(crate) struct Node {
     assignments: Vec<Assignment>,
     /// With queues by flow, by output and queue: bytes waiting.
     lane_bytes: Vec<u64>,
-    has_classes: bool,
     random: Xoshiro256PlusPlus,
 }
 
