@@ -13,6 +13,8 @@
 //! Outputs are fair to the queues whose head is for them: round robin, a packet each. A host is a switch
 //! with one input.
 
+use prefetch_index::prefetch_index;
+
 /// How a switch sorts what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
@@ -70,11 +72,15 @@ struct Queue {
     next: u32,
 }
 
-/// Queues in a row: those whose head is for the same output.
-#[derive(Clone, Copy, Debug)]
-struct Line {
+/// An output, and what waits for it.
+#[derive(Clone, Debug)]
+struct Output {
+    /// Of the queues whose head is for it, the one whose turn is next, and the one whose turn is after all others'.
     first: u32,
     last: u32,
+    /// By input and lane: which queue; empty until something first waits. With one queue an input, those of the
+    /// first output are those of all.
+    numbers: Vec<u32>,
 }
 
 /// The queues of a switch.
@@ -87,22 +93,17 @@ pub struct Switch<T> {
     empty: u32,
     /// Queues that something has waited in.
     queues: Vec<Queue>,
-    /// By output, or for all together, and there by input and lane: which queue; a row is made when
-    /// something first waits for its output.
-    numbers: Vec<Vec<u32>>,
-    /// Length of such a row.
-    row: u32,
-    /// By output: the queues whose head is for it, the one whose turn is next first.
-    ready: Vec<Line>,
+    outputs: Vec<Output>,
+    /// Queues that an output can have.
+    most: u32,
 }
 
 impl<T: Copy> Switch<T> {
     /// A switch in which nothing waits. `classes` is not used with queues by flow.
     pub fn new(arrangement: Arrangement, inputs: u32, outputs: u32, classes: u32) -> Switch<T> {
-        let (rows, row, lanes) = match arrangement {
-            Arrangement::Fifo => (1, inputs * classes, classes),
-            Arrangement::Virtual => (outputs, inputs * classes, classes),
-            Arrangement::ByFlow(queues) => (outputs, queues, queues),
+        let (most, lanes) = match arrangement {
+            Arrangement::Fifo | Arrangement::Virtual => (inputs * classes, classes),
+            Arrangement::ByFlow(queues) => (queues, queues),
         };
         Switch {
             arrangement,
@@ -110,9 +111,11 @@ impl<T: Copy> Switch<T> {
             slots: Vec::new(),
             empty: NONE,
             queues: Vec::new(),
-            numbers: vec![Vec::new(); rows as usize],
-            row,
-            ready: vec![Line { first: NONE, last: NONE }; outputs as usize],
+            outputs: vec![
+                Output { first: NONE, last: NONE, numbers: Vec::new() };
+                outputs as usize
+            ],
+            most,
         }
     }
 
@@ -121,28 +124,28 @@ impl<T: Copy> Switch<T> {
         self.arrangement
     }
 
-    /// Which number is that of a place's queue.
+    /// At which output the number of a place's queue stands, and where there.
     fn at(&self, place: Place) -> (usize, usize) {
-        let (row, column) = match self.arrangement {
+        let (output, column) = match self.arrangement {
             Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
             Arrangement::Virtual => (place.output, place.input * self.lanes + place.lane),
             Arrangement::ByFlow(_) => (place.output, place.lane),
         };
-        (row as usize, column as usize)
+        (output as usize, column as usize)
     }
 
     /// The number of a place's queue, which is made if there is none.
     fn number(&mut self, place: Place) -> u32 {
-        let (row, column) = self.at(place);
-        let row = &mut self.numbers[row];
-        if row.is_empty() {
-            row.resize(self.row as usize, NONE);
+        let (output, column) = self.at(place);
+        let numbers = &mut self.outputs[output].numbers;
+        if numbers.is_empty() {
+            numbers.resize(self.most as usize, NONE);
         }
-        if row[column] == NONE {
-            row[column] = self.queues.len() as u32;
+        if numbers[column] == NONE {
+            numbers[column] = self.queues.len() as u32;
             self.queues.push(Queue { lane: place.lane, first: NONE, last: NONE, next: NONE });
         }
-        row[column]
+        numbers[column]
     }
 
     /// A packet waits from now on.
@@ -173,7 +176,7 @@ impl<T: Copy> Switch<T> {
     /// A queue has its head for an output now: its turn is after that of all others.
     fn line_up(&mut self, id: u32, output: u32) {
         self.queues[id as usize].next = NONE;
-        let line = &mut self.ready[output as usize];
+        let line = &mut self.outputs[output as usize];
         match core::mem::replace(&mut line.last, id) {
             NONE => line.first = id,
             last => self.queues[last as usize].next = id,
@@ -182,7 +185,7 @@ impl<T: Copy> Switch<T> {
 
     /// Takes the queue whose turn it is out of its line.
     fn step_out(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<u32> {
-        let line = &mut self.ready[output as usize];
+        let line = &mut self.outputs[output as usize];
         let (mut before, mut id) = (NONE, line.first);
         while !is_open(self.queues.get(id as usize)?.lane) {
             (before, id) = (id, self.queues[id as usize].next);
@@ -217,6 +220,33 @@ impl<T: Copy> Switch<T> {
         Some(Turn { place, item, exposed: Some(output) })
     }
 
+    /// Fetches into the caches what a packet touches that comes to wait for an output.
+    #[inline]
+    pub fn foresee(&self, output: u32) {
+        prefetch_index(&self.outputs, output as usize);
+        if let Some(slot) = self.slots.get(self.empty as usize) {
+            prefetch_index(core::slice::from_ref(slot), 0);
+        }
+        prefetch_index(&self.queues, 0);
+    }
+
+    /// The same of the queues whose turn is next at an output, whatever lanes are open: the packet of the second,
+    /// which is returned, and of some that come after it.
+    #[inline]
+    pub fn foresee_turns(&self, output: u32) -> Option<&T> {
+        let after = |queue: &Queue| self.queues.get(queue.next as usize);
+        let first = self.queues.get(self.outputs[output as usize].first as usize)?;
+        let second = after(first)?;
+        if let Some(fourth) = after(second).and_then(after) {
+            prefetch_index(core::slice::from_ref(&self.slots[fourth.first as usize]), 0);
+        }
+        let slot = &self.slots[second.first as usize];
+        if let Some(next) = self.slots.get(slot.next as usize) {
+            prefetch_index(core::slice::from_ref(next), 0);
+        }
+        Some(&slot.item)
+    }
+
     /// Whether a queue has a packet at its head for this output in a lane that is open.
     pub fn has_turn(&self, output: u32, is_open: impl Fn(u32) -> bool) -> bool {
         self.lanes_ready(output).any(is_open)
@@ -224,14 +254,14 @@ impl<T: Copy> Switch<T> {
 
     /// Whether nothing waits in a lane of an output, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
-        let (row, column) = self.at(Place { input: 0, output, lane });
-        let number = self.numbers[row].get(column).copied().unwrap_or(NONE);
+        let (at, column) = self.at(Place { input: 0, output, lane });
+        let number = self.outputs[at].numbers.get(column).copied().unwrap_or(NONE);
         self.queues.get(number as usize).is_none_or(|queue| queue.first == NONE)
     }
 
     /// The lanes of an output in which something waits at the head.
     pub fn lanes_ready(&self, output: u32) -> impl Iterator<Item = u32> + '_ {
-        let mut id = self.ready[output as usize].first;
+        let mut id = self.outputs[output as usize].first;
         core::iter::from_fn(move || {
             let queue = self.queues.get(id as usize)?;
             id = queue.next;
@@ -259,7 +289,7 @@ impl<T: Copy> Switch<T> {
         self.slots.clear();
         self.empty = NONE;
         self.queues.iter_mut().for_each(|queue| (queue.first, queue.last) = (NONE, NONE));
-        self.ready.fill(Line { first: NONE, last: NONE });
+        self.outputs.iter_mut().for_each(|output| (output.first, output.last) = (NONE, NONE));
         left.into_iter().for_each(|(place, item)| self.push(place, item));
         drained
     }

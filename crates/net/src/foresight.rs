@@ -21,7 +21,7 @@ const BEHIND: usize = 4;
 const LONG: usize = 64;
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// What a packet needs of an outlet or a buffer comes first in it.
+/// What a packet needs of a switch, an outlet or a buffer comes first in it.
 const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
 /// Where a packet is about to come.
@@ -44,6 +44,9 @@ impl Network {
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
             link.foresee();
+        }
+        if let Some((node, _)) = self.fabric.switch_before(id) {
+            prefetch_bytes(node, FIRST_LINES);
         }
     }
 
@@ -100,6 +103,9 @@ impl Network {
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
             link.foresee_room();
+            if let Some((node, output)) = self.fabric.switch_before(id) {
+                node.switch.foresee(output);
+            }
             if let Some(buffer) = self.buffer(id) {
                 prefetch_bytes(buffer, FIRST_LINES);
             }
@@ -110,6 +116,15 @@ impl Network {
     #[inline]
     pub fn foresee_next(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
+        if let Some((node, output)) = self.fabric.switch_before(id)
+            && let Some(held) = node.switch.foresee_turns(output)
+        {
+            let from = self.came_by(&held.label).and_then(|from| self.buffer(from));
+            if let Some(buffer) = from {
+                prefetch_bytes(buffer, FIRST_LINES);
+            }
+            self.packets.foresee(held.label.content);
+        }
         if link.row.len() > LONG {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
             self.foresee_packet(&link.row[BEHIND]);
@@ -147,14 +162,16 @@ impl Network {
     }
 }
 
-/// Fetches the cache lines in which these bytes of a value lie.
+/// Fetches the cache lines in which these bytes of a value lie: cheaply where both are known when this is compiled
+/// and the value begins with a line.
 #[inline]
 pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
     let start = (&raw const *value).addr();
-    let first = (start + bytes.start) / LINE * LINE;
+    let before = if align_of::<T>() < LINE { start % LINE } else { 0 };
     let nothing: &[u8] = &[];
-    for address in (first..start + bytes.end).step_by(LINE) {
+    for line in (before + bytes.start) / LINE..(before + bytes.end).div_ceil(LINE) {
         // Nothing is read: what an index into no bytes leads to may be any address.
+        let address = (start - before).wrapping_add(line * LINE);
         prefetch_index(nothing, address.wrapping_sub(nothing.as_ptr().addr()));
     }
 }

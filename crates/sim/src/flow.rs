@@ -46,14 +46,14 @@ pub(crate) struct Flow {
     class: u8,
     /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
     pub(crate) fed: Option<LinkId>,
+    /// How its hosts are dishonest, if they are.
+    lie: Option<Box<Lie>>,
+    pub(crate) receiver: Receiver,
+    pub(crate) sender: Sender,
     /// Payload that a switch at its far end has passed on and knows to have arrived.
     pub(crate) passed: Bytes,
     /// Of an edge from a switch to a host: when it brought something new last.
     pub(crate) grew: Time,
-    /// How its hosts are dishonest, if they are.
-    lie: Option<Lie>,
-    pub(crate) receiver: Receiver,
-    pub(crate) sender: Sender,
     /// As of the last sample.
     sampled_delivered: Bytes,
     sampled_retransmitted: Bytes,
@@ -119,7 +119,7 @@ impl Flow {
             fed: start.fed,
             passed: Bytes::ZERO,
             grew: start.now,
-            lie: start.lie,
+            lie: start.lie.map(Box::new),
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
@@ -189,9 +189,14 @@ impl Flow {
     /// A packet is about to arrive for it: at its receiver with data, else at its sender.
     #[inline]
     fn foresee(&self, is_data: bool) {
-        prefetch_bytes(self, 0..offset_of!(Flow, passed));
         let (receiver, sender) = (offset_of!(Flow, receiver), offset_of!(Flow, sender));
-        prefetch_bytes(self, if is_data { receiver..sender } else { sender..size_of::<Flow>() });
+        if is_data {
+            prefetch_bytes(self, 0..sender);
+        } else {
+            // With the receiver's deadline.
+            prefetch_bytes(self, 0..receiver + size_of::<Time>());
+            prefetch_bytes(self, sender..offset_of!(Flow, sampled_delivered));
+        }
     }
 
     pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {

@@ -18,10 +18,12 @@ pub enum Reply {
     Later,
 }
 
-/// The receiving end of a flow.
+/// The receiving end of a flow; what its deadline is made of comes first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
+    ack_due: Time,
+    reading: Reading,
     /// All below has arrived.
     next: u64,
     /// Ranges beyond `next`, in order. Holes are mostly filled from the front, where a vector would
@@ -34,11 +36,9 @@ pub struct Receiver {
     opened: u64,
     mss: u64,
     delayed_ack: Option<Duration>,
-    ack_due: Time,
     marked: bool,
     /// The sink holds the sender back: the window is always the whole buffer.
     soft: bool,
-    reading: Reading,
     /// Packets that found no room.
     refused: u64,
     sink: Option<AnySink>,
@@ -46,7 +46,12 @@ pub struct Receiver {
 
 /// The reading application at work.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct Reading {
+    /// When what is being read has been; [`Time::NEVER`] while idle.
+    busy_until: Time,
+    /// The window last advertised had no room for a packet.
+    closed: bool,
     reader: Reader,
     frame: u64,
     /// All below was read.
@@ -55,10 +60,6 @@ struct Reading {
     buffer: u64,
     /// What is being read ends here.
     reading_to: u64,
-    /// When that is done; [`Time::NEVER`] while idle.
-    busy_until: Time,
-    /// The window last advertised had no room for a packet.
-    closed: bool,
 }
 
 impl Receiver {

@@ -10,7 +10,7 @@ use ratewire_backpressure::queues::{Arrangement, Switch};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
-use super::{Buffer, Coalescing, Fabric, FarEnd, NO_BUFFER, Node, Outlet, Watches};
+use super::{Buffer, Coalescing, Ends, Fabric, NO_BUFFER, NO_NODE, Node, Outlet, Watches};
 use crate::link::Link;
 use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
@@ -42,7 +42,8 @@ impl Fabric {
             let at = neighbours.entry(*node).or_default();
             fabric.switches.push(Node::new(specs, at, stream(seed, "switch", u64::from(node.0))));
         }
-        fabric.ends = vec![FarEnd { input: 0, buffer: NO_BUFFER }; specs.len()];
+        let nowhere = Ends { node: NO_NODE, output: 0, input: 0, buffer: NO_BUFFER };
+        fabric.ends = vec![nowhere; specs.len()];
         for Neighbours { inputs, outputs } in neighbours.values() {
             for (input, link) in inputs.iter().enumerate() {
                 // Number 0 is the node's own.
@@ -53,12 +54,9 @@ impl Fabric {
                 let Some(node) = numbers.get(&spec.from) else { continue };
                 let is_virtual =
                     fabric.switches[*node as usize].switch.arrangement() == Arrangement::Virtual;
-                links[link.index()].start_at_switch(Outlet::new(
-                    *node,
-                    output as u32,
-                    spec,
-                    is_virtual,
-                ));
+                links[link.index()].start_at_switch(Outlet::new(spec, is_virtual));
+                fabric.ends[link.index()].node = *node;
+                fabric.ends[link.index()].output = output as u32;
                 if let Some(pause) = &spec.pause {
                     fabric.ends[link.index()].buffer = fabric.buffers.len() as u32;
                     fabric.buffers.push(Buffer::new(pause, numbers[&spec.to], spec));
@@ -66,6 +64,20 @@ impl Fabric {
             }
         }
         fabric
+    }
+
+    /// The number of the switch where a link starts that has an outlet, and of the output there.
+    #[inline]
+    pub(super) fn start(&self, id: LinkId) -> (usize, u32) {
+        let ends = &self.ends[id.index()];
+        (ends.node as usize, ends.output)
+    }
+
+    /// The switch where a link starts, if it starts at one, and the number of the output there.
+    #[inline]
+    pub(crate) fn switch_before(&self, id: LinkId) -> Option<(&Node, u32)> {
+        let ends = self.ends.get(id.index())?;
+        Some((self.switches.get(ends.node as usize)?, ends.output))
     }
 
     pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
@@ -86,7 +98,7 @@ struct Neighbours {
 }
 
 impl Outlet {
-    fn new(node: u32, output: u32, spec: &LinkSpec, is_virtual: bool) -> Outlet {
+    fn new(spec: &LinkSpec, is_virtual: bool) -> Outlet {
         let bursts = spec.driver.bursts.map(|bursts| Coalescing {
             packets: bursts.packets,
             every: bursts.every,
@@ -96,8 +108,6 @@ impl Outlet {
         Outlet {
             turn_at: Time::NEVER,
             far_due: Time::NEVER,
-            node,
-            output,
             told: VecDeque::new(),
             bursts: bursts.map(Box::new),
             gate: Gate::default(),

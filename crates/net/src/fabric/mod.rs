@@ -40,7 +40,7 @@ pub use tap::CapturedFrame;
 pub(crate) struct Fabric {
     switches: Vec<Node>,
     /// By link; empty without switches.
-    ends: Vec<FarEnd>,
+    ends: Vec<Ends>,
     /// Those that pause the links that lead to them.
     buffers: Vec<Buffer>,
     deadlock: Option<Deadlock>,
@@ -77,10 +77,14 @@ impl Network {
     }
 }
 
-/// What a link leads to.
+/// Where a link starts, and what it leads to.
 #[derive(Clone, Copy, Debug)]
-struct FarEnd {
-    /// Its number among the inputs of the switch there.
+struct Ends {
+    /// The switch where it starts, if it starts at one.
+    node: u32,
+    /// Its number among the outputs there.
+    output: u32,
+    /// Its number among the inputs of the switch that it leads to.
     input: u32,
     /// Which of all buffers pauses it; [`NO_BUFFER`] if none does.
     buffer: u32,
@@ -88,11 +92,15 @@ struct FarEnd {
 
 /// The number of no buffer.
 const NO_BUFFER: u32 = u32::MAX;
+/// The number of no switch.
+const NO_NODE: u32 = u32::MAX;
 
-/// A node that keeps what waits itself.
+/// A node that keeps what waits itself; what each packet needs comes first.
 #[derive(Debug)]
-struct Node {
-    switch: Switch<Held>,
+#[repr(C, align(64))]
+pub(crate) struct Node {
+    pub(crate) switch: Switch<Held>,
+    has_classes: bool,
     /// By output.
     links: Vec<LinkId>,
     /// Those of them that can be paused.
@@ -101,14 +109,13 @@ struct Node {
     assignments: Vec<Assignment>,
     /// With queues by flow, by output and queue: bytes waiting.
     lane_bytes: Vec<u64>,
-    has_classes: bool,
     random: Xoshiro256PlusPlus,
 }
 
 /// A packet that waits in a switch.
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    label: Label,
+pub(crate) struct Held {
+    pub(crate) label: Label,
     /// It found its queue too long, and is counted against the queue it was in before.
     counted: bool,
 }
@@ -121,18 +128,16 @@ pub(crate) struct Outlet {
     turn_at: Time,
     /// When the buffer at its far end wants to be called.
     far_due: Time,
-    node: u32,
-    output: u32,
-    /// What it is told, in order.
-    told: VecDeque<Told>,
-    bursts: Option<Box<Coalescing>>,
-    gate: Gate,
-    rate: Rate,
     sockets: Sockets,
     /// Its switch has virtual output queues.
     is_virtual: bool,
     /// A socket waits for room.
     wanted: bool,
+    /// What it is told, in order.
+    told: VecDeque<Told>,
+    bursts: Option<Box<Coalescing>>,
+    gate: Gate,
+    rate: Rate,
     /// Frames sent on it, which tell others to stop or go on.
     control_frames: u64,
 }

@@ -15,7 +15,7 @@ use crate::spec::{LinkId, Sockets};
 
 impl Network {
     /// The link by which a packet that is at one now came to its start; `None` if it was sent there.
-    pub(super) fn came_by(&self, label: &Label) -> Option<LinkId> {
+    pub(crate) fn came_by(&self, label: &Label) -> Option<LinkId> {
         let before = (label.hop as usize).checked_sub(2).map(|at| self.routes[at]);
         before.filter(|link| *link != END).map(LinkId)
     }
@@ -91,7 +91,8 @@ impl Network {
         link.held += 1;
         let Some(outlet) = link.outlet_mut() else { return };
         outlet.coalesce(now);
-        let (node, output, rate) = (outlet.node as usize, outlet.output, outlet.rate);
+        let rate = outlet.rate;
+        let (node, output) = self.fabric.start(id);
         let input = came_by.or_else(|| self.came_by(&label));
         let input = input.map_or(0, |link| self.fabric.ends[link.index()].input);
         let lane = match self.fabric.switches[node].switch.arrangement() {
@@ -175,7 +176,7 @@ impl Network {
             self.look_again(until, id, scheduler);
             return None;
         }
-        let (node, output) = (outlet.node as usize, outlet.output);
+        let (node, output) = self.fabric.start(id);
         let switch = &mut self.fabric.switches[node].switch;
         let by_flow = matches!(switch.arrangement(), Arrangement::ByFlow(_));
         let gate = &outlet.gate;
@@ -256,7 +257,8 @@ impl Network {
             self.fabric.roomy.push(id);
             self.has_news = true;
         }
-        let node = &mut self.fabric.switches[outlet.node as usize];
+        let node = self.fabric.start(id).0;
+        let node = &mut self.fabric.switches[node];
         if let Arrangement::ByFlow(queues) = node.switch.arrangement() {
             node.assignments[place.output as usize].leave(now, label.generation);
             let at = place.output * queues + place.lane;
@@ -269,8 +271,10 @@ impl Network {
 
     /// Takes out and drops all that waits for a link, which has gone down.
     pub(crate) fn empty_switch(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        let Some(outlet) = self.links[id.index()].outlet() else { return };
-        let (node, output) = (outlet.node as usize, outlet.output);
+        if self.links[id.index()].outlet().is_none() {
+            return;
+        }
+        let (node, output) = self.fabric.start(id);
         let drained = self.fabric.switches[node].switch.drain(output);
         for (place, held) in drained {
             let link = &mut self.links[id.index()];
