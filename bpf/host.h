@@ -53,4 +53,6 @@ struct host {
 	__u64 plain;
 	/* That the kernel would not let have the congestion control. */
 	__u64 refused;
+	/* Whose program chose another when the handshake was over. */
+	__u64 chose_another;
 };

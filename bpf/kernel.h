@@ -53,6 +53,7 @@ struct sk_buff {
 
 struct sock_common {
 	unsigned short skc_family;
+	unsigned char skc_state;
 	possible_net_t skc_net;
 };
 
@@ -91,6 +92,7 @@ struct tcp_congestion_ops {
 	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
 	__u32 flags;
 };
 

@@ -24,6 +24,25 @@ struct {
 	__type(value, struct flow);
 } flows SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct host);
+} host SEC(".maps");
+
+static __always_inline void count(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline struct host *counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&host, &zero);
+}
+
 /* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet leaves a slow link to
  * many. */
 static __always_inline __u64 least_rate(__u64 packet, __u64 rtt_us)

@@ -183,9 +183,24 @@ __u32 BPF_PROG(rw_undo, struct sock *sk)
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 
+/* The kernel is done with it, at the connection's end or as its program chooses another: routers then hear of no rate, for
+ * there is none that they could change. */
+SEC("struct_ops")
+void BPF_PROG(rw_release, struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct host *counter = counters();
+
+	if (!flow || !counter || sk->__sk_common.skc_state == BPF_TCP_CLOSE)
+		return;
+	*allowed(flow) = 0;
+	count(&counter->chose_another);
+}
+
 SEC(".struct_ops.link")
 struct tcp_congestion_ops control = {
 	.init = (void *)rw_init,
+	.release = (void *)rw_release,
 	.cong_control = (void *)rw_control,
 	.ssthresh = (void *)rw_ssthresh,
 	.set_state = (void *)rw_set_state,

@@ -20,13 +20,6 @@ const volatile char control_name[16] = "rw_xcp";
 #define OPTION_SYN 4
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct host);
-} host SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct paused);
@@ -39,18 +32,6 @@ struct {
 	__type(key, struct address);
 	__type(value, __u8);
 } addresses SEC(".maps");
-
-static __always_inline void count(__u64 *counter)
-{
-	__sync_fetch_and_add(counter, 1);
-}
-
-static __always_inline struct host *counters(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&host, &zero);
-}
 
 struct option {
 	__u8 kind;

@@ -207,7 +207,7 @@ RW_INLINE __u64 rw_jetmax_rate(const struct rw_jetmax_sender *sender)
 /* The first RTT is known: as under XCP. */
 RW_INLINE void rw_jetmax_start(struct rw_jetmax_sender *sender, __u64 window, __u64 rtt_us)
 {
-	sender->allowed = rw_first_rate(window, rtt_us) << RW_SENDER_FRACTION;
+	sender->allowed = rw_max(rw_min(rw_first_rate(window, rtt_us), sender->desired), 1) << RW_SENDER_FRACTION;
 }
 
 /* A packet leaves: its header. */

@@ -217,9 +217,17 @@ RW_INLINE __u64 rw_xcp_rate(const struct rw_xcp_sender *sender)
 	return sender->allowed >> RW_SENDER_FRACTION;
 }
 
+/* Routers allow this, in 2^-RW_SENDER_FRACTION: heeded up to what the sender would like, and down to the least. */
+RW_INLINE void rw_xcp_allow(struct rw_xcp_sender *sender, __u64 allowed, __u64 least)
+{
+	__u64 most = rw_min(rw_max(sender->desired, least), RW_MOST_RATE);
+
+	sender->allowed = rw_min(rw_max(allowed, least << RW_SENDER_FRACTION), most << RW_SENDER_FRACTION);
+}
+
 RW_INLINE void rw_xcp_set_rate(struct rw_xcp_sender *sender, __u64 rate, __u64 least)
 {
-	sender->allowed = rw_min(rw_max(rate, least), RW_MOST_RATE) << RW_SENDER_FRACTION;
+	rw_xcp_allow(sender, rate << RW_SENDER_FRACTION, least);
 }
 
 /* The first RTT is known. */
@@ -229,16 +237,18 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1). */
+/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1), or, where
+ * that is longer, for each time in which routers can answer: a pause of milliseconds would be hundreds of round trips. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender);
+	__u64 round_us = rw_max(rtt_us, RW_SHORTEST_ANSWER_US);
 
-	if (!elapsed || elapsed < rtt_us)
+	if (elapsed < round_us)
 		return;
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
 	if (sender->limited && sender->measured < rate)
-		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63)),
+		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / round_us, 63)),
 				least);
 	sender->was_limited = sender->limited;
 	sender->limited = 0;
@@ -287,10 +297,7 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
 	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
-	if (change < 0)
-		sender->allowed = rw_max(rw_less(sender->allowed, step), least << RW_SENDER_FRACTION);
-	else
-		sender->allowed = rw_min(sender->allowed + step, RW_MOST_RATE << RW_SENDER_FRACTION);
+	rw_xcp_allow(sender, change < 0 ? rw_less(sender->allowed, step) : sender->allowed + step, least);
 }
 
 /* A loss: half of the rate, once a window (5.1). */

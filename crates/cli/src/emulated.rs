@@ -79,6 +79,7 @@ fn summary(fidelity: &Fidelity) -> FidelitySummary {
         unread_headers: fidelity.unread,
         plain_connections: fidelity.plain,
         refused_connections: fidelity.refused,
+        connections_that_chose_another: fidelity.chose_another,
         failed_flows: fidelity.failed_flows,
         offloads: fidelity.offloads,
         real_time: fidelity.real_time,

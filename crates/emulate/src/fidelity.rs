@@ -36,6 +36,8 @@ pub struct Fidelity {
     pub plain: u64,
     /// The same, for the kernel did not let them have its congestion control.
     pub refused: u64,
+    /// The same, for their program chose another.
+    pub chose_another: u64,
     /// Flows that could not do what they were to do.
     pub failed_flows: u64,
     /// Nothing arrived at all, though something was to be sent.
@@ -60,6 +62,7 @@ impl Default for Fidelity {
             unread: 0,
             plain: 0,
             refused: 0,
+            chose_another: 0,
             failed_flows: 0,
             is_empty: false,
             offloads: true,

@@ -77,12 +77,16 @@ mod loaded {
             }
         }
 
-        /// Ends of connections that were to send under one and do not: for the other end does not speak it; and for the
-        /// kernel did not let them.
-        pub(crate) fn left_out(&self) -> (u64, u64) {
+        /// Ends of connections that were to send under one and do not: for the other end does not speak it; for the
+        /// kernel did not let them; for their program chose another.
+        pub(crate) fn left_out(&self) -> [u64; 3] {
             let statuses = self.0.iter().filter_map(|loaded| loaded.held.status());
-            statuses.fold((0, 0), |(plain, refused), status| {
-                (plain + status.plain, refused + status.refused)
+            statuses.fold([0; 3], |[plain, refused, chose_another], status| {
+                [
+                    plain + status.plain,
+                    refused + status.refused,
+                    chose_another + status.chose_another,
+                ]
             })
         }
     }
@@ -149,8 +153,8 @@ mod none {
         ) -> Result<T, Error> {
             Ok(what())
         }
-        pub(crate) fn left_out(&self) -> (u64, u64) {
-            (0, 0)
+        pub(crate) fn left_out(&self) -> [u64; 3] {
+            [0; 3]
         }
     }
 }

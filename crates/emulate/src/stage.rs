@@ -146,7 +146,7 @@ pub fn run<R: Recorder>(
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
     let (outcome, mut fidelity) = finished?;
     fidelity.failed_flows = failed.len() as u64 + failed_programs;
-    (fidelity.plain, fidelity.refused) = laws.left_out();
+    [fidelity.plain, fidelity.refused, fidelity.chose_another] = laws.left_out();
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none();
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     let shell = shell.as_mut().and_then(Program::ended);

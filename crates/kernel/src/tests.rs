@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
-    Header, Meter, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender, mul_shift,
-    share_part, share_times,
+    Header, JetmaxSender, Meter, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender,
+    mul_shift, share_part, share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
@@ -203,6 +203,17 @@ fn a_sender_ages_for_each_round_trip_of_silence() {
     assert_eq!(silent(1000), 1.0, "the least");
 }
 
+/// Below 5 ms no router could have answered: 10 ms are two such times, not 400 round trips.
+#[test]
+fn a_short_pause_of_many_round_trips_ages_little() {
+    let (rtt, least) = (Duration::from_micros(25), Throughput::new(1.0));
+    let mut sender = XcpSender::new(Throughput::new(1e9));
+    sender.start(Time::ZERO, Bytes::new(20_000), rtt);
+    sender.on_send(at_ms(0), Bytes::ZERO, rtt, false, least);
+    sender.on_send(at_ms(10), Bytes::new(1000), rtt, true, least);
+    assert_eq!(sender.rate().get(), 1e6);
+}
+
 #[test]
 fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     let mut sender = XcpSender::new(Throughput::new(1e9));
@@ -214,6 +225,28 @@ fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     assert_eq!(sender.rate().get(), 500_000.0);
     sender.on_ack(Bytes::new(1000), -1000, rtt, least, false);
     assert!(sender.rate().get() < 500_000.0);
+}
+
+/// At first, as routers grant it more, and as much as the least that is sent lets it: it hears of routers even so.
+#[test]
+fn no_sender_takes_more_than_it_would_like() {
+    let (window, rtt) = (Bytes::new(5_000_000), Duration::from_millis(100));
+    let (wish, least) = (Throughput::new(1e6), Throughput::new(2e4));
+    let mut sender = XcpSender::new(wish);
+    sender.start(Time::ZERO, window, rtt);
+    assert_eq!(sender.rate(), wish);
+    sender.on_loss(least);
+    for _ in 0..10 {
+        sender.on_ack(Bytes::new(100_000), i32::MAX, rtt, least, true);
+    }
+    assert_eq!(sender.rate(), wish);
+    let mut modest = XcpSender::new(Throughput::new(1.0));
+    modest.start(Time::ZERO, window, rtt);
+    modest.on_ack(Bytes::new(1000), i32::MAX, rtt, least, true);
+    assert_eq!(modest.rate(), least);
+    let mut sender = JetmaxSender::new(wish);
+    sender.start(window, rtt);
+    assert_eq!(sender.rate(), wish);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapHandle, OpenObject};
+use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, fstatfs};
 use ratewire_units::Rate;
 
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
@@ -66,13 +67,14 @@ fn open_cgroup(spec: &Spec) -> Result<File, Error> {
         Some(path) => path.clone(),
         None => cgroup::root()?,
     };
-    File::open(&path).map_err(|e| {
-        Error::new(
-            format!("cannot open the cgroup {}", path.display()),
-            "name a folder of the cgroup2 file system, as `mount -t cgroup2` shows it",
-        )
-        .because(e)
-    })
+    let help = "name a folder of the cgroup2 file system, as `mount -t cgroup2` shows it";
+    let group = File::open(&path).map_err(|e| {
+        Error::new(format!("cannot open the cgroup {}", path.display()), help).because(e)
+    })?;
+    if fstatfs(&group).map(|s| s.filesystem_type()) != Ok(CGROUP2_SUPER_MAGIC) {
+        return Err(Error::new(format!("{} is no cgroup of version 2", path.display()), help));
+    }
+    Ok(group)
 }
 
 /// A law in a cgroup's connections for as long as this lives, and the process does.

@@ -10,8 +10,15 @@ use ratewire_live::probe::verified;
 const MOST: u32 = 250_000;
 
 /// At hosts: what handles the TCP option, and the congestion control's functions.
-const OF_HOSTS: [&str; 6] =
-    ["ratewire_option", "rw_control", "rw_init", "rw_set_state", "rw_ssthresh", "rw_undo"];
+const OF_HOSTS: [&str; 7] = [
+    "ratewire_option",
+    "rw_control",
+    "rw_init",
+    "rw_release",
+    "rw_set_state",
+    "rw_ssthresh",
+    "rw_undo",
+];
 /// At routers: a port's, and `ratewire_nothing`, which its cost is held against; a kernel keeps 15 letters of a name.
 const OF_ROUTERS: [&str; 2] = ["ratewire_nothin", "ratewire_router"];
 

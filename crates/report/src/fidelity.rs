@@ -32,6 +32,8 @@ pub struct FidelitySummary {
     pub plain_connections: u64,
     /// Ends of connections that the kernel did not let have their law's congestion control.
     pub refused_connections: u64,
+    /// Ends of connections whose program chose another congestion control than their law's.
+    pub connections_that_chose_another: u64,
     /// Flows that could not do what they were to do.
     pub failed_flows: u64,
     /// Whether hosts hand over many packets at once.
@@ -60,6 +62,10 @@ impl FidelitySummary {
             (self.unread_headers, "with a congestion header that no port reads"),
             (self.plain_connections, "ends of connections whose other end does not speak the law"),
             (self.refused_connections, "ends of connections that the kernel refused it"),
+            (
+                self.connections_that_chose_another,
+                "ends of connections whose program chose another congestion control",
+            ),
             (self.failed_flows, "flows failed"),
         ];
         for (number, what) in wrong.into_iter().filter(|(number, _)| *number > 0) {
@@ -95,5 +101,7 @@ mod tests {
         let good = FidelitySummary { holds: true, offloads: true, plain_connections: 2, ..run };
         assert!(good.text().contains("2 ends of connections whose other end"), "{}", good.text());
         assert!(good.text().starts_with("fidelity holds."), "{}", good.text());
+        let other = FidelitySummary { connections_that_chose_another: 2, ..good };
+        assert!(other.text().contains("2 ends of connections whose program"), "{}", other.text());
     }
 }

@@ -199,6 +199,18 @@ start  = "500 ms"
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
 }
 
+/// iperf3 chooses CUBIC at both ends of its data, once it is connected.
+#[cfg(feature = "live")]
+#[test]
+fn programs_that_choose_another_than_their_law_are_told_of() {
+    let Some(lab) = Lab::build("choose") else { return };
+    let text = include_str!("../../../../scenarios/emulated/iperf3.toml");
+    let args = ["--world", "emulate", "--law", "xcp", "--set", "duration=3s"];
+    let run = &lab.run(text, &args)[0];
+    let chose = number(&run["fidelity"]["connections_that_chose_another"]);
+    assert_eq!(chose, 2.0, "{}", run["fidelity"]);
+}
+
 #[test]
 fn a_paused_link_holds_the_sending_kernel_back_and_nothing_is_dropped() {
     let Some(lab) = Lab::build("paused") else { return };

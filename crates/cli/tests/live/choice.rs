@@ -135,6 +135,39 @@ fn a_host_may_take_part_at_one_interface() {
     assert!(String::from_utf8_lossy(&done.expect("it starts").stdout).contains("--iface"));
 }
 
+/// As iperf3 does at both ends of its data. That a connection closes is no choice.
+#[test]
+fn a_program_may_choose_another_afterwards_and_is_counted() {
+    let Some(lab) = Lab::build("later") else { return };
+    lab.attach("xcp");
+    for (to, has, counts) in [
+        ("10.7.2.2", "rw_xcp", "4 take part, 0 plain, 0 refused, 0 chose another\n"),
+        ("10.7.2.2 -C cubic", "cubic", "8 take part, 0 plain, 0 refused, 2 chose another\n"),
+    ] {
+        let report = connect(&lab, ["s", "d"], to, true);
+        assert_eq!(control(&report), has, "{report}");
+        let said = lab.live(&["status"]);
+        assert!(said.contains(counts), "{said}");
+    }
+}
+
+/// Whether or not a router says anything; here none does.
+#[test]
+fn no_connection_sends_at_more_than_it_desires() {
+    let Some(lab) = Lab::build("desired") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    // Less than each law begins with in a round trip this short.
+    let desired = 10e6;
+    for law in ["xcp", "rcp", "piqi-rcp", "jetmax"] {
+        lab.live(&["host", "--law", law, "--cgroup", cgroup, "--desired", "10mbit"]);
+        let report = connect(&lab, ["s", "r"], "10.7.1.2", true);
+        lab.live(&["detach"]);
+        let share = rate(&report).map(|rate| rate / desired);
+        // Headers are of it, and the first window is sent before anything is known.
+        assert!(share.is_some_and(|share| (0.85..1.05).contains(&share)), "{law}: {share:?}");
+    }
+}
+
 /// Connections that took part, and plain ones.
 fn counted(lab: &Lab) -> [u64; 2] {
     let said: Value =

@@ -253,7 +253,7 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
         ),
         (
             ["host", "--law", "xcp", "--cgroup", "/tmp", "--desired", "1gbit"],
-            "the kernel refuses rw_xcp",
+            "/tmp is no cgroup of version 2",
         ),
     ] {
         let done = lab.ratewire(&[&["live"], &args[..]].concat());

@@ -19,6 +19,8 @@ pub struct Status {
     pub plain: u64,
     /// Connections that the kernel would not let have the congestion control.
     pub refused: u64,
+    /// Of those that take part, connections whose program chose another when the handshake was over.
+    pub chose_another: u64,
 }
 
 /// What the hosts' connections have come to.
@@ -56,5 +58,6 @@ pub(super) fn counted(law: Law, map: &MapHandle) -> Option<Status> {
         taking_part: count(offset_of!(Counters, taking_part))?,
         plain: count(offset_of!(Counters, plain))?,
         refused: count(offset_of!(Counters, refused))?,
+        chose_another: count(offset_of!(Counters, chose_another))?,
     })
 }

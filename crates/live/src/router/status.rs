@@ -34,7 +34,7 @@ pub struct Status {
     /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
     /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
     pub flows: f64,
-    /// Mean RTT of the packets; JetMax knows of none.
+    /// Mean RTT of the packets; JetMax knows of none, nor does any law before the first packet.
     pub mean_rtt: Option<Duration>,
     /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
     /// for.
@@ -155,8 +155,24 @@ impl Pinned {
             waiting: Bytes::new(self.u64(offset_of!(State, waiting))),
             input: Throughput::new(input as f64),
             flows,
-            mean_rtt: mean_rtt_us.map(Duration::from_micros),
+            mean_rtt: mean_rtt_us.filter(|us| *us > 0).map(Duration::from_micros),
             says: Throughput::new(says.cast_signed() as f64),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn before_the_first_packet_no_round_trip_is_known() {
+        let mut state = vec![0; size_of::<State>()];
+        for law in Law::OF_ROUTERS {
+            let at = offset_of!(State, law);
+            state[at..at + 4].copy_from_slice(&law.number().to_ne_bytes());
+            let status = Pinned(state.clone()).status("eth1".to_string()).expect("a port's");
+            assert_eq!((status.law, status.mean_rtt), (law, None));
+        }
     }
 }

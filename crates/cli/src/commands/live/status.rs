@@ -51,6 +51,7 @@ struct Host {
     taking_part: u64,
     plain: u64,
     refused: u64,
+    chose_another: u64,
 }
 
 #[derive(Serialize)]
@@ -151,6 +152,7 @@ impl Attached {
             taking_part: h.taking_part,
             plain: h.plain,
             refused: h.refused,
+            chose_another: h.chose_another,
         });
         let mut connections = sockets::status()?;
         connections.sort_by_key(|c| (c.local, c.remote));
@@ -233,8 +235,10 @@ impl Router {
 
 impl Host {
     fn line(&self) -> String {
-        let Host { law, taking_part, plain, refused } = self;
-        format!("connections by {law}: {taking_part} take part, {plain} plain, {refused} refused\n")
+        let Host { law, taking_part, plain, refused, chose_another } = self;
+        format!(
+            "connections by {law}: {taking_part} take part, {plain} plain, {refused} refused, {chose_another} chose another\n"
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Add;
 
 use super::{Attached, Connection, Router};
 
@@ -69,18 +70,23 @@ impl Attached {
             metric(&mut text, &format!("ratewire_router_{name}"), kind, help, samples);
         }
         let counts = self.hosts.iter().flat_map(|h| {
-            [("taking_part", h.taking_part), ("plain", h.plain), ("refused", h.refused)]
-                .map(|(kind, count)| (labels(&[("law", h.law), ("kind", kind)]), count as f64))
+            [
+                ("taking_part", h.taking_part),
+                ("plain", h.plain),
+                ("refused", h.refused),
+                ("chose_another", h.chose_another),
+            ]
+            .map(|(kind, count)| (labels(&[("law", h.law), ("kind", kind)]), count as f64))
         });
-        let help =
-            "Connections: that take part, whose other end does not, that the kernel refused.";
+        let help = "Connections: that take part, whose other end does not, that the kernel refused, of the first that chose another.";
         metric(&mut text, "ratewire_host_connections_total", Kind::Counter, help, counts);
         let laws = self.hosts.iter().map(|h| h.law).chain(self.connections.iter().map(|c| c.law));
         let laws: BTreeSet<_> = laws.collect();
         for (name, help, value) in OF_LAWS {
             let samples = laws.iter().map(|law| {
                 let of_law = self.connections.iter().filter(|c| c.law == *law);
-                (labels(&[("law", law)]), of_law.map(value).sum())
+                // Of none `sum` makes -0.
+                (labels(&[("law", law)]), of_law.map(value).fold(0.0, f64::add))
             });
             metric(&mut text, &format!("ratewire_host_{name}"), Kind::Gauge, help, samples);
         }
@@ -206,7 +212,13 @@ mod tests {
     fn each_metric_says_what_it_is_before_all_of_its_samples() {
         let attached = Attached {
             routers: vec![router("eth1", "xcp", Some(0.02)), router("a\"\\b", "jetmax", None)],
-            hosts: vec![Host { law: "xcp", taking_part: 4, plain: 2, refused: 0 }],
+            hosts: vec![Host {
+                law: "xcp",
+                taking_part: 4,
+                plain: 2,
+                refused: 0,
+                chose_another: 1,
+            }],
             connections: vec![
                 connection("xcp", Some(1e6)),
                 connection("xcp", None),
@@ -222,10 +234,14 @@ mod tests {
         assert!(samples("ratewire_router_flows").contains_key(r#"iface="a\"\\b",law="jetmax""#));
         assert_eq!(samples("ratewire_router_mean_rtt_seconds").len(), 1, "JetMax knows of none");
         assert_eq!(samples("ratewire_host_connections_total")[r#"law="xcp",kind="plain""#], 2.0);
+        let chose = r#"law="xcp",kind="chose_another""#;
+        assert_eq!(samples("ratewire_host_connections_total")[chose], 1.0);
         assert_eq!(samples("ratewire_host_open_connections")[r#"law="xcp""#], 2.0);
         assert_eq!(samples("ratewire_host_paced_bits_per_second")[r#"law="rcp""#], 2e6);
         assert_eq!(samples("ratewire_half_attached")[r#"what="rw_rcp""#], 1.0);
         assert_eq!(said["ratewire_host_outstanding_bytes"].kind, "gauge");
+        let idle = Attached { connections: vec![], ..attached }.prometheus();
+        assert!(idle.contains("ratewire_host_open_connections{law=\"xcp\"} 0\n"), "{idle}");
     }
 
     #[test]
