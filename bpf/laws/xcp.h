@@ -237,18 +237,16 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1), or, where
- * that is longer, for each time in which routers can answer: a pause of milliseconds would be hundreds of round trips. */
+/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1). */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender);
-	__u64 round_us = rw_max(rtt_us, RW_SHORTEST_ANSWER_US);
 
-	if (elapsed < round_us)
+	if (!elapsed || elapsed < rtt_us)
 		return;
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
 	if (sender->limited && sender->measured < rate)
-		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / round_us, 63)),
+		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63)),
 				least);
 	sender->was_limited = sender->limited;
 	sender->limited = 0;

@@ -203,17 +203,6 @@ fn a_sender_ages_for_each_round_trip_of_silence() {
     assert_eq!(silent(1000), 1.0, "the least");
 }
 
-/// Below 5 ms no router could have answered: 10 ms are two such times, not 400 round trips.
-#[test]
-fn a_short_pause_of_many_round_trips_ages_little() {
-    let (rtt, least) = (Duration::from_micros(25), Throughput::new(1.0));
-    let mut sender = XcpSender::new(Throughput::new(1e9));
-    sender.start(Time::ZERO, Bytes::new(20_000), rtt);
-    sender.on_send(at_ms(0), Bytes::ZERO, rtt, false, least);
-    sender.on_send(at_ms(10), Bytes::new(1000), rtt, true, least);
-    assert_eq!(sender.rate().get(), 1e6);
-}
-
 #[test]
 fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     let mut sender = XcpSender::new(Throughput::new(1e9));
