@@ -227,6 +227,7 @@ impl<T: Copy> Switch<T> {
         if let Some(slot) = self.slots.get(self.empty as usize) {
             prefetch_index(core::slice::from_ref(slot), 0);
         }
+        // A host has no more than a line of them; those of a busy switch are in the caches.
         prefetch_index(&self.queues, 0);
     }
 

@@ -22,6 +22,8 @@ struct Chunk {
     next: u32,
 }
 
+const _: () = assert!(size_of::<Chunk>() == 4 * 64);
+
 /// Lists of events by block, a run of buckets.
 #[derive(Debug)]
 pub(super) struct Far {
