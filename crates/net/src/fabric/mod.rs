@@ -80,7 +80,7 @@ impl Network {
 /// Where a link starts, and what it leads to.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
-    /// The switch where it starts, if it starts at one.
+    /// The switch where it starts; [`NO_NODE`] if it starts at none.
     node: u32,
     /// Its number among the outputs there.
     output: u32,
