@@ -172,7 +172,8 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 		option.fields[0] = bpf_htonl(take_answer(flow));
 	} else if (law == HOST_XCP) {
 		answer = take_answer(flow);
-		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, least_rate(flow->packet, rtt_us), &header);
+		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, flow->packet,
+			    least_rate(flow->packet, rtt_us), &header);
 		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
 		option.fields[1] = bpf_htonl(header.rtt_us);
 		option.fields[2] = bpf_htonl((__u32)rw_change_field(header.change));

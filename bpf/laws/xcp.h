@@ -9,6 +9,8 @@
  * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
  *   order of arrivals: the queue is first-in-first-out, so it is the same order;
  * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers).
+ * - an interval in which none told its rate leaves all there is to give to the one that comes next, where the draft's Cp
+ *   would be 0: a sender that is back from a pause may not be seen in two intervals one after the other.
  *
  * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
 #pragma once
@@ -95,7 +97,8 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 	shuffled = rw_less(rw_mul_shift(port->input_bw, RW_XCP_GAMMA, 16), magnitude);
 	port->residue_pos = (shuffled + (port->feedback > 0 ? magnitude : 0)) << RW_XCP_FRACTION;
 	port->residue_neg = (shuffled + (port->feedback < 0 ? magnitude : 0)) << RW_XCP_FRACTION;
-	rw_share_of(&port->cp, port->residue_pos, port->sum_x);
+	rw_share_of(&port->cp, port->residue_pos,
+		    port->sum_x ? port->sum_x : (port->avg_rtt_us << RW_X_SECOND) / 1000000);
 	rw_share_of(&port->cn, port->residue_neg, port->input);
 	port->gain = rw_times(&port->cp, 1ull << (RW_X_SECOND - RW_XCP_FRACTION));
 
@@ -237,8 +240,10 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1). */
-RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 least)
+/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1), but not
+ * below two packets in the time in which routers answer: they know only those that they see in each interval, and in a
+ * pause of milliseconds there can be hundreds of round trips. */
+RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 packet, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender);
 
@@ -247,7 +252,7 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
 	if (sender->limited && sender->measured < rate)
 		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63)),
-				least);
+				rw_max(rw_min(rate, rw_first_rate(2 * packet, rtt_us)), least));
 	sender->was_limited = sender->limited;
 	sender->limited = 0;
 	sender->sent = 0;
@@ -257,9 +262,9 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 /* The most that may be wished for or granted: what the option can carry, B/s a second. */
 #define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
 
-/* A packet of size bytes leaves: its header. */
+/* So many bytes leave in packets of a full one's size or less: their header. */
 RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited,
-			   __u64 least, struct rw_header *header)
+			   __u64 packet, __u64 least, struct rw_header *header)
 {
 	__u64 rate = rw_xcp_rate(sender);
 
@@ -268,7 +273,7 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 		return;
 	/* That is of the time before this packet, which may be longer than a round. */
 	sender->limited |= limited;
-	rw_xcp_round(sender, now_us, rtt_us, least);
+	rw_xcp_round(sender, now_us, rtt_us, packet, least);
 	sender->sent += size;
 	/* Throughput as measured where it is not the law that limits it (4.1.3.2). */
 	if (sender->limited || sender->was_limited)

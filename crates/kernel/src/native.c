@@ -126,10 +126,10 @@ RW_PACKET(xcp, change)
 RW_EXPORT(void, xcp_start, (struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us),
 	  rw_xcp_start(sender, now_us, window, rtt_us))
 RW_EXPORT(void, xcp_send,
-	  (struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited, __u64 least,
-	   struct rw_fields *fields),
+	  (struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited, __u64 packet,
+	   __u64 least, struct rw_fields *fields),
 	  struct rw_header header;
-	  rw_xcp_send(sender, now_us, size, rtt_us, limited, least, &header);
+	  rw_xcp_send(sender, now_us, size, rtt_us, limited, packet, least, &header);
 	  *fields = rw_written(&header))
 RW_EXPORT(void, xcp_acked,
 	  (struct rw_xcp_sender *sender, __u64 acked, __s32 returned, __u64 rtt_us, __u64 least, __u32 may_grow),

@@ -115,15 +115,21 @@ fn rcp_counts_flows_at_its_rate() {
     assert!((port.flows() - 3.0).abs() < 0.15, "{}", port.flows());
 }
 
+/// A sender that is back from a pause may be too slow to be seen in two intervals one after the other.
 #[test]
-fn an_idle_interval_divides_by_nothing() {
+fn after_silence_all_there_is_to_give_is_for_the_first_that_comes() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
     for _ in 0..10 {
         port.on_timer(port.next_timer(), Bytes::ZERO);
     }
-    let mut header = packet(1e5, 100);
-    port.on_packet(at_ms(5000), Bytes::new(1500), Bytes::ZERO, Some(&mut header));
-    assert_eq!(header.change(), Throughput::ZERO, "nothing to give before anything was measured");
+    let [first, second] = [5000, 5001].map(|ms| {
+        let mut header = packet(1e5, 100);
+        port.on_packet(at_ms(ms), Bytes::new(1500), Bytes::ZERO, Some(&mut header));
+        header.change().get()
+    });
+    // alpha C in an interval of 5 ms: a flow that sends 1500 bytes in 15 ms takes it all.
+    assert!((first / (0.4 * 1.25e6 / 5e-3) - 1.0).abs() < 0.01, "{first}");
+    assert_eq!(second, 0.0);
 }
 
 #[test]
@@ -173,6 +179,9 @@ fn small_changes_are_not_truncated() {
     assert!((gained - 1024.0).abs() < 20.0, "{gained}");
 }
 
+/// What a full packet takes on the network.
+const PACKET: Bytes = Bytes::new(1500);
+
 #[test]
 fn a_sender_that_uses_less_than_it_may_ages() {
     let mut sender = XcpSender::new(Throughput::new(1e9));
@@ -180,27 +189,32 @@ fn a_sender_that_uses_less_than_it_may_ages() {
     sender.start(Time::ZERO, Bytes::new(100_000), rtt);
     // 1 MB/s allowed, 0.1 MB/s sent: half of the difference each round trip.
     for i in 0..100 {
-        let header = sender.on_send(at_ms(i * 10), Bytes::new(1000), rtt, true, least);
+        let header = sender.on_send(at_ms(i * 10), Bytes::new(1000), rtt, true, PACKET, least);
         assert!(header.change() == Throughput::ZERO || i == 0, "{header:?}");
     }
     let rate = sender.rate().get();
     assert!((100_000.0..120_000.0).contains(&rate), "{rate}");
-    let header = sender.on_send(at_ms(1001), Bytes::new(1000), rtt, true, least);
+    let header = sender.on_send(at_ms(1001), Bytes::new(1000), rtt, true, PACKET, least);
     assert!((header.rate().get() - 100_000.0).abs() < 3000.0, "{header:?}");
 }
 
 #[test]
-fn a_sender_ages_for_each_round_trip_of_silence() {
-    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
-    let silent = |rounds: u64| {
+fn a_sender_ages_for_each_round_trip_of_silence_while_routers_see_it() {
+    let silent = |rtt: Duration, window: u64, rounds: u64| {
+        let least = Throughput::new(1.0);
         let mut sender = XcpSender::new(Throughput::new(1e9));
-        sender.start(Time::ZERO, Bytes::new(1_600_000), rtt);
-        sender.on_send(at_ms(0), Bytes::new(0), rtt, false, least);
-        sender.on_send(at_ms(rounds * 100), Bytes::new(1000), rtt, true, least);
+        sender.start(Time::ZERO, Bytes::new(window), rtt);
+        sender.on_send(at_ms(0), Bytes::ZERO, rtt, false, PACKET, least);
+        let back = Time::ZERO + rtt * rounds;
+        sender.on_send(back, Bytes::new(1000), rtt, true, PACKET, least);
         sender.rate().get()
     };
-    assert_eq!([0, 1, 2, 4].map(silent), [16e6, 8e6, 4e6, 1e6]);
-    assert_eq!(silent(1000), 1.0, "the least");
+    let rtt = Duration::from_millis(100);
+    assert_eq!([0, 1, 2, 4].map(|rounds| silent(rtt, 1_600_000, rounds)), [16e6, 8e6, 4e6, 1e6]);
+    assert_eq!(silent(rtt, 1_600_000, 1000), 30e3, "two packets in a round trip");
+    assert_eq!(silent(rtt, 1000, 1000), 10e3, "no more than it was");
+    let rtt = Duration::from_micros(100);
+    assert_eq!(silent(rtt, 100_000, 500), 600e3, "two packets in an interval of the routers");
 }
 
 #[test]

@@ -81,6 +81,7 @@ unsafe extern "C" {
         size: u64,
         rtt_us: u64,
         limited: u32,
+        packet: u64,
         least: u64,
         header: &mut Header,
     );
@@ -180,18 +181,20 @@ impl XcpSender {
     pub fn start(&mut self, now: Time, window: Bytes, rtt: Duration) {
         rw_native_xcp_start(self, ns(now) / 1000, window.get(), us(rtt));
     }
-    /// A packet leaves; `least` is the least rate it ever sends at.
+    /// A packet leaves, where full ones have `packet` bytes; `least` is the least rate it ever sends at.
     pub fn on_send(
         &mut self,
         now: Time,
         size: Bytes,
         rtt: Duration,
         limited: bool,
+        packet: Bytes,
         least: Throughput,
     ) -> Header {
         let mut header = Header::default();
         let (now, rtt, least) = (ns(now) / 1000, us(rtt), bytes_per_second(least));
-        rw_native_xcp_send(self, now, size.get(), rtt, u32::from(limited), least, &mut header);
+        let (size, packet, limited) = (size.get(), packet.get(), u32::from(limited));
+        rw_native_xcp_send(self, now, size, rtt, limited, packet, least, &mut header);
         header
     }
     /// This much was acknowledged, with what [`XcpReceiver::on_ack`] has returned.

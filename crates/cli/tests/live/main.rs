@@ -8,6 +8,7 @@ mod choice;
 mod hostile;
 mod lab;
 mod option;
+mod pauses;
 mod status;
 mod upkeep;
 

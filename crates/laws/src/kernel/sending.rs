@@ -38,7 +38,7 @@ pub(super) use sends_at_its_rate;
 /// A rate as window and pace.
 #[derive(Clone, Debug)]
 pub(super) struct Sending {
-    packet: Bytes,
+    pub(super) packet: Bytes,
     mss: Bytes,
     pub(super) srtt: Duration,
     /// Payload that may be outstanding beyond what the rate sends in a round trip.

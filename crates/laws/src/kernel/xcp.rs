@@ -102,9 +102,9 @@ impl Source for XcpKernelSource {
     }
 
     fn on_send(&mut self, sending: &Sending) -> Option<KernelHeader> {
-        let least = self.congestion.least();
+        let (full, least) = (self.congestion.packet, self.congestion.least());
         let (now, size, limited) = (sending.now, sending.packet, sending.limited);
-        let header = self.sender.on_send(now, size, sending.srtt, limited, least);
+        let header = self.sender.on_send(now, size, sending.srtt, limited, full, least);
         Some(KernelHeader::request(header, sending.packet))
     }
 
