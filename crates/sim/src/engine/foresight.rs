@@ -5,6 +5,7 @@ use ratewire_net::{Ahead, Network};
 
 use super::{FLOW_TIMER, INDEX, LINK};
 use crate::flow::FlowTable;
+use crate::setup::Setup;
 use crate::wheel::Wheel;
 
 /// So many links stay in the caches, and looking ahead would only take time.
@@ -24,8 +25,10 @@ pub(super) struct Foresight {
 }
 
 impl Foresight {
-    pub(super) fn new(links: usize) -> Foresight {
-        Foresight { seen: [!INDEX; AHEAD], count: 0, many_links: links > FEW_LINKS }
+    pub(super) fn new(setup: &Setup) -> Foresight {
+        let clients = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
+        let many_links = setup.network.links.len() + clients > FEW_LINKS;
+        Foresight { seen: [!INDEX; AHEAD], count: 0, many_links }
     }
 
     /// To be called at each event.
