@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::slice::from_ref;
 
+use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Time};
 
 use crate::message::Message;
@@ -126,6 +128,9 @@ impl LinkQueue {
             self.counts.data += size;
         } else {
             self.counts.other += size;
+        }
+        if let Some(next) = self.data.front() {
+            prefetch_index(from_ref(next), 0);
         }
         Some((size, message))
     }

@@ -163,6 +163,9 @@ impl Running {
             flow.end = *end;
             prefetch_bytes(message.as_ref(), 0..size_of::<Message>());
         }
+        if let Some(second) = messages.get(1) {
+            prefetch_bytes(second, 0..8);
+        }
         to.index()
     }
 
