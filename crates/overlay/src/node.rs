@@ -39,32 +39,33 @@ pub struct Overlay {
     pub groups: Vec<GroupSpec>,
 }
 
-/// A node in operation.
+/// A node in operation; what a message needs that comes, is passed on and delivered stands first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Node {
-    me: NodeId,
     overlay: Arc<Overlay>,
     /// What waits for each of its own links, in order of their numbers.
     queues: Vec<LinkQueue>,
-    /// What waits in front of each link of the overlay, as last told.
-    levels: Vec<Level>,
-    costs: Vec<Dollars>,
-    groups: Vec<Group>,
+    counts: NodeCounts,
+    next_update: Time,
+    me: NodeId,
+    /// What is to be delivered as it came.
+    arrived: VecDeque<Event>,
+    ready_links: VecDeque<LinkId>,
     /// By group: whether members are clients of this node. Asked for each message, of which few are for
     /// the same group: apart from all else about it.
     here: Vec<bool>,
+    wakes: BinaryHeap<Reverse<(Time, u32)>>,
+    order: Agreed<Event>,
     agents: Vec<Agent>,
     /// By agent: the links that its messages cross, with places for as many as there can be. What comes of
     /// most wakes needs an agent, these and the prices, and all are found without a further step.
     ways: Vec<LinkId>,
-    wakes: BinaryHeap<Reverse<(Time, u32)>>,
-    next_update: Time,
-    order: Agreed<Event>,
+    costs: Vec<Dollars>,
     random: Xoshiro256PlusPlus,
-    ready_links: VecDeque<LinkId>,
-    /// What is to be delivered as it came.
-    arrived: VecDeque<Event>,
-    counts: NodeCounts,
+    /// What waits in front of each link of the overlay, as last told.
+    levels: Vec<Level>,
+    groups: Vec<Group>,
 }
 
 /// What a node has done so far.
