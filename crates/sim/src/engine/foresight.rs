@@ -8,8 +8,8 @@ use crate::flow::FlowTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
 
-/// So many links stay in the caches, and looking ahead would only take time.
-const FEW_LINKS: usize = 1000;
+/// So many links, and clients of an overlay, stay in the caches, and looking ahead would only take time.
+const FEW: usize = 1000;
 /// Events seen before their turn.
 const AHEAD: usize = 24;
 /// How many are remembered: a power of two, so that each is found at once.
@@ -26,14 +26,14 @@ const DATA: u32 = 3 << KIND_SHIFT;
 pub(super) struct Foresight {
     seen: [u32; SEEN],
     count: usize,
-    many_links: bool,
+    looks: bool,
 }
 
 impl Foresight {
     pub(super) fn new(setup: &Setup) -> Foresight {
         let clients = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
-        let many_links = setup.network.links.len() + clients > FEW_LINKS;
-        Foresight { seen: [OTHER; SEEN], count: 0, many_links }
+        let looks = setup.network.links.len() + clients > FEW;
+        Foresight { seen: [OTHER; SEEN], count: 0, looks }
     }
 
     /// To be called at each event.
@@ -45,7 +45,7 @@ impl Foresight {
         network: &Network,
         flows: &FlowTable,
     ) {
-        if !self.many_links {
+        if !self.looks {
             return;
         }
         if let Some(link) = link_of(event) {
@@ -128,21 +128,36 @@ mod tests {
     use ratewire_laws::AnyLaw;
     use ratewire_units::{Duration, Rate};
 
+    use super::Foresight;
     use crate::dumbbell::Dumbbell;
     use crate::engine::Simulation;
+    use crate::overlay::workload;
     use crate::record::NoRecorder;
+    use crate::setup::Setup;
 
-    /// What came of a run, and how many events were seen before their turn.
-    fn run(law: &str, paused: bool, looks: bool) -> (String, usize) {
+    const RATE: Rate = Rate::from_mbps(100);
+    const RTT: Duration = Duration::from_millis(20);
+
+    fn dumbbell(law: &str, paused: bool) -> Setup {
         let law = AnyLaw::new(law, &[]).expect("a law");
-        let mut dumbbell =
-            Dumbbell::new(law, 20, Rate::from_mbps(100), Duration::from_millis(20), 50);
+        let mut dumbbell = Dumbbell::new(law, 20, RATE, RTT, 50);
         dumbbell.duration = Duration::from_secs(1);
         dumbbell.paused = paused;
-        let setup = dumbbell.setup();
+        dumbbell.setup()
+    }
+
+    fn overlay() -> Setup {
+        let law = AnyLaw::new("newreno", &[]).expect("a law");
+        let mut setup = workload(law, 200, RATE, RTT, 50);
+        setup.duration = Duration::from_millis(200);
+        setup
+    }
+
+    /// What came of a run, and how many events were seen before their turn.
+    fn run(setup: &Setup, looks: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
-        let mut simulation = Simulation::new(&setup, &mut recorder).expect("a dumbbell");
-        simulation.foresight.many_links = looks;
+        let mut simulation = Simulation::new(setup, &mut recorder).expect("a setup");
+        simulation.foresight.looks = looks;
         simulation.run().expect("it runs");
         let seen = simulation.foresight.count;
         (format!("{:?}", simulation.finish()), seen)
@@ -150,11 +165,18 @@ mod tests {
 
     #[test]
     fn looking_ahead_changes_nothing_that_happens() {
-        for (law, paused) in [("newreno", false), ("noq", true)] {
-            let (ahead, seen) = run(law, paused, true);
-            let (not, none) = run(law, paused, false);
-            assert_eq!(ahead, not, "{law}");
-            assert!(seen > 1_000 && none == 0, "{law}: {seen}, {none}");
+        for setup in [dumbbell("newreno", false), dumbbell("noq", true), overlay()] {
+            let (ahead, seen) = run(&setup, true);
+            let (not, none) = run(&setup, false);
+            assert_eq!(ahead, not);
+            assert!(seen > 1_000 && none == 0, "{seen}, {none}");
         }
+    }
+
+    #[test]
+    fn the_clients_of_an_overlay_count_as_links_do() {
+        let law = AnyLaw::new("newreno", &[]).expect("a law");
+        let looks = |clients| Foresight::new(&workload(law.clone(), clients, RATE, RTT, 50)).looks;
+        assert!(!looks(1_000) && looks(10_000));
     }
 }
