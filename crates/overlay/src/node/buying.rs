@@ -22,25 +22,20 @@ impl Node {
         self.agents.push(agent);
         let places = self.agents.len() * self.overlay.trees.most_crossed();
         self.ways.resize(places, LinkId(0));
-        self.aim(self.agents.len() - 1);
+        self.aim(spec.group, self.agents.len() - 1);
         self.sleep(self.agents.len() - 1);
     }
 
-    /// Notes where an agent's messages go.
-    fn aim(&mut self, index: usize) {
-        let agent = &mut self.agents[index];
-        let to = self.groups[agent.group.index()].to();
-        let crossed = self.overlay.trees.crossed(self.me, to);
-        (agent.receivers, agent.crossed) = (to.len() as u8, crossed.len() as u8);
-        let start = index * self.overlay.trees.most_crossed();
-        self.ways[start..][..crossed.len()].copy_from_slice(&crossed);
-    }
-
-    /// Messages to a group may go elsewhere from now on.
-    pub(super) fn aim_at(&mut self, group: GroupId) {
-        for index in 0..self.agents.len() {
-            if self.agents[index].group == group {
-                self.aim(index);
+    /// Notes where messages to a group go, for the agents from number `first` on that buy them.
+    pub(super) fn aim(&mut self, group: GroupId, first: usize) {
+        let trees = &self.overlay.trees;
+        let to = self.groups[group.index()].to();
+        let mut crossed = None;
+        for (index, agent) in self.agents.iter_mut().enumerate().skip(first) {
+            if agent.group == group {
+                let crossed = crossed.get_or_insert_with(|| trees.crossed(self.me, to));
+                (agent.receivers, agent.crossed) = (to.len() as u8, crossed.len() as u8);
+                self.ways[index * trees.most_crossed()..][..crossed.len()].copy_from_slice(crossed);
             }
         }
     }

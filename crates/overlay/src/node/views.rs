@@ -19,7 +19,7 @@ impl Node {
         let others = self.others();
         self.groups[group.index()].prepare(client, others);
         self.groups[group.index()].include(self.me);
-        self.aim_at(group);
+        self.aim(group, 0);
         self.tell_all(now, Content::Interest(group));
         self.join_ready(now, group);
     }
@@ -34,7 +34,7 @@ impl Node {
     /// Another node's client wants to join: from now on it is sent what is sent here.
     pub(super) fn include(&mut self, now: Time, node: NodeId, group: GroupId) {
         self.groups[group.index()].include(node);
-        self.aim_at(group);
+        self.aim(group, 0);
         let content = Content::Included(group, self.order.now());
         let to = [node].into_iter().collect();
         self.send(now, &Rc::new(Message::control(self.me, to, content)));
@@ -77,7 +77,7 @@ impl Node {
                 let changed = entry.change(client, node, joins);
                 let (number, is_here) = (entry.view, entry.is_here());
                 let was_here = core::mem::replace(&mut self.here[group.index()], is_here);
-                self.aim_at(group);
+                self.aim(group, 0);
                 let concerns = changed && (was_here || is_here);
                 concerns.then_some(Delivery::View { group, number, client, joined: joins })
             }

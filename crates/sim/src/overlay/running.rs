@@ -158,13 +158,15 @@ impl Running {
             node.receive(now, &message);
             self.tally.note(now, node);
         }
+        // Until a packet comes for the next, it is fetched, and the place of the one behind, which is asked
+        // for then as this was now.
         flow.end = u64::MAX;
         if let Some((end, message)) = messages.front() {
             flow.end = *end;
             prefetch_bytes(message.as_ref(), 0..size_of::<Message>());
         }
-        if let Some(second) = messages.get(1) {
-            prefetch_bytes(second, 0..8);
+        if let Some(behind) = messages.get(1) {
+            prefetch_bytes(behind, 0..size_of_val(behind));
         }
         to.index()
     }
