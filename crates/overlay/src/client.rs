@@ -38,24 +38,30 @@ pub struct SenderCounts {
     pub blocks: u64,
 }
 
+/// In whole cache lines: a message that is thought of and not bought needs the first two.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Agent {
-    pub client: ClientId,
+    /// When its event is due.
+    pub wake: Time,
+    /// From when on there is a message that may be sent.
+    pub ready: Time,
+    pub budget: Budget,
     pub group: GroupId,
-    pub message: Bytes,
+    pub client: ClientId,
+    pub blocked: bool,
+    pub stopped: bool,
+    /// Nodes that its messages are for.
+    pub receivers: u8,
+    /// Links that they cross.
+    pub crossed: u8,
     /// What a message takes on the line.
     pub line: Duration,
     /// Time between messages of the source.
     gap: Duration,
-    pub budget: Budget,
-    pub recent: Recent,
-    /// From when on there is a message that may be sent.
-    pub ready: Time,
-    pub blocked: bool,
-    pub stopped: bool,
-    /// When its event is due.
-    pub wake: Time,
     pub counts: SenderCounts,
+    pub message: Bytes,
+    pub recent: Recent,
 }
 
 impl Agent {
@@ -74,6 +80,8 @@ impl Agent {
             ready: now + line,
             blocked: false,
             stopped: false,
+            receivers: 0,
+            crossed: 0,
             wake: Time::NEVER,
             counts: SenderCounts::default(),
         }

@@ -7,8 +7,7 @@
 
 use ratewire_units::Time;
 
-use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
-use crate::tree::Trees;
+use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 
 /// In which order a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,8 +35,6 @@ pub struct GroupSpec {
 pub(crate) struct Group {
     /// Where this node's messages to the group go.
     to: NodeSet,
-    /// The links they cross; `None` until it is worked out.
-    crossed: Option<Vec<LinkId>>,
     me: NodeId,
     /// The members in the view, in order.
     members: Vec<(ClientId, NodeId)>,
@@ -60,7 +57,6 @@ impl Group {
             view: 0,
             interested: Vec::new(),
             to: NodeSet::EMPTY,
-            crossed: None,
             joining: Vec::new(),
         };
         group.aim();
@@ -75,23 +71,14 @@ impl Group {
     pub fn members(&self) -> &[(ClientId, NodeId)] {
         &self.members
     }
-    /// How many of them are clients of this node.
-    pub fn here(&self) -> usize {
-        self.members.iter().filter(|(_, node)| *node == self.me).count()
-    }
-
-    /// The links that they cross.
-    pub fn crossed(&mut self, trees: &Trees) -> &[LinkId] {
-        self.crossed.get_or_insert_with(|| trees.crossed(self.me, &self.to))
+    /// Whether some of them are clients of this node.
+    pub fn is_here(&self) -> bool {
+        self.members.iter().any(|(_, node)| *node == self.me)
     }
 
     fn aim(&mut self) {
         let nodes = self.members.iter().map(|(_, node)| *node);
-        let to = nodes.chain(self.interested.iter().copied()).collect();
-        if to != self.to {
-            self.to = to;
-            self.crossed = None;
-        }
+        self.to = nodes.chain(self.interested.iter().copied()).collect();
     }
 
     /// A client of `node` is about to join.

@@ -10,6 +10,7 @@ mod views;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,29 +39,33 @@ pub struct Overlay {
     pub groups: Vec<GroupSpec>,
 }
 
-/// A node in operation.
+/// A node in operation; what a message needs that comes, is passed on and delivered stands first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Node {
-    me: NodeId,
     overlay: Arc<Overlay>,
     /// What waits for each of its own links, in order of their numbers.
     queues: Vec<LinkQueue>,
-    /// What waits in front of each link of the overlay, as last told.
-    levels: Vec<Level>,
-    costs: Vec<Dollars>,
-    groups: Vec<Group>,
-    /// By group: members that are clients of this node. Asked for each message, of which few are for
-    /// the same group: apart from all else about it.
-    here: Vec<u32>,
-    agents: Vec<Agent>,
-    wakes: BinaryHeap<Reverse<(Time, u32)>>,
+    counts: NodeCounts,
     next_update: Time,
-    order: Agreed<Event>,
-    random: Xoshiro256PlusPlus,
-    ready_links: VecDeque<LinkId>,
+    me: NodeId,
     /// What is to be delivered as it came.
     arrived: VecDeque<Event>,
-    counts: NodeCounts,
+    ready_links: VecDeque<LinkId>,
+    /// By group: whether members are clients of this node. Asked for each message, of which few are for
+    /// the same group: apart from all else about it.
+    here: Vec<bool>,
+    wakes: BinaryHeap<Reverse<(Time, u32)>>,
+    order: Agreed<Event>,
+    agents: Vec<Agent>,
+    /// By agent: the links that its messages cross, with places for as many as there can be. What comes of
+    /// most wakes needs an agent, these and the prices, and all are found without a further step.
+    ways: Vec<LinkId>,
+    costs: Vec<Dollars>,
+    random: Xoshiro256PlusPlus,
+    /// What waits in front of each link of the overlay, as last told.
+    levels: Vec<Level>,
+    groups: Vec<Group>,
 }
 
 /// What a node has done so far.
@@ -91,9 +96,10 @@ impl Node {
             queues,
             levels: vec![Level::default(); all],
             costs: vec![Dollars::ZERO; all],
-            here: groups.iter().map(|group| group.here() as u32).collect(),
+            here: groups.iter().map(Group::is_here).collect(),
             groups,
             agents: Vec::new(),
+            ways: Vec::new(),
             wakes: BinaryHeap::new(),
             next_update: overlay.params.first_update(me.index(), trees.nodes()),
             order: Agreed::new(me, trees.nodes()),
@@ -131,10 +137,6 @@ impl Node {
     pub fn members(&self, group: GroupId) -> &[(ClientId, NodeId)] {
         self.groups[group.index()].members()
     }
-    /// Members of a group that are clients of this node, in its view.
-    pub fn members_here(&self, group: GroupId) -> usize {
-        self.here[group.index()] as usize
-    }
     /// What its sending clients have done, and their money, in the order in which they were started.
     pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts, &Budget)> + '_ {
         self.agents.iter().map(|agent| (agent.client, agent.counts, &agent.budget))
@@ -152,6 +154,7 @@ impl Node {
             && at <= now
         {
             self.wakes.pop();
+            self.foresee_wake();
             self.wake(now, at, agent as usize);
         }
         if self.next_update <= now {
@@ -172,7 +175,7 @@ impl Node {
         }
         self.learn(self.me, &told);
         for told in told.chunks(MOST_TOLD) {
-            self.send(now, &Arc::new(Message::prices(self.me, self.others(), told)));
+            self.send(now, &Rc::new(Message::prices(self.me, self.others(), told)));
         }
         if let Some(beyond) = self.order.mark() {
             self.tell_all(now, Content::Mark(beyond));
@@ -185,23 +188,23 @@ impl Node {
     }
 
     fn tell_all(&mut self, now: Time, content: Content) {
-        self.send(now, &Arc::new(Message::control(self.me, self.others(), content)));
+        self.send(now, &Rc::new(Message::control(self.me, self.others(), content)));
     }
 
     /// Puts a message into the queues of the links that lead on down its tree.
-    fn send(&mut self, now: Time, message: &Arc<Message>) {
+    fn send(&mut self, now: Time, message: &Rc<Message>) {
         let trees = &self.overlay.trees;
         for link in trees.down(message.origin, self.me, &message.to) {
             let queue = &mut self.queues[trees.place(link)];
             if queue.is_empty() {
                 self.ready_links.push_back(link);
             }
-            queue.push(now, Arc::clone(message));
+            queue.push(now, Rc::clone(message));
         }
     }
 
     /// A message has come over a link.
-    pub fn receive(&mut self, now: Time, message: &Arc<Message>) {
+    pub fn receive(&mut self, now: Time, message: &Rc<Message>) {
         self.send(now, message);
         if message.to.contains(self.me) {
             self.consume(now, message.origin, &message.content);
@@ -252,7 +255,7 @@ impl Node {
 
     /// The next of a node's messages for the connection that is `link`, of which it has room for one,
     /// and its size.
-    pub fn take(&mut self, now: Time, link: LinkId) -> Option<(Bytes, Arc<Message>)> {
+    pub fn take(&mut self, now: Time, link: LinkId) -> Option<(Bytes, Rc<Message>)> {
         self.queue_mut(link).take(now)
     }
 

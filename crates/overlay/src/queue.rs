@@ -1,8 +1,10 @@
 //! What waits in front of one link of a node (section 4.2.1).
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::slice::from_ref;
 
+use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Time};
 
 use crate::message::Message;
@@ -20,7 +22,7 @@ pub struct LinkQueue {
     /// The most that waited since this was last asked for.
     peak: u64,
     /// Prices, which go before all else: late they are worth little.
-    control: VecDeque<Arc<Message>>,
+    control: VecDeque<Rc<Message>>,
     counts: LinkCounts,
     /// Area and time as of the last cost update.
     closed: (u128, Time),
@@ -34,7 +36,7 @@ pub struct LinkQueue {
 struct Waiting {
     size: u32,
     is_data: bool,
-    message: Arc<Message>,
+    message: Rc<Message>,
 }
 
 /// What went through a queue.
@@ -99,7 +101,7 @@ impl LinkQueue {
     }
 
     /// A message is to go over the link.
-    pub fn push(&mut self, now: Time, message: Arc<Message>) {
+    pub fn push(&mut self, now: Time, message: Rc<Message>) {
         if message.content.overtakes() {
             self.control.push_back(message);
             return;
@@ -113,7 +115,7 @@ impl LinkQueue {
     }
 
     /// The next message for the link, and its size.
-    pub fn take(&mut self, now: Time) -> Option<(Bytes, Arc<Message>)> {
+    pub fn take(&mut self, now: Time) -> Option<(Bytes, Rc<Message>)> {
         if let Some(message) = self.control.pop_front() {
             self.counts.updates += message.size;
             return Some((message.size, message));
@@ -126,6 +128,9 @@ impl LinkQueue {
             self.counts.data += size;
         } else {
             self.counts.other += size;
+        }
+        if let Some(next) = self.data.front() {
+            prefetch_index(from_ref(next), 0);
         }
         Some((size, message))
     }
@@ -150,7 +155,7 @@ mod tests {
     use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
     use crate::message::Content;
 
-    fn data() -> Arc<Message> {
+    fn data() -> Rc<Message> {
         let content = Content::Data {
             group: GroupId(0),
             client: ClientId(0),
@@ -159,7 +164,7 @@ mod tests {
             bought: Time::ZERO,
         };
         let to = NodeSet::first(2);
-        Arc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), content })
+        Rc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), content })
     }
 
     fn ms(n: u64) -> Time {
@@ -185,7 +190,7 @@ mod tests {
         let mut queue = LinkQueue::default();
         queue.push(ms(0), data());
         let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
-        queue.push(ms(0), Arc::new(update));
+        queue.push(ms(0), Rc::new(update));
         assert_eq!(queue.waiting(), 1);
         assert!(!queue.take(ms(0)).unwrap().1.content.is_data());
         assert!(queue.take(ms(0)).unwrap().1.content.is_data());

@@ -31,8 +31,10 @@ pub struct Trees {
     own: Vec<Vec<LinkId>>,
     /// By link: its place among those of its node.
     places: Vec<u8>,
-    /// By origin and node: the links down which the origin's messages go, and the nodes they reach.
-    branches: Vec<Vec<(LinkId, NodeSet)>>,
+    /// The links down which messages go, and the nodes they reach: those of each origin and node in turn.
+    branches: Vec<(LinkId, NodeSet)>,
+    /// By origin and node: where its branches end.
+    ends: Vec<u32>,
 }
 
 /// No path leads from the first node to the second.
@@ -46,10 +48,11 @@ impl Trees {
     /// # Errors
     /// When some node cannot be reached from another.
     pub fn new(nodes: usize, links: &[LinkSpec]) -> Result<Trees, Unreachable> {
-        let mut branches = vec![Vec::new(); nodes * nodes];
+        let mut branches = Vec::new();
+        let mut ends = Vec::with_capacity(nodes * nodes);
         for origin in 0..nodes {
             let parents = shortest(nodes, links, NodeId(origin as u8))?;
-            let here = &mut branches[origin * nodes..(origin + 1) * nodes];
+            let mut here = vec![Vec::new(); nodes];
             for end in (0..nodes).filter(|node| *node != origin) {
                 let mut at = end;
                 while let Some(link) = parents[at] {
@@ -66,7 +69,11 @@ impl Trees {
                     at = parent;
                 }
             }
-            here.iter_mut().for_each(|list| list.sort_by_key(|(link, _)| *link));
+            for mut list in here {
+                list.sort_by_key(|(link, _)| *link);
+                branches.append(&mut list);
+                ends.push(branches.len() as u32);
+            }
         }
         let mut own = vec![Vec::new(); nodes];
         let mut places = Vec::with_capacity(links.len());
@@ -75,7 +82,7 @@ impl Trees {
             places.push(own.len() as u8);
             own.push(LinkId(number as u16));
         }
-        Ok(Trees { nodes, links: links.to_vec(), own, places, branches })
+        Ok(Trees { nodes, links: links.to_vec(), own, places, branches, ends })
     }
 
     /// How many nodes there are.
@@ -85,6 +92,11 @@ impl Trees {
     /// All links.
     pub fn links(&self) -> &[LinkSpec] {
         &self.links
+    }
+
+    /// The most links that a message can cross: each leads to another node.
+    pub fn most_crossed(&self) -> usize {
+        self.nodes.saturating_sub(1)
     }
 
     /// The links that begin at `node`, in order.
@@ -105,8 +117,15 @@ impl Trees {
         node: NodeId,
         to: &'a NodeSet,
     ) -> impl Iterator<Item = LinkId> + 'a {
-        let branches = &self.branches[origin.index() * self.nodes + node.index()];
-        branches.iter().filter(|(_, reached)| reached.meets(to)).map(|(link, _)| *link)
+        let branches = self.branches(origin, node).iter();
+        branches.filter(|(_, reached)| reached.meets(to)).map(|(link, _)| *link)
+    }
+
+    #[inline]
+    fn branches(&self, origin: NodeId, node: NodeId) -> &[(LinkId, NodeSet)] {
+        let place = origin.index() * self.nodes + node.index();
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.branches[start as usize..self.ends[place] as usize]
     }
 
     /// How many nodes are still to get a message of a client that is to cross `link`.
@@ -114,9 +133,9 @@ impl Trees {
         if !message.content.is_data() {
             return 0;
         }
-        let from = self.links[link.index()].from.index();
-        let branches = &self.branches[message.origin.index() * self.nodes + from];
-        let reached = branches.iter().find(|(id, _)| *id == link).map(|(_, reached)| reached);
+        let from = self.links[link.index()].from;
+        let mut branches = self.branches(message.origin, from).iter();
+        let reached = branches.find(|(id, _)| *id == link).map(|(_, reached)| reached);
         reached.map_or(0, |reached| reached.and(&message.to).len() as u64)
     }
 

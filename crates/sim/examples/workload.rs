@@ -52,15 +52,15 @@ fn run(args: &[String]) -> Result<String, String> {
     }
     dumbbell.stagger = Duration::from_millis(stagger);
     dumbbell.duration = Duration::from_secs(duration);
-    let mut setup = match ensemble {
-        true => dumbbell.through_a_switch(false),
-        false => dumbbell.setup(),
-    };
-    if is_overlay {
+    let mut setup = if is_overlay {
         let law = dumbbell.law.clone();
-        setup = ratewire_sim::overlay::workload(law, flows as u32, rate, rtt, queue as u32);
-        setup.duration = dumbbell.duration;
-    }
+        ratewire_sim::overlay::workload(law, flows as u32, rate, rtt, queue as u32)
+    } else if ensemble {
+        dumbbell.through_a_switch(false)
+    } else {
+        dumbbell.setup()
+    };
+    setup.duration = dumbbell.duration;
     if record {
         setup.sample_interval = Some(dumbbell.duration / 1000);
     }

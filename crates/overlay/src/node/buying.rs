@@ -1,15 +1,17 @@
 //! How a node buys for its clients.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::slice::from_ref;
 
+use prefetch_index::prefetch_index;
 use rand_core::Rng;
-use ratewire_units::Time;
+use ratewire_units::{Bytes, Time};
 
 use super::{Event, Node};
 use crate::budget::Decision;
 use crate::client::{Agent, SenderSpec};
-use crate::ids::{ClientId, GroupId};
+use crate::ids::{ClientId, GroupId, LinkId};
 use crate::message::{Content, Message};
 use crate::price::Dollars;
 
@@ -18,7 +20,24 @@ impl Node {
     pub fn start_sender(&mut self, now: Time, spec: &SenderSpec) {
         let agent = Agent::new(now, spec, &self.overlay.params);
         self.agents.push(agent);
+        let places = self.agents.len() * self.overlay.trees.most_crossed();
+        self.ways.resize(places, LinkId(0));
+        self.aim(spec.group, self.agents.len() - 1);
         self.sleep(self.agents.len() - 1);
+    }
+
+    /// Notes where messages to a group go, for the agents from number `first` on that buy them.
+    pub(super) fn aim(&mut self, group: GroupId, first: usize) {
+        let trees = &self.overlay.trees;
+        let to = self.groups[group.index()].to();
+        let mut crossed = None;
+        for (index, agent) in self.agents.iter_mut().enumerate().skip(first) {
+            if agent.group == group {
+                let crossed = crossed.get_or_insert_with(|| trees.crossed(self.me, to));
+                (agent.receivers, agent.crossed) = (to.len() as u8, crossed.len() as u8);
+                self.ways[index * trees.most_crossed()..][..crossed.len()].copy_from_slice(crossed);
+            }
+        }
     }
 
     /// A client sends no more; what it has paid for still goes.
@@ -40,6 +59,15 @@ impl Node {
                 self.wakes.push(Reverse((due, index as u32)));
             }
         }
+    }
+
+    /// Fetches what the agent needs that is woken next.
+    pub(super) fn foresee_wake(&self) {
+        let Some(Reverse((_, next))) = self.wakes.peek() else { return };
+        let agent = &self.agents[*next as usize];
+        prefetch_index(from_ref(&agent.wake), 0);
+        prefetch_index(from_ref(&agent.group), 0);
+        prefetch_index(&self.ways, *next as usize * self.overlay.trees.most_crossed());
     }
 
     pub(super) fn wake(&mut self, now: Time, at: Time, index: usize) {
@@ -67,18 +95,19 @@ impl Node {
 
     /// Buys the message that a client has, if it has one and can.
     fn buy(&mut self, now: Time, index: usize) {
-        let (group, ready) = (self.agents[index].group, self.agents[index].ready);
-        let receivers = self.groups[group.index()].to().len();
-        if ready > now || receivers == 0 {
+        let start = index * self.overlay.trees.most_crossed();
+        let agent = &mut self.agents[index];
+        if agent.ready > now || agent.receivers == 0 {
             // With nobody to send to, the next member may come at any time: it is looked at again
             // with each salary.
-            self.agents[index].blocked = ready <= now;
+            agent.blocked = agent.ready <= now;
             return;
         }
-        let cost = self.message_cost(group);
         let params = &self.overlay.params;
-        let agent = &mut self.agents[index];
-        let cost = cost.times(1.0 / params.benefit.of(now, &agent.recent, receivers));
+        let crossed = &self.ways[start..][..usize::from(agent.crossed)];
+        let links: Dollars = crossed.iter().map(|link| self.costs[link.index()]).sum();
+        let worth = params.benefit.of(now, &agent.recent, usize::from(agent.receivers));
+        let cost = (params.fee + links).times(1.0 / worth);
         let draw = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let decision = agent.budget.decide(cost, draw, params);
         agent.blocked = decision == Decision::Blocked;
@@ -90,19 +119,13 @@ impl Node {
             }
             Decision::Buy => {
                 params.benefit.note(now, &mut agent.recent);
-                let (client, sequence, size) = (agent.client, agent.counts.sent, agent.message);
+                let (group, client) = (agent.group, agent.client);
+                let (sequence, size) = (agent.counts.sent, agent.message);
                 agent.sent(now);
-                agent.counts.owed += receivers as u64;
+                agent.counts.owed += u64::from(agent.receivers);
                 self.multicast(now, group, client, sequence, size);
             }
         }
-    }
-
-    /// What a message to a group costs: the fee and all links of its tree.
-    fn message_cost(&mut self, id: GroupId) -> Dollars {
-        let crossed = self.groups[id.index()].crossed(&self.overlay.trees);
-        let links: Dollars = crossed.iter().map(|link| self.costs[link.index()]).sum();
-        self.overlay.params.fee + links
     }
 
     fn multicast(
@@ -111,13 +134,13 @@ impl Node {
         group: GroupId,
         client: ClientId,
         sequence: u64,
-        size: ratewire_units::Bytes,
+        size: Bytes,
     ) {
         let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
         let to = *self.groups[group.index()].to();
         self.counts.owed += to.len() as u64;
         let content = Content::Data { group, client, sequence, stamp, bought: now };
-        self.send(now, &Arc::new(Message { origin: self.me, to, size, content }));
+        self.send(now, &Rc::new(Message { origin: self.me, to, size, content }));
         if to.contains(self.me) {
             self.counts.came += 1;
             let event = Event::Data { group, client, sequence, bought: now };

@@ -1,6 +1,6 @@
 //! Joining and leaving, and what is delivered to clients.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use ratewire_units::Time;
 
@@ -19,6 +19,7 @@ impl Node {
         let others = self.others();
         self.groups[group.index()].prepare(client, others);
         self.groups[group.index()].include(self.me);
+        self.aim(group, 0);
         self.tell_all(now, Content::Interest(group));
         self.join_ready(now, group);
     }
@@ -33,9 +34,10 @@ impl Node {
     /// Another node's client wants to join: from now on it is sent what is sent here.
     pub(super) fn include(&mut self, now: Time, node: NodeId, group: GroupId) {
         self.groups[group.index()].include(node);
+        self.aim(group, 0);
         let content = Content::Included(group, self.order.now());
         let to = [node].into_iter().collect();
-        self.send(now, &Arc::new(Message::control(self.me, to, content)));
+        self.send(now, &Rc::new(Message::control(self.me, to, content)));
     }
 
     /// Joins the clients that all others have included by now.
@@ -68,19 +70,15 @@ impl Node {
     /// An event has its turn.
     fn deliver(&mut self, event: Event) -> Option<Delivery> {
         match event {
-            Event::Data { group, client, sequence, bought } => {
-                let wanted = self.members_here(group) > 0;
-                wanted.then_some(Delivery::Data { group, client, sequence, bought })
-            }
+            Event::Data { group, client, sequence, bought } => self.here[group.index()]
+                .then_some(Delivery::Data { group, client, sequence, bought }),
             Event::Change { group, client, node, joins } => {
-                let before = self.members_here(group);
                 let entry = &mut self.groups[group.index()];
-                if !entry.change(client, node, joins) {
-                    return None;
-                }
-                let number = entry.view;
-                self.here[group.index()] = entry.here() as u32;
-                let concerns = before + self.members_here(group) > 0;
+                let changed = entry.change(client, node, joins);
+                let (number, is_here) = (entry.view, entry.is_here());
+                let was_here = core::mem::replace(&mut self.here[group.index()], is_here);
+                self.aim(group, 0);
+                let concerns = changed && (was_here || is_here);
                 concerns.then_some(Delivery::View { group, number, client, joined: joins })
             }
         }

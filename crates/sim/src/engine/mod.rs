@@ -125,7 +125,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             network,
             routes,
             wheel: Wheel::default(),
-            foresight: Foresight::new(setup.network.links.len()),
+            foresight: Foresight::new(setup),
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
             rare: Vec::new(),

@@ -64,6 +64,7 @@ impl<R: Recorder> Simulation<'_, R> {
             Turn::Stop(sender) => return overlay.stop_sender(sender as usize),
             Turn::Change(change) => overlay.change(now, change as usize),
         };
+        overlay.deliver(now, node);
         self.stir(node);
     }
 
@@ -76,11 +77,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.stir(node);
     }
 
-    /// A node was told something: what it has for clients, for its links, and when it wants to be
-    /// called.
+    /// A node was told something: what it has for its links, and when it wants to be called.
     fn stir(&mut self, node: usize) {
-        let Some(overlay) = self.overlay.as_deref_mut() else { return };
-        overlay.deliver(self.now, node);
         while let Some(overlay) = self.overlay.as_deref_mut()
             && let Some(link) = overlay.nodes[node].poll_link()
         {

@@ -8,6 +8,7 @@
 pub mod optimum;
 mod running;
 pub mod spec;
+mod tally;
 mod workload;
 
 pub(crate) use running::Running;

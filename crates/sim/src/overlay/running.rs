@@ -1,15 +1,18 @@
 //! An overlay in operation.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use ratewire_net::prefetch_bytes;
 use ratewire_net::random::stream;
 use ratewire_overlay::{
-    Delivery, GroupSpec, LinkId, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
+    GroupSpec, LinkId, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
 };
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::spec::{OverlayGroup, OverlaySender, OverlaySpec};
+use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
+use super::tally::Tally;
 use crate::flow::Flow;
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
@@ -24,28 +27,21 @@ pub(crate) struct Running {
     connections: Vec<Connection>,
     /// Places of the senders in the order in which each node was told of them.
     started: Vec<Vec<usize>>,
-    groups: Vec<GroupTally>,
+    tally: Tally,
     before: Before,
 }
 
-/// What is on its way over one link.
-#[derive(Debug, Default)]
+/// What is on its way over one link, in a cache line.
+#[derive(Debug)]
+#[repr(align(64))]
 struct Connection {
+    /// The nodes at its ends.
+    from: NodeId,
+    to: NodeId,
     /// Stream offset up to which messages were written.
     written: u64,
     /// Messages, and where in the stream each ends.
-    messages: VecDeque<(u64, Arc<Message>)>,
-}
-
-/// What a group's members were handed.
-#[derive(Clone, Debug, Default)]
-struct GroupTally {
-    /// By node: messages.
-    delivered: Vec<u64>,
-    /// Sum and largest of the times from purchase to delivery at a node.
-    latency: u128,
-    latency_max: Duration,
-    views: u64,
+    messages: VecDeque<(u64, Rc<Message>)>,
 }
 
 /// As of the last sample.
@@ -53,6 +49,7 @@ struct GroupTally {
 struct Before {
     sent: Vec<u64>,
     owed: u64,
+    /// By group and node.
     delivered: Vec<Vec<u64>>,
     areas: Vec<u128>,
     traffic: Vec<(Bytes, Bytes)>,
@@ -75,14 +72,19 @@ impl Running {
             let random = stream(seed, "overlay purchases", i as u64);
             Node::new(NodeId(i as u8), Arc::clone(&overlay), random)
         };
+        let connection = |link: &OverlayLink| Connection {
+            from: link.from,
+            to: link.to,
+            written: 0,
+            messages: VecDeque::new(),
+        };
         let nodes = spec.nodes.len();
-        let tally = GroupTally { delivered: vec![0; nodes], ..GroupTally::default() };
         Ok(Running {
             nodes: (0..nodes).map(node).collect(),
             timers: vec![Time::NEVER; nodes],
-            connections: spec.links.iter().map(|_| Connection::default()).collect(),
+            connections: spec.links.iter().map(connection).collect(),
             started: vec![Vec::new(); nodes],
-            groups: vec![tally; spec.groups.len()],
+            tally: Tally::new(nodes, spec.groups.len()),
             before: Before {
                 sent: vec![0; spec.senders.len()],
                 owed: 0,
@@ -132,7 +134,7 @@ impl Running {
     #[cold]
     pub(crate) fn feed(&mut self, now: Time, link: LinkId, flow: &mut Flow) {
         let connection = &mut self.connections[link.index()];
-        let node = &mut self.nodes[self.spec.links[link.index()].from.index()];
+        let node = &mut self.nodes[connection.from.index()];
         while flow.sender.unsent() < flow.sender.mss()
             && let Some((size, message)) = node.take(now, link)
         {
@@ -145,24 +147,33 @@ impl Running {
 
     /// Hands the messages that have arrived over a flow to the node at its far end, which is returned.
     pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
-        let to = self.spec.links[link.index()].to.index();
-        let messages = &mut self.connections[link.index()].messages;
-        let whole = |messages: &VecDeque<(u64, Arc<Message>)>| {
+        let Connection { to, ref mut messages, .. } = self.connections[link.index()];
+        let node = &mut self.nodes[to.index()];
+        let whole = |messages: &VecDeque<(u64, Rc<Message>)>| {
             messages.front().is_some_and(|(end, _)| *end <= flow.receiver.delivered().get())
         };
         while whole(messages)
             && let Some((_, message)) = messages.pop_front()
         {
-            self.nodes[to].receive(now, &message);
-            tally(&mut self.groups, now, &mut self.nodes[to]);
+            node.receive(now, &message);
+            self.tally.note(now, node);
         }
-        flow.end = messages.front().map_or(u64::MAX, |(end, _)| *end);
-        to
+        // Until a packet comes for the next, it is fetched, and the place of the one behind, which is asked
+        // for then as this was now.
+        flow.end = u64::MAX;
+        if let Some((end, message)) = messages.front() {
+            flow.end = *end;
+            prefetch_bytes(message.as_ref(), 0..size_of::<Message>());
+        }
+        if let Some(behind) = messages.get(1) {
+            prefetch_bytes(behind, 0..size_of_val(behind));
+        }
+        to.index()
     }
 
     /// Notes what a node has for its clients.
     pub(crate) fn deliver(&mut self, now: Time, node: usize) {
-        tally(&mut self.groups, now, &mut self.nodes[node]);
+        self.tally.note(now, &mut self.nodes[node]);
     }
 
     /// Deliveries that messages are owed, and those that were made or are on their way.
@@ -171,7 +182,7 @@ impl Running {
         let came: u64 = self.nodes.iter().map(|node| node.counts().came).sum();
         let queued: u64 = self.nodes.iter().map(Node::owed_in_queues).sum();
         let on_links = self.connections.iter().enumerate().flat_map(|(link, connection)| {
-            let from = &self.nodes[self.spec.links[link].from.index()];
+            let from = &self.nodes[connection.from.index()];
             let link = LinkId(link as u16);
             connection.messages.iter().map(move |(_, message)| from.owed_over(link, message))
         });
@@ -203,7 +214,7 @@ impl Running {
         tell: &mut dyn FnMut(&OverlaySample<'_>),
     ) {
         let (senders, owed) = self.sent();
-        let mut groups = vec![GroupSample::default(); self.groups.len()];
+        let mut groups = vec![GroupSample::default(); self.spec.groups.len()];
         let mut sampled = vec![SenderSample::default(); senders.len()];
         for ((sender, before), sample) in
             senders.iter().zip(&mut self.before.sent).zip(&mut sampled)
@@ -220,12 +231,12 @@ impl Running {
         }
         let owed: u64 = owed.iter().sum();
         let owed_since = owed - core::mem::replace(&mut self.before.owed, owed);
-        for ((group, tally), before) in
-            groups.iter_mut().zip(&self.groups).zip(&mut self.before.delivered)
+        for ((group, (delivered, _)), before) in
+            groups.iter_mut().zip(self.tally.groups()).zip(&mut self.before.delivered)
         {
-            let since = tally.delivered.iter().zip(before.iter()).map(|(now, then)| now - then);
+            let since = delivered.iter().zip(before.iter()).map(|(now, then)| now - then);
             group.delivered = since.collect();
-            before.copy_from_slice(&tally.delivered);
+            before.copy_from_slice(delivered);
         }
         let mut links = Vec::with_capacity(self.connections.len());
         for place in 0..self.connections.len() {
@@ -243,7 +254,7 @@ impl Running {
 
     fn sample_link(&mut self, at: Time, interval: Duration, place: usize) -> OverlayLinkSample {
         let link = LinkId(place as u16);
-        let node = &mut self.nodes[self.spec.links[place].from.index()];
+        let node = &mut self.nodes[self.connections[place].from.index()];
         let price = node.cost(link);
         let queue = node.queue_mut(link);
         let area = queue.area(at);
@@ -262,18 +273,19 @@ impl Running {
 
     pub(crate) fn outcome(&mut self, ended: Time) -> OverlayOutcome {
         let (senders, owed) = self.sent();
-        let mut sent = vec![0; self.groups.len()];
+        let mut sent = vec![0; self.spec.groups.len()];
         senders.iter().for_each(|sender| sent[sender.group.index()] += sender.counts.sent);
-        let groups = self.groups.iter().zip(sent).zip(owed).map(|((tally, sent), owed)| {
-            let delivered: u64 = tally.delivered.iter().sum();
-            let mean = tally.latency.checked_div(u128::from(delivered));
+        let tallies = self.tally.groups();
+        let groups = tallies.zip(sent).zip(owed).map(|(((by_node, told), sent), owed)| {
+            let delivered: u64 = by_node.iter().sum();
+            let mean = told.latency.checked_div(u128::from(delivered));
             GroupOutcome {
                 sent,
                 owed,
-                delivered: tally.delivered.clone(),
+                delivered: by_node.to_vec(),
                 latency_mean: mean.map(|ps| Duration::from_ps(ps as u64)),
-                latency_max: (delivered > 0).then_some(tally.latency_max),
-                views: tally.views,
+                latency_max: (delivered > 0).then_some(told.latency_max),
+                views: told.views,
             }
         });
         let groups = groups.collect();
@@ -289,23 +301,5 @@ impl Running {
             });
         }
         OverlayOutcome { groups, senders, links }
-    }
-}
-
-fn tally(groups: &mut [GroupTally], now: Time, node: &mut Node) {
-    while let Some(delivery) = node.poll_delivery() {
-        match delivery {
-            Delivery::Data { group, bought, .. } => {
-                let tally = &mut groups[group.index()];
-                tally.delivered[node.id().index()] += 1;
-                let latency = now.since(bought);
-                tally.latency += u128::from(latency.ps());
-                tally.latency_max = tally.latency_max.max(latency);
-            }
-            Delivery::View { group, number, .. } => {
-                let tally = &mut groups[group.index()];
-                tally.views = tally.views.max(number);
-            }
-        }
     }
 }

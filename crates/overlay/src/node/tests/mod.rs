@@ -5,6 +5,7 @@ mod flow_control;
 mod order;
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rand_core::SeedableRng;
@@ -23,7 +24,7 @@ pub(super) struct Net {
     pub nodes: Vec<Node>,
     pub now: Time,
     /// What is on each link.
-    pub on_links: Vec<VecDeque<Arc<Message>>>,
+    pub on_links: Vec<VecDeque<Rc<Message>>>,
     /// What each node handed out, with the members it then had there.
     pub logs: Vec<Vec<(Delivery, Vec<ClientId>)>>,
 }
