@@ -6,6 +6,7 @@ const THRESHOLDS: Thresholds = Thresholds {
     xoff: Bytes::new(10_000),
     xon: Bytes::new(4_000),
     refresh: Duration::from_micros(100),
+    room: Bytes::new(0),
 };
 
 fn us(n: u64) -> Time {

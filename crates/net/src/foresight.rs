@@ -45,9 +45,7 @@ impl Network {
         if let Some(link) = self.links.get(id.index()) {
             link.foresee();
         }
-        if let Some((node, _)) = self.fabric.switch_before(id) {
-            prefetch_bytes(node, FIRST_LINES);
-        }
+        self.fabric.foresee_end(id);
     }
 
     /// It comes nearer: the packet at the head, and the one behind it, whose own event comes too soon to be seen.
@@ -103,9 +101,7 @@ impl Network {
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
             link.foresee_room();
-            if let Some((node, output)) = self.fabric.switch_before(id) {
-                node.switch.foresee(output);
-            }
+            self.fabric.foresee_switch(outlet);
             if let Some(buffer) = self.buffer(id) {
                 prefetch_bytes(buffer, FIRST_LINES);
             }
@@ -116,14 +112,10 @@ impl Network {
     #[inline]
     pub fn foresee_next(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        if let Some((node, output)) = self.fabric.switch_before(id)
-            && let Some(held) = node.switch.foresee_turns(output)
+        if let Some(outlet) = link.outlet()
+            && let Some(content) = self.fabric.foresee_turns(outlet)
         {
-            let from = self.came_by(&held.label).and_then(|from| self.buffer(from));
-            if let Some(buffer) = from {
-                prefetch_bytes(buffer, FIRST_LINES);
-            }
-            self.packets.foresee(held.label.content);
+            self.packets.foresee(content);
         }
         if link.row.len() > LONG {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
