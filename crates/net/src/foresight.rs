@@ -44,18 +44,23 @@ impl Network {
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
             link.foresee();
+            self.fabric.foresee_end(id);
         }
-        self.fabric.foresee_end(id);
     }
 
     /// It comes nearer: the packet at the head, and the one behind it, whose own event comes too soon to be seen.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        for label in link.row.iter().take(2) {
+        for label in link.row.get(0).into_iter().chain(link.row.get(1)) {
             prefetch_index(from_ref(label), 0);
         }
-        self.foresee_switches(id, link);
+        if let Some(outlet) = link.outlet() {
+            prefetch_bytes(outlet, FIRST_LINES);
+            if let Some(buffer) = self.buffer(id) {
+                prefetch_bytes(buffer, 0..LINE);
+            }
+        }
     }
 
     /// It comes nearer still: what the packet carries, and where it goes.
@@ -84,7 +89,7 @@ impl Network {
         LinkId(self.routes[route.0 as usize])
     }
 
-    /// A packet is about to come to a link that was foreseen: its place in the row, and the port.
+    /// A packet is about to come to a link that was foreseen: its place in the row, the port, and its start at a switch.
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -92,19 +97,9 @@ impl Network {
         if link.port != NO_PORT {
             prefetch_bytes(&self.ports[link.port as usize], 0..size_of::<AnyPort>());
         }
-        self.foresee_switches(id, link);
-    }
-
-    /// Of a link that starts at a switch: its end there, and the buffer that pauses it.
-    #[inline]
-    fn foresee_switches(&self, id: LinkId, link: &Link) {
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
             link.foresee_room();
-            self.fabric.foresee_switch(outlet);
-            if let Some(buffer) = self.buffer(id) {
-                prefetch_bytes(buffer, FIRST_LINES);
-            }
         }
     }
 
@@ -112,10 +107,12 @@ impl Network {
     #[inline]
     pub fn foresee_next(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        if let Some(outlet) = link.outlet()
-            && let Some(content) = self.fabric.foresee_turns(outlet)
+        if link.is_rare()
+            && link.held > 1
+            && let Some(outlet) = link.outlet()
+            && let Some(next) = self.fabric.foresee_turns(outlet)
         {
-            self.packets.foresee(content);
+            self.packets.foresee(next.content);
         }
         if link.row.len() > LONG {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
@@ -126,8 +123,6 @@ impl Network {
                 prefetch_index(from_ref(waiting), 0);
                 self.packets.foresee(link.row[first + BEHIND].content);
             }
-        } else if let Some(next) = link.row.get(1) {
-            prefetch_index(from_ref(next), 0);
         }
     }
 
@@ -180,9 +175,9 @@ impl Link {
     /// The place of the next packet in the row.
     #[inline]
     fn foresee_end(&self) {
-        let (front, back) = self.row.as_slices();
-        let end = if back.is_empty() { front } else { back };
-        prefetch_index(end, end.len());
+        if let Some(last) = self.row.back() {
+            prefetch_index(from_ref(last), 1);
+        }
     }
 
     /// The line that a packet touches that may have to wait.

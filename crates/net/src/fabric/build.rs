@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use prefetch_index::prefetch_index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter};
 use ratewire_backpressure::frames::CLASSES;
@@ -64,18 +63,7 @@ impl Fabric {
         fabric
     }
 
-    pub(crate) fn foresee_end(&self, id: LinkId) {
-        prefetch_index(&self.ends, id.index());
-    }
-    pub(crate) fn foresee_switch(&self, outlet: &Outlet) {
-        self.switches[outlet.node as usize].switch.foresee(outlet.output);
-    }
-    pub(crate) fn foresee_turns(&self, outlet: &Outlet) -> Option<u32> {
-        let held = self.switches[outlet.node as usize].switch.foresee_turns(outlet.output)?;
-        prefetch_index(&self.buffers, held.buffer as usize);
-        Some(held.label.content)
-    }
-
+    #[inline]
     pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
         let number = self.ends.get(id.index())?.buffer;
         self.buffers.get(number as usize)

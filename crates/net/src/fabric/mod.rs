@@ -20,6 +20,7 @@ mod tap;
 use core::ops::{Deref, DerefMut};
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter, Lanes};
 use ratewire_backpressure::frames::{CLASSES, Control};
@@ -48,6 +49,23 @@ pub(crate) struct Fabric {
     roomy: Vec<LinkId>,
     /// Frames not yet taken, of tapped links.
     tapped: Vec<tap::Tapped>,
+}
+
+impl Fabric {
+    /// The event of a link comes up: what is known of its end.
+    #[inline]
+    pub(crate) fn foresee_end(&self, id: LinkId) {
+        prefetch_index(&self.ends, id.index());
+    }
+
+    /// A packet leaves by an outlet: those whose turn comes later, of which the next is returned, and the buffer it
+    /// takes up room in.
+    #[inline]
+    pub(crate) fn foresee_turns(&self, outlet: &Outlet) -> Option<&Label> {
+        let held = self.switches[outlet.node as usize].switch.foresee_turns(outlet.output)?;
+        prefetch_index(&self.buffers, held.buffer as usize);
+        Some(&held.label)
+    }
 }
 
 impl Network {

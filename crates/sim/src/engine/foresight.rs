@@ -13,19 +13,34 @@ const FEW_LINKS: usize = 1000;
 const AHEAD: usize = 24;
 /// Events between two looks at the same one: memory answers in the time of one or two.
 const STEP: usize = 4;
+/// Room for those seen: a power of two, so that finding one takes little.
+const ROOM: usize = AHEAD.next_power_of_two();
+
+/// What comes up, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+enum Coming {
+    /// The event of a link.
+    Event(LinkId),
+    /// What happens at an end of a flow: data arrives, or else its sender acts.
+    Flow { slot: u32, is_data: bool },
+    /// A packet comes to a link.
+    Packet(LinkId),
+    /// Nothing that is known.
+    Other,
+}
 
 /// The events to come, each looked at several times as it comes nearer, for where one thing lies is written in
 /// another.
 #[derive(Debug)]
 pub(super) struct Foresight {
-    seen: [u32; AHEAD],
+    seen: [Coming; ROOM],
     count: usize,
     many_links: bool,
 }
 
 impl Foresight {
     pub(super) fn new(links: usize) -> Foresight {
-        Foresight { seen: [!INDEX; AHEAD], count: 0, many_links: links > FEW_LINKS }
+        Foresight { seen: [Coming::Other; ROOM], count: 0, many_links: links > FEW_LINKS }
     }
 
     /// To be called at each event.
@@ -46,59 +61,56 @@ impl Foresight {
         wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
     }
 
+    /// Looks at an event for the first time, and once more at some that were seen before it.
     #[inline]
     fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
-        self.seen[self.count % AHEAD] = event;
-        for look in 0..AHEAD / STEP {
-            let event = self.seen[self.count.wrapping_add(AHEAD - look * STEP) % AHEAD];
-            let index = event & INDEX;
-            match event & !INDEX {
-                LINK => look_at_link(look, LinkId(index), network, flows),
-                FLOW_TIMER => look_at_flow(look, index, false, network, flows),
-                _ => {}
-            }
-        }
         self.count = self.count.wrapping_add(1);
-    }
-}
-
-/// The event of a link.
-#[inline]
-fn look_at_link(look: usize, link: LinkId, network: &Network, flows: &FlowTable) {
-    match look {
-        0 => network.foresee(link),
-        1 => network.foresee_head(link),
-        2 => network.foresee_delivery(link),
-        _ => match network.ahead(link) {
-            Some(Ahead::Link(next)) if look == 3 => network.foresee_place(next),
-            Some(Ahead::Flow { flow, is_data }) => {
-                look_at_flow(look - 3, flow, is_data, network, flows)
-            }
-            _ => {}
-        },
-    }
-}
-
-/// What happens at a flow: data arrives, or else its sender acts.
-#[inline]
-fn look_at_flow(look: usize, slot: u32, is_data: bool, network: &Network, flows: &FlowTable) {
-    match look {
-        0 => flows.foresee(slot, is_data),
-        1 | 2 => {
-            let Some(link) = flows.answer(slot, is_data).map(|route| network.first_link(route))
-            else {
-                return;
-            };
-            if look == 1 {
-                if !is_data {
-                    flows.foresee_sent(slot);
-                }
-                network.foresee(link);
-            } else {
-                network.foresee_place(link);
-            }
+        *self.at(0) = match event & !INDEX {
+            LINK => Coming::Event(LinkId(event & INDEX)),
+            FLOW_TIMER => Coming::Flow { slot: event & INDEX, is_data: false },
+            _ => Coming::Other,
+        };
+        if let Coming::Event(link) = *self.at(0) {
+            network.foresee(link);
         }
-        _ => {}
+        if let Coming::Event(link) = *self.at(1) {
+            network.foresee_head(link);
+        }
+        if let Coming::Event(link) = *self.at(2) {
+            network.foresee_delivery(link);
+        }
+        if let Coming::Event(link) = *self.at(3) {
+            *self.at(3) = match network.ahead(link) {
+                Some(Ahead::Flow { flow, is_data }) => Coming::Flow { slot: flow, is_data },
+                Some(Ahead::Link(next)) => {
+                    network.foresee_place(next);
+                    Coming::Other
+                }
+                None => Coming::Other,
+            };
+        }
+        if let Coming::Flow { slot, is_data } = *self.at(3) {
+            flows.foresee(slot, is_data);
+        }
+        if let Coming::Flow { slot, is_data } = *self.at(4) {
+            if !is_data {
+                flows.foresee_sent(slot);
+            }
+            *self.at(4) = flows.answer(slot, is_data).map_or(Coming::Other, |route| {
+                let link = network.first_link(route);
+                network.foresee(link);
+                Coming::Packet(link)
+            });
+        }
+        if let Coming::Packet(link) = *self.at(5) {
+            network.foresee_place(link);
+        }
+    }
+
+    /// What was seen so many looks ago.
+    #[inline]
+    fn at(&mut self, looks: usize) -> &mut Coming {
+        &mut self.seen[self.count.wrapping_sub(looks * STEP) % ROOM]
     }
 }
 
