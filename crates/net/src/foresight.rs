@@ -172,11 +172,12 @@ impl Link {
         prefetch_index(from_ref(&self.port_timer), 0);
     }
 
-    /// The place of the next packet in the row.
+    /// The place of the next packet in the row, which may lie in two lines.
     #[inline]
     fn foresee_end(&self) {
         if let Some(last) = self.row.back() {
             prefetch_index(from_ref(last), 1);
+            prefetch_index(from_ref(last), 2);
         }
     }
 

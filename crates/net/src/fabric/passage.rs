@@ -38,15 +38,14 @@ impl Network {
             return self.start(now, id, label, scheduler);
         }
         let from = self.end_before(&label);
-        let has_room = match self.fabric.buffers.get_mut(from.buffer as usize) {
-            Some(buffer) => {
-                let has_room = buffer.has_room_for(&label);
-                buffer.overflowed += u64::from(!has_room);
-                has_room
-            }
+        let has_room = match self.fabric.buffers.get(from.buffer as usize) {
+            Some(buffer) => buffer.has_room_for(&label),
             None => self.has_own_room(now, id, label.size),
         };
         if !has_room {
+            if let Some(buffer) = self.fabric.buffers.get_mut(from.buffer as usize) {
+                buffer.overflowed += 1;
+            }
             return self.drop_full(id, &label);
         }
         self.account(now, from.buffer, &label, scheduler);
