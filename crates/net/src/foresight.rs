@@ -21,7 +21,9 @@ const BEHIND: usize = 4;
 const LONG: usize = 64;
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// What a packet needs of a switch, an outlet or a buffer comes first in it.
+/// Where a packet finds what it needs of a buffer.
+pub(crate) const FIRST_LINE: Range<usize> = 0..LINE;
+/// Where it finds what it needs of an outlet.
 const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
 /// Where a packet is about to come.
@@ -48,17 +50,18 @@ impl Network {
         }
     }
 
-    /// It comes nearer: the packet at the head, and the one behind it, whose own event comes too soon to be seen.
+    /// It comes nearer: the packet at the head, the one behind it, whose own event comes too soon to be seen, and of a
+    /// link that starts at a switch its end there and the buffer that pauses it.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        for label in link.row.get(0).into_iter().chain(link.row.get(1)) {
+        for label in [link.row.front(), link.row.get(1)].into_iter().flatten() {
             prefetch_index(from_ref(label), 0);
         }
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
             if let Some(buffer) = self.buffer(id) {
-                prefetch_bytes(buffer, 0..LINE);
+                prefetch_bytes(buffer, FIRST_LINE);
             }
         }
     }

@@ -18,6 +18,7 @@ mod signals;
 mod tap;
 
 use core::ops::{Deref, DerefMut};
+use core::slice::from_ref;
 use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
@@ -29,6 +30,7 @@ use ratewire_backpressure::queues::Switch;
 use ratewire_backpressure::watch::Watch;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::foresight::{FIRST_LINE, prefetch_bytes};
 use crate::network::Network;
 use crate::packet::Label;
 use crate::spec::{LinkId, PauseSpec, Sockets};
@@ -52,18 +54,22 @@ pub(crate) struct Fabric {
 }
 
 impl Fabric {
-    /// The event of a link comes up: what is known of its end.
+    /// The event of a link comes up: what is written of its far end.
     #[inline]
     pub(crate) fn foresee_end(&self, id: LinkId) {
-        prefetch_index(&self.ends, id.index());
+        if let Some(end) = self.ends.get(id.index()) {
+            prefetch_index(from_ref(end), 0);
+        }
     }
 
-    /// A packet leaves by an outlet: those whose turn comes later, of which the next is returned, and the buffer it
-    /// takes up room in.
+    /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first is returned, and the
+    /// buffer that it takes up room in.
     #[inline]
     pub(crate) fn foresee_turns(&self, outlet: &Outlet) -> Option<&Label> {
         let held = self.switches[outlet.node as usize].switch.foresee_turns(outlet.output)?;
-        prefetch_index(&self.buffers, held.buffer as usize);
+        if let Some(buffer) = self.buffers.get(held.buffer as usize) {
+            prefetch_bytes(buffer, FIRST_LINE);
+        }
         Some(&held.label)
     }
 }
@@ -245,7 +251,7 @@ impl Deref for Watches {
     type Target = [Watch];
     fn deref(&self) -> &[Watch] {
         match self {
-            Watches::Whole(watch) => core::slice::from_ref(watch),
+            Watches::Whole(watch) => from_ref(watch),
             Watches::ByClass(watches) => &watches[..],
         }
     }
@@ -313,5 +319,19 @@ impl Buffer {
 
     fn has_room_for(&self, label: &Label) -> bool {
         self.watches.of(label.class).has_room_for(Bytes::new(u64::from(label.size)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    #[test]
+    fn a_packet_touches_two_cache_lines_of_an_outlet_and_one_of_a_buffer() {
+        assert_eq!(offset_of!(Outlet, bursts), 64);
+        assert!(offset_of!(Outlet, gate) + size_of::<Time>() <= 128, "the first class's time");
+        assert_eq!(offset_of!(Buffer, spec), 64);
     }
 }
