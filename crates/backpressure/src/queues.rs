@@ -220,19 +220,8 @@ impl<T: Copy> Switch<T> {
         Some(Turn { place, item, exposed: Some(output) })
     }
 
-    /// Fetches into the caches what a packet touches that comes to wait for an output.
-    #[inline]
-    pub fn foresee(&self, output: u32) {
-        prefetch_index(&self.outputs, output as usize);
-        if let Some(slot) = self.slots.get(self.empty as usize) {
-            prefetch_index(core::slice::from_ref(slot), 0);
-        }
-        // A host has no more than a line of them; those of a busy switch are in the caches.
-        prefetch_index(&self.queues, 0);
-    }
-
-    /// The same of the queues whose turn is next at an output, whatever lanes are open: the packet of the second,
-    /// which is returned, and of some that come after it.
+    /// Fetches into the caches what is needed of the queues whose turn is next at an output, whatever lanes are open: the
+    /// packet of the second, which is returned, and of some that come after it.
     #[inline]
     pub fn foresee_turns(&self, output: u32) -> Option<&T> {
         let after = |queue: &Queue| self.queues.get(queue.next as usize);

@@ -13,6 +13,8 @@ pub struct Thresholds {
     pub xon: Bytes,
     /// How long after one stop the next is said, while there is no room.
     pub refresh: Duration,
+    /// No more than this may wait.
+    pub room: Bytes,
 }
 
 /// What the upstream is to be told.
@@ -52,6 +54,11 @@ impl Watch {
     pub fn held(&self) -> Bytes {
         self.held
     }
+    /// Whether so much more may wait.
+    #[inline]
+    pub fn has_room_for(&self, size: Bytes) -> bool {
+        self.held + size <= self.thresholds.room
+    }
     /// Whether the upstream has been told to stop and not to go on.
     pub fn has_stopped(&self) -> bool {
         self.stopped
@@ -71,6 +78,7 @@ impl Watch {
     }
 
     /// A packet has come in.
+    #[inline]
     pub fn add(&mut self, now: Time, size: Bytes) -> Option<Signal> {
         self.held += size;
         if self.stopped || self.held <= self.thresholds.xoff {
@@ -82,6 +90,7 @@ impl Watch {
     }
 
     /// A packet has left.
+    #[inline]
     pub fn remove(&mut self, size: Bytes) -> Option<Signal> {
         self.held = self.held.saturating_sub(size);
         self.repeated = 0;

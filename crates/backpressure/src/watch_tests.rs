@@ -6,6 +6,7 @@ const THRESHOLDS: Thresholds = Thresholds {
     xoff: Bytes::new(10_000),
     xon: Bytes::new(4_000),
     refresh: Duration::from_micros(100),
+    room: Bytes::new(12_000),
 };
 
 fn us(n: u64) -> Time {
@@ -22,6 +23,13 @@ fn stops_above_goes_on_below_and_says_so_once() {
     assert_eq!(watch.remove(Bytes::new(1)), Some(Signal::Go));
     assert_eq!(watch.remove(Bytes::new(1000)), None);
     assert_eq!(watch.held(), Bytes::new(3000));
+}
+
+#[test]
+fn has_room_for_what_just_fits() {
+    let mut watch = Watch::new(THRESHOLDS);
+    watch.add(us(0), Bytes::new(11_000));
+    assert!(watch.has_room_for(Bytes::new(1000)) && !watch.has_room_for(Bytes::new(1001)));
 }
 
 #[test]

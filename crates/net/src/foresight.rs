@@ -21,7 +21,9 @@ const BEHIND: usize = 4;
 const LONG: usize = 64;
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// What a packet needs of a switch, an outlet or a buffer comes first in it.
+/// Where a packet finds what it needs of a buffer.
+pub(crate) const FIRST_LINE: Range<usize> = 0..LINE;
+/// Where it finds what it needs of an outlet.
 const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
 /// Where a packet is about to come.
@@ -44,20 +46,24 @@ impl Network {
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
             link.foresee();
-        }
-        if let Some((node, _)) = self.fabric.switch_before(id) {
-            prefetch_bytes(node, FIRST_LINES);
+            self.fabric.foresee_end(id);
         }
     }
 
-    /// It comes nearer: the packet at the head, and the one behind it, whose own event comes too soon to be seen.
+    /// It comes nearer: the packet at the head, the one behind it, whose own event comes too soon to be seen, and of a
+    /// link that starts at a switch its end there and the buffer that pauses it.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        for label in link.row.iter().take(2) {
+        for label in [link.row.front(), link.row.get(1)].into_iter().flatten() {
             prefetch_index(from_ref(label), 0);
         }
-        self.foresee_switches(id, link);
+        if let Some(outlet) = link.outlet() {
+            prefetch_bytes(outlet, FIRST_LINES);
+            if let Some(buffer) = self.buffer(id) {
+                prefetch_bytes(buffer, FIRST_LINE);
+            }
+        }
     }
 
     /// It comes nearer still: what the packet carries, and where it goes.
@@ -86,7 +92,7 @@ impl Network {
         LinkId(self.routes[route.0 as usize])
     }
 
-    /// A packet is about to come to a link that was foreseen: its place in the row, and the port.
+    /// A packet is about to come to a link that was foreseen: its place in the row, the port, and its start at a switch.
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -94,21 +100,9 @@ impl Network {
         if link.port != NO_PORT {
             prefetch_bytes(&self.ports[link.port as usize], 0..size_of::<AnyPort>());
         }
-        self.foresee_switches(id, link);
-    }
-
-    /// Of a link that starts at a switch: its end there, and the buffer that pauses it.
-    #[inline]
-    fn foresee_switches(&self, id: LinkId, link: &Link) {
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
             link.foresee_room();
-            if let Some((node, output)) = self.fabric.switch_before(id) {
-                node.switch.foresee(output);
-            }
-            if let Some(buffer) = self.buffer(id) {
-                prefetch_bytes(buffer, FIRST_LINES);
-            }
         }
     }
 
@@ -116,14 +110,12 @@ impl Network {
     #[inline]
     pub fn foresee_next(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        if let Some((node, output)) = self.fabric.switch_before(id)
-            && let Some(held) = node.switch.foresee_turns(output)
+        if link.is_rare()
+            && link.held > 1
+            && let Some(outlet) = link.outlet()
+            && let Some(next) = self.fabric.foresee_turns(outlet)
         {
-            let from = self.came_by(&held.label).and_then(|from| self.buffer(from));
-            if let Some(buffer) = from {
-                prefetch_bytes(buffer, FIRST_LINES);
-            }
-            self.packets.foresee(held.label.content);
+            self.packets.foresee(next.content);
         }
         if link.row.len() > LONG {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
@@ -134,8 +126,6 @@ impl Network {
                 prefetch_index(from_ref(waiting), 0);
                 self.packets.foresee(link.row[first + BEHIND].content);
             }
-        } else if let Some(next) = link.row.get(1) {
-            prefetch_index(from_ref(next), 0);
         }
     }
 
@@ -185,12 +175,13 @@ impl Link {
         prefetch_index(from_ref(&self.port_timer), 0);
     }
 
-    /// The place of the next packet in the row.
+    /// The place of the next packet in the row, which may lie in two lines.
     #[inline]
     fn foresee_end(&self) {
-        let (front, back) = self.row.as_slices();
-        let end = if back.is_empty() { front } else { back };
-        prefetch_index(end, end.len());
+        if let Some(last) = self.row.back() {
+            prefetch_index(from_ref(last), 1);
+            prefetch_index(from_ref(last), 2);
+        }
     }
 
     /// The line that a packet touches that may have to wait.

@@ -174,8 +174,26 @@ impl Link {
         self.outlet.as_deref_mut()
     }
 
+    /// Whether its far end takes packets in one by one.
+    #[inline]
+    pub(crate) fn has_intake(&self) -> bool {
+        self.outlet().is_some_and(|outlet| outlet.has_intake)
+    }
+
+    /// Takes the packet at the head out of the row.
+    #[inline]
+    pub(crate) fn pop_head(&mut self) -> Option<Label> {
+        let head = self.row.pop_front()?;
+        self.started -= 1;
+        if self.row.is_empty() {
+            self.row.clear();
+        }
+        Some(head)
+    }
+
     /// When the link has an event beside the arrival of the packet at its head: a packet that is late, or
     /// what its switch has to do.
+    #[inline]
     pub(crate) fn next_due(&self) -> Time {
         if !self.is_rare {
             return Time::NEVER;
@@ -363,6 +381,7 @@ impl Link {
         }
     }
 
+    #[inline]
     pub(crate) fn medium(&self) -> Option<MediumId> {
         self.extra.as_ref().and_then(|e| e.medium)
     }

@@ -38,33 +38,30 @@ impl Network {
         if link.next_event != now {
             return None;
         }
-        if link.is_rare() {
-            return self.on_rare_event(now, id, scheduler);
-        }
-        // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
-        if link.departure_is_due(now) {
-            self.catch_up(now, id, scheduler);
-        }
-        self.deliver(now, id, scheduler)
+        let label = if link.is_rare() {
+            self.on_rare_event(now, id, scheduler)?
+        } else {
+            // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
+            if link.departure_is_due(now) {
+                self.catch_up(now, id, scheduler);
+            }
+            self.take_head(id, scheduler)?
+        };
+        self.forward(now, label, scheduler)
     }
 
-    /// Takes the packet at the head off the link and passes it on.
+    /// Takes the packet at the head off the link.
     #[inline(always)]
-    pub(crate) fn deliver(
+    pub(crate) fn take_head(
         &mut self,
-        now: Time,
         id: LinkId,
         scheduler: &mut impl Scheduler,
     ) -> Option<Label> {
         let link = &mut self.links[id.index()];
-        let label = link.row.pop_front()?;
-        link.started -= 1;
+        let label = link.pop_head()?;
         link.passed += 1;
-        if link.row.is_empty() {
-            link.row.clear();
-        }
         Self::schedule_head(link, id, scheduler);
-        self.forward(now, label, scheduler)
+        Some(label)
     }
 
     /// Notes the arrival of the packet at the head as the link's next event.
@@ -94,7 +91,7 @@ impl Network {
         // Found anew only where it has to be: a packet comes here at every hop.
         let mut link = &mut self.links[id.index()];
         link.arrived += 1;
-        if link.is_rare() {
+        if link.extra.is_some() {
             if !self.police(now, id, &label) {
                 return;
             }
@@ -112,7 +109,10 @@ impl Network {
             }
         }
         if link.is_rare() {
-            return self.arrive_rare(now, id, label, scheduler);
+            return match link.extra {
+                Some(_) => self.arrive_rare(now, id, label, scheduler),
+                None => self.join(now, id, label, scheduler),
+            };
         }
         let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
         if idle {
@@ -131,7 +131,12 @@ impl Network {
     }
 
     #[inline(always)]
-    fn catch_up_if_due(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+    pub(crate) fn catch_up_if_due(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) {
         let link = &self.links[id.index()];
         if link.departure_is_due(now) || (link.port != NO_PORT && link.port_timer <= now) {
             self.catch_up(now, id, scheduler);

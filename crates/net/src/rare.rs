@@ -9,7 +9,7 @@ use crate::link::{Active, Link, RareTally, Tally};
 use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer;
-use crate::spec::LinkId;
+use crate::spec::{LinkId, MediumId};
 
 impl Network {
     /// Whether the policer, if there is one, lets a packet come to the port.
@@ -153,8 +153,7 @@ impl Network {
         }
     }
 
-    /// The event of a link that has loss, a discipline, a trace, a medium or a stalled packet.
-    #[cold]
+    /// The event of a link that has something rare. Returns a packet that goes on from its far end.
     pub(crate) fn on_rare_event(
         &mut self,
         now: Time,
@@ -162,46 +161,64 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> Option<Label> {
         if let Some(medium) = self.links[id.index()].medium() {
-            if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
-                && extra.medium_free <= now
-            {
-                extra.medium_free = Time::NEVER;
-            }
-            self.contend(now, medium, scheduler);
+            self.on_medium_event(now, id, medium, scheduler);
         }
-        self.catch_up(now, id, scheduler);
+        self.catch_up_if_due(now, id, scheduler);
         if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
             let link = &mut self.links[id.index()];
             link.passed += 1;
             Self::schedule_head(link, id, scheduler);
-            return self.forward(now, taken_in, scheduler);
+            return Some(taken_in);
         }
         let link = &mut self.links[id.index()];
         if let Some(late) = link.take_late(now) {
             link.passed += 1;
             Self::schedule_head(link, id, scheduler);
             self.note_captured(now, id, late);
-            return self.forward(now, late, scheduler);
+            return Some(late);
         }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
             Self::schedule_head(link, id, scheduler);
             return None;
         };
-        if head.fate == Fate::Arrives {
-            self.note_captured(now, id, head);
-            if self.await_intake(now, id, head, scheduler) {
-                let link = &mut self.links[id.index()];
-                link.row.pop_front();
-                link.started -= 1;
-                Self::schedule_head(link, id, scheduler);
-                return None;
-            }
-            return self.deliver(now, id, scheduler);
+        if head.fate != Fate::Arrives {
+            self.end_on_the_way(id, scheduler);
+            return None;
         }
+        self.note_captured(now, id, head);
+        if self.links[id.index()].has_intake() {
+            self.await_intake(now, id, &head, scheduler);
+            let link = &mut self.links[id.index()];
+            link.pop_head();
+            Self::schedule_head(link, id, scheduler);
+            return None;
+        }
+        self.take_head(id, scheduler)
+    }
+
+    /// A link's medium may be free, if that is what the link waits for.
+    #[cold]
+    fn on_medium_event(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        medium: MediumId,
+        scheduler: &mut impl Scheduler,
+    ) {
+        if let Some(extra) = self.links[id.index()].extra.as_deref_mut()
+            && extra.medium_free <= now
+        {
+            extra.medium_free = Time::NEVER;
+        }
+        self.contend(now, medium, scheduler);
+    }
+
+    /// The packet at the head does not arrive.
+    #[cold]
+    fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        link.row.pop_front();
-        link.started -= 1;
+        let Some(head) = link.pop_head() else { return };
         match head.fate {
             Fate::Lost => link.note_lost(),
             Fate::Late => link.put_aside(head),
@@ -211,16 +228,21 @@ impl Network {
         if head.fate == Fate::Lost {
             self.discard(head.content);
         }
-        None
     }
 
+    #[inline]
     fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
-        if self.links[id.index()].extra.as_ref().is_some_and(|e| e.watched) {
-            let content = *self.packets.content(label.content);
-            let ack = self.packets.ack(label.content);
-            self.has_news = true;
-            self.captured.push(Captured { at: now, link: id, label, content, ack });
+        if self.links[id.index()].extra.as_ref().is_some_and(|extra| extra.watched) {
+            self.capture(now, id, label);
         }
+    }
+
+    #[cold]
+    fn capture(&mut self, now: Time, id: LinkId, label: Label) {
+        let content = *self.packets.content(label.content);
+        let ack = self.packets.ack(label.content);
+        self.has_news = true;
+        self.captured.push(Captured { at: now, link: id, label, content, ack });
     }
 }
 

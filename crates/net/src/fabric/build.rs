@@ -10,7 +10,7 @@ use ratewire_backpressure::queues::{Arrangement, Switch};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
-use super::{Buffer, Coalescing, Ends, Fabric, NO_BUFFER, NO_NODE, Node, Outlet, Watches};
+use super::{Buffer, Coalescing, End, Fabric, Node, Outlet, Watches};
 use crate::link::Link;
 use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
@@ -42,44 +42,28 @@ impl Fabric {
             let at = neighbours.entry(*node).or_default();
             fabric.switches.push(Node::new(specs, at, stream(seed, "switch", u64::from(node.0))));
         }
-        let nowhere = Ends { node: NO_NODE, output: 0, input: 0, buffer: NO_BUFFER };
-        fabric.ends = vec![nowhere; specs.len()];
+        fabric.ends = vec![End::OWN; specs.len()];
         for Neighbours { inputs, outputs } in neighbours.values() {
             for (input, link) in inputs.iter().enumerate() {
-                // Number 0 is the node's own.
+                // Number 0 is of the node's own packets.
                 fabric.ends[link.index()].input = 1 + input as u32;
             }
             for (output, link) in outputs.iter().enumerate() {
                 let spec = &specs[link.index()];
                 let Some(node) = numbers.get(&spec.from) else { continue };
-                let is_virtual =
-                    fabric.switches[*node as usize].switch.arrangement() == Arrangement::Virtual;
-                links[link.index()].start_at_switch(Outlet::new(spec, is_virtual));
-                fabric.ends[link.index()].node = *node;
-                fabric.ends[link.index()].output = output as u32;
+                let outlet =
+                    Outlet::new(spec, *node, output as u32, &fabric.switches[*node as usize]);
+                links[link.index()].start_at_switch(outlet);
                 if let Some(pause) = &spec.pause {
                     fabric.ends[link.index()].buffer = fabric.buffers.len() as u32;
-                    fabric.buffers.push(Buffer::new(pause, numbers[&spec.to], spec));
+                    fabric.buffers.push(Buffer::new(pause, numbers[&spec.to], *link, spec));
                 }
             }
         }
         fabric
     }
 
-    /// The number of the switch where a link starts that has an outlet, and of the output there.
     #[inline]
-    pub(super) fn start(&self, id: LinkId) -> (usize, u32) {
-        let ends = &self.ends[id.index()];
-        (ends.node as usize, ends.output)
-    }
-
-    /// The switch where a link starts, if it starts at one, and the number of the output there.
-    #[inline]
-    pub(crate) fn switch_before(&self, id: LinkId) -> Option<(&Node, u32)> {
-        let ends = self.ends.get(id.index())?;
-        Some((self.switches.get(ends.node as usize)?, ends.output))
-    }
-
     pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
         let number = self.ends.get(id.index())?.buffer;
         self.buffers.get(number as usize)
@@ -98,7 +82,7 @@ struct Neighbours {
 }
 
 impl Outlet {
-    fn new(spec: &LinkSpec, is_virtual: bool) -> Outlet {
+    fn new(spec: &LinkSpec, node: u32, output: u32, start: &Node) -> Outlet {
         let bursts = spec.driver.bursts.map(|bursts| Coalescing {
             packets: bursts.packets,
             every: bursts.every,
@@ -112,9 +96,12 @@ impl Outlet {
             bursts: bursts.map(Box::new),
             gate: Gate::default(),
             rate: spec.service.mean_rate(),
+            node,
+            output,
             sockets: spec.driver.sockets,
-            is_virtual,
+            is_virtual: start.switch.arrangement() == Arrangement::Virtual,
             wanted: false,
+            has_intake: spec.pause.as_ref().is_some_and(|pause| !pause.intake.is_zero()),
             control_frames: 0,
         }
     }
@@ -148,11 +135,12 @@ impl Node {
 }
 
 impl Buffer {
-    fn new(pause: &PauseSpec, node: u32, link: &LinkSpec) -> Buffer {
+    fn new(pause: &PauseSpec, node: u32, id: LinkId, link: &LinkSpec) -> Buffer {
         let thresholds = Thresholds {
             xoff: pause.xoff,
             xon: pause.xon,
             refresh: pause.quanta.time(link.service.mean_rate()) / 2,
+            room: pause.buffer,
         };
         let watch = Watch::new(thresholds);
         let watches = if pause.by_class {
@@ -165,9 +153,10 @@ impl Buffer {
             Arrangement::Fifo | Arrangement::Virtual => None,
         };
         Buffer {
-            spec: pause.clone(),
-            node,
             watches,
+            link: id,
+            node,
+            spec: pause.clone(),
             filter,
             map_at: Time::NEVER,
             map_sent: Time::ZERO,

@@ -18,8 +18,10 @@ mod signals;
 mod tap;
 
 use core::ops::{Deref, DerefMut};
+use core::slice::from_ref;
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter, Lanes};
 use ratewire_backpressure::frames::{CLASSES, Control};
@@ -28,6 +30,7 @@ use ratewire_backpressure::queues::Switch;
 use ratewire_backpressure::watch::Watch;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::foresight::{FIRST_LINE, prefetch_bytes};
 use crate::network::Network;
 use crate::packet::Label;
 use crate::spec::{LinkId, PauseSpec, Sockets};
@@ -39,8 +42,8 @@ pub use tap::CapturedFrame;
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     switches: Vec<Node>,
-    /// By link; empty without switches.
-    ends: Vec<Ends>,
+    /// By link, what it leads to; empty without switches.
+    ends: Vec<End>,
     /// Those that pause the links that lead to them.
     buffers: Vec<Buffer>,
     deadlock: Option<Deadlock>,
@@ -48,6 +51,27 @@ pub(crate) struct Fabric {
     roomy: Vec<LinkId>,
     /// Frames not yet taken, of tapped links.
     tapped: Vec<tap::Tapped>,
+}
+
+impl Fabric {
+    /// The event of a link comes up: what is written of its far end.
+    #[inline]
+    pub(crate) fn foresee_end(&self, id: LinkId) {
+        if let Some(end) = self.ends.get(id.index()) {
+            prefetch_index(from_ref(end), 0);
+        }
+    }
+
+    /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first is returned, and the
+    /// buffer that it takes up room in.
+    #[inline]
+    pub(crate) fn foresee_turns(&self, outlet: &Outlet) -> Option<&Label> {
+        let held = self.switches[outlet.node as usize].switch.foresee_turns(outlet.output)?;
+        if let Some(buffer) = self.buffers.get(held.buffer as usize) {
+            prefetch_bytes(buffer, FIRST_LINE);
+        }
+        Some(&held.label)
+    }
 }
 
 impl Network {
@@ -77,23 +101,22 @@ impl Network {
     }
 }
 
-/// Where a link starts, and what it leads to.
+/// Where a packet comes to a switch.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
-    /// The switch where it starts; [`NO_NODE`] if it starts at none.
-    node: u32,
-    /// Its number among the outputs there.
-    output: u32,
-    /// Its number among the inputs of the switch that it leads to.
+struct End {
+    /// The number of its link among the inputs there.
     input: u32,
-    /// Which of all buffers pauses it; [`NO_BUFFER`] if none does.
+    /// Which of all buffers pauses that link; [`NO_BUFFER`] if none does.
     buffer: u32,
 }
 
 /// The number of no buffer.
 const NO_BUFFER: u32 = u32::MAX;
-/// The number of no switch.
-const NO_NODE: u32 = u32::MAX;
+
+impl End {
+    /// Of packets that the switch's own node sends.
+    const OWN: End = End { input: 0, buffer: NO_BUFFER };
+}
 
 /// A node that keeps what waits itself; what each packet needs comes first.
 #[derive(Debug)]
@@ -116,6 +139,8 @@ pub(crate) struct Node {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) label: Label,
+    /// Which of all buffers it takes up room in; [`NO_BUFFER`] if it takes it up in its own link's queue.
+    buffer: u32,
     /// It found its queue too long, and is counted against the queue it was in before.
     counted: bool,
 }
@@ -128,11 +153,17 @@ pub(crate) struct Outlet {
     turn_at: Time,
     /// When the buffer at its far end wants to be called.
     far_due: Time,
+    /// The switch.
+    node: u32,
+    /// The link's number among the outputs there.
+    output: u32,
     sockets: Sockets,
     /// Its switch has virtual output queues.
     is_virtual: bool,
     /// A socket waits for room.
     wanted: bool,
+    /// Its far end takes packets in one by one.
+    pub(crate) has_intake: bool,
     /// What it is told, in order.
     told: VecDeque<Told>,
     bursts: Option<Box<Coalescing>>,
@@ -175,9 +206,11 @@ struct Coalescing {
 #[repr(C, align(64))]
 pub(crate) struct Buffer {
     watches: Watches,
-    spec: PauseSpec,
+    /// The link that it pauses.
+    link: LinkId,
     /// The switch at the far end.
     node: u32,
+    spec: PauseSpec,
     /// With queues by flow: packets counted against those of the near end.
     filter: Option<Filter>,
     /// When the next map is sent; [`Time::NEVER`] if none has to be.
@@ -198,11 +231,27 @@ enum Watches {
     ByClass(Box<[Watch; CLASSES]>),
 }
 
+impl Watches {
+    /// That of a class.
+    fn of(&self, class: u8) -> &Watch {
+        match self {
+            Watches::Whole(watch) => watch,
+            Watches::ByClass(watches) => &watches[usize::from(class)],
+        }
+    }
+    fn of_mut(&mut self, class: u8) -> &mut Watch {
+        match self {
+            Watches::Whole(watch) => watch,
+            Watches::ByClass(watches) => &mut watches[usize::from(class)],
+        }
+    }
+}
+
 impl Deref for Watches {
     type Target = [Watch];
     fn deref(&self) -> &[Watch] {
         match self {
-            Watches::Whole(watch) => core::slice::from_ref(watch),
+            Watches::Whole(watch) => from_ref(watch),
             Watches::ByClass(watches) => &watches[..],
         }
     }
@@ -237,6 +286,7 @@ pub(crate) struct FarTally {
 
 impl Outlet {
     /// When the link has an event for something else than an arrival.
+    #[inline]
     pub(crate) fn next_due(&self) -> Time {
         let told = self.told.front().map_or(Time::NEVER, |told| told.obeyed);
         self.turn_at.min(told).min(self.far_due)
@@ -267,12 +317,21 @@ impl Buffer {
         (held.fold(Bytes::ZERO, Bytes::max), self.spec.xoff)
     }
 
-    fn watch_of(&self, class: u8) -> usize {
-        if self.spec.by_class { usize::from(class) } else { 0 }
-    }
-
     fn has_room_for(&self, label: &Label) -> bool {
-        let held = self.watches[self.watch_of(label.class)].held();
-        held + Bytes::new(u64::from(label.size)) <= self.spec.buffer
+        self.watches.of(label.class).has_room_for(Bytes::new(u64::from(label.size)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    #[test]
+    fn a_packet_touches_two_cache_lines_of_an_outlet_and_one_of_a_buffer() {
+        assert_eq!(offset_of!(Outlet, bursts), 64);
+        assert!(offset_of!(Outlet, gate) + size_of::<Time>() <= 128, "the first class's time");
+        assert_eq!(offset_of!(Buffer, spec), 64);
     }
 }

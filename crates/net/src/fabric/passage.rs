@@ -5,7 +5,7 @@ use ratewire_backpressure::flows;
 use ratewire_backpressure::queues::{Arrangement, Place};
 use ratewire_units::{Bytes, Time};
 
-use super::{Held, Node, Outlet};
+use super::{End, Held, Node, Outlet};
 use crate::discipline::Verdict;
 use crate::link::Active;
 use crate::network::{END, Network, Scheduler};
@@ -20,6 +20,12 @@ impl Network {
         before.filter(|link| *link != END).map(LinkId)
     }
 
+    /// Where it came to its start.
+    #[inline]
+    fn end_before(&self, label: &Label) -> End {
+        self.came_by(label).map_or(End::OWN, |link| self.fabric.ends[link.index()])
+    }
+
     /// A packet comes to a link that starts at a switch.
     pub(crate) fn join(
         &mut self,
@@ -31,21 +37,19 @@ impl Network {
         if self.need_not_wait(now, id, &label) {
             return self.start(now, id, label, scheduler);
         }
-        let came_by = self.came_by(&label).filter(|link| self.buffer(*link).is_some());
-        let has_room = match came_by.and_then(|link| self.buffer(link)) {
+        let from = self.end_before(&label);
+        let has_room = match self.fabric.buffers.get(from.buffer as usize) {
             Some(buffer) => buffer.has_room_for(&label),
             None => self.has_own_room(now, id, label.size),
         };
         if !has_room {
-            if let Some(buffer) = came_by.and_then(|link| self.buffer_mut(link)) {
+            if let Some(buffer) = self.fabric.buffers.get_mut(from.buffer as usize) {
                 buffer.overflowed += 1;
             }
             return self.drop_full(id, &label);
         }
-        if let Some(link) = came_by {
-            self.account(now, link, &label, scheduler);
-        }
-        self.hold(now, id, label, came_by, scheduler);
+        self.account(now, from.buffer, &label, scheduler);
+        self.hold(now, id, label, from, scheduler);
         self.take_turns(now, id, scheduler);
         let link = &mut self.links[id.index()];
         let (packets, bytes) = (link.waiting_all(), link.waiting_bytes);
@@ -81,7 +85,7 @@ impl Network {
         now: Time,
         id: LinkId,
         mut label: Label,
-        came_by: Option<LinkId>,
+        from: End,
         scheduler: &mut impl Scheduler,
     ) {
         label.time = now;
@@ -91,60 +95,49 @@ impl Network {
         link.held += 1;
         let Some(outlet) = link.outlet_mut() else { return };
         outlet.coalesce(now);
-        let rate = outlet.rate;
-        let (node, output) = self.fabric.start(id);
-        let input = came_by.or_else(|| self.came_by(&label));
-        let input = input.map_or(0, |link| self.fabric.ends[link.index()].input);
-        let lane = match self.fabric.switches[node].switch.arrangement() {
-            Arrangement::ByFlow(_) => self.lane_by_flow(now, id, node, output, &label),
-            _ if self.fabric.switches[node].has_classes => u32::from(label.class),
-            _ => 0,
+        let (node, output) = (outlet.node as usize, outlet.output);
+        let (lane, counted) = match self.fabric.switches[node].switch.arrangement() {
+            Arrangement::ByFlow(queues) => {
+                self.lane_by_flow(now, id, queues, &label, from.buffer, scheduler)
+            }
+            _ if self.fabric.switches[node].has_classes => (u32::from(label.class), false),
+            _ => (0, false),
         };
-        let mut held = Held { label, counted: false };
-        if let (Arrangement::ByFlow(queues), Some(from)) =
-            (self.fabric.switches[node].switch.arrangement(), came_by)
-        {
-            let active = self.active_lanes(now, id, node, output, lane);
-            let waiting = self.fabric.switches[node].lane_bytes[(output * queues + lane) as usize];
-            if let Some(buffer) = self.buffer_mut(from) {
-                let most = flows::threshold(rate, buffer.spec.hop_round_trip, active);
-                held.counted = waiting > most.get();
-            }
-            if held.counted {
-                self.count(now, from, u32::from(label.lane), scheduler);
-            }
-        }
-        let place = Place { input, output, lane };
+        let place = Place { input: from.input, output, lane };
+        let held = Held { label, buffer: from.buffer, counted };
         self.fabric.switches[node].switch.push(place, held);
     }
 
-    /// The queue of a flow at an output.
+    /// The queue of a flow at an output, and whether the packet is counted against the one it was in before.
     fn lane_by_flow(
         &mut self,
         now: Time,
         id: LinkId,
-        node: usize,
-        output: u32,
+        queues: u32,
         label: &Label,
-    ) -> u32 {
-        let Some(outlet) = self.links[id.index()].outlet() else { return 0 };
-        let Node { switch, assignments, lane_bytes, random, .. } = &mut self.fabric.switches[node];
-        let is_free =
-            |lane: u32| switch.is_empty(output, lane) && outlet.gate.is_lane_open(now, lane);
+        buffer: u32,
+        scheduler: &mut impl Scheduler,
+    ) -> (u32, bool) {
+        let Some(outlet) = self.links[id.index()].outlet() else { return (0, false) };
+        let output = outlet.output;
+        let Node { switch, assignments, lane_bytes, random, .. } =
+            &mut self.fabric.switches[outlet.node as usize];
+        let is_open = |lane: u32| outlet.gate.is_lane_open(now, lane);
+        let is_free = |lane: u32| switch.is_empty(output, lane) && is_open(lane);
         let draw = || random.next_u64();
         let lane = assignments[output as usize].place(now, label.generation, draw, is_free);
-        if let Arrangement::ByFlow(queues) = switch.arrangement() {
-            lane_bytes[(output * queues + lane) as usize] += u64::from(label.size);
+        let waiting = &mut lane_bytes[(output * queues + lane) as usize];
+        *waiting += u64::from(label.size);
+        let Some(room) = self.fabric.buffers.get(buffer as usize) else { return (lane, false) };
+        // Queues in which something waits that may be sent, this one included.
+        let others = switch.lanes_ready(output).filter(|other| *other != lane && is_open(*other));
+        let active = others.count() as u32 + u32::from(is_open(lane));
+        let counted =
+            *waiting > flows::threshold(outlet.rate, room.spec.hop_round_trip, active).get();
+        if counted {
+            self.count(now, buffer, u32::from(label.lane), scheduler);
         }
-        lane
-    }
-
-    /// Queues of an output in which something waits that may be sent, this one included.
-    fn active_lanes(&self, now: Time, id: LinkId, node: usize, output: u32, own: u32) -> u32 {
-        let Some(outlet) = self.links[id.index()].outlet() else { return 1 };
-        let others = self.fabric.switches[node].switch.lanes_ready(output);
-        let others = others.filter(|lane| *lane != own && outlet.gate.is_lane_open(now, *lane));
-        others.count() as u32 + u32::from(outlet.gate.is_lane_open(now, own))
+        (lane, counted)
     }
 
     /// Lets a link send, if it can, and then those that could not because of what was before their packets.
@@ -164,7 +157,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> Option<LinkId> {
         // The port's timers up to now come before the departure.
-        self.catch_up(now, id, scheduler);
+        self.catch_up_if_due(now, id, scheduler);
         let link = &mut self.links[id.index()];
         if link.held == 0 || !link.can_send() {
             return None;
@@ -176,8 +169,8 @@ impl Network {
             self.look_again(until, id, scheduler);
             return None;
         }
-        let (node, output) = self.fabric.start(id);
-        let switch = &mut self.fabric.switches[node].switch;
+        let output = outlet.output;
+        let Node { switch, links, .. } = &mut self.fabric.switches[outlet.node as usize];
         let by_flow = matches!(switch.arrangement(), Arrangement::ByFlow(_));
         let gate = &outlet.gate;
         let is_open = |lane: u32| match by_flow {
@@ -194,10 +187,11 @@ impl Network {
         if let Some(bursts) = &mut outlet.bursts {
             bursts.released -= 1;
         }
+        let exposed = turn.exposed.filter(|other| *other != output);
+        let exposed = exposed.map(|output| links[output as usize]);
         self.links[id.index()].held -= 1;
-        let exposed = turn.exposed.map(|output| self.fabric.switches[node].links[output as usize]);
-        let Held { mut label, counted } = turn.item;
-        self.let_go(now, id, &label, counted, turn.place, scheduler);
+        self.let_go(now, id, turn.place, &turn.item, scheduler);
+        let mut label = turn.item.label;
         if by_flow {
             label.lane = turn.place.lane as u8;
         }
@@ -209,7 +203,7 @@ impl Network {
             let free = link.busy_until;
             self.look_again(free.max(now), id, scheduler);
         }
-        exposed.filter(|other| *other != id)
+        exposed
     }
 
     /// Whether the discipline lets a packet that is about to leave go.
@@ -243,11 +237,11 @@ impl Network {
         &mut self,
         now: Time,
         id: LinkId,
-        label: &Label,
-        counted: bool,
         place: Place,
+        held: &Held,
         scheduler: &mut impl Scheduler,
     ) {
+        let label = &held.label;
         let link = &mut self.links[id.index()];
         // The one that leaves is still among those that waited until now.
         link.sum_areas_with(now, 1);
@@ -257,24 +251,19 @@ impl Network {
             self.fabric.roomy.push(id);
             self.has_news = true;
         }
-        let node = self.fabric.start(id).0;
-        let node = &mut self.fabric.switches[node];
+        let node = &mut self.fabric.switches[outlet.node as usize];
         if let Arrangement::ByFlow(queues) = node.switch.arrangement() {
             node.assignments[place.output as usize].leave(now, label.generation);
             let at = place.output * queues + place.lane;
             node.lane_bytes[at as usize] -= u64::from(label.size);
         }
-        if let Some(from) = self.came_by(label) {
-            self.release(now, from, label, counted, scheduler);
-        }
+        self.release(now, held, scheduler);
     }
 
     /// Takes out and drops all that waits for a link, which has gone down.
     pub(crate) fn empty_switch(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        if self.links[id.index()].outlet().is_none() {
-            return;
-        }
-        let (node, output) = self.fabric.start(id);
+        let Some(outlet) = self.links[id.index()].outlet() else { return };
+        let (node, output) = (outlet.node as usize, outlet.output);
         let drained = self.fabric.switches[node].switch.drain(output);
         for (place, held) in drained {
             let link = &mut self.links[id.index()];
@@ -283,7 +272,7 @@ impl Network {
             if let Some(outlet) = link.outlet_mut() {
                 outlet.forget_bursts();
             }
-            self.let_go(now, id, &held.label, held.counted, place, scheduler);
+            self.let_go(now, id, place, &held, scheduler);
             self.discard(held.label.content);
         }
         // Other packets have come to the heads of their queues.

@@ -5,7 +5,7 @@ use ratewire_backpressure::frames::{CLASSES, Control, ON_WIRE, Quanta};
 use ratewire_backpressure::watch::Signal;
 use ratewire_units::{Bytes, Time};
 
-use super::{Buffer, Told, What};
+use super::{Buffer, Held, Told, What};
 use crate::network::{Network, Scheduler};
 use crate::packet::Label;
 use crate::spec::LinkId;
@@ -26,42 +26,37 @@ impl Network {
         }
     }
 
-    /// A packet takes room in the buffer of the link by which it came.
+    /// A packet takes room in a buffer, if there is one.
+    #[inline]
     pub(super) fn account(
         &mut self,
         now: Time,
-        from: LinkId,
+        buffer: u32,
         label: &Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let Some(buffer) = self.buffer_mut(from) else { return };
-        let at = buffer.watch_of(label.class);
-        let signal = buffer.watches[at].add(now, Bytes::new(u64::from(label.size)));
-        let refresh = buffer.watches[at].deadline();
-        if let Some(signal) = signal {
+        let Some(buffer) = self.fabric.buffers.get_mut(buffer as usize) else { return };
+        let watch = buffer.watches.of_mut(label.class);
+        if let Some(signal) = watch.add(now, Bytes::new(u64::from(label.size))) {
+            let (from, refresh) = (buffer.link, watch.deadline());
             self.note_due(from);
-            self.signal(now, from, at, signal, scheduler);
+            self.signal(now, from, label.class, signal, scheduler);
             self.call_at(refresh, from, scheduler);
         }
     }
 
     /// A packet leaves it again.
-    pub(super) fn release(
-        &mut self,
-        now: Time,
-        from: LinkId,
-        label: &Label,
-        counted: bool,
-        scheduler: &mut impl Scheduler,
-    ) {
-        let Some(buffer) = self.buffer_mut(from) else { return };
-        let at = buffer.watch_of(label.class);
-        let signal = buffer.watches[at].remove(Bytes::new(u64::from(label.size)));
+    #[inline]
+    pub(super) fn release(&mut self, now: Time, held: &Held, scheduler: &mut impl Scheduler) {
+        let Some(buffer) = self.fabric.buffers.get_mut(held.buffer as usize) else { return };
+        let label = &held.label;
+        let signal = buffer.watches.of_mut(label.class).remove(Bytes::new(u64::from(label.size)));
         let lane = u32::from(label.lane);
-        let emptied = counted && buffer.filter.as_mut().is_some_and(|f| f.uncount(lane));
+        let emptied = held.counted && buffer.filter.as_mut().is_some_and(|f| f.uncount(lane));
+        let from = buffer.link;
         if let Some(signal) = signal {
             self.note_due(from);
-            self.signal(now, from, at, signal, scheduler);
+            self.signal(now, from, label.class, signal, scheduler);
         }
         if emptied {
             self.send_map(now, from, scheduler);
@@ -72,15 +67,16 @@ impl Network {
     pub(super) fn count(
         &mut self,
         now: Time,
-        from: LinkId,
+        buffer: u32,
         lane: u32,
         scheduler: &mut impl Scheduler,
     ) {
-        let Some(buffer) = self.buffer_mut(from) else { return };
+        let Some(buffer) = self.fabric.buffers.get_mut(buffer as usize) else { return };
         let changed = buffer.filter.as_mut().is_some_and(|filter| filter.count(lane));
         if !changed {
             return;
         }
+        let from = buffer.link;
         let earliest = buffer.map_sent + TAU;
         if earliest <= now {
             return self.send_map(now, from, scheduler);
@@ -102,7 +98,7 @@ impl Network {
         &mut self,
         now: Time,
         from: LinkId,
-        class: usize,
+        class: u8,
         signal: Signal,
         scheduler: &mut impl Scheduler,
     ) {
@@ -113,7 +109,7 @@ impl Network {
         };
         let control = if buffer.spec.by_class {
             let mut times = [None; CLASSES];
-            times[class] = Some(quanta);
+            times[usize::from(class)] = Some(quanta);
             Control::Priority(times)
         } else {
             Control::Pause(quanta)
@@ -160,8 +156,20 @@ impl Network {
         self.call_at(obeyed, to, scheduler);
     }
 
-    /// The event of a link whose end is at a switch. Returns a packet that its far end has taken in.
+    /// The event of a link whose start may be at a switch. Returns a packet that its far end has taken in.
+    #[inline]
     pub(crate) fn on_switch_event(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        let is_due = self.links[id.index()].outlet()?.next_due() <= now;
+        if is_due { self.on_switch_due(now, id, scheduler) } else { None }
+    }
+
+    /// It is time for a turn, a frame, or something at the far end.
+    fn on_switch_due(
         &mut self,
         now: Time,
         id: LinkId,
@@ -204,7 +212,7 @@ impl Network {
             let signal = buffer.watches[at].refresh(now);
             let stands_still = buffer.watches[at].stands_still();
             if let Some(signal) = signal {
-                self.signal(now, id, at, signal, scheduler);
+                self.signal(now, id, at as u8, signal, scheduler);
                 if stands_still {
                     self.look_for_deadlock(now, &[id]);
                 }
@@ -212,31 +220,26 @@ impl Network {
         }
     }
 
-    /// A packet has come to the far end of a link whose packets are taken in one by one; says whether
-    /// it is one.
+    /// A packet has come to the far end of a link whose packets are taken in one by one.
     pub(crate) fn await_intake(
         &mut self,
         now: Time,
         id: LinkId,
-        label: Label,
+        label: &Label,
         scheduler: &mut impl Scheduler,
-    ) -> bool {
-        let Some(buffer) = self.buffer_mut(id).filter(|b| !b.spec.intake.is_zero()) else {
-            return false;
-        };
-        if !buffer.has_room_for(&label) {
+    ) {
+        let Some(buffer) = self.buffer_mut(id) else { return };
+        if !buffer.has_room_for(label) {
             buffer.overflowed += 1;
             buffer.refused += 1;
-            self.drop_full(id, &label);
-            return true;
+            return self.drop_full(id, label);
         }
-        buffer.intake.push_back(label);
+        buffer.intake.push_back(*label);
         if buffer.intake.len() == 1 {
             buffer.intake_at = now + buffer.spec.intake;
             self.note_due(id);
         }
-        self.account(now, id, &label, scheduler);
-        true
+        self.account(now, self.fabric.ends[id.index()].buffer, label, scheduler);
     }
 
     /// The packet that is taken in by now, if there is one.
@@ -245,7 +248,8 @@ impl Network {
         let label = buffer.intake.pop_front()?;
         let more = !buffer.intake.is_empty();
         buffer.intake_at = if more { now + buffer.spec.intake } else { Time::NEVER };
-        self.release(now, id, &label, false, scheduler);
+        let held = Held { label, buffer: self.fabric.ends[id.index()].buffer, counted: false };
+        self.release(now, &held, scheduler);
         Some(label)
     }
 

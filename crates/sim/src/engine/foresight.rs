@@ -3,7 +3,7 @@
 use ratewire_net::spec::LinkId;
 use ratewire_net::{Ahead, Network};
 
-use super::{FLOW_TIMER, INDEX, KIND_SHIFT, LINK, OTHER};
+use super::{FLOW_TIMER, INDEX, LINK};
 use crate::flow::FlowTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
@@ -12,19 +12,29 @@ use crate::wheel::Wheel;
 const FEW: usize = 1000;
 /// Events seen before their turn.
 const AHEAD: usize = 24;
-/// How many are remembered: a power of two, so that each is found at once.
-const SEEN: usize = AHEAD.next_power_of_two();
 /// Events between two looks at the same one: memory answers in the time of one or two.
 const STEP: usize = 4;
+/// Room for those seen: a power of two, so that finding one takes little.
+const ROOM: usize = AHEAD.next_power_of_two();
 
-/// Beside the kinds of events: data arrives at a flow.
-const DATA: u32 = 3 << KIND_SHIFT;
+/// What comes up, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+enum Coming {
+    /// The event of a link.
+    Event(LinkId),
+    /// What happens at an end of a flow: data arrives, or else its sender acts.
+    Flow { slot: u32, is_data: bool },
+    /// A packet comes to a link.
+    Packet(LinkId),
+    /// Nothing that is known.
+    Other,
+}
 
 /// The events to come, each looked at several times as it comes nearer, for where one thing lies is written in
 /// another.
 #[derive(Debug)]
 pub(super) struct Foresight {
-    seen: [u32; SEEN],
+    seen: [Coming; ROOM],
     count: usize,
     looks: bool,
 }
@@ -33,7 +43,7 @@ impl Foresight {
     pub(super) fn new(setup: &Setup) -> Foresight {
         let clients = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
         let looks = setup.network.links.len() + clients > FEW;
-        Foresight { seen: [OTHER; SEEN], count: 0, looks }
+        Foresight { seen: [Coming::Other; ROOM], count: 0, looks }
     }
 
     /// To be called at each event.
@@ -54,73 +64,62 @@ impl Foresight {
         wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
     }
 
-    /// An event is seen, and those that were seen before it come nearer.
+    /// Looks at an event for the first time, and once more at some that were seen before it.
     #[inline]
     fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
-        let count = self.count;
-        self.count = count.wrapping_add(1);
-        let place = |looks: usize| count.wrapping_sub(looks * STEP) % SEEN;
-        self.seen[place(0)] = event;
-        if let Some(link) = link_of(event) {
+        self.count = self.count.wrapping_add(1);
+        *self.at(0) = match event & !INDEX {
+            LINK => Coming::Event(LinkId(event & INDEX)),
+            FLOW_TIMER => Coming::Flow { slot: event & INDEX, is_data: false },
+            _ => Coming::Other,
+        };
+        if let Coming::Event(link) = *self.at(0) {
             network.foresee(link);
         }
-        if let Some(link) = link_of(self.seen[place(1)]) {
+        if let Coming::Event(link) = *self.at(1) {
             network.foresee_head(link);
         }
-        if let Some(link) = link_of(self.seen[place(2)]) {
+        if let Coming::Event(link) = *self.at(2) {
             network.foresee_delivery(link);
         }
-        // From here on it is looked at what the event leads to.
-        let seen = &mut self.seen[place(3)];
-        if let Some(link) = link_of(*seen) {
-            *seen = beyond(link, network);
+        if let Coming::Event(link) = *self.at(3) {
+            *self.at(3) = match network.ahead(link) {
+                Some(Ahead::Flow { flow, is_data }) => Coming::Flow { slot: flow, is_data },
+                Some(Ahead::Link(next)) => {
+                    network.foresee_place(next);
+                    Coming::Other
+                }
+                None => Coming::Other,
+            };
         }
-        if let Some((slot, is_data)) = flow_of(*seen) {
+        if let Coming::Flow { slot, is_data } = *self.at(3) {
             flows.foresee(slot, is_data);
         }
-        let seen = &mut self.seen[place(4)];
-        if let Some((slot, is_data)) = flow_of(*seen) {
-            *seen = answer(slot, is_data, network, flows);
+        if let Coming::Flow { slot, is_data } = *self.at(4) {
+            if !is_data {
+                flows.foresee_sent(slot);
+            }
+            *self.at(4) = flows.answer(slot, is_data).map_or(Coming::Other, |route| {
+                let link = network.first_link(route);
+                network.foresee(link);
+                Coming::Packet(link)
+            });
         }
-        if let Some(link) = link_of(self.seen[place(5)]) {
+        if let Coming::Packet(link) = *self.at(5) {
             network.foresee_place(link);
         }
     }
-}
 
-/// Where the packet comes to that leaves a link: another link, or an end of a flow.
-#[inline]
-fn beyond(link: LinkId, network: &Network) -> u32 {
-    match network.ahead(link) {
-        Some(Ahead::Link(next)) => LINK | next.0,
-        Some(Ahead::Flow { flow, is_data: true }) => DATA | flow,
-        Some(Ahead::Flow { flow, is_data: false }) => FLOW_TIMER | flow,
-        None => OTHER,
+    /// What was seen so many looks ago.
+    #[inline]
+    fn at(&mut self, looks: usize) -> &mut Coming {
+        &mut self.seen[self.count.wrapping_sub(looks * STEP) % ROOM]
     }
-}
-
-/// The link to which a flow that was foreseen answers.
-#[inline]
-fn answer(slot: u32, is_data: bool, network: &Network, flows: &FlowTable) -> u32 {
-    let Some(route) = flows.answer(slot, is_data) else { return OTHER };
-    if !is_data {
-        flows.foresee_sent(slot);
-    }
-    let link = network.first_link(route);
-    network.foresee(link);
-    LINK | link.0
 }
 
 #[inline]
 fn link_of(event: u32) -> Option<LinkId> {
     (event & !INDEX == LINK).then_some(LinkId(event & INDEX))
-}
-
-/// A flow's slot, and whether data arrives there; else its sender acts.
-#[inline]
-fn flow_of(event: u32) -> Option<(u32, bool)> {
-    let kind = event & !INDEX;
-    (kind == FLOW_TIMER || kind == DATA).then_some((event & INDEX, kind == DATA))
 }
 
 #[cfg(test)]
