@@ -19,6 +19,8 @@ use crate::spec::LinkId;
 const BEHIND: usize = 4;
 /// Where so many packets are on the way, the events of a link come one after the other.
 const LONG: usize = 64;
+/// What so many packets carry stays in the caches.
+const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// Where a packet finds what it needs of a buffer.
@@ -103,6 +105,18 @@ impl Network {
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
             link.foresee_room();
+        }
+    }
+
+    /// It is due: what the packet behind the head brings to where it goes. Where no port looked at it, it was
+    /// touched last when it was sent.
+    #[inline]
+    pub fn foresee_behind(&self, id: LinkId) {
+        if self.packets.room() > FEW_PACKETS
+            && let Some(next) = self.links.get(id.index()).and_then(|link| link.row.get(1))
+            && self.routes[next.hop as usize] == END
+        {
+            self.packets.foresee(next.content);
         }
     }
 

@@ -300,12 +300,21 @@ impl Link {
         self.area_until = now;
     }
 
+    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a part of it was
+    /// written, it would have to wait for that.
+    #[inline]
+    pub(crate) fn add(&mut self, time: Time, label: Label) {
+        self.row.push_back(label);
+        if let Some(last) = self.row.back_mut() {
+            last.time = time;
+        }
+    }
+
     /// A packet waits.
     #[inline]
-    pub(crate) fn enqueue(&mut self, now: Time, mut label: Label) {
-        label.time = now;
+    pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
         self.sum_areas(now);
-        self.row.push_back(label);
+        self.add(now, label);
         self.waiting_bytes += u64::from(label.size);
         self.tally.peak_packets = self.tally.peak_packets.max(self.waiting());
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);

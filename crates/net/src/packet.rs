@@ -155,6 +155,11 @@ impl Slab {
         (self.contents.items.len() - self.contents.free.len()) as u64
     }
 
+    /// The most that were ever in use at once.
+    pub(crate) fn room(&self) -> usize {
+        self.contents.items.len()
+    }
+
     /// Puts a packet from a flow's sender in.
     #[inline]
     pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {

@@ -192,11 +192,12 @@ impl Network {
         let at = link.started as usize;
         let Some(mut label) = link.row.get(at).copied() else { return };
         link.started += 1;
-        self.launch(now, id, &mut label);
+        let arrives = self.launch(now, id, &mut label);
         let link = &mut self.links[id.index()];
-        link.row[at] = label;
+        let place = &mut link.row[at];
+        (place.time, place.fate) = (arrives, label.fate);
         if at == 0 {
-            link.next_event = label.time.min(link.next_due());
+            link.next_event = arrives.min(link.next_due());
             scheduler.schedule(link.next_event, id);
         }
     }
@@ -210,19 +211,19 @@ impl Network {
         mut label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        self.launch(now, id, &mut label);
+        let arrives = self.launch(now, id, &mut label);
         let link = &mut self.links[id.index()];
-        link.row.push_back(label);
+        link.add(arrives, label);
         link.started += 1;
         if link.started == 1 {
-            link.next_event = label.time.min(link.next_due());
+            link.next_event = arrives.min(link.next_due());
             scheduler.schedule(link.next_event, id);
         }
     }
 
-    /// The port sees a packet off, and it is worked out when it arrives.
+    /// The port sees a packet off. Returns when it arrives.
     #[inline(always)]
-    fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) {
+    fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) -> Time {
         let mut link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
         if link.port != NO_PORT {
@@ -254,7 +255,7 @@ impl Network {
         link.busy += busy;
         link.sent_bytes += size.get();
         // A delay that has shortened does not let packets overtake each other.
-        label.time = (left + link.delay).max(link.last_arrival);
-        link.last_arrival = label.time;
+        link.last_arrival = link.last_arrival.max(left + link.delay);
+        link.last_arrival
     }
 }

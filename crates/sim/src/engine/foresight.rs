@@ -55,12 +55,12 @@ impl Foresight {
         network: &Network,
         flows: &FlowTable,
     ) {
+        let link = link_of(event);
         if !self.looks {
+            link.into_iter().for_each(|link| network.foresee_behind(link));
             return;
         }
-        if let Some(link) = link_of(event) {
-            network.foresee_next(link);
-        }
+        link.into_iter().for_each(|link| network.foresee_next(link));
         wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
     }
 
