@@ -8,9 +8,10 @@
  *   shift away;
  * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
  *   order of arrivals: the queue is first-in-first-out, so it is the same order;
- * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers).
- * - an interval in which none told its rate leaves all there is to give to the one that comes next, where the draft's Cp
- *   would be 0: a sender that is back from a pause may not be seen in two intervals one after the other.
+ * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers);
+ * - after an interval in which none told its rate Cp is as for one flow, where the draft's would be 0: a sender that is
+ *   back from a pause may not be seen in two intervals one after the other. The residue bounds what all are given;
+ * - a rate ages to no less than two packets in the RTT or in the shortest interval.
  *
  * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
 #pragma once
@@ -74,7 +75,7 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
 /* The control interval is over (lines 7 to 18). */
 RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 {
-	__u64 spare, excess, magnitude, shuffled, draining, flows;
+	__u64 spare, excess, magnitude, shuffled, draining, flows, one_flow;
 	__u64 known = port->sum_x_known >> 10;
 
 	if (known)
@@ -97,8 +98,8 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 	shuffled = rw_less(rw_mul_shift(port->input_bw, RW_XCP_GAMMA, 16), magnitude);
 	port->residue_pos = (shuffled + (port->feedback > 0 ? magnitude : 0)) << RW_XCP_FRACTION;
 	port->residue_neg = (shuffled + (port->feedback < 0 ? magnitude : 0)) << RW_XCP_FRACTION;
-	rw_share_of(&port->cp, port->residue_pos,
-		    port->sum_x ? port->sum_x : (port->avg_rtt_us << RW_X_SECOND) / 1000000);
+	one_flow = (port->avg_rtt_us << RW_X_SECOND) / 1000000;
+	rw_share_of(&port->cp, port->residue_pos, port->sum_x ? port->sum_x : one_flow);
 	rw_share_of(&port->cn, port->residue_neg, port->input);
 	port->gain = rw_times(&port->cp, 1ull << (RW_X_SECOND - RW_XCP_FRACTION));
 
@@ -245,14 +246,16 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
  * pause of milliseconds there can be hundreds of round trips. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 packet, __u64 least)
 {
-	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender);
+	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender), aged, seen;
 
 	if (!elapsed || elapsed < rtt_us)
 		return;
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
-	if (sender->limited && sender->measured < rate)
-		rw_xcp_set_rate(sender, sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63)),
-				rw_max(rw_min(rate, rw_first_rate(2 * packet, rtt_us)), least));
+	if (sender->limited && sender->measured < rate) {
+		aged = sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63));
+		seen = rw_min(rate, rw_first_rate(2 * packet, rtt_us));
+		rw_xcp_set_rate(sender, rw_max(aged, seen), least);
+	}
 	sender->was_limited = sender->limited;
 	sender->limited = 0;
 	sender->sent = 0;
@@ -262,7 +265,7 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 /* The most that may be wished for or granted: what the option can carry, B/s a second. */
 #define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
 
-/* So many bytes leave in packets of a full one's size or less: their header. */
+/* size bytes leave, in packets of at most packet: their header. */
 RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited,
 			   __u64 packet, __u64 least, struct rw_header *header)
 {

@@ -19,7 +19,7 @@ use crate::spec::LinkId;
 const BEHIND: usize = 4;
 /// Where so many packets are on the way, the events of a link come one after the other.
 const LONG: usize = 64;
-/// What so many packets carry stays in the caches.
+/// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -98,7 +98,7 @@ impl Network {
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        link.foresee_end();
+        link.foresee_tail();
         if link.port != NO_PORT {
             prefetch_bytes(&self.ports[link.port as usize], 0..size_of::<AnyPort>());
         }
@@ -112,7 +112,7 @@ impl Network {
     /// touched last when it was sent.
     #[inline]
     pub fn foresee_behind(&self, id: LinkId) {
-        if self.packets.room() > FEW_PACKETS
+        if self.packets.peak() > FEW_PACKETS
             && let Some(next) = self.links.get(id.index()).and_then(|link| link.row.get(1))
             && self.routes[next.hop as usize] == END
         {
@@ -191,7 +191,7 @@ impl Link {
 
     /// The place of the next packet in the row, which may lie in two lines.
     #[inline]
-    fn foresee_end(&self) {
+    fn foresee_tail(&self) {
         if let Some(last) = self.row.back() {
             prefetch_index(from_ref(last), 1);
             prefetch_index(from_ref(last), 2);

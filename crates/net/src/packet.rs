@@ -156,7 +156,7 @@ impl Slab {
     }
 
     /// The most that were ever in use at once.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn peak(&self) -> usize {
         self.contents.items.len()
     }
 

@@ -38,7 +38,8 @@ pub struct SenderCounts {
     pub blocks: u64,
 }
 
-/// In whole cache lines: a message that is thought of and not bought needs the first two.
+/// In whole cache lines: a message that is thought of and not bought needs the first two, but for what concave benefits
+/// look at.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Agent {
@@ -63,6 +64,8 @@ pub(crate) struct Agent {
     pub message: Bytes,
     pub recent: Recent,
 }
+
+const _: () = assert!(core::mem::offset_of!(Agent, message) == 128);
 
 impl Agent {
     pub fn new(now: Time, spec: &SenderSpec, params: &Params) -> Agent {

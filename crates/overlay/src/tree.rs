@@ -95,7 +95,7 @@ impl Trees {
     }
 
     /// The most links that a message can cross: each leads to another node.
-    pub fn most_crossed(&self) -> usize {
+    pub(crate) fn most_crossed(&self) -> usize {
         self.nodes.saturating_sub(1)
     }
 

@@ -26,8 +26,8 @@ for pause in [0.02, 0.05, 0.5] * 4:
     peer.recv(1)
     print(time.monotonic() - began, flush=True)"#;
 
-/// The round trips of this lab are far shorter than a router's control interval, most of which see no packet of a
-/// connection that has aged.
+/// The round trips of this lab are far shorter than a router's control interval, most of which would see no packet of a
+/// connection that has aged for each of them.
 #[test]
 fn a_program_that_pauses_has_the_link_again_at_once() {
     let Some(lab) = Lab::build("pauses") else { return };
@@ -37,6 +37,7 @@ fn a_program_that_pauses_has_the_link_again_at_once() {
         sleep(Duration::from_millis(500));
         let writer = lab.start("s", true, &format!("python3 -c '{WRITER}'"));
         let done = writer.wait_with_output().expect("python3 ends");
+        let _ = reader.kill();
         reader.wait().expect("so does the reader");
         lab.live(&["detach"]);
         let said = String::from_utf8_lossy(&done.stdout);

@@ -74,10 +74,13 @@ impl Node {
                 .then_some(Delivery::Data { group, client, sequence, bought }),
             Event::Change { group, client, node, joins } => {
                 let entry = &mut self.groups[group.index()];
+                let before = *entry.to();
                 let changed = entry.change(client, node, joins);
                 let (number, is_here) = (entry.view, entry.is_here());
+                if *entry.to() != before {
+                    self.aim(group, 0);
+                }
                 let was_here = core::mem::replace(&mut self.here[group.index()], is_here);
-                self.aim(group, 0);
                 let concerns = changed && (was_here || is_here);
                 concerns.then_some(Delivery::View { group, number, client, joined: joins })
             }

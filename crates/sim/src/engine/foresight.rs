@@ -8,7 +8,7 @@ use crate::flow::FlowTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
 
-/// So many links, and clients of an overlay, stay in the caches, and looking ahead would only take time.
+/// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take time.
 const FEW: usize = 1000;
 /// Events seen before their turn.
 const AHEAD: usize = 24;
@@ -41,8 +41,8 @@ pub(super) struct Foresight {
 
 impl Foresight {
     pub(super) fn new(setup: &Setup) -> Foresight {
-        let clients = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
-        let looks = setup.network.links.len() + clients > FEW;
+        let senders = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
+        let looks = setup.network.links.len() + senders > FEW;
         Foresight { seen: [Coming::Other; ROOM], count: 0, looks }
     }
 
@@ -55,12 +55,14 @@ impl Foresight {
         network: &Network,
         flows: &FlowTable,
     ) {
-        let link = link_of(event);
+        match link_of(event) {
+            Some(link) if self.looks => network.foresee_next(link),
+            Some(link) => network.foresee_behind(link),
+            None => {}
+        }
         if !self.looks {
-            link.into_iter().for_each(|link| network.foresee_behind(link));
             return;
         }
-        link.into_iter().for_each(|link| network.foresee_next(link));
         wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
     }
 
@@ -145,6 +147,14 @@ mod tests {
         dumbbell.setup()
     }
 
+    /// More packets on their way than stay in the caches.
+    fn crowded() -> Setup {
+        let law = AnyLaw::new("fixed", &[("window", "1000 packets")]).expect("a law");
+        let mut dumbbell = Dumbbell::new(law, 10, Rate::from_mbps(1000), RTT * 5, 10_000);
+        dumbbell.duration = Duration::from_millis(300);
+        dumbbell.setup()
+    }
+
     fn overlay() -> Setup {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
         let mut setup = workload(law, 200, RATE, RTT, 50);
@@ -164,7 +174,8 @@ mod tests {
 
     #[test]
     fn looking_ahead_changes_nothing_that_happens() {
-        for setup in [dumbbell("newreno", false), dumbbell("noq", true), overlay()] {
+        let setups = [dumbbell("newreno", false), dumbbell("noq", true), overlay(), crowded()];
+        for setup in setups {
             let (ahead, seen) = run(&setup, true);
             let (not, none) = run(&setup, false);
             assert_eq!(ahead, not);
@@ -173,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clients_of_an_overlay_count_as_links_do() {
+    fn the_senders_of_an_overlay_count_as_links_do() {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
         let looks = |clients| Foresight::new(&workload(law.clone(), clients, RATE, RTT, 50)).looks;
         assert!(!looks(1_000) && looks(10_000));

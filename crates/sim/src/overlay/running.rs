@@ -44,6 +44,8 @@ struct Connection {
     messages: VecDeque<(u64, Rc<Message>)>,
 }
 
+const _: () = assert!(size_of::<Connection>() == 64);
+
 /// As of the last sample.
 #[derive(Debug, Default)]
 struct Before {

@@ -9,22 +9,23 @@ pub(super) struct Tally {
     nodes: usize,
     /// Messages, by group and node.
     delivered: Vec<u64>,
-    groups: Vec<Told>,
+    groups: Vec<GroupTally>,
 }
 
 /// Of one group, at all nodes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct GroupTally {
     /// Sum and largest of the times from purchase to delivery at a node.
     pub(super) latency: u128,
     pub(super) latency_max: Duration,
+    /// View changes.
     pub(super) views: u64,
 }
 
 impl Tally {
     pub(super) fn new(nodes: usize, groups: usize) -> Tally {
         let delivered = vec![0; nodes * groups];
-        Tally { nodes, delivered, groups: vec![Told::default(); groups] }
+        Tally { nodes, delivered, groups: vec![GroupTally::default(); groups] }
     }
 
     /// Notes what a node has for its clients.
@@ -47,7 +48,7 @@ impl Tally {
     }
 
     /// By group: messages that each node was handed, and all else.
-    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u64], &Told)> {
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&[u64], &GroupTally)> {
         let by_node = |group: usize| &self.delivered[group * self.nodes..][..self.nodes];
         self.groups.iter().enumerate().map(move |(group, told)| (by_node(group), told))
     }

@@ -130,6 +130,18 @@ impl Net {
             messages.iter().map(move |message| trees.owed(LinkId(link as u16), message))
         });
         assert_eq!(owed, came + queued + on_links.sum::<u64>());
+        self.nodes.iter().for_each(check_aims);
+    }
+}
+
+/// What each agent was told of its group's members is what the group says.
+fn check_aims(node: &Node) {
+    let trees = &node.overlay.trees;
+    for (index, agent) in node.agents.iter().enumerate() {
+        let to = node.groups[agent.group.index()].to();
+        let way = &node.ways[index * trees.most_crossed()..][..usize::from(agent.crossed)];
+        assert_eq!(way, trees.crossed(node.me, to));
+        assert_eq!(usize::from(agent.receivers), to.len());
     }
 }
 
