@@ -117,7 +117,7 @@ fn rcp_counts_flows_at_its_rate() {
 
 /// A sender that is back from a pause may be too slow to be seen in two intervals one after the other.
 #[test]
-fn after_silence_all_there_is_to_give_is_for_the_first_that_comes() {
+fn after_silence_what_there_is_to_give_is_shared_out_as_to_one_flow() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
     for _ in 0..10 {
         port.on_timer(port.next_timer(), Bytes::ZERO);
