@@ -107,6 +107,12 @@ bottleneck = { rate = "20 Mbit/s", delay = "15 ms", queue = "1 bdp" }
 access     = { rate = "100 Mbit/s", delay = "1 ms" }
 "#;
 
+pub(crate) const ONE_FLOW: &str = r#"
+[[flow]]
+from = "s1"
+to   = "d1"
+"#;
+
 pub(crate) const TWO_FLOWS: &str = r#"
 [[flow]]
 from = "s*"

@@ -10,12 +10,14 @@ mod shell;
 
 use serde_json::Value;
 
-use lab::{DUMBBELL, Lab, TWO_FLOWS, drops, link, number, ratewire, sh};
+use lab::{DUMBBELL, Lab, ONE_FLOW, TWO_FLOWS, drops, link, number, ratewire, sh};
 
 #[test]
 fn one_scenario_gives_like_figures_in_both_worlds() {
     let Some(lab) = Lab::build("both") else { return };
-    let text = format!("law = \"newreno\"\n{DUMBBELL}{TWO_FLOWS}");
+    // Of one flow: two would lose packets together or in turn, as it happens, and in a run of two sawteeth that alone
+    // moves the mean queue by a third.
+    let text = format!("law = \"newreno\"\n{DUMBBELL}{ONE_FLOW}");
     let runs = lab.run(&text, &["--world", "simulate,emulate"]);
     let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
     assert_eq!((&simulated["world"], &emulated["world"]), (&"simulate".into(), &"emulate".into()));
@@ -23,7 +25,7 @@ fn one_scenario_gives_like_figures_in_both_worlds() {
         let of = |run| number(&link(run, "bottleneck")[figure]);
         let (simulated, emulated) = (of(simulated), of(emulated));
         let off = (simulated - emulated).abs() / simulated;
-        assert!(off < 0.25, "{figure}: {simulated} simulated, {emulated} emulated");
+        assert!(off < 0.1, "{figure}: {simulated} simulated, {emulated} emulated");
     }
     assert!(drops(emulated) > 0.0, "NewReno fills the queue");
     let fidelity = &emulated["fidelity"];
