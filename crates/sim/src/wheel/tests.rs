@@ -77,3 +77,44 @@ fn equal_times_keep_their_order_across_levels() {
     wheel.push(far, 3);
     assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
 }
+
+/// The numbers of insertion run out where many events are pending, of which some have the same time.
+#[test]
+fn order_is_kept_where_numbers_begin_anew() {
+    let mut wheel = Wheel { number: u32::MAX - 50, ..Wheel::default() };
+    let time = |i: u32| Time::from_ps(u64::from(i % 7) << 40);
+    for i in 0..100 {
+        wheel.push(time(i), i);
+    }
+    assert!(wheel.number < 1000, "they began anew");
+    let mut expected: Vec<u32> = (0..100).collect();
+    expected.sort_by_key(|i| time(*i));
+    let popped: Vec<u32> = core::iter::from_fn(|| wheel.pop()).map(|(_, what)| what).collect();
+    assert_eq!(popped, expected);
+}
+
+/// Those at one time no width can keep apart.
+#[test]
+fn the_width_follows_the_density() {
+    const PENDING: u64 = 1000;
+    let width_after = |spacing: u64, at_once: u64| {
+        let mut random = ratewire_net::random::stream(spacing, "wheel", 2);
+        let mut ahead = || random.next_u64() % (2 * PENDING) / at_once * at_once * spacing;
+        let mut wheel = Wheel::default();
+        for _ in 0..PENDING {
+            wheel.push(Time::from_ps(ahead()), 0);
+        }
+        for _ in 0..500_000 {
+            let (now, _) = wheel.pop().expect("a thousand are pending");
+            let now = now.ps() / (at_once * spacing) * (at_once * spacing);
+            wheel.push(Time::from_ps(now + ahead()), 0);
+        }
+        1 << wheel.shift
+    };
+    for spacing in [1 << 10, 1 << 20, 1 << 30] {
+        let width = width_after(spacing, 1);
+        assert!(width <= 2 * spacing && width >= spacing / 32, "{width} for {spacing}");
+        let at_once = width_after(spacing, 50);
+        assert!(at_once >= spacing / 32, "{at_once} for fifty times {spacing}");
+    }
+}
