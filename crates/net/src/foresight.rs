@@ -16,9 +16,9 @@ use crate::packet::Label;
 use crate::spec::LinkId;
 
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
-const BEHIND: usize = 4;
+const BEHIND: u32 = 4;
 /// Where so many packets are on the way, the events of a link come one after the other.
-const LONG: usize = 64;
+const LONG: u32 = 64;
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
@@ -135,7 +135,7 @@ impl Network {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
             self.foresee_packet(&link.row[BEHIND]);
             self.foresee_hop(&link.row[BEHIND / 2]);
-            let first = link.started as usize;
+            let first = link.started;
             if let Some(waiting) = link.row.get(first + 2 * BEHIND) {
                 prefetch_index(from_ref(waiting), 0);
                 self.packets.foresee(link.row[first + BEHIND].content);
@@ -181,12 +181,10 @@ pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
 }
 
 impl Link {
-    /// The cache lines that every packet touches, the third where a port stands or it has to wait.
+    /// The cache lines that every packet touches, and the third, of one that has to wait.
     #[inline]
     fn foresee(&self) {
-        prefetch_index(from_ref(&self.busy_until), 0);
-        prefetch_index(from_ref(&self.next_event), 0);
-        prefetch_index(from_ref(&self.port_timer), 0);
+        prefetch_bytes(self, 0..3 * LINE);
     }
 
     /// The place of the next packet in the row, which may lie in two lines.
@@ -198,9 +196,9 @@ impl Link {
         }
     }
 
-    /// The line that a packet touches that may have to wait.
+    /// The last line, of a packet that has to wait.
     #[inline]
     fn foresee_room(&self) {
-        prefetch_index(from_ref(&self.limit_bytes), 0);
+        prefetch_index(from_ref(&self.tally), 0);
     }
 }
