@@ -180,12 +180,11 @@ impl Link {
         self.outlet().is_some_and(|outlet| outlet.has_intake)
     }
 
-    /// Takes the packet at the head out of the row.
+    /// Takes the packet at the head out of the row, in which there is one.
     #[inline]
-    pub(crate) fn pop_head(&mut self) -> Option<Label> {
-        let head = self.row.pop_front()?;
+    pub(crate) fn pop_head(&mut self) -> Label {
         self.started -= 1;
-        Some(head)
+        self.row.pop_front()
     }
 
     /// When the link has an event beside the arrival of the packet at its head: a packet that is late, or

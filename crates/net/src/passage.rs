@@ -46,22 +46,18 @@ impl Network {
                 self.catch_up(now, id, scheduler);
                 link = &mut self.links[id.index()];
             }
-            Self::take_head(link, id, scheduler)?
+            Self::take_head(link, id, scheduler)
         };
         self.forward(now, label, scheduler)
     }
 
-    /// Takes the packet at the head off the link.
+    /// Takes the packet at the head off the link, where there is one.
     #[inline(always)]
-    pub(crate) fn take_head(
-        link: &mut Link,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        let label = link.pop_head()?;
+    pub(crate) fn take_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
+        let label = link.pop_head();
         link.passed += 1;
         Self::schedule_head(link, id, scheduler);
-        Some(label)
+        label
     }
 
     /// Notes the arrival of the packet at the head as the link's next event.

@@ -194,7 +194,7 @@ impl Network {
             Self::schedule_head(link, id, scheduler);
             return None;
         }
-        Self::take_head(&mut self.links[id.index()], id, scheduler)
+        Some(Self::take_head(&mut self.links[id.index()], id, scheduler))
     }
 
     /// A link's medium may be free, if that is what the link waits for.
@@ -218,7 +218,7 @@ impl Network {
     #[cold]
     fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        let Some(head) = link.pop_head() else { return };
+        let head = link.pop_head();
         match head.fate {
             Fate::Lost => link.note_lost(),
             Fate::Late => link.put_aside(head),

@@ -235,7 +235,7 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
         self.ack_due = Time::NEVER;
         let window = self.advertised(now);

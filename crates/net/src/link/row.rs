@@ -53,13 +53,14 @@ impl Row {
         &mut self.places[place]
     }
 
+    /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.
     #[inline]
-    pub(crate) fn pop_front(&mut self) -> Option<Label> {
-        let label = *self.front()?;
+    pub(crate) fn pop_front(&mut self) -> Label {
+        let label = self[0];
         self.len -= 1;
         // What is empty begins anew, where the memory was used last.
         self.head = if self.len == 0 { 0 } else { self.head.wrapping_add(1) };
-        Some(label)
+        label
     }
 
     /// Takes all from this one on out.

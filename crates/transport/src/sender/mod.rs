@@ -262,6 +262,7 @@ impl Sender {
     }
 
     /// The next packet to send now, if any. Ask again until there is none.
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.opening != Opening::Done {
             return self.poll_open(now);
