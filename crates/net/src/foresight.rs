@@ -28,18 +28,13 @@ pub(crate) const FIRST_LINE: Range<usize> = 0..LINE;
 /// Where it finds what it needs of an outlet.
 const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
-/// Where a packet is about to come.
+/// The end of a flow to which a packet is about to come: its receiver with data, else its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
-    /// To another link.
-    Link(LinkId),
-    /// To an end of a flow: its receiver with data, else its sender.
-    Flow {
-        /// The flow, in the caller's numbering.
-        flow: u32,
-        /// It brings data.
-        is_data: bool,
-    },
+pub struct Ahead {
+    /// The flow, in the caller's numbering.
+    pub flow: u32,
+    /// It brings data.
+    pub is_data: bool,
 }
 
 impl Network {
@@ -68,24 +63,17 @@ impl Network {
         }
     }
 
-    /// It comes nearer still: what the packet carries, and where it goes.
+    /// It comes nearer still: what the packet carries, and the link to which it goes, if it goes to one.
     #[inline]
-    pub fn foresee_delivery(&self, id: LinkId) {
-        if let Some(head) = self.head(id) {
-            self.foresee_packet(head);
-        }
+    pub fn foresee_delivery(&self, id: LinkId) -> Option<LinkId> {
+        self.foresee_packet(self.head(id)?)
     }
 
-    /// Where the packet at the head goes.
+    /// The end of a flow to which the packet at the head goes, where it goes to no other link.
     #[inline]
     pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
         let head = self.head(id)?;
-        Some(match self.routes[head.hop as usize] {
-            END => {
-                Ahead::Flow { flow: head.flow, is_data: self.packets.carries_data(head.content) }
-            }
-            next => Ahead::Link(LinkId(next)),
-        })
+        Some(Ahead { flow: head.flow, is_data: self.packets.carries_data(head.content) })
     }
 
     /// The first link of a route.
@@ -157,12 +145,11 @@ impl Network {
     }
 
     #[inline]
-    fn foresee_packet(&self, label: &Label) {
+    fn foresee_packet(&self, label: &Label) -> Option<LinkId> {
         self.packets.foresee(label.content);
-        let next = self.routes[label.hop as usize];
-        if next != END {
-            self.foresee(LinkId(next));
-        }
+        let next = Some(self.routes[label.hop as usize]).filter(|next| *next != END).map(LinkId)?;
+        self.foresee(next);
+        Some(next)
     }
 }
 

@@ -26,7 +26,7 @@ impl Row {
 
     #[inline]
     pub(crate) fn front(&self) -> Option<&Label> {
-        self.get(0)
+        if self.len > 0 { self.places.get(self.head as usize) } else { None }
     }
     #[inline]
     pub(crate) fn back(&self) -> Option<&Label> {
@@ -56,10 +56,11 @@ impl Row {
     /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Label {
-        let label = self[0];
+        assert!(self.len > 0);
+        let label = self.places[self.head as usize];
         self.len -= 1;
         // What is empty begins anew, where the memory was used last.
-        self.head = if self.len == 0 { 0 } else { self.head.wrapping_add(1) };
+        self.head = if self.len == 0 { 0 } else { self.place(1) as u32 };
         label
     }
 
