@@ -128,6 +128,12 @@ impl Network {
                 prefetch_index(from_ref(waiting), 0);
                 self.packets.foresee(link.row[first + BEHIND].content);
             }
+        } else if let Some(next) = link.row.get(1) {
+            // Of a burst: it goes where the one before it goes.
+            self.packets.foresee(next.content);
+            if let Some(after) = link.row.get(2) {
+                prefetch_index(from_ref(after), 0);
+            }
         }
     }
 

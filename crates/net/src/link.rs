@@ -327,7 +327,7 @@ impl Link {
     }
 
     /// A packet waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
         self.sum_areas(now);
         self.add(now, label);
