@@ -2,8 +2,8 @@
 //!
 //! Events come out in order of (time, insertion). A push or pop costs the same whether ten events
 //! are pending or a million: an event goes into a bucket by its time divided by the bucket width, and
-//! a bucket that holds several is sorted when its turn comes. The width follows the density of events, so
-//! that few do; the order does not depend on it.
+//! a bucket that holds several keeps them in order. The width follows the density of events, so that few do;
+//! what comes out does not depend on it.
 
 mod bits;
 mod far;
@@ -52,7 +52,7 @@ impl Event {
 pub struct Wheel {
     /// log2 of the bucket width in picoseconds.
     shift: u32,
-    /// The bucket of the event popped last.
+    /// No event is in a bucket below this: that of the event popped last, or of the next that is far away.
     now: u64,
     /// By bucket.
     near: Near,
@@ -63,9 +63,9 @@ pub struct Wheel {
     beyond: BinaryHeap<Reverse<Event>>,
     /// Of the event pushed last.
     number: u32,
-    /// When the width was last looked at, and events that went to the far level since.
+    /// When the width was last looked at, and events since that came from further away than the near level reaches.
     reviewed: u32,
-    far_events: u32,
+    distant: u32,
     /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are pending.
     scouted: u64,
     ahead: u32,
@@ -82,7 +82,7 @@ impl Default for Wheel {
             beyond: BinaryHeap::new(),
             number: 0,
             reviewed: 0,
-            far_events: 0,
+            distant: 0,
             scouted: 0,
             ahead: 0,
         }
@@ -106,6 +106,7 @@ impl Wheel {
     #[inline]
     fn place(&mut self, event: Event) -> bool {
         let bucket = event.time >> self.shift;
+        debug_assert!(bucket >= self.now, "an event before the one popped last");
         self.ahead += u32::from(bucket <= self.scouted);
         if bucket - self.now < BUCKETS {
             return self.near.push(event, self.shift);
@@ -116,8 +117,8 @@ impl Wheel {
 
     #[inline(never)]
     fn place_far(&mut self, bucket: u64, event: Event) {
+        self.distant = self.distant.saturating_add(1);
         if (bucket >> BLOCK_LOG2) - (self.now >> BLOCK_LOG2) < BLOCKS {
-            self.far_events += 1;
             self.far.push(bucket >> BLOCK_LOG2, event);
             self.boundary = self.boundary.min(bucket >> BLOCK_LOG2 << BLOCK_LOG2);
         } else {
@@ -176,9 +177,7 @@ impl Wheel {
         let block = self.far.next_from(self.now >> BLOCK_LOG2);
         let first = block.map_or(u64::MAX, |b| b << BLOCK_LOG2);
         if let Some(block) = block.filter(|_| first <= self.first_beyond()) {
-            self.far.drain(block, |event| {
-                self.near.push(event, self.shift);
-            });
+            self.drain(block);
         } else {
             while let Some(Reverse(event)) = self.beyond.peek().copied() {
                 if (event.time >> self.shift) - self.now >= BUCKETS {
@@ -195,23 +194,37 @@ impl Wheel {
         }
     }
 
+    /// Moves a block to the near level: one of many events, among which a place would be looked for long, in order.
+    fn drain(&mut self, block: u64) {
+        let mut push = |event| {
+            self.near.push(event, self.shift);
+        };
+        if u64::from(self.far.events(block)) <= BLOCK {
+            return self.far.drain(block, push);
+        }
+        let mut all = Vec::new();
+        self.far.drain(block, |event| all.push(event));
+        all.sort_unstable();
+        all.into_iter().for_each(&mut push);
+    }
+
     fn first_beyond(&self) -> u64 {
         self.beyond.peek().map_or(u64::MAX, |Reverse(event)| event.time >> self.shift)
     }
 
     /// Narrows the buckets if that keeps many events apart; widens them if it would not bring many together and
-    /// most events pass through the far level.
+    /// most events come from far away.
     fn review(&mut self) {
-        if self.near.spared.max(self.far_events) < MANY {
+        if self.near.spared.max(self.distant) < MANY {
             return;
         }
-        let all = self.number.wrapping_sub(self.reviewed);
+        let pushed = self.number - self.reviewed;
         let spared = core::mem::take(&mut self.near.spared);
-        let far = core::mem::take(&mut self.far_events);
+        let distant = core::mem::take(&mut self.distant);
         self.reviewed = self.number;
-        let shift = if spared > all / 4 && self.shift > NARROWEST {
+        let shift = if spared > pushed / 4 && self.shift > NARROWEST {
             self.shift - 1
-        } else if far > all / 2 && spared < all / 16 && self.shift < WIDEST {
+        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST {
             self.shift + 1
         } else {
             return;
@@ -225,7 +238,7 @@ impl Wheel {
             self.place(event);
         }
         self.near.spared = 0;
-        self.far_events = 0;
+        self.distant = 0;
     }
 
     /// Takes all pending events out, in no order.

@@ -27,15 +27,16 @@ struct Chunk {
 
 const _: () = assert!(size_of::<Chunk>() == 4 * 64);
 
-/// The first and the last chunk of a block.
+/// The first and the last chunk of a block, and how many events are in all.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     first: u32,
     last: u32,
+    events: u32,
 }
 
 impl Ends {
-    const NONE: Ends = Ends { first: NIL, last: NIL };
+    const NONE: Ends = Ends { first: NIL, last: NIL, events: 0 };
 }
 
 /// The events of each block, a run of buckets, in the order in which they came.
@@ -55,7 +56,9 @@ impl Far {
 
     #[inline]
     pub(super) fn push(&mut self, block: u64, event: Event) {
-        match self.chunks.get_mut(self.ends[Bits::slot(block)].last as usize) {
+        let ends = &mut self.ends[Bits::slot(block)];
+        ends.events += 1;
+        match self.chunks.get_mut(ends.last as usize) {
             Some(chunk) if (chunk.len as usize) < CHUNK => {
                 chunk.events[chunk.len as usize] = event;
                 chunk.len += 1;
@@ -92,6 +95,11 @@ impl Far {
     #[inline]
     pub(super) fn next_from(&self, block: u64) -> Option<u64> {
         self.used.next_from(block)
+    }
+
+    /// How many events a block has.
+    pub(super) fn events(&self, block: u64) -> u32 {
+        self.ends[Bits::slot(block)].events
     }
 
     /// A block is to be drained soon.
