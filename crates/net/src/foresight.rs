@@ -174,7 +174,7 @@ pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
 }
 
 impl Link {
-    /// The cache lines that every packet touches, and the third, of one that has to wait.
+    /// The two cache lines that every packet touches, and the third, of one that has to wait.
     #[inline]
     fn foresee(&self) {
         prefetch_bytes(self, 0..3 * LINE);

@@ -222,10 +222,11 @@ impl Link {
         self.departure_is_due(now) || (self.port != NO_PORT && self.port_timer <= now)
     }
 
-    /// Whether a packet that comes now has nothing to wait for, nor is there anything rare.
+    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.
     #[inline]
-    pub(crate) fn is_idle(&self, now: Time) -> bool {
-        self.busy_until <= now && self.waiting() == 0 && self.per_byte.is_some() && !self.is_rare
+    pub(crate) fn idle_rate(&self, now: Time) -> Option<SerialTime> {
+        let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
+        self.per_byte.filter(|_| is_idle)
     }
 
     /// A packet is sent that has left at this time, after so long; returns when it arrives.
@@ -323,7 +324,7 @@ impl Link {
     /// written, it would have to wait for that.
     #[inline]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
-        *self.row.push_back() = Label { time, ..label };
+        self.row.push_back(Label { time, ..label });
     }
 
     /// A packet waits.
@@ -418,9 +419,11 @@ mod tests {
 
     #[test]
     fn a_packet_that_does_not_wait_touches_two_cache_lines_of_a_link() {
-        assert_eq!(std::mem::offset_of!(Link, extra), 64);
-        assert_eq!(std::mem::offset_of!(Link, waiting_bytes), 128, "one that waits, four");
-        assert_eq!(std::mem::offset_of!(Link, area_until), 192);
+        let line = |offset: usize| offset / 64;
+        assert_eq!(line(std::mem::offset_of!(Link, next_event)), 0);
+        assert_eq!(line(std::mem::offset_of!(Link, port_timer)), 1);
+        assert_eq!(line(std::mem::offset_of!(Link, limit_bytes)), 2);
+        assert_eq!(line(std::mem::offset_of!(Link, tally)), 3, "one that waits, four");
         assert_eq!(size_of::<Link>(), 256, "a flow may have four links of its own");
     }
 }

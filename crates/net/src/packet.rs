@@ -14,10 +14,9 @@ pub(crate) type ContentId = u32;
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// Explicit congestion notification (RFC 3168).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
     /// Not capable: dropped where others are marked.
-    #[default]
     NotCapable,
     /// Capable, not marked.
     Capable,
@@ -27,7 +26,7 @@ pub enum Ecn {
 
 /// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
 /// reads and writes memory in order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Label {
     /// While waiting: when it came into the queue. While on a link: when it arrives.
     pub(crate) time: Time,
@@ -50,9 +49,8 @@ pub struct Label {
 }
 
 /// What becomes of a packet on the link it is on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    #[default]
     Arrives,
     /// Noticed where it would arrive.
     Lost,

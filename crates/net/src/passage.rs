@@ -1,7 +1,7 @@
 //! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through here
 //! at every hop.
 
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, SerialTime, Time};
 
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
@@ -51,7 +51,7 @@ impl Network {
         self.forward(now, label, scheduler)
     }
 
-    /// Takes the packet at the head off the link, where there is one.
+    /// Takes the packet at the head off the link, which there is.
     #[inline(always)]
     pub(crate) fn take_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
         let label = link.pop_head();
@@ -92,8 +92,10 @@ impl Network {
             link = &mut self.links[id.index()];
         }
         link.arrived += 1;
-        if link.is_idle(now) && !is_followed {
-            return self.pass(now, id, label, scheduler);
+        if let Some(per_byte) = link.idle_rate(now)
+            && !is_followed
+        {
+            return self.pass(now, id, per_byte, label, scheduler);
         }
         if link.extra.is_some() {
             if !self.police(now, id, &label) {
@@ -117,7 +119,8 @@ impl Network {
                 Some(_) => self.arrive_rare(now, id, label, scheduler),
                 None => self.join(now, id, label, scheduler),
             }
-        } else if link.is_idle(now) {
+        } else if link.idle_rate(now).is_some() {
+            // It is followed, which is done step by step.
             self.start(now, id, label, scheduler);
         } else if link.has_room_for(label.size) {
             link.enqueue(now, label);
@@ -128,7 +131,14 @@ impl Network {
 
     /// A packet comes to a link where it is all alone: what others go through step by step, in one.
     #[inline(always)]
-    fn pass(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
+    fn pass(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        per_byte: SerialTime,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
         let link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
         if link.port != NO_PORT {
@@ -143,14 +153,25 @@ impl Network {
                 *header = law.quantise(*header, size);
             }
         }
-        let Some(per_byte) = link.per_byte else { return };
         let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
         let arrives = link.send(now + time, time, size);
+        Self::put_on_wire(link, id, arrives, label, scheduler);
+    }
+
+    /// A packet that did not have to wait is on its way.
+    #[inline(always)]
+    fn put_on_wire(
+        link: &mut Link,
+        id: LinkId,
+        arrives: Time,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
         link.add(arrives, label);
         link.started += 1;
         if link.started == 1 {
-            link.next_event = arrives;
-            scheduler.schedule(arrives, id);
+            link.next_event = arrives.min(link.next_due());
+            scheduler.schedule(link.next_event, id);
         }
     }
 
@@ -242,12 +263,7 @@ impl Network {
     ) {
         let arrives = self.launch(now, id, &mut label);
         let link = &mut self.links[id.index()];
-        link.add(arrives, label);
-        link.started += 1;
-        if link.started == 1 {
-            link.next_event = arrives.min(link.next_due());
-            scheduler.schedule(link.next_event, id);
-        }
+        Self::put_on_wire(link, id, arrives, label, scheduler);
     }
 
     /// The port sees a packet off. Returns when it arrives.

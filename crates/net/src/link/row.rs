@@ -42,15 +42,14 @@ impl Row {
         if at < self.len { self.places.get_mut(place) } else { None }
     }
 
-    /// The place behind the last, to be written whole.
     #[inline]
-    pub(crate) fn push_back(&mut self) -> &mut Label {
+    pub(crate) fn push_back(&mut self, label: Label) {
         if self.len as usize == self.places.len() {
-            self.grow();
+            self.grow(label);
         }
         let place = self.place(self.len);
+        self.places[place] = label;
         self.len += 1;
-        &mut self.places[place]
     }
 
     /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.
@@ -71,13 +70,12 @@ impl Row {
         rest
     }
 
+    /// Makes room; the new places hold anything.
     #[cold]
-    fn grow(&mut self) {
-        let places = (self.places.len() * 2).max(4);
-        let mut grown = self.split_off(0);
-        self.len = grown.len() as u32;
-        grown.resize(places, Label::default());
-        self.places = grown.into_boxed_slice();
+    fn grow(&mut self, anything: Label) {
+        let mut places: Vec<Label> = (0..self.len).map(|at| self[at]).collect();
+        places.resize((places.len() * 2).max(4), anything);
+        self.places = places.into_boxed_slice();
         self.head = 0;
     }
 }
@@ -97,5 +95,60 @@ impl IndexMut<u32> for Row {
         assert!(at < self.len);
         let place = self.place(at);
         &mut self.places[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use rand_core::Rng;
+    use ratewire_units::Time;
+
+    use super::*;
+    use crate::packet::{Ecn, Fate};
+
+    fn label(content: u32) -> Label {
+        Label {
+            time: Time::ZERO,
+            content,
+            hop: 0,
+            size: 0,
+            flow: 0,
+            generation: 0,
+            class: 0,
+            lane: 0,
+            ecn: Ecn::NotCapable,
+            fate: Fate::Arrives,
+        }
+    }
+
+    #[test]
+    fn a_row_is_first_in_first_out_whatever_is_done_to_it() {
+        let mut random = crate::random::stream(1, "row", 0);
+        let (mut row, mut model) = (Row::default(), VecDeque::new());
+        for i in 0..100_000 {
+            match random.next_u64() % 16 {
+                0 if i % 100 == 0 => {
+                    let at = (random.next_u64() % (u64::from(row.len()) + 1)) as u32;
+                    let rest: Vec<u32> = row.split_off(at).iter().map(|l| l.content).collect();
+                    assert_eq!(rest, Vec::from(model.split_off(at as usize)));
+                }
+                0..8 if row.len() > 0 => {
+                    assert_eq!(Some(row.pop_front().content), model.pop_front());
+                }
+                _ => {
+                    row.push_back(label(i));
+                    model.push_back(i);
+                }
+            }
+            assert_eq!(row.len() as usize, model.len());
+            let contents = |label: Option<&Label>| label.map(|l| l.content);
+            assert_eq!(contents(row.front()), model.front().copied());
+            assert_eq!(contents(row.back()), model.back().copied());
+            let at = random.next_u64() as u32 % 20;
+            assert_eq!(contents(row.get(at)), model.get(at as usize).copied());
+        }
+        assert!(row.places.len() >= 64, "it wrapped and grew");
     }
 }
