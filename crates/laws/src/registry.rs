@@ -272,6 +272,25 @@ macro_rules! registry {
                     _ => p.on_departure(now, size, None, queue),
                 })* }
             }
+            /// A packet that comes to an empty queue and leaves at once: the three above in one. Returns whether it is to
+            /// be marked, where it may be.
+            #[inline(always)]
+            pub fn on_passage(
+                &mut self,
+                now: Time,
+                size: Bytes,
+                header: &mut Header,
+                may_be_marked: bool,
+            ) -> bool {
+                let none = PortQueue { bytes: Bytes::ZERO, packets: 0 };
+                match self { $(AnyPort::$variant(p) => {
+                    let mut header = match header { Header::$variant(h) => Some(h), _ => None };
+                    p.on_arrival(now, size, header.as_deref_mut(), none);
+                    let marked = may_be_marked && p.mark(now, size, none);
+                    p.on_departure(now, size, header, none);
+                    marked
+                })* }
+            }
             /// See [`Port::next_timer`].
             #[inline]
             pub fn next_timer(&self) -> Time {

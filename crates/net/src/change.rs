@@ -37,7 +37,7 @@ impl Network {
             return self.empty_switch(now, id, scheduler);
         }
         link.sum_areas(now);
-        let dropped = link.row.split_off(link.started as usize);
+        let dropped = link.row.split_off(link.started);
         link.note_dropped_down(dropped.len() as u64);
         link.waiting_bytes = 0;
         if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
@@ -106,7 +106,7 @@ impl Network {
         };
         link.busy = link.busy.saturating_sub(counted) + rest;
         let free = link.busy_until;
-        if let Some(at) = link.started.checked_sub(1).map(|at| at as usize) {
+        if let Some(at) = link.started.checked_sub(1) {
             // A delay that has shortened does not let it overtake the packet before it.
             let before = at.checked_sub(1).map_or(Time::ZERO, |at| link.row[at].time);
             link.row[at].time = (free + link.delay).max(before);

@@ -16,9 +16,9 @@ use crate::packet::Label;
 use crate::spec::LinkId;
 
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
-const BEHIND: usize = 4;
+const BEHIND: u32 = 4;
 /// Where so many packets are on the way, the events of a link come one after the other.
-const LONG: usize = 64;
+const LONG: u32 = 64;
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
@@ -28,18 +28,13 @@ pub(crate) const FIRST_LINE: Range<usize> = 0..LINE;
 /// Where it finds what it needs of an outlet.
 const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
-/// Where a packet is about to come.
+/// The end of a flow to which a packet is about to come: its receiver with data, else its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
-    /// To another link.
-    Link(LinkId),
-    /// To an end of a flow: its receiver with data, else its sender.
-    Flow {
-        /// The flow, in the caller's numbering.
-        flow: u32,
-        /// It brings data.
-        is_data: bool,
-    },
+pub struct Ahead {
+    /// The flow, in the caller's numbering.
+    pub flow: u32,
+    /// It brings data.
+    pub is_data: bool,
 }
 
 impl Network {
@@ -68,24 +63,17 @@ impl Network {
         }
     }
 
-    /// It comes nearer still: what the packet carries, and where it goes.
+    /// It comes nearer still: what the packet carries, and the link to which it goes, if it goes to one.
     #[inline]
-    pub fn foresee_delivery(&self, id: LinkId) {
-        if let Some(head) = self.head(id) {
-            self.foresee_packet(head);
-        }
+    pub fn foresee_delivery(&self, id: LinkId) -> Option<LinkId> {
+        self.foresee_packet(self.head(id)?)
     }
 
-    /// Where the packet at the head goes.
+    /// The end of a flow to which the packet at the head goes, where it goes to no other link.
     #[inline]
     pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
         let head = self.head(id)?;
-        Some(match self.routes[head.hop as usize] {
-            END => {
-                Ahead::Flow { flow: head.flow, is_data: self.packets.carries_data(head.content) }
-            }
-            next => Ahead::Link(LinkId(next)),
-        })
+        Some(Ahead { flow: head.flow, is_data: self.packets.carries_data(head.content) })
     }
 
     /// The first link of a route.
@@ -135,10 +123,16 @@ impl Network {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
             self.foresee_packet(&link.row[BEHIND]);
             self.foresee_hop(&link.row[BEHIND / 2]);
-            let first = link.started as usize;
+            let first = link.started;
             if let Some(waiting) = link.row.get(first + 2 * BEHIND) {
                 prefetch_index(from_ref(waiting), 0);
                 self.packets.foresee(link.row[first + BEHIND].content);
+            }
+        } else if let Some(next) = link.row.get(1) {
+            // Of a burst: it goes where the one before it goes.
+            self.packets.foresee(next.content);
+            if let Some(after) = link.row.get(2) {
+                prefetch_index(from_ref(after), 0);
             }
         }
     }
@@ -157,12 +151,11 @@ impl Network {
     }
 
     #[inline]
-    fn foresee_packet(&self, label: &Label) {
+    fn foresee_packet(&self, label: &Label) -> Option<LinkId> {
         self.packets.foresee(label.content);
-        let next = self.routes[label.hop as usize];
-        if next != END {
-            self.foresee(LinkId(next));
-        }
+        let next = Some(self.routes[label.hop as usize]).filter(|next| *next != END).map(LinkId)?;
+        self.foresee(next);
+        Some(next)
     }
 }
 
@@ -181,12 +174,10 @@ pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
 }
 
 impl Link {
-    /// The cache lines that every packet touches, the third where a port stands or it has to wait.
+    /// The two cache lines that every packet touches, and the third, of one that has to wait.
     #[inline]
     fn foresee(&self) {
-        prefetch_index(from_ref(&self.busy_until), 0);
-        prefetch_index(from_ref(&self.next_event), 0);
-        prefetch_index(from_ref(&self.port_timer), 0);
+        prefetch_bytes(self, 0..3 * LINE);
     }
 
     /// The place of the next packet in the row, which may lie in two lines.
@@ -198,9 +189,9 @@ impl Link {
         }
     }
 
-    /// The line that a packet touches that may have to wait.
+    /// The last line, of a packet that has to wait.
     #[inline]
     fn foresee_room(&self) {
-        prefetch_index(from_ref(&self.limit_bytes), 0);
+        prefetch_index(from_ref(&self.tally), 0);
     }
 }

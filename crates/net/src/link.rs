@@ -7,8 +7,6 @@
 //!
 //! [`Network::catch_up`]: crate::Network
 
-use std::collections::VecDeque;
-
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
@@ -22,6 +20,7 @@ use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
 
 mod extra;
 mod loss;
+mod row;
 mod tally;
 
 pub(crate) use extra::{Active, Extra};
@@ -29,6 +28,7 @@ pub use tally::Observation;
 pub(crate) use tally::{RareTally, Tally};
 
 use loss::LossState;
+use row::Row;
 
 /// No port stands here.
 pub(crate) const NO_PORT: u32 = u32::MAX;
@@ -43,7 +43,7 @@ pub(crate) struct Link {
     pub(crate) delay: Duration,
     /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
     /// their order, so sending one is moving the boundary.
-    pub(crate) row: VecDeque<Label>,
+    pub(crate) row: Row,
     /// Packets at the front of `row` that are on the wire or being sent.
     pub(crate) started: u32,
     pub(crate) port: u32,
@@ -68,11 +68,11 @@ pub(crate) struct Link {
     /// Copy of the port's next timer; only links with a port look at it.
     pub(crate) port_timer: Time,
     pub(crate) waiting_bytes: u64,
+    /// The switch it starts at.
+    outlet: Option<Box<Outlet>>,
     /// What waits, summed over picoseconds, for exact means.
     area_packets: u128,
     area_bytes: u128,
-    /// The switch it starts at.
-    outlet: Option<Box<Outlet>>,
     /// Packets that wait for it in its switch.
     pub(crate) held: u32,
     limit_packets: u32,
@@ -116,7 +116,7 @@ impl Link {
             busy_until: Time::ZERO,
             per_byte: rate.serial_time(),
             delay: spec.delay,
-            row: VecDeque::new(),
+            row: Row::default(),
             started: 0,
             waiting_bytes: 0,
             arrived: 0,
@@ -180,15 +180,11 @@ impl Link {
         self.outlet().is_some_and(|outlet| outlet.has_intake)
     }
 
-    /// Takes the packet at the head out of the row.
+    /// Takes the packet at the head out of the row, in which there is one.
     #[inline]
-    pub(crate) fn pop_head(&mut self) -> Option<Label> {
-        let head = self.row.pop_front()?;
+    pub(crate) fn pop_head(&mut self) -> Label {
         self.started -= 1;
-        if self.row.is_empty() {
-            self.row.clear();
-        }
-        Some(head)
+        self.row.pop_front()
     }
 
     /// When the link has an event beside the arrival of the packet at its head: a packet that is late, or
@@ -211,13 +207,37 @@ impl Link {
     /// Packets waiting in the row.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
-        self.row.len() as u32 - self.started
+        self.row.len() - self.started
     }
 
     /// Whether a packet that waits was to start by now.
     #[inline]
     pub(crate) fn departure_is_due(&self, now: Time) -> bool {
         self.waiting() > 0 && self.busy_until <= now
+    }
+
+    /// Whether its queue or its port's timer is to be caught up with.
+    #[inline]
+    pub(crate) fn is_behind(&self, now: Time) -> bool {
+        self.departure_is_due(now) || (self.port != NO_PORT && self.port_timer <= now)
+    }
+
+    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.
+    #[inline]
+    pub(crate) fn idle_rate(&self, now: Time) -> Option<SerialTime> {
+        let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
+        self.per_byte.filter(|_| is_idle)
+    }
+
+    /// A packet is sent that has left at this time, after so long; returns when it arrives.
+    #[inline]
+    pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
+        self.busy_until = left;
+        self.busy += busy;
+        self.sent_bytes += size.get();
+        // A delay that has shortened does not let packets overtake each other.
+        self.last_arrival = self.last_arrival.max(left + self.delay);
+        self.last_arrival
     }
 
     /// Packets waiting, in the row or in a switch.
@@ -304,14 +324,11 @@ impl Link {
     /// written, it would have to wait for that.
     #[inline]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
-        self.row.push_back(label);
-        if let Some(last) = self.row.back_mut() {
-            last.time = time;
-        }
+        self.row.push_back(Label { time, ..label });
     }
 
     /// A packet waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
         self.sum_areas(now);
         self.add(now, label);
@@ -359,7 +376,7 @@ impl Link {
         match &self.extra {
             Some(extra) if extra.stalled.is_some() || ahead.is_zero() => Duration::ZERO,
             Some(extra) if extra.trace.is_some() => {
-                let sending = self.started.checked_sub(1).and_then(|at| self.row.get(at as usize));
+                let sending = self.started.checked_sub(1).and_then(|at| self.row.get(at));
                 sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
             }
             _ => ahead,
@@ -402,9 +419,11 @@ mod tests {
 
     #[test]
     fn a_packet_that_does_not_wait_touches_two_cache_lines_of_a_link() {
-        assert_eq!(std::mem::offset_of!(Link, next_event), 64);
-        assert_eq!(std::mem::offset_of!(Link, port_timer), 128);
-        assert_eq!(std::mem::offset_of!(Link, limit_bytes), 192, "one that waits, three");
+        let line = |offset: usize| offset / 64;
+        assert_eq!(line(std::mem::offset_of!(Link, next_event)), 0);
+        assert_eq!(line(std::mem::offset_of!(Link, port_timer)), 1);
+        assert_eq!(line(std::mem::offset_of!(Link, limit_bytes)), 2);
+        assert_eq!(line(std::mem::offset_of!(Link, tally)), 3, "one that waits, four");
         assert_eq!(size_of::<Link>(), 256, "a flow may have four links of its own");
     }
 }

@@ -1,7 +1,7 @@
 //! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through here
 //! at every hop.
 
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, SerialTime, Time};
 
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
@@ -34,7 +34,7 @@ impl Network {
         id: LinkId,
         scheduler: &mut impl Scheduler,
     ) -> Option<Label> {
-        let link = &self.links[id.index()];
+        let mut link = &mut self.links[id.index()];
         if link.next_event != now {
             return None;
         }
@@ -44,24 +44,20 @@ impl Network {
             // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
             if link.departure_is_due(now) {
                 self.catch_up(now, id, scheduler);
+                link = &mut self.links[id.index()];
             }
-            self.take_head(id, scheduler)?
+            Self::take_head(link, id, scheduler)
         };
         self.forward(now, label, scheduler)
     }
 
-    /// Takes the packet at the head off the link.
+    /// Takes the packet at the head off the link, which there is.
     #[inline(always)]
-    pub(crate) fn take_head(
-        &mut self,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        let link = &mut self.links[id.index()];
-        let label = link.pop_head()?;
+    pub(crate) fn take_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
+        let label = link.pop_head();
         link.passed += 1;
         Self::schedule_head(link, id, scheduler);
-        Some(label)
+        label
     }
 
     /// Notes the arrival of the packet at the head as the link's next event.
@@ -84,13 +80,23 @@ impl Network {
     /// A packet comes to a link.
     #[inline(always)]
     fn arrive(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
-        self.catch_up_if_due(now, id, scheduler);
-        if self.is_followed(&label) {
-            self.note_arrival(now, id, &label);
-        }
         // Found anew only where it has to be: a packet comes here at every hop.
         let mut link = &mut self.links[id.index()];
+        if link.is_behind(now) {
+            self.catch_up(now, id, scheduler);
+            link = &mut self.links[id.index()];
+        }
+        let is_followed = self.followed.is(label.content);
+        if is_followed {
+            self.note_arrival(now, id, &label);
+            link = &mut self.links[id.index()];
+        }
         link.arrived += 1;
+        if let Some(per_byte) = link.idle_rate(now)
+            && !is_followed
+        {
+            return self.pass(now, id, per_byte, label, scheduler);
+        }
         if link.extra.is_some() {
             if !self.police(now, id, &label) {
                 return;
@@ -109,18 +115,63 @@ impl Network {
             }
         }
         if link.is_rare() {
-            return match link.extra {
+            match link.extra {
                 Some(_) => self.arrive_rare(now, id, label, scheduler),
                 None => self.join(now, id, label, scheduler),
-            };
-        }
-        let idle = link.busy_until <= now && link.waiting() == 0 && link.per_byte.is_some();
-        if idle {
+            }
+        } else if link.idle_rate(now).is_some() {
+            // It is followed, which is done step by step.
             self.start(now, id, label, scheduler);
         } else if link.has_room_for(label.size) {
             link.enqueue(now, label);
         } else {
             self.drop_full(id, &label);
+        }
+    }
+
+    /// A packet comes to a link where it is all alone: what others go through step by step, in one.
+    #[inline(always)]
+    fn pass(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        per_byte: SerialTime,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        let size = Bytes::new(u64::from(label.size));
+        if link.port != NO_PORT {
+            let port = &mut self.ports[link.port as usize];
+            let header = self.packets.header_mut(label.content);
+            if port.on_passage(now, size, header, label.ecn == Ecn::Capable) {
+                label.ecn = Ecn::Marked;
+                link.tally.marked += 1;
+            }
+            if let Some(laws) = &self.exact {
+                let law = &laws[self.port_laws[link.port as usize]];
+                *header = law.quantise(*header, size);
+            }
+        }
+        let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
+        let arrives = link.send(now + time, time, size);
+        Self::put_on_wire(link, id, arrives, label, scheduler);
+    }
+
+    /// A packet that did not have to wait is on its way.
+    #[inline(always)]
+    fn put_on_wire(
+        link: &mut Link,
+        id: LinkId,
+        arrives: Time,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        link.add(arrives, label);
+        link.started += 1;
+        if link.started == 1 {
+            link.next_event = arrives.min(link.next_due());
+            scheduler.schedule(link.next_event, id);
         }
     }
 
@@ -137,8 +188,7 @@ impl Network {
         id: LinkId,
         scheduler: &mut impl Scheduler,
     ) {
-        let link = &self.links[id.index()];
-        if link.departure_is_due(now) || (link.port != NO_PORT && link.port_timer <= now) {
+        if self.links[id.index()].is_behind(now) {
             self.catch_up(now, id, scheduler);
         }
     }
@@ -177,7 +227,7 @@ impl Network {
     pub(crate) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
         let link = &mut self.links[id.index()];
         link.sum_areas(now);
-        let Some(next) = link.row.get(link.started as usize) else { return false };
+        let Some(next) = link.row.get(link.started) else { return false };
         link.waiting_bytes -= u64::from(next.size);
         if link.extra.is_none() {
             return true;
@@ -189,7 +239,7 @@ impl Network {
     #[inline]
     pub(crate) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        let at = link.started as usize;
+        let at = link.started;
         let Some(mut label) = link.row.get(at).copied() else { return };
         link.started += 1;
         let arrives = self.launch(now, id, &mut label);
@@ -213,12 +263,7 @@ impl Network {
     ) {
         let arrives = self.launch(now, id, &mut label);
         let link = &mut self.links[id.index()];
-        link.add(arrives, label);
-        link.started += 1;
-        if link.started == 1 {
-            link.next_event = arrives.min(link.next_due());
-            scheduler.schedule(link.next_event, id);
-        }
+        Self::put_on_wire(link, id, arrives, label, scheduler);
     }
 
     /// The port sees a packet off. Returns when it arrives.
@@ -251,11 +296,6 @@ impl Network {
                 link.transmit(now, label.size)
             }
         };
-        link.busy_until = left;
-        link.busy += busy;
-        link.sent_bytes += size.get();
-        // A delay that has shortened does not let packets overtake each other.
-        link.last_arrival = link.last_arrival.max(left + link.delay);
-        link.last_arrival
+        link.send(left, busy, size)
     }
 }

@@ -114,7 +114,7 @@ impl Network {
         loop {
             let link = &mut self.links[id.index()];
             let left = link.waiting() - 1;
-            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started as usize);
+            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started);
             let Some(extra) = link.extra.as_deref_mut() else { return true };
             let Some(label) = link.row.get_mut(at) else { return false };
             let size = Bytes::new(u64::from(label.size));
@@ -142,7 +142,7 @@ impl Network {
                 link.tally.gone += 1;
             }
             if left > 0
-                && let Some(next) = link.row.get(link.started as usize)
+                && let Some(next) = link.row.get(link.started)
             {
                 link.waiting_bytes -= u64::from(next.size);
             }
@@ -194,7 +194,7 @@ impl Network {
             Self::schedule_head(link, id, scheduler);
             return None;
         }
-        self.take_head(id, scheduler)
+        Some(Self::take_head(&mut self.links[id.index()], id, scheduler))
     }
 
     /// A link's medium may be free, if that is what the link waits for.
@@ -218,7 +218,7 @@ impl Network {
     #[cold]
     fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        let Some(head) = link.pop_head() else { return };
+        let head = link.pop_head();
         match head.fate {
             Fate::Lost => link.note_lost(),
             Fate::Late => link.put_aside(head),

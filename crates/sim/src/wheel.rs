@@ -1,13 +1,13 @@
 //! The event queue: a timing wheel in two levels, with a heap for what is far away.
 //!
 //! Events come out in order of (time, insertion). A push or pop costs the same whether ten events
-//! are pending or a million: an event goes into a list by its time divided by the bucket width, and
-//! a list is sorted when its turn comes. The width follows the density of events, so that a list
-//! holds about one; the order does not depend on it.
+//! are pending or a million: an event goes into a bucket by its time divided by the bucket width, and
+//! a bucket that holds several keeps them in order. The width follows the density of events, so that few do;
+//! what comes out does not depend on it.
 
+mod bits;
 mod far;
 mod near;
-mod ring;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,23 +15,35 @@ use std::collections::BinaryHeap;
 use ratewire_units::Time;
 
 use far::{BLOCKS, Far};
-use near::{BUCKETS, Near};
+use near::{BUCKETS, MANY, Near};
 
 /// Buckets of a block, the unit of what is far away: a part of what the near level holds, so that the next
 /// block comes near before the last event of the one before.
-const BLOCK_LOG2: u32 = 7;
+const BLOCK_LOG2: u32 = 10;
 const BLOCK: u64 = 1 << BLOCK_LOG2;
-/// Buckets opened between looks at the width.
-const REVIEW_EVERY: u32 = 1 << 14;
-/// 2^24 ps = 17 microseconds: where the width starts.
-const INITIAL_SHIFT: u32 = 24;
+/// 2^23 ps = 8 microseconds: where the width starts.
+const INITIAL_SHIFT: u32 = 23;
+/// What the width may come to: 16 picoseconds, and 17 seconds.
+const NARROWEST: u32 = 4;
+const WIDEST: u32 = 44;
 
 /// In the order in which they come out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     time: u64,
-    order: u64,
-    what: u32,
+    /// Its number in the order of insertion, then what it is about: no two have the same number.
+    number_and_what: u64,
+}
+
+impl Event {
+    #[inline]
+    fn new(time: u64, number: u32, what: u32) -> Event {
+        Event { time, number_and_what: u64::from(number) << u32::BITS | u64::from(what) }
+    }
+    #[inline]
+    fn what(self) -> u32 {
+        self.number_and_what as u32
+    }
 }
 
 /// The event queue.
@@ -40,12 +52,8 @@ struct Event {
 pub struct Wheel {
     /// log2 of the bucket width in picoseconds.
     shift: u32,
-    /// The bucket whose events are in `open`.
+    /// No event is in a bucket below this: that of the event popped last, or of the next that is far away.
     now: u64,
-    /// Events of the current bucket, last first.
-    open: Vec<Event>,
-    /// Events pushed into the current bucket after it was opened.
-    late: BinaryHeap<Reverse<Event>>,
     /// By bucket.
     near: Near,
     /// By block.
@@ -53,10 +61,11 @@ pub struct Wheel {
     /// No bucket below this has events in `far` or `beyond`.
     boundary: u64,
     beyond: BinaryHeap<Reverse<Event>>,
-    order: u64,
-    opened_buckets: u32,
-    opened_events: u32,
-    far_events: u32,
+    /// Of the event pushed last.
+    number: u32,
+    /// When the width was last looked at, and events since that came from further away than the near level reaches.
+    reviewed: u32,
+    distant: u32,
     /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are pending.
     scouted: u64,
     ahead: u32,
@@ -67,16 +76,13 @@ impl Default for Wheel {
         Wheel {
             shift: INITIAL_SHIFT,
             now: 0,
-            open: Vec::new(),
-            late: BinaryHeap::new(),
             near: Near::new(),
             far: Far::new(),
             boundary: u64::MAX,
             beyond: BinaryHeap::new(),
-            order: 0,
-            opened_buckets: 0,
-            opened_events: 0,
-            far_events: 0,
+            number: 0,
+            reviewed: 0,
+            distant: 0,
             scouted: 0,
             ahead: 0,
         }
@@ -87,21 +93,32 @@ impl Wheel {
     /// Notes an event; `at` must not be before the event popped last.
     #[inline]
     pub fn push(&mut self, at: Time, what: u32) {
-        self.order += 1;
-        self.place(Event { time: at.ps(), order: self.order, what });
+        if self.number == u32::MAX {
+            self.renumber();
+        }
+        self.number += 1;
+        if self.place(Event::new(at.ps(), self.number, what)) {
+            self.review();
+        }
     }
 
+    /// Puts an event where it belongs; says whether many should lie in narrower buckets.
     #[inline]
-    fn place(&mut self, event: Event) {
+    fn place(&mut self, event: Event) -> bool {
         let bucket = event.time >> self.shift;
+        debug_assert!(bucket >= self.now, "an event before the one popped last");
         self.ahead += u32::from(bucket <= self.scouted);
-        if bucket <= self.now {
-            self.opened_events += 1;
-            self.late.push(Reverse(event));
-        } else if bucket - self.now <= BUCKETS {
-            self.near.push(bucket, event);
-        } else if (bucket >> BLOCK_LOG2) - (self.now >> BLOCK_LOG2) <= BLOCKS {
-            self.far_events += 1;
+        if bucket - self.now < BUCKETS {
+            return self.near.push(event, self.shift);
+        }
+        self.place_far(bucket, event);
+        false
+    }
+
+    #[inline(never)]
+    fn place_far(&mut self, bucket: u64, event: Event) {
+        self.distant = self.distant.saturating_add(1);
+        if (bucket >> BLOCK_LOG2) - (self.now >> BLOCK_LOG2) < BLOCKS {
             self.far.push(bucket >> BLOCK_LOG2, event);
             self.boundary = self.boundary.min(bucket >> BLOCK_LOG2 << BLOCK_LOG2);
         } else {
@@ -118,9 +135,9 @@ impl Wheel {
         self.ahead = self.ahead.saturating_sub(1);
         self.scouted = self.scouted.max(self.now);
         while self.ahead < far {
-            let reach = self.boundary.min(self.now + BUCKETS + 1);
-            let Some(bucket) = self.near.next_after(self.scouted).filter(|b| *b < reach) else {
-                if self.boundary.saturating_add(BLOCK) > self.now + BUCKETS + 1 {
+            let reach = self.boundary.min(self.now + BUCKETS);
+            let Some(bucket) = self.near.next_from(self.scouted + 1).filter(|b| *b < reach) else {
+                if self.boundary.saturating_add(BLOCK) > self.now + BUCKETS {
                     return;
                 }
                 self.bring_near();
@@ -138,53 +155,32 @@ impl Wheel {
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, u32)> {
         loop {
-            if !self.late.is_empty() || !self.open.is_empty() {
-                return self.pop_open();
-            }
-            match self.near.next_after(self.now) {
+            match self.near.next_from(self.now) {
                 Some(bucket) if bucket < self.boundary => {
                     self.now = bucket;
-                    self.opened_buckets += 1;
-                    if self.opened_buckets < REVIEW_EVERY
-                        && let Some(event) = self.near.take_single(bucket)
-                    {
-                        self.opened_events += 1;
-                        return Some((Time::from_ps(event.time), event.what));
-                    }
-                    self.open(bucket);
+                    let event = self.near.take(bucket);
+                    return Some((Time::from_ps(event.time), event.what()));
                 }
                 None if self.boundary == u64::MAX => return None,
                 _ => {
-                    // One before the first bucket to open, so that a whole block fits the near level.
-                    self.now = self.now.max(self.boundary - 1);
+                    self.now = self.now.max(self.boundary);
                     self.bring_near();
+                    self.review();
                 }
             }
         }
     }
 
-    /// The next event of the current bucket, which holds one.
-    #[inline]
-    fn pop_open(&mut self) -> Option<(Time, u32)> {
-        let late_first = match (self.late.peek(), self.open.last()) {
-            (Some(Reverse(late)), Some(open)) => late < open,
-            (late, _) => late.is_some(),
-        };
-        let event =
-            if late_first { self.late.pop().map(|Reverse(e)| e)? } else { self.open.pop()? };
-        Some((Time::from_ps(event.time), event.what))
-    }
-
     /// Moves the events that come first in `far` or `beyond` to the near level, for which there is room.
     #[cold]
     fn bring_near(&mut self) {
-        let block = self.far.next_after(self.now >> BLOCK_LOG2);
+        let block = self.far.next_from(self.now >> BLOCK_LOG2);
         let first = block.map_or(u64::MAX, |b| b << BLOCK_LOG2);
         if let Some(block) = block.filter(|_| first <= self.first_beyond()) {
-            self.far.drain(block, |event| self.near.push(event.time >> self.shift, event));
+            self.drain(block);
         } else {
             while let Some(Reverse(event)) = self.beyond.peek().copied() {
-                if (event.time >> self.shift) - self.now > BUCKETS {
+                if (event.time >> self.shift) - self.now >= BUCKETS {
                     break;
                 }
                 self.beyond.pop();
@@ -192,70 +188,85 @@ impl Wheel {
             }
         }
         self.boundary = self.first_beyond();
-        if let Some(block) = self.far.next_after(self.now >> BLOCK_LOG2) {
+        if let Some(block) = self.far.next_from(self.now >> BLOCK_LOG2) {
             self.far.foresee(block);
             self.boundary = self.boundary.min(block << BLOCK_LOG2);
         }
+    }
+
+    /// Moves a block to the near level: one of many events, among which a place would be looked for long, in order.
+    fn drain(&mut self, block: u64) {
+        let mut push = |event| {
+            self.near.push(event, self.shift);
+        };
+        if u64::from(self.far.events(block)) <= BLOCK {
+            return self.far.drain(block, push);
+        }
+        let mut all = Vec::new();
+        self.far.drain(block, |event| all.push(event));
+        all.sort_unstable();
+        all.into_iter().for_each(&mut push);
     }
 
     fn first_beyond(&self) -> u64 {
         self.beyond.peek().map_or(u64::MAX, |Reverse(event)| event.time >> self.shift)
     }
 
-    /// Makes a bucket the open one.
-    fn open(&mut self, bucket: u64) {
-        self.near.drain(bucket, |event| self.open.push(event));
-        match &mut self.open[..] {
-            [_] => {}
-            [a, b] => {
-                if a < b {
-                    core::mem::swap(a, b);
-                }
-            }
-            all => all.sort_unstable_by_key(|event| Reverse(*event)),
+    /// Narrows the buckets if that keeps many events apart; widens them if it would not bring many together and
+    /// most events come from far away.
+    fn review(&mut self) {
+        if self.near.spared.max(self.distant) < MANY {
+            return;
         }
-        self.opened_events += self.open.len() as u32;
-        if self.opened_buckets >= REVIEW_EVERY {
-            self.review_width();
-        }
-    }
-
-    /// Narrows the buckets if they hold many events each; widens them if they hold few and many
-    /// events pass through the far level.
-    #[cold]
-    fn review_width(&mut self) {
-        let events = self.opened_events / self.opened_buckets;
-        let far = self.far_events;
-        self.opened_buckets = 0;
-        self.opened_events = 0;
-        self.far_events = 0;
-        let shift = if events >= 4 && self.shift > 4 {
-            self.shift - 2
-        } else if events < 2 && far > REVIEW_EVERY / 2 && self.shift < 44 {
+        let pushed = self.number - self.reviewed;
+        let spared = core::mem::take(&mut self.near.spared);
+        let distant = core::mem::take(&mut self.distant);
+        self.reviewed = self.number;
+        let shift = if spared > pushed / 4 && self.shift > NARROWEST {
+            self.shift - 1
+        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST {
             self.shift + 1
         } else {
             return;
         };
-        let mut all = core::mem::take(&mut self.open);
-        all.extend(self.late.drain().map(|Reverse(e)| e));
-        let mut bucket = self.now;
-        while let Some(next) = self.near.next_after(bucket) {
-            bucket = next;
-            self.near.drain(next, |event| all.push(event));
-        }
-        while let Some(block) = self.far.next_after(self.now >> BLOCK_LOG2) {
-            self.far.drain(block, |event| all.push(event));
-        }
-        all.extend(self.beyond.drain().map(|Reverse(e)| e));
+        let all = self.take_all();
         let scouted_until = (self.scouted + 1) << self.shift;
         self.now = self.now << self.shift >> shift;
         self.shift = shift;
         self.scouted = (scouted_until >> shift).saturating_sub(1);
-        self.ahead = 0;
+        for event in all {
+            self.place(event);
+        }
+        self.near.spared = 0;
+        self.distant = 0;
+    }
+
+    /// Takes all pending events out, in no order.
+    fn take_all(&mut self) -> Vec<Event> {
+        let mut all = Vec::new();
+        while let Some(bucket) = self.near.next_from(self.now) {
+            all.push(self.near.take(bucket));
+        }
+        while let Some(block) = self.far.next_from(self.now >> BLOCK_LOG2) {
+            self.far.drain(block, |event| all.push(event));
+        }
+        all.extend(self.beyond.drain().map(|Reverse(e)| e));
         self.boundary = u64::MAX;
-        all.into_iter().for_each(|event| self.place(event));
-        self.opened_events = 0;
-        self.far_events = 0;
+        self.ahead = 0;
+        all
+    }
+
+    /// Gives the pending events the lowest numbers, in their order.
+    #[cold]
+    fn renumber(&mut self) {
+        let mut all = self.take_all();
+        all.sort_unstable();
+        self.number = 0;
+        self.reviewed = 0;
+        for event in all {
+            self.number += 1;
+            self.place(Event::new(event.time, self.number, event.what()));
+        }
     }
 }
 

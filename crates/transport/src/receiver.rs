@@ -234,8 +234,9 @@ impl Receiver {
         if self.soft { self.room() } else { self.right_edge(now).saturating_sub(self.next) }
     }
 
+    // As [`Sender::poll_transmit`](crate::Sender::poll_transmit).
     /// The acknowledgement to send now.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
         self.ack_due = Time::NEVER;
         let window = self.advertised(now);

@@ -81,18 +81,15 @@ impl Foresight {
         if let Coming::Event(link) = *self.at(1) {
             network.foresee_head(link);
         }
-        if let Coming::Event(link) = *self.at(2) {
-            network.foresee_delivery(link);
+        if let Coming::Event(link) = *self.at(2)
+            && let Some(next) = network.foresee_delivery(link)
+        {
+            *self.at(2) = Coming::Packet(next);
         }
         if let Coming::Event(link) = *self.at(3) {
-            *self.at(3) = match network.ahead(link) {
-                Some(Ahead::Flow { flow, is_data }) => Coming::Flow { slot: flow, is_data },
-                Some(Ahead::Link(next)) => {
-                    network.foresee_place(next);
-                    Coming::Other
-                }
-                None => Coming::Other,
-            };
+            *self.at(3) = network.ahead(link).map_or(Coming::Other, |Ahead { flow, is_data }| {
+                Coming::Flow { slot: flow, is_data }
+            });
         }
         if let Coming::Flow { slot, is_data } = *self.at(3) {
             flows.foresee(slot, is_data);

@@ -4,14 +4,17 @@
 use ratewire_net::prefetch_bytes;
 
 use super::Event;
-use super::ring::{self, NIL};
+use super::bits;
 
-type Ring = ring::Ring<64>;
+type Bits = bits::Bits<64>;
 
 /// Blocks that can be far away at once.
-pub(super) const BLOCKS: u64 = Ring::SLOTS;
+pub(super) const BLOCKS: u64 = Bits::SLOTS;
 
-const CHUNK: usize = 10;
+/// The end of a list.
+const NIL: u32 = u32::MAX;
+
+const CHUNK: usize = 15;
 
 /// A part of a list: four cache lines.
 #[derive(Debug)]
@@ -24,22 +27,38 @@ struct Chunk {
 
 const _: () = assert!(size_of::<Chunk>() == 4 * 64);
 
-/// Lists of events by block, a run of buckets.
+/// The first and the last chunk of a block, and how many events are in all.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: u32,
+    last: u32,
+    events: u32,
+}
+
+impl Ends {
+    const NONE: Ends = Ends { first: NIL, last: NIL, events: 0 };
+}
+
+/// The events of each block, a run of buckets, in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Far {
-    ring: Ring,
+    used: Bits,
+    ends: Box<[Ends; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
 }
 
 impl Far {
     pub(super) fn new() -> Far {
-        Far { ring: Ring::new(), chunks: Vec::new(), free: NIL }
+        let ends = Box::new([Ends::NONE; BLOCKS as usize]);
+        Far { used: Bits::new(), ends, chunks: Vec::new(), free: NIL }
     }
 
     #[inline]
     pub(super) fn push(&mut self, block: u64, event: Event) {
-        match self.chunks.get_mut(self.ring.head(block) as usize) {
+        let ends = &mut self.ends[Bits::slot(block)];
+        ends.events += 1;
+        match self.chunks.get_mut(ends.last as usize) {
             Some(chunk) if (chunk.len as usize) < CHUNK => {
                 chunk.events[chunk.len as usize] = event;
                 chunk.len += 1;
@@ -50,7 +69,7 @@ impl Far {
 
     #[cold]
     fn begin_chunk(&mut self, block: u64, event: Event) {
-        let chunk = Chunk { events: [event; CHUNK], len: 1, next: self.ring.head(block) };
+        let chunk = Chunk { events: [event; CHUNK], len: 1, next: NIL };
         let id = self.free;
         let id = match self.chunks.get_mut(id as usize) {
             Some(place) => {
@@ -63,25 +82,38 @@ impl Far {
                 self.chunks.len() as u32 - 1
             }
         };
-        self.ring.put(block, id);
+        let ends = &mut self.ends[Bits::slot(block)];
+        match self.chunks.get_mut(ends.last as usize) {
+            Some(last) => last.next = id,
+            None => ends.first = id,
+        }
+        ends.last = id;
+        self.used.insert(block);
     }
 
-    /// The first block after `after` that has events.
+    /// The first block that has events and is not below this one.
     #[inline]
-    pub(super) fn next_after(&self, after: u64) -> Option<u64> {
-        self.ring.next_after(after)
+    pub(super) fn next_from(&self, block: u64) -> Option<u64> {
+        self.used.next_from(block)
+    }
+
+    /// How many events a block has.
+    pub(super) fn events(&self, block: u64) -> u32 {
+        self.ends[Bits::slot(block)].events
     }
 
     /// A block is to be drained soon.
     pub(super) fn foresee(&self, block: u64) {
-        if let Some(chunk) = self.chunks.get(self.ring.head(block) as usize) {
+        if let Some(chunk) = self.chunks.get(self.ends[Bits::slot(block)].first as usize) {
             prefetch_bytes(chunk, 0..size_of::<Chunk>());
         }
     }
 
     /// Takes the events of a block out.
     pub(super) fn drain(&mut self, block: u64, mut each: impl FnMut(Event)) {
-        let mut id = self.ring.take(block);
+        self.used.remove(block);
+        let ends = core::mem::replace(&mut self.ends[Bits::slot(block)], Ends::NONE);
+        let mut id = ends.first;
         while id != NIL {
             let next = self.chunks[id as usize].next;
             if let Some(chunk) = self.chunks.get(next as usize) {

@@ -1,86 +1,236 @@
-//! Events that are near: a list for each bucket.
+//! Events that are near, by bucket.
 
 use super::Event;
-use super::ring::{self, NIL};
+use super::bits;
 
-type Ring = ring::Ring<8>;
+type Bits = bits::Bits<64>;
 
 /// Buckets that can be near at once.
-pub(super) const BUCKETS: u64 = Ring::SLOTS;
+pub(super) const BUCKETS: u64 = Bits::SLOTS;
+
+const SLOTS: usize = BUCKETS as usize;
+
+/// No node.
+const NIL: u32 = u32::MAX;
+
+/// The first two of a bucket's events: most have no more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    first: Event,
+    second: Event,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    time: u64,
-    order: u64,
-    what: u32,
+    event: Event,
+    /// Behind the last of a list stands its first.
     next: u32,
 }
 
-/// Lists of events by bucket, each of about one.
+/// The events of each bucket, in order.
 #[derive(Debug)]
 pub(super) struct Near {
-    ring: Ring,
+    /// With a first event.
+    used: Bits,
+    /// With a second one.
+    paired: Bits,
+    buckets: Box<[Bucket; SLOTS]>,
+    /// The last of the list of all others, or [`NIL`].
+    last: Box<[u32; SLOTS]>,
     nodes: Vec<Node>,
     free: u32,
+    /// The node that came into a list last, and the slot of that list: the next event often comes right behind it.
+    recent: u32,
+    recent_slot: usize,
+    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, and
+    /// those passed by in a list whose last came later.
+    pub(super) spared: u32,
+    /// Events passed by in lists.
+    #[cfg(test)]
+    pub(super) steps: u64,
+}
+
+/// So many that are spared are worth narrower buckets.
+pub(super) const MANY: u32 = 1 << 12;
+
+/// One if narrower buckets would keep two events apart: those at one time are together in any.
+#[inline]
+fn are_apart(a: Event, b: Event, shift: u32) -> u32 {
+    u32::from(a.time.abs_diff(b.time) >> (shift - 3) != 0)
 }
 
 impl Near {
     pub(super) fn new() -> Near {
-        Near { ring: Ring::new(), nodes: Vec::new(), free: NIL }
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, bucket: u64, Event { time, order, what }: Event) {
-        let next_free = self.nodes.get(self.free as usize).map(|node| node.next);
-        let id = if next_free.is_some() { self.free } else { self.nodes.len() as u32 };
-        let node = Node { time, order, what, next: self.ring.put(bucket, id) };
-        match next_free {
-            Some(next) => {
-                self.nodes[id as usize] = node;
-                self.free = next;
-            }
-            None => self.nodes.push(node),
+        Near {
+            used: Bits::new(),
+            paired: Bits::new(),
+            buckets: Box::new([Bucket::default(); SLOTS]),
+            last: Box::new([NIL; SLOTS]),
+            nodes: Vec::new(),
+            free: NIL,
+            recent: NIL,
+            recent_slot: 0,
+            spared: 0,
+            #[cfg(test)]
+            steps: 0,
         }
     }
 
-    /// The first bucket after `after` that has events.
+    /// The first bucket that has events and is not below this one.
     #[inline]
-    pub(super) fn next_after(&self, after: u64) -> Option<u64> {
-        self.ring.next_after(after)
+    pub(super) fn next_from(&self, bucket: u64) -> Option<u64> {
+        self.used.next_from(bucket)
     }
 
-    /// Looks at the events of a bucket.
+    /// Puts an event into its bucket, the time divided by 2^`shift`. Says whether many should lie in narrower ones.
+    #[inline]
+    pub(super) fn push(&mut self, event: Event, shift: u32) -> bool {
+        let bucket = event.time >> shift;
+        if self.used.has(bucket) {
+            return self.push_second(event, shift);
+        }
+        self.used.insert(bucket);
+        self.buckets[Bits::slot(bucket)].first = event;
+        false
+    }
+
+    /// One more for a bucket that holds one.
+    #[inline]
+    fn push_second(&mut self, mut event: Event, shift: u32) -> bool {
+        let bucket = event.time >> shift;
+        let Bucket { first, second } = &mut self.buckets[Bits::slot(bucket)];
+        self.spared = self.spared.saturating_add(are_apart(event, *first, shift));
+        if event < *first {
+            core::mem::swap(first, &mut event);
+        }
+        if !self.paired.has(bucket) {
+            self.paired.insert(bucket);
+            *second = event;
+        } else {
+            if event < *second {
+                core::mem::swap(second, &mut event);
+            }
+            self.push_to_list(Bits::slot(bucket), event);
+        }
+        self.spared >= MANY
+    }
+
+    /// Puts an event into the list there is: most often behind the last, or else behind the one that came before it.
+    #[inline(never)]
+    fn push_to_list(&mut self, slot: usize, event: Event) {
+        let id = self.node(event);
+        let last = self.last[slot];
+        if last == NIL {
+            self.nodes[id as usize].next = id;
+            self.last[slot] = id;
+        } else {
+            let before = self.place_in_list(slot, event);
+            let next = core::mem::replace(&mut self.nodes[before as usize].next, id);
+            self.nodes[id as usize].next = next;
+            if before == last && self.nodes[last as usize].event < event {
+                self.last[slot] = id;
+            }
+        }
+        (self.recent, self.recent_slot) = (id, slot);
+    }
+
+    /// The node of a list behind which an event belongs: its last if it comes before all.
+    #[inline]
+    fn place_in_list(&mut self, slot: usize, event: Event) -> u32 {
+        let last = self.last[slot];
+        let last_event = self.nodes[last as usize].event;
+        if last_event < event {
+            return last;
+        }
+        let recent = Some(self.recent).filter(|_| self.recent_slot == slot);
+        let recent =
+            recent.filter(|id| self.nodes.get(*id as usize).is_some_and(|n| n.event < event));
+        let mut before = recent.unwrap_or(last);
+        loop {
+            let next = self.nodes[before as usize].next;
+            if event < self.nodes[next as usize].event {
+                return before;
+            }
+            before = next;
+            #[cfg(test)]
+            {
+                self.steps += 1;
+            }
+            self.spared = self.spared.saturating_add(u32::from(event.time != last_event.time));
+        }
+    }
+
+    /// A node with this event, in no list.
+    #[inline]
+    fn node(&mut self, event: Event) -> u32 {
+        let id = self.free;
+        match self.nodes.get_mut(id as usize) {
+            Some(node) => {
+                self.free = node.next;
+                node.event = event;
+                id
+            }
+            None => {
+                self.nodes.push(Node { event, next: NIL });
+                self.nodes.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Takes the first event of a bucket out that has some.
+    #[inline]
+    pub(super) fn take(&mut self, bucket: u64) -> Event {
+        let slot = Bits::slot(bucket);
+        let Bucket { first, second } = &mut self.buckets[slot];
+        if !self.paired.has(bucket) {
+            self.used.remove(bucket);
+            return *first;
+        }
+        let event = core::mem::replace(first, *second);
+        if self.last[slot] == NIL {
+            self.paired.remove(bucket);
+        } else {
+            self.move_up(slot);
+        }
+        event
+    }
+
+    /// Puts the first of a bucket's list where the second event of the bucket was.
+    #[inline(never)]
+    fn move_up(&mut self, slot: usize) {
+        let last = self.last[slot];
+        let id = self.nodes[last as usize].next;
+        let node = &mut self.nodes[id as usize];
+        self.buckets[slot].second = node.event;
+        let next = core::mem::replace(&mut node.next, self.free);
+        self.free = id;
+        if self.recent == id {
+            self.recent = NIL;
+        }
+        if id == last {
+            self.last[slot] = NIL;
+        } else {
+            self.nodes[last as usize].next = next;
+        }
+    }
+
+    /// Looks at the events of a bucket that has some.
     #[inline]
     pub(super) fn look(&self, bucket: u64, mut each: impl FnMut(u32)) {
-        let mut id = self.ring.head(bucket);
+        let slot = Bits::slot(bucket);
+        each(self.buckets[slot].first.what());
+        if !self.paired.has(bucket) {
+            return;
+        }
+        each(self.buckets[slot].second.what());
+        let last = self.last[slot];
+        let mut id = last;
         while let Some(node) = self.nodes.get(id as usize) {
-            each(node.what);
             id = node.next;
+            each(self.nodes[id as usize].event.what());
+            if id == last {
+                break;
+            }
         }
-    }
-
-    /// Takes the events of a bucket out, in no order.
-    #[inline]
-    pub(super) fn drain(&mut self, bucket: u64, mut each: impl FnMut(Event)) {
-        let mut id = self.ring.take(bucket);
-        while let Some(node) = self.nodes.get_mut(id as usize) {
-            let Node { time, order, what, next } = *node;
-            node.next = self.free;
-            self.free = id;
-            id = next;
-            each(Event { time, order, what });
-        }
-    }
-
-    /// Takes the event of a bucket out that has but one.
-    #[inline]
-    pub(super) fn take_single(&mut self, bucket: u64) -> Option<Event> {
-        let id = self.ring.head(bucket);
-        let node = self.nodes.get_mut(id as usize).filter(|node| node.next == NIL)?;
-        let Node { time, order, what, .. } = *node;
-        node.next = self.free;
-        self.free = id;
-        self.ring.take(bucket);
-        Some(Event { time, order, what })
     }
 }

@@ -2,6 +2,13 @@ use super::*;
 use rand_core::Rng;
 use ratewire_units::Duration;
 
+/// How far ahead the levels begin and end, and the buckets around.
+fn edge(wheel: &Wheel, now: u64, r: u64) -> u64 {
+    let buckets = [1, BLOCK, BUCKETS, BUCKETS + BLOCK, BLOCK * BLOCKS][(r % 5) as usize];
+    let bucket = (now >> wheel.shift) + buckets - 1 + (r >> 8) % 3;
+    (bucket << wheel.shift).saturating_sub(now)
+}
+
 /// Against a sorted list, with times from a nanosecond to hours apart.
 #[test]
 fn order_is_time_then_insertion_whatever_the_spread() {
@@ -16,8 +23,9 @@ fn order_is_time_then_insertion_whatever_the_spread() {
             if grow || (random.next_u64().is_multiple_of(2) && step < 190_000) {
                 let r = random.next_u64();
                 // Mostly near, some equal to now, some far.
-                let ahead = match r % 8 {
+                let ahead = match r % 9 {
                     0 => 0,
+                    8 => edge(&wheel, now, r >> 8),
                     1 => (r >> 8) % (1 << scale),
                     _ => (r >> 8) % (1 << (scale - 8)),
                 };
@@ -26,6 +34,9 @@ fn order_is_time_then_insertion_whatever_the_spread() {
                 model.push(Reverse((now + ahead, order, step)));
             } else if let Some(Reverse((time, _, what))) = model.pop() {
                 assert_eq!(wheel.pop(), Some((Time::from_ps(time), what)));
+                if scale != 40 {
+                    wheel.scout(16, |_| {});
+                }
                 now = time;
             }
         }
@@ -76,4 +87,80 @@ fn equal_times_keep_their_order_across_levels() {
     assert_eq!(wheel.pop().map(|e| e.1), Some(0));
     wheel.push(far, 3);
     assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
+}
+
+/// The numbers of insertion run out where many events are pending, of which some have the same time.
+#[test]
+fn order_is_kept_where_numbers_begin_anew() {
+    let mut wheel = Wheel { number: u32::MAX - 50, ..Wheel::default() };
+    // From now to beyond all blocks.
+    let time = |i: u32| Time::from_ps(u64::from(i % 7) << 46);
+    for i in 0..100 {
+        wheel.push(time(i), i);
+    }
+    assert!(wheel.number < 1000, "they began anew");
+    let mut expected: Vec<u32> = (0..100).collect();
+    expected.sort_by_key(|i| time(*i));
+    let popped: Vec<u32> = core::iter::from_fn(|| wheel.pop()).map(|(_, what)| what).collect();
+    assert_eq!(popped, expected);
+}
+
+/// Those at one time no width can keep apart.
+#[test]
+fn the_width_follows_the_density() {
+    const PENDING: u64 = 1000;
+    let width_after = |spacing: u64, at_once: u64| {
+        let mut random = ratewire_net::random::stream(spacing, "wheel", 2);
+        let mut ahead = || random.next_u64() % (2 * PENDING) / at_once * at_once * spacing;
+        let mut wheel = Wheel::default();
+        for _ in 0..PENDING {
+            wheel.push(Time::from_ps(ahead()), 0);
+        }
+        for _ in 0..500_000 {
+            let (now, _) = wheel.pop().expect("a thousand are pending");
+            let now = now.ps() / (at_once * spacing) * (at_once * spacing);
+            wheel.push(Time::from_ps(now + ahead()), 0);
+        }
+        1 << wheel.shift
+    };
+    for spacing in [1 << 10, 1 << 20, 1 << 30] {
+        let width = width_after(spacing, 1);
+        assert!(width <= 2 * spacing && width >= spacing / 32, "{width} for {spacing}");
+        let at_once = width_after(spacing, 50);
+        assert!(at_once >= spacing / 32, "{at_once} for fifty times {spacing}");
+    }
+}
+
+/// Where the density changes the width does, also where all is beyond what is far away.
+#[test]
+fn the_width_finds_back() {
+    let mut wheel = Wheel { shift: NARROWEST, ..Wheel::default() };
+    let mut random = ratewire_net::random::stream(3, "wheel", 3);
+    for i in 0..200_000 {
+        let now = wheel.pop().map_or(Time::ZERO, |(now, _)| now);
+        for _ in 0..if i < 100 { 2 } else { 1 } {
+            wheel.push(now + Duration::from_ps(random.next_u64() % (1 << 40)), i);
+        }
+    }
+    assert!(wheel.shift > 24, "a hundred in a second, in buckets of {} ps", 1u64 << wheel.shift);
+}
+
+/// Places are not looked for past all that is there: with 50,000 events that would be a billion steps.
+#[test]
+fn a_crowd_is_put_in_order_in_few_steps() {
+    const MANY_EVENTS: u32 = 50_000;
+    let mut random = ratewire_net::random::stream(4, "wheel", 4);
+    let mut shuffled = |within: u64| Time::from_ps(random.next_u64() % within);
+    let close: Vec<Time> = (0..MANY_EVENTS).map(|_| shuffled(1 << 20)).collect();
+    let far: Vec<Time> = close.iter().map(|t| *t + Duration::from_secs(1)).collect();
+    let mut behind = vec![Time::from_ps(1 << 22)];
+    behind.resize(MANY_EVENTS as usize, Time::ZERO);
+    for times in [close, far, behind] {
+        let mut wheel = Wheel::default();
+        times.iter().for_each(|time| wheel.push(*time, 0));
+        let popped: Vec<Time> = core::iter::from_fn(|| wheel.pop()).map(|e| e.0).collect();
+        assert!(popped.is_sorted() && popped.len() == times.len());
+        let steps = wheel.near.steps;
+        assert!(steps < 100 * u64::from(MANY_EVENTS), "{steps} steps");
+    }
 }

@@ -1,7 +1,7 @@
 //! A followed packet tells what bound its flow's rate.
 
 use ratewire_laws::{AnyLaw, LinkContext, list};
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec::{Limit, LinkId};
 use ratewire_sim::record::{Fate, FlowId};
 use ratewire_sim::setup::Follow;
 use ratewire_transport::{App, KeptBy, ReceiveWindow, Writer};
@@ -52,20 +52,33 @@ fn where_no_port_stands_nothing_binds() {
 }
 
 #[test]
-fn each_flow_has_its_turn_and_what_it_does_is_not_changed() {
+fn each_flow_has_its_turn() {
     let mut net = row("xcp");
     net.flow(0, 3, App::unlimited());
     net.flow(3, 0, App::sized(packets(100)));
     net.setup.sample_interval = Some(MS(100));
-    let (alone, _) = net.log();
     net.setup.follow = Follow { in_turn: true, asked: None };
-    let (outcome, log) = net.log();
+    let (_, log) = net.log();
     for flow in 0..3 {
         assert!(log.followed.iter().any(|f| f.flow == FlowId(flow)), "flow {flow}");
     }
     assert!(log.followed.len() > 50, "{}", log.followed.len());
-    assert_eq!(outcome.events, alone.events);
-    assert_eq!(outcome.packets, alone.packets);
+}
+
+/// A packet that is followed goes through an idle link step by step, all others in one.
+#[test]
+fn following_changes_nothing() {
+    for info in list() {
+        let mut net = row(info.name);
+        net.link(2).limit = Limit::Packets(20);
+        net.flow(0, 3, App::unlimited());
+        net.setup.sample_interval = Some(MS(10));
+        let (alone, _) = net.log();
+        net.setup.follow = Follow { in_turn: true, asked: None };
+        let (outcome, log) = net.log();
+        assert!(log.followed.len() > 5, "{}: {}", info.name, log.followed.len());
+        assert_eq!(format!("{outcome:?}"), format!("{alone:?}"), "{}", info.name);
+    }
 }
 
 #[test]
@@ -132,7 +145,7 @@ fn who_is_asked_goes_before_all_others_and_may_not_have_started() {
         let answers: Vec<_> = log.followed.iter().filter(|f| f.asked).collect();
         assert_eq!((answers.len(), answers[0].flow), (1, FlowId(1)));
         assert!(answers[0].sent >= secs(sent) && answers[0].sent < secs(sent) + MS(10));
-        assert!(log.followed.len() > 50, "{}", log.followed.len());
+        assert!(log.followed.len() > 5, "{}", log.followed.len());
     }
 }
 

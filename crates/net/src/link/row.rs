@@ -1,0 +1,154 @@
+//! A link's packets, first in first out.
+
+use core::ops::{Index, IndexMut};
+
+use crate::packet::Label;
+
+/// A ring of labels in a power of two of places: at every hop a packet is put into one and taken out, and finding its
+/// place must take little.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    places: Box<[Label]>,
+    head: u32,
+    len: u32,
+}
+
+impl Row {
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    fn place(&self, at: u32) -> usize {
+        (self.head.wrapping_add(at) as usize) & self.places.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Label> {
+        if self.len > 0 { self.places.get(self.head as usize) } else { None }
+    }
+    #[inline]
+    pub(crate) fn back(&self) -> Option<&Label> {
+        self.get(self.len.wrapping_sub(1))
+    }
+    #[inline]
+    pub(crate) fn get(&self, at: u32) -> Option<&Label> {
+        if at < self.len { self.places.get(self.place(at)) } else { None }
+    }
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Label> {
+        let place = self.place(at);
+        if at < self.len { self.places.get_mut(place) } else { None }
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, label: Label) {
+        if self.len as usize == self.places.len() {
+            self.grow(label);
+        }
+        let place = self.place(self.len);
+        self.places[place] = label;
+        self.len += 1;
+    }
+
+    /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Label {
+        assert!(self.len > 0);
+        let label = self.places[self.head as usize];
+        self.len -= 1;
+        // What is empty begins anew, where the memory was used last.
+        self.head = if self.len == 0 { 0 } else { self.place(1) as u32 };
+        label
+    }
+
+    /// Takes all from this one on out.
+    pub(crate) fn split_off(&mut self, at: u32) -> Vec<Label> {
+        let rest = (at..self.len).map(|at| self[at]).collect();
+        self.len = self.len.min(at);
+        rest
+    }
+
+    /// Makes room; the new places hold anything.
+    #[cold]
+    fn grow(&mut self, anything: Label) {
+        let mut places: Vec<Label> = (0..self.len).map(|at| self[at]).collect();
+        places.resize((places.len() * 2).max(4), anything);
+        self.places = places.into_boxed_slice();
+        self.head = 0;
+    }
+}
+
+impl Index<u32> for Row {
+    type Output = Label;
+    #[inline]
+    fn index(&self, at: u32) -> &Label {
+        assert!(at < self.len);
+        &self.places[self.place(at)]
+    }
+}
+
+impl IndexMut<u32> for Row {
+    #[inline]
+    fn index_mut(&mut self, at: u32) -> &mut Label {
+        assert!(at < self.len);
+        let place = self.place(at);
+        &mut self.places[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use rand_core::Rng;
+    use ratewire_units::Time;
+
+    use super::*;
+    use crate::packet::{Ecn, Fate};
+
+    fn label(content: u32) -> Label {
+        Label {
+            time: Time::ZERO,
+            content,
+            hop: 0,
+            size: 0,
+            flow: 0,
+            generation: 0,
+            class: 0,
+            lane: 0,
+            ecn: Ecn::NotCapable,
+            fate: Fate::Arrives,
+        }
+    }
+
+    #[test]
+    fn a_row_is_first_in_first_out_whatever_is_done_to_it() {
+        let mut random = crate::random::stream(1, "row", 0);
+        let (mut row, mut model) = (Row::default(), VecDeque::new());
+        for i in 0..100_000 {
+            match random.next_u64() % 16 {
+                0 if i % 100 == 0 => {
+                    let at = (random.next_u64() % (u64::from(row.len()) + 1)) as u32;
+                    let rest: Vec<u32> = row.split_off(at).iter().map(|l| l.content).collect();
+                    assert_eq!(rest, Vec::from(model.split_off(at as usize)));
+                }
+                0..8 if row.len() > 0 => {
+                    assert_eq!(Some(row.pop_front().content), model.pop_front());
+                }
+                _ => {
+                    row.push_back(label(i));
+                    model.push_back(i);
+                }
+            }
+            assert_eq!(row.len() as usize, model.len());
+            let contents = |label: Option<&Label>| label.map(|l| l.content);
+            assert_eq!(contents(row.front()), model.front().copied());
+            assert_eq!(contents(row.back()), model.back().copied());
+            let at = random.next_u64() as u32 % 20;
+            assert_eq!(contents(row.get(at)), model.get(at as usize).copied());
+        }
+        assert!(row.places.len() >= 64, "it wrapped and grew");
+    }
+}
