@@ -143,7 +143,8 @@ impl Kind {
 pub fn parse_size(text: &str) -> Result<Size, String> {
     match quantity::split(text) {
         Ok((n, "packets" | "packet")) => Ok(Size::Packets(n)),
-        _ => text.parse().map(Size::Bytes).map_err(|e| format!("{e}, packets")),
+        Ok(_) => text.parse().map(Size::Bytes).map_err(|e| format!("{e}, packets")),
+        Err(e) => Err(e.to_string()),
     }
 }
 

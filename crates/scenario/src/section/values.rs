@@ -184,6 +184,9 @@ fn unit_meant(text: &str, units: &[(&'static str, f64)]) -> Option<String> {
     for byte in ["bytes", "Bytes", "byte", "Byte"] {
         spelled = spelled.replace(byte, "B");
     }
+    for bit in ["Bit", "BIT"] {
+        spelled = spelled.replace(bit, "bit");
+    }
     let known = || units.iter().map(|(name, _)| *name);
     if known().any(|name| name == spelled) {
         return (spelled != unit).then_some(spelled);
@@ -201,6 +204,8 @@ mod tests {
         for (text, unit) in [
             ("10 mbit", Some("Mbit/s")),
             ("10 Mbits", Some("Mbit/s")),
+            ("10 MBit/s", Some("Mbit/s")),
+            ("10 MBITS", Some("Mbit/s")),
             ("10 Mbyte/s", Some("MB/s")),
             ("10 kbytes/s", Some("kB/s")),
             ("10 furlongs", None),
