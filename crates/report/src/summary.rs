@@ -23,7 +23,7 @@ pub struct Summary {
     pub version: String,
     /// Length of the run, seconds.
     pub duration_s: f64,
-    /// Jain's index of the goodputs of the long flows (those that ran to the end): 1 when all are
+    /// Jain's index of what arrived of the long flows (those that ran to the end): 1 when all are
     /// equal, 1/n when one has everything. `None` without long flows.
     pub jain_index: Option<f64>,
     /// Jain's index of the listed flows' goodputs over what is max-min fair for each, window by

@@ -29,7 +29,7 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     }
     out.push_str(&format!(
         "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run. \
-         Fairness is Jain’s index of the long flows’ goodputs: 1 is equal shares. \
+         Fairness is Jain’s index of what arrived of the long flows: 1 is equal shares. \
          Drops count every link.</p></section>\n",
         name(&bottleneck_label_of(runs))
     ));

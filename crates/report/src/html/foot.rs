@@ -50,8 +50,8 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Utilisation</dt><dd>Part of the time a link was busy sending, headers included.</dd>\n\
          <dt>Queue</dt><dd>Packets waiting for the link, the one being sent not counted. The mean \
          and the 99th percentile are over time, not over packets.</dd>\n\
-         <dt>Fairness</dt><dd>Jain’s index, (Σx)² / (n Σx²), of the goodputs of flows that ran to \
-         the end, from the last of their starts on.</dd>\n\
+         <dt>Fairness</dt><dd>Jain’s index, (Σx)² / (n Σx²), of the rates at which payload arrived, \
+         in order or not, of flows that ran to the end, from the last of their starts on.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone.</dd>\n\
          <dt>Conservation</dt><dd>{}</dd>\n{}",
