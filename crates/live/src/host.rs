@@ -235,9 +235,9 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
     pins::check_reach()?;
     let mut detached = Vec::new();
     for law in Law::ALL.into_iter().filter(|law| is_pinned(*law)) {
-        // A link without its file goes, but not at once: whoever attaches anew right after would find the name taken.
+        // A link without its file goes, but not always at once: who attaches anew right after would find the name taken.
         for link in ["option", "control"].map(|name| Link::open(folder(law).join(name))) {
-            // Kernels before 6.9 cannot detach a congestion control; there it goes with its file.
+            // Older kernels cannot detach a congestion control; there it goes with its file.
             let _ = link.and_then(|link| link.detach());
         }
         pins::remove(&folder(law))?;

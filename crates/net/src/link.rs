@@ -224,7 +224,7 @@ impl Link {
 
     /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.
     #[inline]
-    pub(crate) fn idle_rate(&self, now: Time) -> Option<SerialTime> {
+    pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
         self.per_byte.filter(|_| is_idle)
     }

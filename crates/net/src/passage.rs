@@ -92,7 +92,7 @@ impl Network {
             link = &mut self.links[id.index()];
         }
         link.arrived += 1;
-        if let Some(per_byte) = link.idle_rate(now)
+        if let Some(per_byte) = link.idle_per_byte(now)
             && !is_followed
         {
             return self.pass(now, id, per_byte, label, scheduler);
@@ -119,7 +119,7 @@ impl Network {
                 Some(_) => self.arrive_rare(now, id, label, scheduler),
                 None => self.join(now, id, label, scheduler),
             }
-        } else if link.idle_rate(now).is_some() {
+        } else if link.idle_per_byte(now).is_some() {
             // It is followed, which is done step by step.
             self.start(now, id, label, scheduler);
         } else if link.has_room_for(label.size) {

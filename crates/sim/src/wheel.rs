@@ -241,7 +241,7 @@ impl Wheel {
         self.distant = 0;
     }
 
-    /// Takes all pending events out, in no order.
+    /// Takes all pending events out, in their order: put back so, none has to look for its place.
     fn take_all(&mut self) -> Vec<Event> {
         let mut all = Vec::new();
         while let Some(bucket) = self.near.next_from(self.now) {
@@ -251,6 +251,7 @@ impl Wheel {
             self.far.drain(block, |event| all.push(event));
         }
         all.extend(self.beyond.drain().map(|Reverse(e)| e));
+        all.sort_unstable();
         self.boundary = u64::MAX;
         self.ahead = 0;
         all
@@ -259,8 +260,7 @@ impl Wheel {
     /// Gives the pending events the lowest numbers, in their order.
     #[cold]
     fn renumber(&mut self) {
-        let mut all = self.take_all();
-        all.sort_unstable();
+        let all = self.take_all();
         self.number = 0;
         self.reviewed = 0;
         for event in all {

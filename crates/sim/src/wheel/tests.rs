@@ -145,22 +145,29 @@ fn the_width_finds_back() {
     assert!(wheel.shift > 24, "a hundred in a second, in buckets of {} ps", 1u64 << wheel.shift);
 }
 
-/// Places are not looked for past all that is there: with 50,000 events that would be a billion steps.
+/// Places are not looked for past all that is there, also where too few came for a look at the width.
 #[test]
 fn a_crowd_is_put_in_order_in_few_steps() {
-    const MANY_EVENTS: u32 = 50_000;
+    const EVENTS: u32 = MANY - 100;
     let mut random = ratewire_net::random::stream(4, "wheel", 4);
     let mut shuffled = |within: u64| Time::from_ps(random.next_u64() % within);
-    let close: Vec<Time> = (0..MANY_EVENTS).map(|_| shuffled(1 << 20)).collect();
+    let close: Vec<Time> = (0..EVENTS).map(|_| shuffled(1 << 20)).collect();
     let far: Vec<Time> = close.iter().map(|t| *t + Duration::from_secs(1)).collect();
     let mut behind = vec![Time::from_ps(1 << 22)];
-    behind.resize(MANY_EVENTS as usize, Time::ZERO);
+    behind.resize(EVENTS as usize, Time::ZERO);
     for times in [close, far, behind] {
         let mut wheel = Wheel::default();
         times.iter().for_each(|time| wheel.push(*time, 0));
+        // Of those that are far away, the last is near before the others are.
+        let first = times[0];
+        if first > Time::from_ps(1 << 30) {
+            wheel.push(first - Duration::from_millis(10), 1);
+            assert_eq!(wheel.pop().map(|e| e.1), Some(1));
+            wheel.push(first + Duration::from_micros(2), 0);
+        }
         let popped: Vec<Time> = core::iter::from_fn(|| wheel.pop()).map(|e| e.0).collect();
-        assert!(popped.is_sorted() && popped.len() == times.len());
+        assert!(popped.is_sorted() && popped.len() >= times.len());
         let steps = wheel.near.steps;
-        assert!(steps < 100 * u64::from(MANY_EVENTS), "{steps} steps");
+        assert!(steps < 100 * u64::from(EVENTS), "{steps} steps");
     }
 }
