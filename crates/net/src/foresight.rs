@@ -43,7 +43,9 @@ impl Network {
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
             link.foresee();
-            self.fabric.foresee_end(id);
+            if self.fabric.foresee_end(id) {
+                link.foresee_waiting();
+            }
         }
     }
 
@@ -54,6 +56,9 @@ impl Network {
         let Some(link) = self.links.get(id.index()) else { return };
         for label in [link.row.front(), link.row.get(1)].into_iter().flatten() {
             prefetch_index(from_ref(label), 0);
+        }
+        if link.waiting() > 0 {
+            link.foresee_waiting();
         }
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
@@ -92,7 +97,6 @@ impl Network {
         }
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
-            link.foresee_room();
         }
     }
 
@@ -126,11 +130,13 @@ impl Network {
             let first = link.started;
             if let Some(waiting) = link.row.get(first + 2 * BEHIND) {
                 prefetch_index(from_ref(waiting), 0);
-                self.packets.foresee(link.row[first + BEHIND].content);
+                if !self.ports.is_empty() {
+                    self.packets.foresee(link.row[first + BEHIND].content);
+                }
             }
         } else if let Some(next) = link.row.get(1) {
             // Of a burst: it goes where the one before it goes.
-            self.packets.foresee(next.content);
+            self.foresee_content(next);
             if let Some(after) = link.row.get(2) {
                 prefetch_index(from_ref(after), 0);
             }
@@ -150,9 +156,17 @@ impl Network {
         self.links.get(id.index())?.row.front()
     }
 
+    /// Hosts and ports look at what a packet carries, links do not.
+    #[inline]
+    fn foresee_content(&self, label: &Label) {
+        if !self.ports.is_empty() || self.routes[label.hop as usize] == END {
+            self.packets.foresee(label.content);
+        }
+    }
+
     #[inline]
     fn foresee_packet(&self, label: &Label) -> Option<LinkId> {
-        self.packets.foresee(label.content);
+        self.foresee_content(label);
         let next = Some(self.routes[label.hop as usize]).filter(|next| *next != END).map(LinkId)?;
         self.foresee(next);
         Some(next)
@@ -174,24 +188,27 @@ pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
 }
 
 impl Link {
-    /// The two cache lines that every packet touches, and the third, of one that has to wait.
+    /// The two cache lines that every packet touches.
     #[inline]
     fn foresee(&self) {
-        prefetch_bytes(self, 0..3 * LINE);
+        prefetch_bytes(self, 0..2 * LINE);
+    }
+
+    /// The other two, of one that has to wait.
+    #[inline]
+    fn foresee_waiting(&self) {
+        prefetch_bytes(self, 2 * LINE..4 * LINE);
     }
 
     /// The place of the next packet in the row, which may lie in two lines.
     #[inline]
     fn foresee_tail(&self) {
-        if let Some(last) = self.row.back() {
-            prefetch_index(from_ref(last), 1);
-            prefetch_index(from_ref(last), 2);
+        match self.row.back() {
+            Some(last) => {
+                prefetch_index(from_ref(last), 1);
+                prefetch_index(from_ref(last), 2);
+            }
+            None => self.row.foresee_first(),
         }
-    }
-
-    /// The last line, of a packet that has to wait.
-    #[inline]
-    fn foresee_room(&self) {
-        prefetch_index(from_ref(&self.tally), 0);
     }
 }

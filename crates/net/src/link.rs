@@ -167,7 +167,8 @@ impl Link {
     /// Its end at the switch where it starts, if it starts at one.
     #[inline]
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
-        self.outlet.as_deref()
+        // Elsewhere its cache line is not touched.
+        if self.is_rare { self.outlet.as_deref() } else { None }
     }
     #[inline]
     pub(crate) fn outlet_mut(&mut self) -> Option<&mut Outlet> {

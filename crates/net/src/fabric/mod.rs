@@ -54,12 +54,11 @@ pub(crate) struct Fabric {
 }
 
 impl Fabric {
-    /// The event of a link comes up: what is written of its far end.
+    /// The event of a link comes up: what is written of its far end, if there are switches.
     #[inline]
-    pub(crate) fn foresee_end(&self, id: LinkId) {
-        if let Some(end) = self.ends.get(id.index()) {
-            prefetch_index(from_ref(end), 0);
-        }
+    pub(crate) fn foresee_end(&self, id: LinkId) -> bool {
+        let end = self.ends.get(id.index());
+        end.inspect(|end| prefetch_index(from_ref(*end), 0)).is_some()
     }
 
     /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first is returned, and the

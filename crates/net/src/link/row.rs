@@ -2,6 +2,8 @@
 
 use core::ops::{Index, IndexMut};
 
+use prefetch_index::prefetch_index;
+
 use crate::packet::Label;
 
 /// A ring of labels in a power of two of places: at every hop a packet is put into one and taken out, and finding its
@@ -40,6 +42,12 @@ impl Row {
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Label> {
         let place = self.place(at);
         if at < self.len { self.places.get_mut(place) } else { None }
+    }
+
+    /// A packet is about to come, and there is none.
+    #[inline]
+    pub(crate) fn foresee_first(&self) {
+        prefetch_index(&self.places, 0);
     }
 
     #[inline]
