@@ -134,9 +134,9 @@ impl Network {
                     self.packets.foresee(link.row[first + BEHIND].content);
                 }
             }
-        } else if let Some(next) = link.row.get(1) {
+        } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
             // Of a burst: it goes where the one before it goes.
-            self.foresee_content(next);
+            self.foresee_content(head.hop, next);
             if let Some(after) = link.row.get(2) {
                 prefetch_index(from_ref(after), 0);
             }
@@ -156,17 +156,18 @@ impl Network {
         self.links.get(id.index())?.row.front()
     }
 
-    /// Hosts and ports look at what a packet carries, links do not.
+    /// What a packet carries that goes where this place in the route table tells: hosts and ports look at it, links
+    /// do not.
     #[inline]
-    fn foresee_content(&self, label: &Label) {
-        if !self.ports.is_empty() || self.routes[label.hop as usize] == END {
+    fn foresee_content(&self, hop: u32, label: &Label) {
+        if !self.ports.is_empty() || self.routes[hop as usize] == END {
             self.packets.foresee(label.content);
         }
     }
 
     #[inline]
     fn foresee_packet(&self, label: &Label) -> Option<LinkId> {
-        self.foresee_content(label);
+        self.foresee_content(label.hop, label);
         let next = Some(self.routes[label.hop as usize]).filter(|next| *next != END).map(LinkId)?;
         self.foresee(next);
         Some(next)
@@ -200,7 +201,7 @@ impl Link {
         prefetch_bytes(self, 2 * LINE..4 * LINE);
     }
 
-    /// The place of the next packet in the row, which may lie in two lines.
+    /// The places of the next two packets in the row.
     #[inline]
     fn foresee_tail(&self) {
         match self.row.back() {
