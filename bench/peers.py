@@ -26,6 +26,8 @@ WORKLOADS = {
     "T100 with CUBIC": ("cubic", "cubic", 100, 1000, 50, 6250, 10, 20),
     "T1000: 1,000 NewReno, 10 Gbit/s": ("newreno", "newreno", 1000, 10000, 50, 62500, 1, 5),
     "10 flows at 10 Gbit/s": ("newreno", None, 10, 10000, 50, 62500, 1, 5),
+    "1,000 flows of 10 pairs of hosts": ("newreno", None, 1000, 10000, 50, 62500, 1, 5, "shared"),
+    "10,000 flows of 10 pairs of hosts": ("newreno", None, 10000, 10000, 50, 62500, 0, 5, "shared"),
     "10,000 flows at 10 Gbit/s": ("newreno", None, 10000, 10000, 50, 62500, 0, 5),
     "100,000 flows at 10 Gbit/s": ("xcp", None, 100000, 10000, 50, 62500, 0, 2),
     "T1000 with XCP: packets take turns": ("xcp", None, 1000, 10000, 50, 62500, 1, 5),
@@ -35,8 +37,11 @@ WORKLOADS = {
     "B, recording a thousand samples": ("xcp-window", None, 10, 100, 80, 1000, 0, 60, "record"),
 }
 
-# What is large, and the plain dumbbells it is measured by: B under the same law, and one with as many flows.
+# What is large, and the plain dumbbells it is measured by: B under the same law, one with as many flows, or one with few.
 SCALE = {
+    "1,000 flows of 10 pairs of hosts": ["10 flows at 10 Gbit/s"],
+    "10,000 flows of 10 pairs of hosts": ["10 flows at 10 Gbit/s"],
+    "10,000 flows at 10 Gbit/s": ["10 flows at 10 Gbit/s"],
     "An ensemble of 256 members": ["B, paced (the default law)"],
     "1,000 groups, 10,000 clients, 50 nodes": ["B with NewReno"],
     "T1000 with NoQ: 1,000 paused ports": [

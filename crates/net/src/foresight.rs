@@ -10,15 +10,13 @@ use std::slice::from_ref;
 use prefetch_index::prefetch_index;
 use ratewire_laws::AnyPort;
 
-use crate::link::{Link, NO_PORT};
+use crate::link::{LONG, Link, NO_PORT};
 use crate::network::{END, Network, RouteId};
 use crate::packet::Label;
 use crate::spec::LinkId;
 
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
 const BEHIND: u32 = 4;
-/// Where so many packets are on the way, the events of a link come one after the other.
-const LONG: u32 = 64;
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
@@ -77,8 +75,28 @@ impl Network {
     /// The end of a flow to which the packet at the head goes, where it goes to no other link.
     #[inline]
     pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
-        let head = self.head(id)?;
-        Some(Ahead { flow: head.flow, is_data: self.packets.carries_data(head.content) })
+        Some(self.end_of(self.head(id)?))
+    }
+
+    /// It is due, and one of few: of packets some way behind the head, what they bring, and the ends of flows to which the
+    /// next one goes and one that comes later. `None` where few packets are on the way, or they go to other links.
+    #[inline]
+    pub fn foresee_ends(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
+        let row = &self.links.get(id.index())?.row;
+        if row.len() <= LONG {
+            return None;
+        }
+        prefetch_index(from_ref(&row[2 * BEHIND]), 0);
+        if self.routes[row[0].hop as usize] != END {
+            return None;
+        }
+        self.packets.foresee(row[BEHIND].content);
+        Some((self.end_of(&row[1]), self.end_of(&row[BEHIND / 2])))
+    }
+
+    #[inline]
+    fn end_of(&self, label: &Label) -> Ahead {
+        Ahead { flow: label.flow, is_data: self.packets.carries_data(label.content) }
     }
 
     /// The first link of a route.

@@ -24,6 +24,7 @@ mod row;
 mod tally;
 
 pub(crate) use extra::{Active, Extra};
+pub(crate) use row::LONG;
 pub use tally::Observation;
 pub(crate) use tally::{RareTally, Tally};
 

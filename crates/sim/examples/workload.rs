@@ -1,6 +1,7 @@
 //! One workload of `make bench`, to be timed from outside:
-//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused|ensemble]`. With
-//! `overlay` for a law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno.
+//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused|ensemble|shared]`. With
+//! `overlay` for a law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno; with
+//! `shared` they are flows of ten pairs of hosts, else each has hosts of its own.
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
@@ -11,6 +12,9 @@ use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::record::NoRecorder;
 use ratewire_transport::ReceiveWindow;
 use ratewire_units::{Bytes, Duration, Rate};
+
+/// Pairs of hosts of flows that share them.
+const PAIRS: u32 = 10;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -32,19 +36,25 @@ fn run(args: &[String]) -> Result<String, String> {
     };
     let has = |word: &str| numbers.iter().any(|a| a == word);
     let (record, paused, ensemble) = (has("record"), has("paused"), has("ensemble"));
+    let shared = has("shared");
     let numbers: Vec<u64> = numbers
         .iter()
-        .filter(|a| !["record", "paused", "ensemble"].contains(&a.as_str()))
+        .filter(|a| !["record", "paused", "ensemble", "shared"].contains(&a.as_str()))
         .map(|a| a.parse().map_err(|_| format!("{a:?} is not a whole number")))
         .collect::<Result<_, _>>()?;
     let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
         return Err("six numbers follow the law".into());
     };
+    if shared && (flows == 0 || !flows.is_multiple_of(u64::from(PAIRS))) {
+        return Err(format!("flows that share hosts come in multiples of {PAIRS}, not {flows}"));
+    }
     let is_overlay = law == "overlay";
     let law = make_law(if is_overlay { "newreno" } else { law }).map_err(|e| e.to_string())?;
     let rate = Rate::from_mbps(mbitps);
     let rtt = Duration::from_millis(rtt);
-    let mut dumbbell = Dumbbell::new(law, flows as u32, rate, rtt, queue as u32);
+    let flows_a_pair = if shared { flows as u32 / PAIRS } else { 1 };
+    let mut dumbbell = Dumbbell::new(law, flows as u32 / flows_a_pair, rate, rtt, queue as u32);
+    dumbbell.flows_a_pair = flows_a_pair;
     if paused {
         dumbbell.paused = true;
         // Without a limit of their own, paused senders fill all the headroom there is.

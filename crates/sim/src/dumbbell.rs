@@ -11,15 +11,16 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::setup::{Edge, Ensembles, FlowSpec, Follow, JunctionSpec, Keys, RoutingSpec, Setup};
 
-/// A dumbbell with one unlimited flow a pair. Nodes: routers 0 and 1, then source and destination
-/// of each pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from
-/// router 1, back).
+/// A dumbbell with unlimited flows. Nodes: routers 0 and 1, then source and destination of each pair. Links: 0 the
+/// bottleneck, 1 its reverse, then four a pair (to router 0, back, from router 1, back).
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
     /// The law of all flows and of all ports.
     pub law: AnyLaw,
     /// Number of pairs.
     pub pairs: u32,
+    /// Flows of each pair: one if nothing else is said.
+    pub flows_a_pair: u32,
     /// Rate of the bottleneck; access links are ten times as fast, paused ones a tenth.
     pub rate: Rate,
     /// Propagation round-trip time, three fifths of it on the bottleneck.
@@ -51,6 +52,7 @@ impl Dumbbell {
         Dumbbell {
             law,
             pairs,
+            flows_a_pair: 1,
             rate,
             rtt,
             queue,
@@ -86,17 +88,21 @@ impl Dumbbell {
                 link.driver.sockets = Sockets::InTurn;
             }
             cable(&mut network, 1, destination, fast, access, Limit::Unlimited);
-            flows.push(FlowSpec {
-                name: format!("f{}", i + 1),
-                from: NodeId(source),
-                to: NodeId(destination),
-                law: 0,
-                start: Time::ZERO + self.stagger * u64::from(i),
-                stop: None,
-                app: App::unlimited(),
-                transport: self.transport.clone(),
-                lie: None,
-            });
+            for of_pair in 0..self.flows_a_pair {
+                // In turn, one of each pair.
+                let order = of_pair * self.pairs + i;
+                flows.push(FlowSpec {
+                    name: format!("f{}", order + 1),
+                    from: NodeId(source),
+                    to: NodeId(destination),
+                    law: 0,
+                    start: Time::ZERO + self.stagger * u64::from(order),
+                    stop: None,
+                    app: App::unlimited(),
+                    transport: self.transport.clone(),
+                    lie: None,
+                });
+            }
         }
         Setup {
             duration: self.duration,

@@ -6,6 +6,11 @@ use prefetch_index::prefetch_index;
 
 use crate::packet::Label;
 
+/// A row of so many packets leaves the caches before its places are used again.
+pub(crate) const LONG: u32 = 64;
+/// How far behind the last packet of such a row places are fetched.
+const AHEAD: u32 = 8;
+
 /// A ring of labels in a power of two of places: at every hop a packet is put into one and taken out, and finding its
 /// place must take little.
 #[derive(Debug, Default)]
@@ -58,6 +63,9 @@ impl Row {
         let place = self.place(self.len);
         self.places[place] = label;
         self.len += 1;
+        if self.len > LONG {
+            prefetch_index(&self.places, self.place(self.len + AHEAD));
+        }
     }
 
     /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.

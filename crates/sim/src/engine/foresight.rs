@@ -10,6 +10,8 @@ use crate::wheel::Wheel;
 
 /// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take time.
 const FEW: usize = 1000;
+/// So many flows do too.
+const FEW_FLOWS: usize = 64;
 /// Events seen before their turn.
 const AHEAD: usize = 24;
 /// Events between two looks at the same one: memory answers in the time of one or two.
@@ -36,14 +38,18 @@ enum Coming {
 pub(super) struct Foresight {
     seen: [Coming; ROOM],
     count: usize,
+    /// There are many links.
     looks: bool,
+    /// There are many flows, over few links.
+    ends: bool,
 }
 
 impl Foresight {
     pub(super) fn new(setup: &Setup) -> Foresight {
         let senders = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
         let looks = setup.network.links.len() + senders > FEW;
-        Foresight { seen: [Coming::Other; ROOM], count: 0, looks }
+        let many = setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty();
+        Foresight { seen: [Coming::Other; ROOM], count: 0, looks, ends: many && !looks }
     }
 
     /// To be called at each event.
@@ -57,6 +63,14 @@ impl Foresight {
     ) {
         match link_of(event) {
             Some(link) if self.looks => network.foresee_next(link),
+            Some(link) if self.ends => {
+                if let Some((next, later)) = network.foresee_ends(link) {
+                    flows.foresee(later.flow, later.is_data);
+                    if !next.is_data {
+                        flows.foresee_sent(next.flow);
+                    }
+                }
+            }
             Some(link) => network.foresee_behind(link),
             None => {}
         }
@@ -152,6 +166,14 @@ mod tests {
         dumbbell.setup()
     }
 
+    fn shared(pairs: u32, flows_a_pair: u32) -> Setup {
+        let law = AnyLaw::new("newreno", &[]).expect("a law");
+        let mut dumbbell = Dumbbell::new(law, pairs, Rate::from_mbps(1000), RTT * 5, 10_000);
+        dumbbell.flows_a_pair = flows_a_pair;
+        dumbbell.duration = Duration::from_millis(500);
+        dumbbell.setup()
+    }
+
     fn overlay() -> Setup {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
         let mut setup = workload(law, 200, RATE, RTT, 50);
@@ -160,10 +182,11 @@ mod tests {
     }
 
     /// What came of a run, and how many events were seen before their turn.
-    fn run(setup: &Setup, looks: bool) -> (String, usize) {
+    fn run(setup: &Setup, looks: bool, ends: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
         let mut simulation = Simulation::new(setup, &mut recorder).expect("a setup");
         simulation.foresight.looks = looks;
+        simulation.foresight.ends = ends;
         simulation.run().expect("it runs");
         let seen = simulation.foresight.count;
         (format!("{:?}", simulation.finish()), seen)
@@ -171,11 +194,13 @@ mod tests {
 
     #[test]
     fn looking_ahead_changes_nothing_that_happens() {
-        let setups = [dumbbell("newreno", false), dumbbell("noq", true), overlay(), crowded()];
-        for setup in setups {
-            let (ahead, seen) = run(&setup, true);
-            let (not, none) = run(&setup, false);
+        let few = [dumbbell("newreno", false), dumbbell("noq", true), overlay()];
+        for setup in few.into_iter().chain([crowded(), shared(10, 10)]) {
+            let (ahead, seen) = run(&setup, true, false);
+            let (not, none) = run(&setup, false, false);
+            let (ends, _) = run(&setup, false, true);
             assert_eq!(ahead, not);
+            assert_eq!(ends, not);
             assert!(seen > 1_000 && none == 0, "{seen}, {none}");
         }
     }
@@ -185,5 +210,12 @@ mod tests {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
         let looks = |clients| Foresight::new(&workload(law.clone(), clients, RATE, RTT, 50)).looks;
         assert!(!looks(1_000) && looks(10_000));
+    }
+
+    #[test]
+    fn many_flows_over_few_links_are_seen_in_their_rows() {
+        let sees = |pairs, flows| Foresight::new(&shared(pairs, flows));
+        assert!(!sees(10, 6).ends && sees(10, 7).ends);
+        assert!(sees(300, 1).looks && !sees(300, 1).ends);
     }
 }
