@@ -17,6 +17,7 @@ use crate::spec::LinkId;
 
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
 const BEHIND: u32 = 4;
+const _: () = assert!(2 * BEHIND <= LONG);
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
@@ -36,7 +37,7 @@ pub struct Ahead {
 }
 
 impl Network {
-    /// The event of a link comes up.
+    /// The event of a link comes up: of the link, what every packet needs; with switches, all, and its far end.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
@@ -47,8 +48,8 @@ impl Network {
         }
     }
 
-    /// It comes nearer: the packet at the head, the one behind it, whose own event comes too soon to be seen, and of a
-    /// link that starts at a switch its end there and the buffer that pauses it.
+    /// It comes nearer: the packet at the head, the one behind it, whose own event comes too soon to be seen, what packets
+    /// that wait need of the link, and of one that starts at a switch its end there and the buffer that pauses it.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -78,20 +79,10 @@ impl Network {
         Some(self.end_of(self.head(id)?))
     }
 
-    /// It is due, and one of few: of packets some way behind the head, what they bring, and the ends of flows to which the
-    /// next one goes and one that comes later. `None` where few packets are on the way, or they go to other links.
+    /// Whether a packet goes to no other link.
     #[inline]
-    pub fn foresee_ends(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
-        let row = &self.links.get(id.index())?.row;
-        if row.len() <= LONG {
-            return None;
-        }
-        prefetch_index(from_ref(&row[2 * BEHIND]), 0);
-        if self.routes[row[0].hop as usize] != END {
-            return None;
-        }
-        self.packets.foresee(row[BEHIND].content);
-        Some((self.end_of(&row[1]), self.end_of(&row[BEHIND / 2])))
+    fn arrives(&self, label: &Label) -> bool {
+        self.routes[label.hop as usize] == END
     }
 
     #[inline]
@@ -118,16 +109,32 @@ impl Network {
         }
     }
 
-    /// It is due: what the packet behind the head brings to where it goes. Where no port looked at it, it was
-    /// touched last when it was sent.
+    /// It is due, and one of few links: what packets behind the head bring to where they go. Where no port looked at it,
+    /// it was touched last when it was sent.
     #[inline]
     pub fn foresee_behind(&self, id: LinkId) {
-        if self.packets.peak() > FEW_PACKETS
-            && let Some(next) = self.links.get(id.index()).and_then(|link| link.row.get(1))
-            && self.routes[next.hop as usize] == END
-        {
+        let Some(link) = self.links.get(id.index()) else { return };
+        if self.packets.peak() <= FEW_PACKETS {
+            return;
+        }
+        if link.row.len() > LONG {
+            prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
+        }
+        let behind = if link.row.len() > LONG { BEHIND } else { 1 };
+        if let Some(next) = link.row.get(behind).filter(|next| self.arrives(next)) {
             self.packets.foresee(next.content);
         }
+    }
+
+    /// The same link: the ends of flows at which a packet arrives that was looked at so, the next one's and that of one
+    /// that comes later. `None` where the row is short or leads to other links.
+    #[inline]
+    pub fn ends_behind(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
+        let row = &self.links.get(id.index())?.row;
+        if row.len() <= LONG || !self.arrives(&row[1]) || !self.arrives(&row[BEHIND / 2]) {
+            return None;
+        }
+        Some((self.end_of(&row[1]), self.end_of(&row[BEHIND / 2])))
     }
 
     /// It is due: what the next events of this link need, where they come too soon to be seen.
@@ -148,7 +155,7 @@ impl Network {
             let first = link.started;
             if let Some(waiting) = link.row.get(first + 2 * BEHIND) {
                 prefetch_index(from_ref(waiting), 0);
-                if !self.ports.is_empty() {
+                if link.port != NO_PORT {
                     self.packets.foresee(link.row[first + BEHIND].content);
                 }
             }
@@ -222,12 +229,7 @@ impl Link {
     /// The places of the next two packets in the row.
     #[inline]
     fn foresee_tail(&self) {
-        match self.row.back() {
-            Some(last) => {
-                prefetch_index(from_ref(last), 1);
-                prefetch_index(from_ref(last), 2);
-            }
-            None => self.row.foresee_first(),
-        }
+        self.row.foresee(0);
+        self.row.foresee(1);
     }
 }

@@ -168,7 +168,7 @@ impl Link {
     /// Its end at the switch where it starts, if it starts at one.
     #[inline]
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
-        // Elsewhere its cache line is not touched.
+        // What tells this lies in a line that every packet touches, the pointer does not.
         if self.is_rare { self.outlet.as_deref() } else { None }
     }
     #[inline]

@@ -24,10 +24,9 @@ pub enum Ecn {
     Marked,
 }
 
-/// The part of a packet that every hop needs: half a cache line, and never parts of two, passed on by value, so that
-/// a link reads and writes memory in order.
+/// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
+/// reads and writes memory in order.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
 pub struct Label {
     /// While waiting: when it came into the queue. While on a link: when it arrives.
     pub(crate) time: Time,

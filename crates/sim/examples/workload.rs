@@ -35,6 +35,7 @@ fn run(args: &[String]) -> Result<String, String> {
         return Err("usage: workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S".into());
     };
     let has = |word: &str| numbers.iter().any(|a| a == word);
+    let is_overlay = law == "overlay";
     let (record, paused, ensemble) = (has("record"), has("paused"), has("ensemble"));
     let shared = has("shared");
     let numbers: Vec<u64> = numbers
@@ -45,15 +46,15 @@ fn run(args: &[String]) -> Result<String, String> {
     let [flows, mbitps, rtt, queue, stagger, duration] = numbers[..] else {
         return Err("six numbers follow the law".into());
     };
-    if shared && (flows == 0 || !flows.is_multiple_of(u64::from(PAIRS))) {
-        return Err(format!("flows that share hosts come in multiples of {PAIRS}, not {flows}"));
+    if shared && (!flows.is_multiple_of(u64::from(PAIRS)) || is_overlay || paused || ensemble) {
+        return Err(format!("`shared` is of plain flows, in multiples of {PAIRS}"));
     }
-    let is_overlay = law == "overlay";
     let law = make_law(if is_overlay { "newreno" } else { law }).map_err(|e| e.to_string())?;
     let rate = Rate::from_mbps(mbitps);
     let rtt = Duration::from_millis(rtt);
-    let flows_a_pair = if shared { flows as u32 / PAIRS } else { 1 };
-    let mut dumbbell = Dumbbell::new(law, flows as u32 / flows_a_pair, rate, rtt, queue as u32);
+    let (pairs, flows_a_pair) =
+        if shared { (PAIRS, flows as u32 / PAIRS) } else { (flows as u32, 1) };
+    let mut dumbbell = Dumbbell::new(law, pairs, rate, rtt, queue as u32);
     dumbbell.flows_a_pair = flows_a_pair;
     if paused {
         dumbbell.paused = true;

@@ -88,21 +88,21 @@ impl Dumbbell {
                 link.driver.sockets = Sockets::InTurn;
             }
             cable(&mut network, 1, destination, fast, access, Limit::Unlimited);
-            for of_pair in 0..self.flows_a_pair {
-                // In turn, one of each pair.
-                let order = of_pair * self.pairs + i;
-                flows.push(FlowSpec {
-                    name: format!("f{}", order + 1),
-                    from: NodeId(source),
-                    to: NodeId(destination),
-                    law: 0,
-                    start: Time::ZERO + self.stagger * u64::from(order),
-                    stop: None,
-                    app: App::unlimited(),
-                    transport: self.transport.clone(),
-                    lie: None,
-                });
-            }
+        }
+        for order in 0..self.pairs * self.flows_a_pair {
+            // In turn, one of each pair.
+            let source = 2 + 2 * (order % self.pairs);
+            flows.push(FlowSpec {
+                name: format!("f{}", order + 1),
+                from: NodeId(source),
+                to: NodeId(source + 1),
+                law: 0,
+                start: Time::ZERO + self.stagger * u64::from(order),
+                stop: None,
+                app: App::unlimited(),
+                transport: self.transport.clone(),
+                lie: None,
+            });
         }
         Setup {
             duration: self.duration,

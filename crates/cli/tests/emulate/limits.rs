@@ -273,7 +273,10 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     let (done, said) = as_nobody("doctor");
     assert_eq!(done, Some(5), "{said}");
     assert!(said.contains("NO   rights"), "{said}");
-    assert_eq!(said.matches("\nNO  ").count(), said.matches("NO   rights").count(), "{said}");
+    // What root finds missing too is missing: on a fresh machine no BPF file system is mounted.
+    let mut missing = said.lines().filter(|line| line.starts_with("NO  "));
+    let is_missing = |line: &str| line.starts_with("NO   rights") || well.contains(line);
+    assert!(missing.all(is_missing), "{said}");
     assert!(
         said.contains(
             "??   namespaces               not examined: run `ratewire doctor` as root once"

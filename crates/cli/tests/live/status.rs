@@ -133,30 +133,41 @@ fn segments_that_are_cut_later_are_counted_whole() {
     assert!(client.wait_with_output().expect("iperf3 ends").status.success());
     server.wait().expect("so does the server");
     let after = settled(&lab);
-    let [packets, with_header, bytes, segments, queue_bytes] =
+    let [packets, with_header, bytes, missed, segments, queue_bytes] =
         std::array::from_fn(|i| after[i] - before[i]);
     let seen = format!(
-        "{packets} packets, {with_header} with a header, {segments} segments, {bytes} of {queue_bytes} B"
+        "{packets} packets, {with_header} with a header, {missed} missed, {segments} segments, \
+         {bytes} of {queue_bytes} B"
     );
-    assert!(bytes > 10_000_000 && bytes == queue_bytes, "{seen}");
+    // A processor that is stopped while it is at the port, by the machine's own host, makes others miss theirs.
+    let unseen = queue_bytes.checked_sub(bytes).expect(&seen);
+    assert!(bytes > 10_000_000 && missed < packets / 1000, "{seen}");
+    assert!(
+        if missed == 0 { unseen == 0 } else { unseen > 0 && unseen <= missed * GSO_MOST },
+        "{seen}"
+    );
     assert!(packets * 3 / 2 < segments, "they are in one: {seen}");
     // All but the handshakes' own, and what has no data.
     assert!(with_header <= packets && with_header > packets / 2, "once each: {seen}");
 }
 
-/// Packets, those with a header, bytes at the port; segments and bytes at the queue below it: at a moment at which
-/// nothing is between the two.
-fn settled(lab: &Lab) -> [u64; 5] {
+/// Bytes of the largest packet that is cut later, headers of all its segments included.
+const GSO_MOST: u64 = 70_000;
+
+/// Packets, those with a header, bytes and packets missed at the port; segments and bytes at the queue below it: at a
+/// moment at which nothing is between the two.
+fn settled(lab: &Lab) -> [u64; 6] {
     let port = || {
         let port = &status(lab, "r")["routers"][0];
-        ["packets", "with_header", "bytes"].map(|name| port[name].as_u64().expect("a count"))
+        ["packets", "with_header", "bytes", "missed"]
+            .map(|name| port[name].as_u64().expect("a count"))
     };
     loop {
         let (before, queue, after) = (port(), lab.queue(), port());
         if before == after && queue.backlog == 0 {
             assert_eq!(queue.drops, 0);
-            let [packets, with_header, bytes] = after;
-            return [packets, with_header, bytes, queue.packets, queue.bytes];
+            let [packets, with_header, bytes, missed] = after;
+            return [packets, with_header, bytes, missed, queue.packets, queue.bytes];
         }
         sleep(Duration::from_millis(50));
     }

@@ -54,11 +54,12 @@ pub(crate) struct Fabric {
 }
 
 impl Fabric {
-    /// The event of a link comes up: what is written of its far end, if there are switches.
+    /// The event of a link comes up: what is written of its far end. Returns whether there are switches.
     #[inline]
     pub(crate) fn foresee_end(&self, id: LinkId) -> bool {
-        let end = self.ends.get(id.index());
-        end.inspect(|end| prefetch_index(from_ref(*end), 0)).is_some()
+        let Some(end) = self.ends.get(id.index()) else { return false };
+        prefetch_index(from_ref(end), 0);
+        true
     }
 
     /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first is returned, and the
@@ -332,5 +333,6 @@ mod tests {
         assert_eq!(offset_of!(Outlet, bursts), 64);
         assert!(offset_of!(Outlet, gate) + size_of::<Time>() <= 128, "the first class's time");
         assert_eq!(offset_of!(Buffer, spec), 64);
+        assert!(size_of::<Held>() <= 48, "with its links in a switch's list one line");
     }
 }

@@ -6,16 +6,22 @@ use prefetch_index::prefetch_index;
 
 use crate::packet::Label;
 
-/// A row of so many packets leaves the caches before its places are used again.
+/// Where so many packets are on the way or wait, the events of a link come one after the other, and the places of the
+/// row have left the caches before they are used again.
 pub(crate) const LONG: u32 = 64;
-/// How far behind the last packet of such a row places are fetched.
-const AHEAD: u32 = 8;
+/// So many places before a packet is put into one of a long row, it is fetched.
+const PLACES_AHEAD: u32 = 8;
+
+/// A label that never lies in two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Place(Label);
 
 /// A ring of labels in a power of two of places: at every hop a packet is put into one and taken out, and finding its
 /// place must take little.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    places: Box<[Label]>,
+    places: Box<[Place]>,
     head: u32,
     len: u32,
 }
@@ -33,26 +39,22 @@ impl Row {
 
     #[inline]
     pub(crate) fn front(&self) -> Option<&Label> {
-        if self.len > 0 { self.places.get(self.head as usize) } else { None }
-    }
-    #[inline]
-    pub(crate) fn back(&self) -> Option<&Label> {
-        self.get(self.len.wrapping_sub(1))
+        self.get(0)
     }
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&Label> {
-        if at < self.len { self.places.get(self.place(at)) } else { None }
+        if at < self.len { self.places.get(self.place(at)).map(|place| &place.0) } else { None }
     }
     #[inline]
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Label> {
         let place = self.place(at);
-        if at < self.len { self.places.get_mut(place) } else { None }
+        if at < self.len { self.places.get_mut(place).map(|place| &mut place.0) } else { None }
     }
 
-    /// A packet is about to come, and there is none.
+    /// A packet is about to be put here, after so many others.
     #[inline]
-    pub(crate) fn foresee_first(&self) {
-        prefetch_index(&self.places, 0);
+    pub(crate) fn foresee(&self, after: u32) {
+        prefetch_index(&self.places, self.place(self.len.wrapping_add(after)));
     }
 
     #[inline]
@@ -61,10 +63,10 @@ impl Row {
             self.grow(label);
         }
         let place = self.place(self.len);
-        self.places[place] = label;
+        self.places[place] = Place(label);
         self.len += 1;
         if self.len > LONG {
-            prefetch_index(&self.places, self.place(self.len + AHEAD));
+            self.foresee(PLACES_AHEAD);
         }
     }
 
@@ -72,7 +74,7 @@ impl Row {
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Label {
         assert!(self.len > 0);
-        let label = self.places[self.head as usize];
+        let label = self.places[self.head as usize].0;
         self.len -= 1;
         // What is empty begins anew, where the memory was used last.
         self.head = if self.len == 0 { 0 } else { self.place(1) as u32 };
@@ -89,8 +91,8 @@ impl Row {
     /// Makes room; the new places hold anything.
     #[cold]
     fn grow(&mut self, anything: Label) {
-        let mut places: Vec<Label> = (0..self.len).map(|at| self[at]).collect();
-        places.resize((places.len() * 2).max(4), anything);
+        let mut places: Vec<Place> = (0..self.len).map(|at| Place(self[at])).collect();
+        places.resize((places.len() * 2).max(4), Place(anything));
         self.places = places.into_boxed_slice();
         self.head = 0;
     }
@@ -101,7 +103,7 @@ impl Index<u32> for Row {
     #[inline]
     fn index(&self, at: u32) -> &Label {
         assert!(at < self.len);
-        &self.places[self.place(at)]
+        &self.places[self.place(at)].0
     }
 }
 
@@ -110,7 +112,7 @@ impl IndexMut<u32> for Row {
     fn index_mut(&mut self, at: u32) -> &mut Label {
         assert!(at < self.len);
         let place = self.place(at);
-        &mut self.places[place]
+        &mut self.places[place].0
     }
 }
 
@@ -140,6 +142,11 @@ mod tests {
     }
 
     #[test]
+    fn a_place_takes_no_more_than_a_label() {
+        assert_eq!(size_of::<Place>(), size_of::<Label>());
+    }
+
+    #[test]
     fn a_row_is_first_in_first_out_whatever_is_done_to_it() {
         let mut random = crate::random::stream(1, "row", 0);
         let (mut row, mut model) = (Row::default(), VecDeque::new());
@@ -161,7 +168,6 @@ mod tests {
             assert_eq!(row.len() as usize, model.len());
             let contents = |label: Option<&Label>| label.map(|l| l.content);
             assert_eq!(contents(row.front()), model.front().copied());
-            assert_eq!(contents(row.back()), model.back().copied());
             let at = random.next_u64() as u32 % 20;
             assert_eq!(contents(row.get(at)), model.get(at as usize).copied());
         }

@@ -1,5 +1,6 @@
 //! Links and queues, driven packet by packet.
 
+mod ahead;
 mod bench;
 mod changes;
 mod disciplines;

@@ -40,16 +40,15 @@ pub(super) struct Foresight {
     count: usize,
     /// There are many links.
     looks: bool,
-    /// There are many flows, over few links.
-    ends: bool,
+    many_flows: bool,
 }
 
 impl Foresight {
     pub(super) fn new(setup: &Setup) -> Foresight {
         let senders = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
         let looks = setup.network.links.len() + senders > FEW;
-        let many = setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty();
-        Foresight { seen: [Coming::Other; ROOM], count: 0, looks, ends: many && !looks }
+        let many_flows = setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty();
+        Foresight { seen: [Coming::Other; ROOM], count: 0, looks, many_flows }
     }
 
     /// To be called at each event.
@@ -63,15 +62,17 @@ impl Foresight {
     ) {
         match link_of(event) {
             Some(link) if self.looks => network.foresee_next(link),
-            Some(link) if self.ends => {
-                if let Some((next, later)) = network.foresee_ends(link) {
+            Some(link) => {
+                network.foresee_behind(link);
+                if self.many_flows
+                    && let Some((next, later)) = network.ends_behind(link)
+                {
                     flows.foresee(later.flow, later.is_data);
                     if !next.is_data {
                         flows.foresee_sent(next.flow);
                     }
                 }
             }
-            Some(link) => network.foresee_behind(link),
             None => {}
         }
         if !self.looks {
@@ -138,14 +139,14 @@ fn link_of(event: u32) -> Option<LinkId> {
 #[cfg(test)]
 mod tests {
     use ratewire_laws::AnyLaw;
-    use ratewire_units::{Duration, Rate};
+    use ratewire_units::{Bytes, Duration, Rate, Time};
 
     use super::Foresight;
     use crate::dumbbell::Dumbbell;
     use crate::engine::Simulation;
     use crate::overlay::workload;
     use crate::record::NoRecorder;
-    use crate::setup::Setup;
+    use crate::setup::{Arrivals, Setup, Sizes, TrafficSpec};
 
     const RATE: Rate = Rate::from_mbps(100);
     const RTT: Duration = Duration::from_millis(20);
@@ -182,11 +183,11 @@ mod tests {
     }
 
     /// What came of a run, and how many events were seen before their turn.
-    fn run(setup: &Setup, looks: bool, ends: bool) -> (String, usize) {
+    fn run(setup: &Setup, looks: bool, many_flows: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
         let mut simulation = Simulation::new(setup, &mut recorder).expect("a setup");
         simulation.foresight.looks = looks;
-        simulation.foresight.ends = ends;
+        simulation.foresight.many_flows = many_flows;
         simulation.run().expect("it runs");
         let seen = simulation.foresight.count;
         (format!("{:?}", simulation.finish()), seen)
@@ -194,8 +195,8 @@ mod tests {
 
     #[test]
     fn looking_ahead_changes_nothing_that_happens() {
-        let few = [dumbbell("newreno", false), dumbbell("noq", true), overlay()];
-        for setup in few.into_iter().chain([crowded(), shared(10, 10)]) {
+        let (plain, paused) = (dumbbell("newreno", false), dumbbell("noq", true));
+        for setup in [plain, paused, overlay(), crowded(), shared(10, 10)] {
             let (ahead, seen) = run(&setup, true, false);
             let (not, none) = run(&setup, false, false);
             let (ends, _) = run(&setup, false, true);
@@ -213,9 +214,20 @@ mod tests {
     }
 
     #[test]
-    fn many_flows_over_few_links_are_seen_in_their_rows() {
-        let sees = |pairs, flows| Foresight::new(&shared(pairs, flows));
-        assert!(!sees(10, 6).ends && sees(10, 7).ends);
-        assert!(sees(300, 1).looks && !sees(300, 1).ends);
+    fn flows_are_many_by_number_or_because_they_keep_arriving() {
+        let many = |setup: &Setup| Foresight::new(setup).many_flows;
+        assert!(!many(&shared(10, 6)) && many(&shared(10, 7)));
+        let mut arriving = shared(10, 1);
+        arriving.traffic.push(TrafficSpec {
+            name: "t".into(),
+            pairs: Vec::new(),
+            arrivals: Arrivals::Listed(Vec::new()),
+            sizes: Sizes::Fixed(Bytes::new(1)),
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            law: 0,
+            transport: arriving.flows[0].transport.clone(),
+        });
+        assert!(many(&arriving));
     }
 }
