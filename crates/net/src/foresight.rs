@@ -141,9 +141,8 @@ impl Network {
     #[inline]
     pub fn foresee_next(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        if link.is_rare()
+        if let Some(outlet) = link.outlet()
             && link.held > 1
-            && let Some(outlet) = link.outlet()
             && let Some(next) = self.fabric.foresee_turns(outlet)
         {
             self.packets.foresee(next.content);

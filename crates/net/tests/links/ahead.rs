@@ -13,7 +13,6 @@ fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
         let route = b.route(route);
         (0..packets).for_each(|_| b.send(ms(0), route, 1000));
         b.run(ms(0));
-        b.network.foresee_behind(LinkId(0));
         b.network.ends_behind(LinkId(0))
     };
     let end = |flow| Ahead { flow, is_data: true };
