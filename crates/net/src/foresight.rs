@@ -109,8 +109,8 @@ impl Network {
         }
     }
 
-    /// It is due, and one of few links: what packets behind the head bring to where they go. Where no port looked at it,
-    /// it was touched last when it was sent.
+    /// It is due, and one of few links: what packets behind the head bring to where they go, and those behind the one being
+    /// sent to its own port. Where no port looks at it, it was touched last when it was sent.
     #[inline]
     pub fn foresee_behind(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -121,8 +121,27 @@ impl Network {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
         }
         let behind = if link.row.len() > LONG { BEHIND } else { 1 };
-        if let Some(next) = link.row.get(behind).filter(|next| self.arrives(next)) {
+        if let Some(next) = link.row.get(behind).filter(|next| self.is_looked_at(next)) {
             self.packets.foresee(next.content);
+        }
+        if link.port != NO_PORT {
+            self.foresee_departures(link);
+        }
+    }
+
+    /// Whether what a packet carries is looked at where it goes: by a port or a host.
+    #[inline]
+    fn is_looked_at(&self, label: &Label) -> bool {
+        let next = self.routes[label.hop as usize];
+        next == END || (!self.ports.is_empty() && self.links[next as usize].port != NO_PORT)
+    }
+
+    /// What packets carry that wait for a port to see them off.
+    #[inline]
+    fn foresee_departures(&self, link: &Link) {
+        if let Some(waiting) = link.row.get(link.started + 2 * BEHIND) {
+            prefetch_index(from_ref(waiting), 0);
+            self.packets.foresee(link.row[link.started + BEHIND].content);
         }
     }
 
