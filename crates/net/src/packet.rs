@@ -48,6 +48,22 @@ pub struct Label {
     pub(crate) fate: Fate,
 }
 
+impl Label {
+    /// Of no packet.
+    pub(crate) const NONE: Label = Label {
+        time: Time::ZERO,
+        content: NIL,
+        hop: 0,
+        size: 0,
+        flow: 0,
+        generation: 0,
+        class: 0,
+        lane: 0,
+        ecn: Ecn::NotCapable,
+        fate: Fate::Arrives,
+    };
+}
+
 /// What becomes of a packet on the link it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {

@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, Duration, SerialTime, Time};
 
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
-use crate::packet::{Ecn, Label};
+use crate::packet::{ContentId, Ecn, Label};
 use crate::spec::LinkId;
 
 impl Network {
@@ -88,7 +88,7 @@ impl Network {
         }
         let is_followed = self.followed.is(label.content);
         if is_followed {
-            self.note_arrival(now, id, &label);
+            self.note_arrival(now, id, label);
             link = &mut self.links[id.index()];
         }
         link.arrived += 1;
@@ -98,7 +98,7 @@ impl Network {
             return self.pass(now, id, per_byte, label, scheduler);
         }
         if link.extra.is_some() {
-            if !self.police(now, id, &label) {
+            if !self.police(now, id, label) {
                 return;
             }
             link = &mut self.links[id.index()];
@@ -125,7 +125,7 @@ impl Network {
         } else if link.has_room_for(label.size) {
             link.enqueue(now, label);
         } else {
-            self.drop_full(id, &label);
+            self.drop_full(id, label.content);
         }
     }
 
@@ -176,9 +176,9 @@ impl Network {
     }
 
     #[cold]
-    pub(crate) fn drop_full(&mut self, id: LinkId, label: &Label) {
+    pub(crate) fn drop_full(&mut self, id: LinkId, content: ContentId) {
         self.links[id.index()].tally.dropped_full += 1;
-        self.discard(label.content);
+        self.discard(content);
     }
 
     #[inline(always)]
@@ -253,7 +253,7 @@ impl Network {
     }
 
     /// The transmission of a packet that did not have to wait starts.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn start(
         &mut self,
         now: Time,

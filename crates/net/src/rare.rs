@@ -14,7 +14,7 @@ use crate::spec::{LinkId, MediumId};
 impl Network {
     /// Whether the policer, if there is one, lets a packet come to the port.
     #[cold]
-    pub(crate) fn police(&mut self, now: Time, id: LinkId, label: &Label) -> bool {
+    pub(crate) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
         let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
         let Some(policer) = &mut extra.policer else { return true };
         let header = self.packets.header_mut(label.content);
@@ -71,7 +71,7 @@ impl Network {
             return self.start(now, id, label, scheduler);
         }
         if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
-            return self.drop_full(id, &label);
+            return self.drop_full(id, label.content);
         }
         self.links[id.index()].enqueue(now, label);
         if let Some(medium) = medium {

@@ -46,7 +46,7 @@ impl Network {
             if let Some(buffer) = self.fabric.buffers.get_mut(from.buffer as usize) {
                 buffer.overflowed += 1;
             }
-            return self.drop_full(id, &label);
+            return self.drop_full(id, label.content);
         }
         self.account(now, from.buffer, &label, scheduler);
         self.hold(now, id, label, from, scheduler);

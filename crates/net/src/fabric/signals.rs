@@ -232,7 +232,7 @@ impl Network {
         if !buffer.has_room_for(label) {
             buffer.overflowed += 1;
             buffer.refused += 1;
-            return self.drop_full(id, label);
+            return self.drop_full(id, label.content);
         }
         buffer.intake.push_back(*label);
         if buffer.intake.len() == 1 {

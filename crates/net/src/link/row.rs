@@ -60,7 +60,7 @@ impl Row {
     #[inline]
     pub(crate) fn push_back(&mut self, label: Label) {
         if self.len as usize == self.places.len() {
-            self.grow(label);
+            self.grow();
         }
         let place = self.place(self.len);
         self.places[place] = Place(label);
@@ -88,11 +88,12 @@ impl Row {
         rest
     }
 
-    /// Makes room; the new places hold anything.
+    /// Makes room. It is not told what for: a label that is pointed to would be put together in memory first, and
+    /// copying it from there at once would wait for its parts.
     #[cold]
-    fn grow(&mut self, anything: Label) {
+    fn grow(&mut self) {
         let mut places: Vec<Place> = (0..self.len).map(|at| Place(self[at])).collect();
-        places.resize((places.len() * 2).max(4), Place(anything));
+        places.resize((places.len() * 2).max(4), Place(Label::NONE));
         self.places = places.into_boxed_slice();
         self.head = 0;
     }
