@@ -53,7 +53,7 @@ mod topology;
 mod traffic;
 mod transport;
 mod trust;
-mod twins;
+mod unheard;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_net::spec::{LinkId, NodeId};
+use ratewire_net::spec::{Change, LinkId, NodeId};
 use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
-use ratewire_units::{Bytes, Duration};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
 use crate::document::{Item, Value};
@@ -95,6 +95,13 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     pause::warn_of_queues(context, &net, &ensembles);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
+    let talking = pairs(&flows, &traffic);
+    if talking.is_empty() && programs.is_empty() && context.errors() == 0 {
+        context
+            .warning(root.span, "nothing sends anything")
+            .help("[[flow]] and [[traffic]] say what does");
+    }
+    warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes);
     let named = Named {
         net: &net,
         flows: &flows,
@@ -112,7 +119,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         check_laws(root, &uses, &book, &laws);
     }
     let bottleneck = net.links.iter().position(|link| link.name == "bottleneck");
-    let slowest = slowest(&net, &mut routes, &pairs(&flows, &traffic));
+    let slowest = slowest(&net, &mut routes, &talking);
     // Arriving flows may be millions: they are told by their completions.
     let sampled_flows = flows.len() as u32;
     let template = Setup {
@@ -193,6 +200,32 @@ fn warn_of_short_run(root: &Section<'_>, trips: &RoundTrips, duration: Duration)
     }
 }
 
+/// Warns of links that packets or their acknowledgements cross and that never carry anything.
+fn warn_of_rate_zero(
+    context: &Context<'_>,
+    net: &Net,
+    routes: &mut Routes<'_>,
+    talking: &[(usize, usize)],
+    changes: &[(Time, LinkId, Change)],
+) {
+    let both_ways: Vec<_> = talking.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
+    for id in crossed(net, routes, &both_ways) {
+        let link = &net.links[id];
+        let changed = changes
+            .iter()
+            .any(|(_, changed, change)| changed.index() == id && matches!(change, Change::Rate(_)));
+        if let Some(rate) = link.properties.rate
+            && rate.value == Rate::ZERO
+            && link.properties.trace.is_none()
+            && !changed
+        {
+            context
+                .warning(rate.span, format!("nothing crosses {:?}, whose rate is 0", link.name))
+                .help("traffic is routed over it, and no [[change]] gives it another rate");
+        }
+    }
+}
+
 /// The pairs of nodes that talk.
 fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
     use ratewire_sim::setup::Arrivals;
@@ -210,15 +243,20 @@ fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The slowest links that the pairs cross.
-fn slowest(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
+/// The links that the pairs cross.
+fn crossed(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<usize> {
     let mut is_crossed = vec![false; net.links.len()];
     for (a, b) in pairs {
         for (id, _) in routes.shares(*a, *b).unwrap_or_default() {
             is_crossed[id] = true;
         }
     }
-    let crossed: Vec<usize> = (0..net.links.len()).filter(|id| is_crossed[*id]).collect();
+    (0..net.links.len()).filter(|id| is_crossed[*id]).collect()
+}
+
+/// The slowest links that the pairs cross.
+fn slowest(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
+    let crossed = crossed(net, routes, pairs);
     let rate = |id: &usize| net.links[*id].properties.mean_rate();
     let slowest = crossed.iter().filter_map(rate).min();
     let slow = crossed.into_iter().filter(|id| rate(id) == slowest);

@@ -111,6 +111,46 @@ fn expectations_that_decide_nothing_are_told() {
     }
 }
 
+#[test]
+fn flows_that_are_to_complete_and_have_no_end_are_told() {
+    let completes = |more: &str| {
+        let expect = "[[expect]]\nmetric = \"completion_time\"\nmax = \"1 s\"\n";
+        warned(&dumbbell(&format!("{}{more}{expect}", flow())))
+    };
+    for endless in ["", "stop = \"10 s\"\n"] {
+        assert!(
+            completes(endless).contains("\"s1->d1\" never completes: it has no end"),
+            "{endless}"
+        );
+    }
+    for ends in ["size = \"1 MB\"\n", "stop = \"9 s\"\n"] {
+        assert_eq!(completes(ends), "", "{ends}");
+    }
+}
+
+#[test]
+fn a_run_in_which_nothing_is_sent_is_told() {
+    assert!(warned(&dumbbell("")).contains("nothing sends anything"));
+    assert_eq!(warned(&dumbbell(flow())), "");
+}
+
+#[test]
+fn links_on_the_way_that_carry_nothing_are_told() {
+    let rate_zero = |link: &str, more: &str| {
+        warned(&(star("", "").replace("rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n", link) + more))
+    };
+    let both = "rate = \"0 bit/s\"\ndelay = \"1 ms\"\n";
+    let said = rate_zero(both, "");
+    for crossed in ["\"a->s\"", "\"s->c\""] {
+        assert!(said.contains(&format!("nothing crosses {crossed}, whose rate is 0")), "{said}");
+    }
+    assert!(!said.contains("b->s"), "no flow goes there: {said}");
+    let back = "rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nreverse = { rate = \"0 bit/s\" }\n";
+    assert!(rate_zero(back, "").contains("nothing crosses \"c->s\""), "nor do acknowledgements");
+    let later = "[[change]]\nlink = \"*\"\nat = \"1 s\"\nrate = \"1 Mbit/s\"\n";
+    assert_eq!(rate_zero(both, later), "");
+}
+
 /// Ports of a law in Rust and of its twin in C pass each other's headers on unread.
 #[test]
 fn twins_that_meet_are_told() {
@@ -122,9 +162,26 @@ fn twins_that_meet_are_told() {
         said.contains("\"s1->d1\" sends by xcp, and the port of \"s1->r1\" is one of xcp@kernel"),
         "{said}"
     );
-    for (law, more) in [("xcp", ""), ("xcp@kernel", ""), ("rcp", "law = \"xcp@kernel\"\n")] {
+    for (law, more) in [("xcp", ""), ("xcp@kernel", ""), ("xcp", "law = \"newreno\"\n")] {
         assert_eq!(warnings(law, &format!("{}{more}", flow())), "", "{law} {more}");
     }
+}
+
+#[test]
+fn a_law_whose_ports_are_not_on_the_way_is_told() {
+    let warnings = |law: &str, more: &str| {
+        let more = format!("{}law = \"rcp\"\n{more}", flow());
+        shown(&scenario(&dumbbell(&more)).plan(Some(law), None).unwrap().warnings)
+    };
+    let said = warnings("xcp", "");
+    assert!(
+        said.contains("\"s1->d1\" sends by rcp, and no port on its way is one of rcp"),
+        "{said}"
+    );
+    let twice =
+        warnings("xcp", "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\n");
+    assert_eq!(said, twice, "once for each law");
+    assert_eq!(warnings("rcp", ""), "");
 }
 
 #[test]

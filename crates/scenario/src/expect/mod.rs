@@ -10,6 +10,7 @@ mod overlay;
 mod read;
 mod reference;
 mod statistics;
+mod vain;
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use ratewire_units::{Duration, Rate, Time, quantity};
 
 use super::choose::{Side, choose};
 use super::{Basis, Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
-use super::{metrics, overlay, reference};
+use super::{metrics, overlay, reference, vain};
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
 use crate::network::Net;
@@ -69,7 +69,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     section.set_variety(info.name);
     let bound = bound(section, info);
     if let Some(bound) = &bound {
-        warn_of_vain(section, info, bound);
+        vain::bound(section, info, bound);
     }
     let whole_run = matches!(
         info.name,
@@ -228,6 +228,9 @@ fn flows(
     let side = Side::of(info.name);
     let (chosen, mut target) = choose(section, "flow", side, named)?;
     measure.flows = chosen;
+    if info.name == "completion_time" {
+        vain::completion(section, named, &measure.flows);
+    }
     if matches!(info.name, "share" | "ratio") {
         let (of, text) = choose(section, "of", side, named)?;
         measure.of = of;
@@ -343,27 +346,6 @@ fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
     }
     let number = |at: Option<At<(f64, Unit)>>| at.map(|at| at.value.0);
     Some(Bound { min: number(min), max: number(max), unit, equals: None })
-}
-
-/// Warns of a bound that decides nothing.
-fn warn_of_vain(section: &Section<'_>, info: &MetricInfo, bound: &Bound) {
-    let (least, most) = info.range();
-    let key = ["equals", "min", "max"].into_iter().find_map(|key| section.get(key));
-    let span = key.map_or(section.span, |entry| entry.item.span);
-    let (min, max) = (bound.min.unwrap_or(f64::NEG_INFINITY), bound.max.unwrap_or(f64::INFINITY));
-    let message = if min <= least && max >= most {
-        format!("this expectation of {} cannot fail", info.name)
-    } else if min > most || max < least {
-        format!("this expectation of {} cannot hold", info.name)
-    } else {
-        return;
-    };
-    let help = if most.is_finite() {
-        format!("it is from {} to {}", bound.unit.show(least), bound.unit.show(most))
-    } else {
-        format!("it is never below {}", bound.unit.show(least))
-    };
-    section.context.warning(span, message).help(help);
 }
 
 fn quantity_of(
