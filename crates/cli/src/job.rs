@@ -216,6 +216,11 @@ pub(crate) fn expectation(verdict: &Verdict) -> Expectation {
         measured,
         bound: verdict.bound.clone(),
         passed: verdict.pass,
+        metric: verdict.metric.to_string(),
+        value: verdict.measured,
+        min: verdict.range.0,
+        max: verdict.range.1,
+        unit: verdict.unit.symbol().to_string(),
         basis: match verdict.basis {
             Basis::Claim => ratewire_report::Basis::Claim,
             Basis::Run => ratewire_report::Basis::Run,

@@ -57,6 +57,11 @@ fn json_is_json_and_nothing_else() {
         count("sent_packets"),
         count("delivered_packets") + count("dropped_packets") + count("in_flight_packets")
     );
+    let claim = &value["expectations"][0];
+    let value = claim["value"].as_f64().expect("a number");
+    assert_eq!((claim["metric"].as_str(), claim["unit"].as_str()), (Some("utilisation"), Some("")));
+    assert_eq!((claim["min"].as_f64(), claim["max"].as_f64()), (Some(0.9), None));
+    assert_eq!(claim["passed"].as_bool(), Some(value >= 0.9));
     assert!(!folder.join("out").exists(), "--no-files leaves nothing behind");
     for args in [&["laws", "--json"][..], &["check", "hello.toml", "--json"]] {
         let text = out(&ratewire(&folder, args));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One claim of the scenario (`[[expect]]`) held against what was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
     /// The law it was measured under.
@@ -16,6 +16,16 @@ pub struct Expectation {
     pub bound: String,
     /// Whether `measured` is within `bound`.
     pub passed: bool,
+    /// The metric's name.
+    pub metric: String,
+    /// What was measured, in `unit`; `None` when there was nothing to measure.
+    pub value: Option<f64>,
+    /// The least that was allowed, in `unit`.
+    pub min: Option<f64>,
+    /// The most that was allowed, in `unit`.
+    pub max: Option<f64>,
+    /// `bit/s`, `packets`, `B` or `s`; empty for a share, 0 to 1, and for a number of things.
+    pub unit: String,
     /// What the bound rests on.
     pub basis: Basis,
     /// Where the claim is from: a paper's figure, a measurement.

@@ -49,12 +49,14 @@ pub struct Verdict {
     pub window: String,
     /// What was measured; `None` where nothing could be.
     pub measured: Option<f64>,
-    /// What `measured` and `equals` are in.
+    /// What `measured`, `equals` and `range` are in.
     pub unit: Unit,
     /// The same as a reader likes it.
     pub measured_text: String,
     /// The value that the bound is around, if it is given as one.
     pub equals: Option<f64>,
+    /// The least and the most that pass.
+    pub range: (Option<f64>, Option<f64>),
     /// What passes: `>= 0.98`.
     pub bound: String,
     /// Whether it passes.
@@ -142,6 +144,7 @@ impl Check {
             unit,
             equals: expectation.bound.equals.map(|(value, _)| value),
             measured_text: measured.as_ref().map_or("-".to_string(), |value| unit.show(*value)),
+            range: (expectation.bound.min, expectation.bound.max),
             bound: expectation.bound.to_string(),
             pass: measured.as_ref().is_ok_and(|value| expectation.bound.holds(*value)),
             reason: measured.err(),

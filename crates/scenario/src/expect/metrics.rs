@@ -158,6 +158,17 @@ impl Unit {
         }
     }
 
+    /// Its symbol; none for a share or a number.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::BitsPerSecond => "bit/s",
+            Unit::Packets => "packets",
+            Unit::Bytes => "B",
+            Unit::Seconds => "s",
+            Unit::Share | Unit::Count | Unit::Number => "",
+        }
+    }
+
     /// What may be written, for example.
     pub fn example(self) -> &'static str {
         match self {
