@@ -149,7 +149,7 @@ fn make_files(folder: &Path, setup: &Setup) -> Result<Files, Failure> {
     Files::create(folder, setup)
 }
 
-fn cannot_write(path: &Path, e: &io::Error) -> Failure {
+pub(crate) fn cannot_write(path: &Path, e: &io::Error) -> Failure {
     Failure::File { path: path.to_path_buf(), reason: e.to_string() }
 }
 

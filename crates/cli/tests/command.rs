@@ -249,6 +249,22 @@ fn a_file_that_cannot_be_written_fails_the_run() {
     }
 }
 
+/// As one that is stopped, which cannot be timed here.
+#[test]
+fn a_run_that_fails_leaves_no_page_of_an_earlier_one() {
+    let folder = folder("earlier");
+    write(&folder, "hello.toml", HELLO);
+    let run = |law: &str| ratewire(&folder, &["run", "hello.toml", "--out", "o", "--law", law]);
+    let page = || ["o/report.html", "o/summary.json"].map(|file| folder.join(file).is_file());
+    assert_eq!((run("xcp").status.code(), page()), (Some(0), [true; 2]));
+    write(&folder, "o/rcp-seed-1", "");
+    assert_eq!((run("rcp").status.code(), page()), (Some(3), [false; 2]));
+    assert!(!folder.join("o/xcp-seed-1").exists(), "nor its samples");
+    // Where no run has been, a page is somebody's own.
+    write(&folder, "o/report.html", "");
+    assert_eq!((run("rcp").status.code(), page()), (Some(3), [true, false]));
+}
+
 #[test]
 fn a_capture_is_a_pcapng_file() {
     let folder = folder("capture");

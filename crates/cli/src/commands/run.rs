@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, Job, World, expectation, run_all};
+use crate::job::{Done, Job, World, cannot_write, expectation, run_all};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -267,16 +267,22 @@ fn jobs<'a>(
 }
 
 /// Removes what an earlier run left in the same place, or queries over all of a folder's Parquet
-/// files would mix the two. Only folders that a run has made are touched.
+/// files would mix the two, and a run that is stopped would leave its samples beside the other's page. Only
+/// what a run has made is touched.
 fn remove_old_runs(out: &Path) -> Result<(), Failure> {
     let Ok(entries) = std::fs::read_dir(out) else { return Ok(()) };
+    let mut is_of_a_run = false;
     for folder in entries.flatten().map(|entry| entry.path()) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let numbered = name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok());
         if numbered && folder.join("links.parquet").is_file() {
-            std::fs::remove_dir_all(&folder)
-                .map_err(|e| Failure::File { path: folder.clone(), reason: e.to_string() })?;
+            is_of_a_run = true;
+            std::fs::remove_dir_all(&folder).map_err(|e| cannot_write(&folder, &e))?;
         }
+    }
+    let told = ["report.html", "summary.json"].map(|name| out.join(name));
+    for file in told.iter().filter(|file| is_of_a_run && file.is_file()) {
+        std::fs::remove_file(file).map_err(|e| cannot_write(file, &e))?;
     }
     Ok(())
 }
@@ -341,7 +347,7 @@ pub(crate) fn folder(scenario: &Path) -> PathBuf {
 /// Writes a file into a folder that exists.
 pub(crate) fn write(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
     let path = folder.join(name);
-    std::fs::write(&path, text).map_err(|e| Failure::File { path, reason: e.to_string() })
+    std::fs::write(&path, text).map_err(|e| cannot_write(&path, &e))
 }
 
 fn json(page: &Page) -> String {
