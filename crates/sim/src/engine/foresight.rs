@@ -160,10 +160,10 @@ mod tests {
     }
 
     /// More packets on their way than stay in the caches.
-    fn crowded() -> Setup {
-        let law = AnyLaw::new("fixed", &[("window", "1000 packets")]).expect("a law");
+    fn crowded(law: &str, options: &[(&str, &str)], duration: Duration) -> Setup {
+        let law = AnyLaw::new(law, options).expect("a law");
         let mut dumbbell = Dumbbell::new(law, 10, Rate::from_mbps(1000), RTT * 5, 10_000);
-        dumbbell.duration = Duration::from_millis(300);
+        dumbbell.duration = duration;
         dumbbell.setup()
     }
 
@@ -196,7 +196,9 @@ mod tests {
     #[test]
     fn looking_ahead_changes_nothing_that_happens() {
         let (plain, paused) = (dumbbell("newreno", false), dumbbell("noq", true));
-        for setup in [plain, paused, overlay(), crowded(), shared(10, 10)] {
+        let no_ports = crowded("fixed", &[("window", "1000 packets")], Duration::from_millis(300));
+        let ports = crowded("xcp", &[], Duration::from_millis(1200));
+        for setup in [plain, paused, overlay(), shared(10, 10), no_ports, ports] {
             let (ahead, seen) = run(&setup, true, false);
             let (not, none) = run(&setup, false, false);
             let (ends, _) = run(&setup, false, true);
