@@ -221,6 +221,8 @@ pub(crate) fn expectation(verdict: &Verdict) -> Expectation {
         min: verdict.range.0,
         max: verdict.range.1,
         unit: verdict.unit.symbol().to_string(),
+        target: verdict.target.clone(),
+        window_s: verdict.during.map(|(from, to)| (from.secs(), to.secs())),
         basis: match verdict.basis {
             Basis::Claim => ratewire_report::Basis::Claim,
             Basis::Run => ratewire_report::Basis::Run,

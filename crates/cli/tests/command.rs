@@ -57,16 +57,40 @@ fn json_is_json_and_nothing_else() {
         count("sent_packets"),
         count("delivered_packets") + count("dropped_packets") + count("in_flight_packets")
     );
-    let claim = &value["expectations"][0];
-    let value = claim["value"].as_f64().expect("a number");
-    assert_eq!((claim["metric"].as_str(), claim["unit"].as_str()), (Some("utilisation"), Some("")));
-    assert_eq!((claim["min"].as_f64(), claim["max"].as_f64()), (Some(0.9), None));
-    assert_eq!(claim["passed"].as_bool(), Some(value >= 0.9));
     assert!(!folder.join("out").exists(), "--no-files leaves nothing behind");
     for args in [&["laws", "--json"][..], &["check", "hello.toml", "--json"]] {
         let text = out(&ratewire(&folder, args));
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
     }
+}
+
+#[test]
+fn claims_are_told_in_numbers() {
+    let folder = folder("numbers");
+    let more = "[[expect]]\nmetric = \"rtt_min\"\nequals = \"24 ms\"\ntolerance = \"10 ms\"\n\
+                [[expect]]\nmetric = \"completion_time\"\nmax = \"1 s\"\n";
+    write(&folder, "hello.toml", &format!("{HELLO}{more}"));
+    let done = ratewire(&folder, &["run", "hello.toml", "--no-files", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&out(&done)).expect("JSON");
+    let claim = |at: usize, keys: [&str; 5]| keys.map(|key| value["expectations"][at][key].clone());
+    let what = ["metric", "target", "window_s", "min", "max"];
+    let null = serde_json::Value::Null;
+    assert_eq!(
+        claim(0, what),
+        [
+            "utilisation".into(),
+            "bottleneck".into(),
+            vec![1.0, 2.0].into(),
+            0.9.into(),
+            null.clone()
+        ]
+    );
+    let how = ["unit", "passed", "min", "max", "value"];
+    let [unit, passed, min, max, value] = claim(1, how).map(|v| (v.as_f64().unwrap_or(-1.0), v));
+    assert_eq!(unit.1, "s");
+    assert!((min.0 - 0.014).abs() < 1e-9 && (max.0 - 0.034).abs() < 1e-9, "{} {}", min.1, max.1);
+    assert_eq!(passed.1.as_bool(), Some(min.0 <= value.0 && value.0 <= max.0), "{}", value.1);
+    assert_eq!(claim(2, how), ["s".into(), false.into(), null.clone(), 1.0.into(), null]);
 }
 
 #[test]
@@ -260,6 +284,12 @@ fn a_run_that_fails_leaves_no_page_of_an_earlier_one() {
     write(&folder, "o/rcp-seed-1", "");
     assert_eq!((run("rcp").status.code(), page()), (Some(3), [false; 2]));
     assert!(!folder.join("o/xcp-seed-1").exists(), "nor its samples");
+    // Its samples may have been taken away before.
+    std::fs::remove_file(folder.join("o/rcp-seed-1")).expect("the file in its place");
+    assert_eq!((run("xcp").status.code(), page()), (Some(0), [true; 2]));
+    std::fs::remove_dir_all(folder.join("o/xcp-seed-1")).expect("samples");
+    write(&folder, "o/rcp-seed-1", "");
+    assert_eq!((run("rcp").status.code(), page()), (Some(3), [false; 2]));
     // Where no run has been, a page is somebody's own.
     write(&folder, "o/report.html", "");
     assert_eq!((run("rcp").status.code(), page()), (Some(3), [true, false]));

@@ -124,24 +124,26 @@ impl Network {
         if let Some(next) = link.row.get(behind).filter(|next| self.is_looked_at(next)) {
             self.packets.foresee(next.content);
         }
-        if link.port != NO_PORT {
-            self.foresee_departures(link);
-        }
+        self.foresee_departures(link);
     }
 
-    /// Whether what a packet carries is looked at where it goes: by a port or a host.
+    /// Whether what a packet carries is looked at where it goes, by a port or a host. To be asked where links are few, of
+    /// which the next is in the caches.
     #[inline]
     fn is_looked_at(&self, label: &Label) -> bool {
-        let next = self.routes[label.hop as usize];
-        next == END || (!self.ports.is_empty() && self.links[next as usize].port != NO_PORT)
+        self.arrives(label)
+            || (!self.ports.is_empty()
+                && self.links[self.routes[label.hop as usize] as usize].port != NO_PORT)
     }
 
-    /// What packets carry that wait for a port to see them off.
+    /// Packets that wait, and what they carry where a port sees them off.
     #[inline]
     fn foresee_departures(&self, link: &Link) {
         if let Some(waiting) = link.row.get(link.started + 2 * BEHIND) {
             prefetch_index(from_ref(waiting), 0);
-            self.packets.foresee(link.row[link.started + BEHIND].content);
+            if link.port != NO_PORT {
+                self.packets.foresee(link.row[link.started + BEHIND].content);
+            }
         }
     }
 
@@ -170,13 +172,7 @@ impl Network {
             prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
             self.foresee_packet(&link.row[BEHIND]);
             self.foresee_hop(&link.row[BEHIND / 2]);
-            let first = link.started;
-            if let Some(waiting) = link.row.get(first + 2 * BEHIND) {
-                prefetch_index(from_ref(waiting), 0);
-                if link.port != NO_PORT {
-                    self.packets.foresee(link.row[first + BEHIND].content);
-                }
-            }
+            self.foresee_departures(link);
         } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
             // Of a burst: it goes where the one before it goes.
             self.foresee_content(head.hop, next);

@@ -252,7 +252,8 @@ impl Network {
         }
     }
 
-    /// The transmission of a packet that did not have to wait starts.
+    /// The transmission of a packet that did not have to wait starts. It is not inlined: what points to the label here
+    /// would keep it in memory for all packets, most of which pass without ([`Network::pass`]).
     #[inline(never)]
     pub(crate) fn start(
         &mut self,

@@ -24,8 +24,12 @@ pub struct Expectation {
     pub min: Option<f64>,
     /// The most that was allowed, in `unit`.
     pub max: Option<f64>,
-    /// `bit/s`, `packets`, `B` or `s`; empty for a share, 0 to 1, and for a number of things.
+    /// `bit/s`, `packets`, `B` or `s`; empty for what has no unit, as a share, 0 to 1, or Jain's index.
     pub unit: String,
+    /// Of what, as written: a link, flows, a class of traffic.
+    pub target: String,
+    /// From when to when, seconds; `None` for the whole run.
+    pub window_s: Option<(f64, f64)>,
     /// What the bound rests on.
     pub basis: Basis,
     /// Where the claim is from: a paper's figure, a measurement.

@@ -8,6 +8,7 @@ use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
+use crate::diagnostic::Span;
 use crate::document::{Item, Value};
 use crate::expect::{self, Expectation, Named};
 use crate::laws::LawBook;
@@ -96,12 +97,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
     let talking = pairs(&flows, &traffic);
-    if talking.is_empty() && programs.is_empty() && context.errors() == 0 {
-        context
-            .warning(root.span, "nothing sends anything")
-            .help("[[flow]] and [[traffic]] say what does");
-    }
-    warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes);
+    warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);
     let named = Named {
         net: &net,
         flows: &flows,
@@ -207,22 +203,42 @@ fn warn_of_rate_zero(
     routes: &mut Routes<'_>,
     talking: &[(usize, usize)],
     changes: &[(Time, LinkId, Change)],
+    end: Duration,
 ) {
+    let is_given_one = |id: usize| {
+        let of = |(at, link, change): &(Time, LinkId, Change)| {
+            let has_rate = matches!(change, Change::Rate(rate) if *rate > Rate::ZERO);
+            link.index() == id && has_rate && *at < Time::ZERO + end
+        };
+        changes.iter().any(of)
+    };
+    let stands = |id: &usize| {
+        net.links[*id].properties.mean_rate() == Some(Rate::ZERO) && !is_given_one(*id)
+    };
+    let dead: Vec<usize> = (0..net.links.len()).filter(stands).collect();
+    if dead.is_empty() {
+        // Networks are large, and to route everybody takes long.
+        return;
+    }
     let both_ways: Vec<_> = talking.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
-    for id in crossed(net, routes, &both_ways) {
-        let link = &net.links[id];
-        let changed = changes
-            .iter()
-            .any(|(_, changed, change)| changed.index() == id && matches!(change, Change::Rate(_)));
-        if let Some(rate) = link.properties.rate
-            && rate.value == Rate::ZERO
-            && link.properties.trace.is_none()
-            && !changed
-        {
-            context
-                .warning(rate.span, format!("nothing crosses {:?}, whose rate is 0", link.name))
-                .help("traffic is routed over it, and no [[change]] gives it another rate");
+    let crossed = crossed(net, routes, &both_ways);
+    let mut told: Vec<(Span, usize, usize)> = Vec::new();
+    for id in dead.into_iter().filter(|id| crossed.binary_search(id).is_ok()) {
+        let properties = &net.links[id].properties;
+        let given = properties.rate.map(|rate| rate.span);
+        let given = given.or(properties.trace.as_ref().map(|trace| trace.span));
+        let span = given.unwrap_or(net.links[id].span);
+        match told.iter_mut().find(|(known, ..)| *known == span) {
+            Some((.., more)) => *more += 1,
+            None => told.push((span, id, 0)),
         }
+    }
+    for (span, id, more) in told {
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let name = &net.links[id].name;
+        context
+            .warning(span, format!("nothing ever crosses {name:?}{others}: the rate is 0"))
+            .help("traffic is routed over it, and no [[change]] gives it another rate");
     }
 }
 

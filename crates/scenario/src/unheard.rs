@@ -1,10 +1,10 @@
-//! Senders whose headers no port on their way reads: its ports are of another law, or of a twin of theirs (`xcp` and
-//! `xcp@kernel` mean the same and do not understand each other).
+//! Senders whose headers no port on their way reads: none is of their law, or it is of a twin (`xcp` and `xcp@kernel`
+//! mean the same and do not understand each other).
 
 use ratewire_laws::LinkContext;
 use ratewire_net::routing::Routing;
 use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
-use ratewire_sim::setup::Setup;
+use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::uses::Made;
@@ -20,7 +20,11 @@ struct Sender<'a> {
 
 /// Warns where senders meet ports of their law's twin, and where their law has ports and none of them is on the way.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
-    // Most runs have one law, and need no routes.
+    if setup.flows.is_empty() && setup.traffic.is_empty() && setup.programs.is_empty() {
+        let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
+        warnings.push(warning(file, "nothing sends anything".to_string(), help.to_string()));
+    }
+    // Most runs have ports of one law everywhere, and need no routes.
     let suspects: Vec<bool> = made.iter().map(|one| may_be_unheard(one, setup, made)).collect();
     let senders: Vec<Sender<'_>> = senders(setup).filter(|sender| suspects[sender.law]).collect();
     if senders.is_empty() {
@@ -29,30 +33,40 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
     let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return };
     let mut met = Vec::new();
     for sender in &senders {
+        let one = &made[sender.law];
         let path = routing.path(sender.from, sender.to, sender.key).unwrap_or_default();
         let links = || path.iter().map(|link| &setup.network.links[link.index()]);
         let twin = links().find_map(|link| {
             let other = made.get(link.law?)?;
-            are_twins(&made[sender.law], other).then_some((link, other))
+            are_twins(one, other).then_some((link, other))
         });
-        let told = (sender.law, twin.map(|(_, other)| other.name.as_str()));
-        let said = match twin {
-            Some((link, other)) => of_twin(sender, &made[sender.law], link, other),
-            None if links().any(|link| is_of(&made[sender.law], link, made)) => continue,
-            None => of_nobody(sender, &made[sender.law]),
-        };
-        if !met.contains(&told) {
-            met.push(told);
-            let (message, help) = said;
-            let severity = Severity::Warning;
-            let help = Some(help);
-            warnings.push(Diagnostic { severity, help, ..Diagnostic::general(file, message) });
+        if twin.is_none() && (one.law.marks() || links().any(|link| is_of(one, link, made))) {
+            continue;
         }
+        let told = (&one.name, twin.map(|(_, other)| &other.name));
+        if met.contains(&told) {
+            continue;
+        }
+        met.push(told);
+        let (message, help) = match twin {
+            Some((link, other)) => of_twin(sender.name, one, link, other),
+            None => of_nobody(sender.name, one),
+        };
+        warnings.push(warning(file, message, help));
     }
 }
 
+fn warning(file: &str, message: String, help: String) -> Diagnostic {
+    let severity = Severity::Warning;
+    Diagnostic { severity, help: Some(help), ..Diagnostic::general(file, message) }
+}
+
+/// All but the edges of ensembles: their switch passes headers on, and what one edge is not told another may be.
 fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {
-    let flows = setup.flows.iter().enumerate().map(|(id, flow)| Sender {
+    let flows = setup.flows.iter().enumerate().filter(|(id, _)| {
+        !setup.ensembles.begins_at_switch(*id) && !setup.ensembles.ends_at_switch(*id)
+    });
+    let flows = flows.map(|(id, flow)| Sender {
         name: &flow.name,
         law: flow.law,
         from: flow.from,
@@ -60,20 +74,32 @@ fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {
         key: id as u64,
     });
     let classes = setup.traffic.iter().flat_map(|class| {
-        class.pairs.iter().map(|(from, to, _)| Sender {
-            name: &class.name,
-            law: class.law,
-            from: *from,
-            to: *to,
-            key: 0,
-        })
+        let (name, law) = (class.name.as_str(), class.law);
+        pairs(class).into_iter().map(move |(from, to)| Sender { name, law, from, to, key: 0 })
     });
     flows.chain(classes)
 }
 
-/// Whether some link's port is of another law, where this one would have a port.
+fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
+    let listed = match &class.arrivals {
+        Arrivals::Listed(list) => list.as_slice(),
+        _ => &[],
+    };
+    let listed = listed.iter().map(|arrival| (arrival.from, arrival.to));
+    let drawn = class.pairs.iter().map(|(from, to, _)| (*from, *to));
+    let mut pairs: Vec<_> = drawn.chain(listed).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Whether the law has ports, and some link has none of them.
 fn may_be_unheard(one: &Made, setup: &Setup, made: &[Made]) -> bool {
-    setup.network.links.iter().any(|link| !is_of(one, link, made) && would_stand(one, link))
+    let Some(link) = setup.network.links.first() else { return false };
+    let id = LinkId(0).port_id();
+    let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id };
+    one.law.port(&context).is_some()
+        && setup.network.links.iter().any(|link| !is_of(one, link, made))
 }
 
 /// Whether the port of a link is of this law.
@@ -82,20 +108,13 @@ fn is_of(one: &Made, link: &LinkSpec, made: &[Made]) -> bool {
     other.is_some_and(|other| other.law.info().name == one.law.info().name)
 }
 
-/// Whether the law has a port for such a link.
-fn would_stand(one: &Made, link: &LinkSpec) -> bool {
-    let id = LinkId(0).port_id();
-    let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id };
-    one.law.port(&context).is_some()
-}
-
 fn are_twins(a: &Made, b: &Made) -> bool {
     let (a, b) = (a.law.info().name, b.law.info().name);
     a != b && a.trim_end_matches("@kernel") == b.trim_end_matches("@kernel")
 }
 
-fn of_twin(sender: &Sender<'_>, one: &Made, link: &LinkSpec, other: &Made) -> (String, String) {
-    let (name, sends, stands) = (sender.name, &one.name, &other.name);
+fn of_twin(name: &str, one: &Made, link: &LinkSpec, other: &Made) -> (String, String) {
+    let (sends, stands) = (&one.name, &other.name);
     let message = format!(
         "{name:?} sends by {sends}, and the port of {:?} is one of {stands}: it does not read those headers",
         link.name
@@ -105,11 +124,10 @@ fn of_twin(sender: &Sender<'_>, one: &Made, link: &LinkSpec, other: &Made) -> (S
     (message, help)
 }
 
-fn of_nobody(sender: &Sender<'_>, one: &Made) -> (String, String) {
-    let (name, sends) = (sender.name, &one.name);
+fn of_nobody(name: &str, one: &Made) -> (String, String) {
+    let sends = &one.name;
     let message = format!(
-        "{name:?} sends by {sends}, and no port on its way is one of {sends}: nobody tells it its rate"
+        "{name:?} sends by {sends}, and no port on its way is one of {sends}: its headers come back as they left"
     );
-    let help = "`law` of a link says whose port stands there".to_string();
-    (message, help)
+    (message, "`law` of a link says whose port stands there".to_string())
 }

@@ -112,43 +112,68 @@ fn expectations_that_decide_nothing_are_told() {
 }
 
 #[test]
-fn flows_that_are_to_complete_and_have_no_end_are_told() {
+fn flows_that_are_to_complete_and_never_do_are_told() {
     let completes = |more: &str| {
         let expect = "[[expect]]\nmetric = \"completion_time\"\nmax = \"1 s\"\n";
         warned(&dumbbell(&format!("{}{more}{expect}", flow())))
     };
-    for endless in ["", "stop = \"10 s\"\n"] {
-        assert!(
-            completes(endless).contains("\"s1->d1\" never completes: it has no end"),
-            "{endless}"
-        );
+    for endless in ["", "app = { constant = { rate = \"1 Mbit/s\" } }\n"] {
+        let said = completes(endless);
+        assert!(said.contains("\"s1->d1\" never completes: it has no end"), "{endless}: {said}");
     }
+    let said = completes("stop = \"10 s\"\n");
+    assert!(said.contains("\"s1->d1\" does not complete: it stops when the run does"), "{said}");
     for ends in ["size = \"1 MB\"\n", "stop = \"9 s\"\n"] {
         assert_eq!(completes(ends), "", "{ends}");
     }
+    let expect = "\n[[expect]]\nmetric = \"completion_time\"\nflow = \"*\"\nmax = \"1 s\"\n";
+    let members = "members = [\"a\", \"b\"]\nsize = \"1 MB\"";
+    let sized = ensemble(&format!("direction = \"inbound\"\n{members}{expect}"));
+    assert!(!warned(&sized).contains("\"kv\" never completes"), "it ends with its edges");
+}
+
+/// What is told of a run under one law.
+fn planned(text: &str, law: &str) -> String {
+    shown(&scenario(text).plan(Some(law), None).expect("a plan").warnings)
 }
 
 #[test]
 fn a_run_in_which_nothing_is_sent_is_told() {
-    assert!(warned(&dumbbell("")).contains("nothing sends anything"));
-    assert_eq!(warned(&dumbbell(flow())), "");
+    assert!(planned(&dumbbell(""), "xcp").contains("nothing sends anything"));
+    let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
+                   between = [[\"s1\", \"d1\"]]";
+    let program = "[[program]]\nhost = \"s1\"\nrun = \"ping d1\"";
+    let overlay = "[overlay]\nlinks = [[\"s1\", \"d1\"]]\n\
+                   [[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]";
+    for sends in [flow(), traffic, program, overlay] {
+        assert_eq!(planned(&dumbbell(sends), "newreno"), "", "{sends}");
+    }
 }
 
 #[test]
 fn links_on_the_way_that_carry_nothing_are_told() {
     let rate_zero = |link: &str, more: &str| {
-        warned(&(star("", "").replace("rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n", link) + more))
+        let given = "rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n";
+        warned(&(star("", "").replace(given, link) + more))
     };
     let both = "rate = \"0 bit/s\"\ndelay = \"1 ms\"\n";
     let said = rate_zero(both, "");
-    for crossed in ["\"a->s\"", "\"s->c\""] {
-        assert!(said.contains(&format!("nothing crosses {crossed}, whose rate is 0")), "{said}");
+    for crossed in ["\"a->s\" and 1 more", "\"s->c\" and 1 more"] {
+        assert!(said.contains(&format!("nothing ever crosses {crossed}: the rate is 0")), "{said}");
     }
     assert!(!said.contains("b->s"), "no flow goes there: {said}");
     let back = "rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nreverse = { rate = \"0 bit/s\" }\n";
-    assert!(rate_zero(back, "").contains("nothing crosses \"c->s\""), "nor do acknowledgements");
-    let later = "[[change]]\nlink = \"*\"\nat = \"1 s\"\nrate = \"1 Mbit/s\"\n";
-    assert_eq!(rate_zero(both, later), "");
+    assert!(
+        rate_zero(back, "").contains("nothing ever crosses \"c->s\":"),
+        "nor do acknowledgements"
+    );
+    let change = |at: &str, rate: &str| {
+        rate_zero(both, &format!("[[change]]\nlink = \"*\"\nat = \"{at}\"\nrate = \"{rate}\"\n"))
+    };
+    assert_eq!(change("1 s", "1 Mbit/s"), "");
+    for vain in [change("1 s", "0 bit/s"), change("3 s", "1 Mbit/s")] {
+        assert!(vain.contains("nothing ever crosses"), "{vain}");
+    }
 }
 
 /// Ports of a law in Rust and of its twin in C pass each other's headers on unread.
@@ -169,19 +194,41 @@ fn twins_that_meet_are_told() {
 
 #[test]
 fn a_law_whose_ports_are_not_on_the_way_is_told() {
-    let warnings = |law: &str, more: &str| {
-        let more = format!("{}law = \"rcp\"\n{more}", flow());
-        shown(&scenario(&dumbbell(&more)).plan(Some(law), None).unwrap().warnings)
+    let beside = |law: &str, more: &str| {
+        planned(&dumbbell(&format!("{}law = \"rcp\"\n{more}", flow())), law)
     };
-    let said = warnings("xcp", "");
+    let said = beside("xcp", "");
     assert!(
         said.contains("\"s1->d1\" sends by rcp, and no port on its way is one of rcp"),
         "{said}"
     );
-    let twice =
-        warnings("xcp", "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\n");
-    assert_eq!(said, twice, "once for each law");
-    assert_eq!(warnings("rcp", ""), "");
+    let more = "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\noptions = { alpha = 0.2 }\n";
+    assert_eq!(beside("xcp", more), said, "once for each law, whatever its options");
+    assert_eq!(beside("rcp", ""), "");
+    // One on the way is enough, and a law of marks obeys those of any queue.
+    let access = dumbbell(flow()).replace("}\n", "}\naccess = { law = \"none\" }\n");
+    assert_eq!(planned(&access, "xcp"), "");
+    let nowhere = access.replace("delay = \"20 ms\"", "delay = \"20 ms\", law = \"none\"");
+    assert!(planned(&nowhere, "xcp").contains("no port on its way is one of xcp"));
+    assert_eq!(planned(&nowhere, "dctcp"), "");
+}
+
+#[test]
+fn arrivals_from_a_file_are_looked_at_too() {
+    let traffic = "[[traffic]]\nname = \"t\"\nlaw = \"rcp\"\narrivals = { file = \"a.txt\" }\n";
+    let text = dumbbell(traffic);
+    let read = common::parse_with(&text, &[("a.txt", "0.5 s1 d1 1000\n0.6 s1 d1 1000\n")]);
+    let said = shown(&read.expect("a scenario").plan(Some("xcp"), None).expect("a plan").warnings);
+    assert_eq!(said.matches("\"t\" sends by rcp, and no port on its way").count(), 1, "{said}");
+}
+
+/// Its switch passes on what the ports of some edges say.
+#[test]
+fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
+    let text = ensemble("members = [\"a\", \"b\"]").replace("newreno", "xcp");
+    let (members, peer) = text.split_once("between = [\"s\", \"c\"]").expect("the peer's link");
+    let text = format!("{members}between = [\"s\", \"c\"]\nlaw = \"none\"{peer}");
+    assert_eq!(planned(&text, "xcp"), "");
 }
 
 #[test]

@@ -58,6 +58,17 @@ pub enum Reader {
     },
 }
 
+impl Writer {
+    /// Whether it never says that this was all, unless it is stopped.
+    pub fn is_endless(&self) -> bool {
+        match self {
+            Writer::Unlimited | Writer::Constant { .. } | Writer::Fed => true,
+            Writer::OnOff { count, .. } => count.is_none(),
+            Writer::Sized(_) => false,
+        }
+    }
+}
+
 impl Reader {
     /// What a frame takes that is begun at `start`, and until when that is so.
     pub(crate) fn pace(self, start: Time) -> (Duration, Time) {

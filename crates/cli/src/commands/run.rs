@@ -268,23 +268,24 @@ fn jobs<'a>(
 
 /// Removes what an earlier run left in the same place, or queries over all of a folder's Parquet
 /// files would mix the two, and a run that is stopped would leave its samples beside the other's page. Only
-/// what a run has made is touched.
+/// what a run has made is touched, and its page first: what is left of it if this is stopped too is known by its samples.
 fn remove_old_runs(out: &Path) -> Result<(), Failure> {
     let Ok(entries) = std::fs::read_dir(out) else { return Ok(()) };
-    let mut is_of_a_run = false;
-    for folder in entries.flatten().map(|entry| entry.path()) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut old: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    old.retain(|folder| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let numbered = name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok());
-        if numbered && folder.join("links.parquet").is_file() {
-            is_of_a_run = true;
-            std::fs::remove_dir_all(&folder).map_err(|e| cannot_write(&folder, &e))?;
+        numbered && folder.join("links.parquet").is_file()
+    });
+    let told = ["report.html", "summary.json"].map(|name| out.join(name));
+    if !old.is_empty() || told.iter().all(|file| file.is_file()) {
+        for file in told.iter().filter(|file| file.is_file()) {
+            std::fs::remove_file(file).map_err(|e| cannot_write(file, &e))?;
         }
     }
-    let told = ["report.html", "summary.json"].map(|name| out.join(name));
-    for file in told.iter().filter(|file| is_of_a_run && file.is_file()) {
-        std::fs::remove_file(file).map_err(|e| cannot_write(file, &e))?;
-    }
-    Ok(())
+    old.iter().try_for_each(|folder| {
+        std::fs::remove_dir_all(folder).map_err(|e| cannot_write(folder, &e))
+    })
 }
 
 /// A law given twice is one run, not two that write the same files.

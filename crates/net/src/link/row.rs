@@ -122,24 +122,11 @@ mod tests {
     use std::collections::VecDeque;
 
     use rand_core::Rng;
-    use ratewire_units::Time;
 
     use super::*;
-    use crate::packet::{Ecn, Fate};
 
     fn label(content: u32) -> Label {
-        Label {
-            time: Time::ZERO,
-            content,
-            hop: 0,
-            size: 0,
-            flow: 0,
-            generation: 0,
-            class: 0,
-            lane: 0,
-            ecn: Ecn::NotCapable,
-            fate: Fate::Arrives,
-        }
+        Label { content, ..Label::NONE }
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub struct Verdict {
     pub target: String,
     /// When, in words.
     pub window: String,
+    /// When; `None` for the whole run.
+    pub during: Option<(Time, Time)>,
     /// What was measured; `None` where nothing could be.
     pub measured: Option<f64>,
     /// What `measured`, `equals` and `range` are in.
@@ -140,6 +142,7 @@ impl Check {
             metric: expectation.metric,
             target: expectation.target.clone(),
             window,
+            during: expectation.during,
             measured: measured.as_ref().ok().copied(),
             unit,
             equals: expectation.bound.equals.map(|(value, _)| value),

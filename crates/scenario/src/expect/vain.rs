@@ -1,6 +1,5 @@
 //! Expectations that decide nothing, of which a user is warned.
 
-use ratewire_transport::Writer;
 use ratewire_units::Time;
 
 use super::read::Named;
@@ -28,16 +27,29 @@ pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &Bound) {
     section.context.warning(span, message).help(help);
 }
 
-/// Warns of flows that are to complete and have no end.
+/// Warns of flows that are to complete and never do.
 pub(super) fn completion(section: &Section<'_>, named: &Named<'_>, chosen: &[usize]) {
     let end = Time::ZERO + named.duration;
-    let endless = chosen.iter().map(|id| &named.flows[*id]).find(|flow| {
-        flow.app.writer == Writer::Unlimited && flow.stop.is_none_or(|stop| stop >= end)
-    });
-    if let Some(flow) = endless {
-        section
+    // What a switch sends ends with what comes to it.
+    let writers = chosen.iter().filter(|id| !named.ensembles.begins_at_switch(**id));
+    let endless = writers
+        .map(|id| &named.flows[*id])
+        .filter(|flow| flow.app.writer.is_endless())
+        .find(|flow| flow.stop.is_none_or(|stop| stop >= end));
+    let Some(flow) = endless else { return };
+    let name = &flow.name;
+    match flow.stop {
+        None => section
             .context
-            .warning(section.span, format!("{:?} never completes: it has no end", flow.name))
-            .help("give the flow a `size`, or a time to `stop`");
-    }
+            .warning(section.span, format!("{name:?} never completes: it has no end"))
+            .help("give the flow a `size`, or a time to `stop`"),
+        Some(_) => section
+            .context
+            .warning(
+                section.span,
+                format!("{name:?} does not complete: it stops when the run does"),
+            )
+            .of_end()
+            .help("let it `stop` sooner, or run for longer"),
+    };
 }
