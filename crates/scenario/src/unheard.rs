@@ -1,5 +1,5 @@
-//! Senders whose headers no port on their way reads: none is of their law, or it is of a twin (`xcp` and `xcp@kernel`
-//! mean the same and do not understand each other).
+//! Runs in which nothing is sent, and senders whose headers no port on their way reads: none is of their law, or it is of
+//! a twin (`xcp` and `xcp@kernel` mean the same and do not understand each other).
 
 use ratewire_laws::LinkContext;
 use ratewire_net::routing::Routing;
@@ -16,6 +16,8 @@ struct Sender<'a> {
     from: NodeId,
     to: NodeId,
     key: u64,
+    /// Of an ensemble: its switch passes headers on, and what is not told on one edge may be on another.
+    is_edge: bool,
 }
 
 /// Warns where senders meet ports of their law's twin, and where their law has ports and none of them is on the way.
@@ -40,7 +42,9 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
             let other = made.get(link.law?)?;
             are_twins(one, other).then_some((link, other))
         });
-        if twin.is_none() && (one.law.marks() || links().any(|link| is_of(one, link, made))) {
+        let is_heard = || links().any(|link| is_of(one, link, made));
+        // A law of marks obeys those of any queue.
+        if twin.is_none() && (sender.is_edge || one.law.marks() || is_heard()) {
             continue;
         }
         let told = (&one.name, twin.map(|(_, other)| &other.name));
@@ -61,21 +65,20 @@ fn warning(file: &str, message: String, help: String) -> Diagnostic {
     Diagnostic { severity, help: Some(help), ..Diagnostic::general(file, message) }
 }
 
-/// All but the edges of ensembles: their switch passes headers on, and what one edge is not told another may be.
 fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {
-    let flows = setup.flows.iter().enumerate().filter(|(id, _)| {
-        !setup.ensembles.begins_at_switch(*id) && !setup.ensembles.ends_at_switch(*id)
-    });
-    let flows = flows.map(|(id, flow)| Sender {
+    let ensembles = &setup.ensembles;
+    let flows = setup.flows.iter().enumerate().map(|(id, flow)| Sender {
         name: &flow.name,
         law: flow.law,
         from: flow.from,
         to: flow.to,
         key: id as u64,
+        is_edge: ensembles.begins_at_switch(id) || ensembles.ends_at_switch(id),
     });
     let classes = setup.traffic.iter().flat_map(|class| {
         let (name, law) = (class.name.as_str(), class.law);
-        pairs(class).into_iter().map(move |(from, to)| Sender { name, law, from, to, key: 0 })
+        let of = move |(from, to)| Sender { name, law, from, to, key: 0, is_edge: false };
+        pairs(class).into_iter().map(of)
     });
     flows.chain(classes)
 }

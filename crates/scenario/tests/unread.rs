@@ -227,8 +227,10 @@ fn arrivals_from_a_file_are_looked_at_too() {
 fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
     let text = ensemble("members = [\"a\", \"b\"]").replace("newreno", "xcp");
     let (members, peer) = text.split_once("between = [\"s\", \"c\"]").expect("the peer's link");
-    let text = format!("{members}between = [\"s\", \"c\"]\nlaw = \"none\"{peer}");
-    assert_eq!(planned(&text, "xcp"), "");
+    let with = |law: &str| format!("{members}between = [\"s\", \"c\"]\nlaw = \"{law}\"{peer}");
+    assert_eq!(planned(&with("none"), "xcp"), "");
+    let said = planned(&with("xcp@kernel"), "xcp");
+    assert!(said.contains("sends by xcp, and the port of \"s->c\" is one of xcp@kernel"), "{said}");
 }
 
 #[test]
