@@ -12,7 +12,7 @@ use ratewire_laws::AnyPort;
 
 use crate::link::{LONG, Link, NO_PORT};
 use crate::network::{END, Network, RouteId};
-use crate::packet::Label;
+use crate::packet::{Body, Label};
 use crate::spec::LinkId;
 
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
@@ -87,7 +87,14 @@ impl Network {
 
     #[inline]
     fn end_of(&self, label: &Label) -> Ahead {
-        Ahead { flow: label.flow, is_data: self.packets.carries_data(label.content) }
+        let is_data = match &self.packets.content(label.content).body {
+            Body::Ack { beyond, .. } => {
+                self.packets.foresee_beyond(*beyond);
+                false
+            }
+            body => matches!(body, Body::Data { .. }),
+        };
+        Ahead { flow: label.flow, is_data }
     }
 
     /// The first link of a route.
@@ -117,11 +124,14 @@ impl Network {
         if self.packets.peak() <= FEW_PACKETS {
             return;
         }
-        if link.row.len() > LONG {
-            prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
+        let is_long = link.row.len() > LONG;
+        if is_long {
+            link.row.foresee(2 * BEHIND);
         }
-        let behind = if link.row.len() > LONG { BEHIND } else { 1 };
-        if let Some(next) = link.row.get(behind).filter(|next| self.is_looked_at(next)) {
+        if (link.is_last || !self.ports.is_empty())
+            && let Some(next) = link.row.get(if is_long { BEHIND } else { 1 })
+            && self.is_looked_at(next)
+        {
             self.packets.foresee(next.content);
         }
         self.foresee_departures(link);
@@ -131,16 +141,15 @@ impl Network {
     /// which the next is in the caches.
     #[inline]
     fn is_looked_at(&self, label: &Label) -> bool {
-        self.arrives(label)
-            || (!self.ports.is_empty()
-                && self.links[self.routes[label.hop as usize] as usize].port != NO_PORT)
+        let next = self.routes[label.hop as usize];
+        next == END || self.links[next as usize].port != NO_PORT
     }
 
     /// Packets that wait, and what they carry where a port sees them off.
     #[inline]
     fn foresee_departures(&self, link: &Link) {
-        if let Some(waiting) = link.row.get(link.started + 2 * BEHIND) {
-            prefetch_index(from_ref(waiting), 0);
+        if link.waiting() > 2 * BEHIND {
+            link.row.foresee(link.started + 2 * BEHIND);
             if link.port != NO_PORT {
                 self.packets.foresee(link.row[link.started + BEHIND].content);
             }
@@ -151,8 +160,12 @@ impl Network {
     /// that comes later. `None` where the row is short or leads to other links.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
-        let row = &self.links.get(id.index())?.row;
-        if row.len() <= LONG || !self.arrives(&row[1]) || !self.arrives(&row[BEHIND / 2]) {
+        let Link { row, is_last, .. } = self.links.get(id.index())?;
+        if !is_last
+            || row.len() <= LONG
+            || !self.arrives(&row[1])
+            || !self.arrives(&row[BEHIND / 2])
+        {
             return None;
         }
         Some((self.end_of(&row[1]), self.end_of(&row[BEHIND / 2])))
@@ -169,7 +182,7 @@ impl Network {
             self.packets.foresee(next.content);
         }
         if link.row.len() > LONG {
-            prefetch_index(from_ref(&link.row[2 * BEHIND]), 0);
+            link.row.foresee(2 * BEHIND);
             self.foresee_packet(&link.row[BEHIND]);
             self.foresee_hop(&link.row[BEHIND / 2]);
             self.foresee_departures(link);
@@ -243,7 +256,7 @@ impl Link {
     /// The places of the next two packets in the row.
     #[inline]
     fn foresee_tail(&self) {
-        self.row.foresee(0);
-        self.row.foresee(1);
+        self.row.foresee(self.row.len());
+        self.row.foresee(self.row.len() + 1);
     }
 }

@@ -160,7 +160,8 @@ impl Network {
     /// # Panics
     /// When there are none: the packets of a route without links would arrive where they are.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
-        assert!(!links.is_empty(), "a route has at least one link");
+        let last = links.last().expect("a route has at least one link");
+        self.links[last.index()].is_last = true;
         let at = self.routes.len() as u32;
         self.routes.extend(links.iter().map(|l| l.0));
         self.routes.push(END);

@@ -7,6 +7,8 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, ReceiveWindow, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
+use crate::foresight::prefetch_bytes;
+
 /// Index of a packet's content in the [`Slab`].
 pub(crate) type ContentId = u32;
 
@@ -113,6 +115,16 @@ impl Beyond {
     const UNLIMITED: Beyond = Beyond(NIL);
     /// With this bit the others are a place, without it they are the window and there are no ranges.
     const KEPT: u32 = 1 << 31;
+
+    /// Where both are kept.
+    #[inline]
+    fn place(self) -> Option<u32> {
+        match self {
+            Beyond::UNLIMITED => None,
+            Beyond(place) if place & Beyond::KEPT != 0 => Some(place & !Beyond::KEPT),
+            Beyond(_) => None,
+        }
+    }
 }
 
 /// The part of a packet that only ports and hosts need: one cache line.
@@ -123,6 +135,26 @@ pub struct Content {
     pub header: Header,
     /// What it carries.
     pub body: Body,
+}
+
+impl Content {
+    const EMPTY: Content = Content { header: Header::None, body: Body::Open };
+
+    #[inline]
+    fn write(&mut self, header: &Header, body: Body) {
+        copy_header(&mut self.header, header);
+        self.body = body;
+    }
+}
+
+/// Copies a header. Of none, only that it is none: copied as a whole right after that was written, it would have to wait
+/// until all that was written before is in the caches.
+#[inline]
+fn copy_header(place: &mut Header, header: &Header) {
+    match header {
+        Header::None => *place = Header::None,
+        header => *place = *header,
+    }
 }
 
 /// Contents of all packets of a run: no allocation per packet, 32-bit ids.
@@ -146,18 +178,13 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
+    /// A place that is free, or a new one with this.
     #[inline]
-    fn insert(&mut self, item: T) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                self.items[id as usize] = item;
-                id
-            }
-            None => {
-                self.items.push(item);
-                (self.items.len() - 1) as u32
-            }
-        }
+    fn claim(&mut self, fresh: T) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.items.push(fresh);
+            (self.items.len() - 1) as u32
+        })
     }
     #[inline]
     fn remove(&mut self, id: u32) {
@@ -185,30 +212,38 @@ impl Slab {
                 Body::Data { offset: segment.offset, payload: segment.payload.get() as u32 }
             }
         };
-        self.contents.insert(Content { header: segment.header, body })
+        self.put(&segment.header, body)
     }
 
     /// Puts a packet in whose bytes are kept elsewhere.
     pub(crate) fn insert_kept(&mut self, header: Header, kept: u32) -> ContentId {
-        self.contents.insert(Content { header, body: Body::Kept(kept) })
+        self.put(&header, Body::Kept(kept))
     }
 
     /// Puts a packet from a flow's receiver in.
     pub(crate) fn insert_ack(&mut self, ack: &Ack) -> ContentId {
-        let content = self.acknowledgement(ack);
-        self.contents.insert(content)
+        let body = self.acknowledgement(ack);
+        self.put(&ack.header, body)
+    }
+
+    #[inline]
+    fn put(&mut self, header: &Header, body: Body) -> ContentId {
+        let id = self.contents.claim(Content::EMPTY);
+        self.contents.items[id as usize].write(header, body);
+        id
     }
 
     /// Turns a packet that has arrived into the acknowledgement that answers it, in place.
     #[inline]
     pub(crate) fn answer(&mut self, id: ContentId, ack: &Ack) {
-        self.contents.items[id as usize] = self.acknowledgement(ack);
+        let body = self.acknowledgement(ack);
+        self.contents.items[id as usize].write(&ack.header, body);
     }
 
     #[inline]
-    fn acknowledgement(&mut self, ack: &Ack) -> Content {
-        let Ack { opens, marked, cumulative, header, .. } = *ack;
-        Content { header, body: Body::Ack { opens, marked, beyond: self.pack(ack), cumulative } }
+    fn acknowledgement(&mut self, ack: &Ack) -> Body {
+        let Ack { opens, marked, cumulative, .. } = *ack;
+        Body::Ack { opens, marked, beyond: self.pack(ack), cumulative }
     }
 
     #[inline]
@@ -224,7 +259,10 @@ impl Slab {
 
     #[cold]
     fn keep(&mut self, ack: &Ack) -> Beyond {
-        Beyond(self.kept.insert((ack.window, ack.sack)) | Beyond::KEPT)
+        let kept = (ack.window, ack.sack);
+        let place = self.kept.claim(kept);
+        self.kept.items[place as usize] = kept;
+        Beyond(place | Beyond::KEPT)
     }
 
     #[inline]
@@ -241,20 +279,19 @@ impl Slab {
     /// The acknowledgement a packet carries, if it does.
     #[inline]
     pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
-        let Content { header, body } = self.contents.items[id as usize];
-        let Body::Ack { opens, marked, beyond, cumulative } = body else { return None };
+        let content = self.content(id);
+        let Body::Ack { opens, marked, beyond, cumulative } = content.body else { return None };
         let (window, sack) = self.unpack(beyond);
-        Some(Ack { opens, cumulative, window, sack, marked, header })
+        Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
     }
 
     /// Takes a packet out of use.
     #[inline]
     pub(crate) fn remove(&mut self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.contents.items[id as usize].body
-            && beyond != Beyond::UNLIMITED
-            && beyond.0 & Beyond::KEPT != 0
+            && let Some(place) = beyond.place()
         {
-            self.kept.remove(beyond.0 & !Beyond::KEPT);
+            self.kept.remove(place);
         }
         self.contents.remove(id);
     }
@@ -266,9 +303,14 @@ impl Slab {
             prefetch_index(from_ref(content), 0);
         }
     }
+    /// Of a packet that was foreseen: what few acknowledgements have no room for.
     #[inline]
-    pub(crate) fn carries_data(&self, id: ContentId) -> bool {
-        matches!(self.content(id).body, Body::Data { .. })
+    pub(crate) fn foresee_beyond(&self, beyond: Beyond) {
+        if let Some(place) = beyond.place()
+            && let Some(kept) = self.kept.items.get(place as usize)
+        {
+            prefetch_bytes(kept, 0..size_of::<(Bytes, SackBlocks)>());
+        }
     }
     #[inline]
     pub(crate) fn content(&self, id: ContentId) -> &Content {

@@ -253,14 +253,19 @@ impl Receiver {
         } else if !self.recent.is_empty() {
             self.recent.clear();
         }
-        Ack {
+        let mut ack = Ack {
             opens: false,
             cumulative: self.next,
             window: Bytes::new(window),
             sack,
             marked: core::mem::take(&mut self.marked),
-            header: self.sink.as_mut().map_or(Header::None, |sink| sink.on_ack(now)),
+            header: Header::None,
+        };
+        // Written where it belongs: copied as a whole right after its parts were, it would have to wait for them.
+        if let Some(sink) = &mut self.sink {
+            ack.header = sink.on_ack(now);
         }
+        ack
     }
 
     /// The answer to a packet that opens the flow.

@@ -51,10 +51,10 @@ impl Row {
         if at < self.len { self.places.get_mut(place).map(|place| &mut place.0) } else { None }
     }
 
-    /// A packet is about to be put here, after so many others.
+    /// The packet that so many others are before, or will be, is about to be looked at or put here.
     #[inline]
-    pub(crate) fn foresee(&self, after: u32) {
-        prefetch_index(&self.places, self.place(self.len.wrapping_add(after)));
+    pub(crate) fn foresee(&self, at: u32) {
+        prefetch_index(&self.places, self.place(at));
     }
 
     #[inline]
@@ -66,7 +66,7 @@ impl Row {
         self.places[place] = Place(label);
         self.len += 1;
         if self.len > LONG {
-            self.foresee(PLACES_AHEAD);
+            self.foresee(self.len + PLACES_AHEAD);
         }
     }
 

@@ -26,8 +26,9 @@ impl<R: Recorder> Simulation<'_, R> {
         let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                if let Some(mut ack) = self.network.ack(label) {
-                    flow.on_ack(now, &mut ack, self.setup);
+                // Not moved: copied as a whole right after its parts were written, it would have to wait for them.
+                if let Some(ack) = &mut self.network.ack(label) {
+                    flow.on_ack(now, ack, self.setup);
                     if self.network.is_followed(label) {
                         self.tell_followed(Fate::Acknowledged(now, ack.header));
                     }
