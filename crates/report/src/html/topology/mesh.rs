@@ -93,6 +93,9 @@ fn hops_from(start: usize, neighbours: &[Vec<usize>]) -> Vec<f64> {
     hops
 }
 
+/// So many nodes leave room for large letters.
+const FEW: usize = 12;
+
 /// Scales what is known to the drawing, pushes crowded nodes apart, and hangs the rest beside what
 /// they are joined to.
 fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
@@ -120,7 +123,8 @@ fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
         at: at.into_iter().map(|(x, y)| (x - left, y - top)).collect(),
         width: right - left,
         height: bottom - top,
-        fits: false,
+        // The larger letters it has there need their room.
+        fits: graph.nodes.len() <= FEW,
     }
 }
 

@@ -153,6 +153,19 @@ fn shapes_without_a_name_are_drawn_all_the_same() {
 }
 
 #[test]
+fn a_drawing_of_few_nodes_is_seen_whole_on_a_phone() {
+    let ring = |nodes: u32| {
+        let mut net = Net::default();
+        let routers: Vec<u32> = (0..nodes).map(|i| net.router(&format!("r{i}"))).collect();
+        (0..nodes).for_each(|i| net.duplex(routers[i as usize], (i + 1) % nodes));
+        topology(&[net.run()])
+    };
+    let fits = |page: &str| page.contains("<svg class=\"topo fits\"");
+    assert!(fits(&ring(12)) && !fits(&ring(13)));
+    assert!(fits(&topology(&[dumbbell(3).run()])));
+}
+
+#[test]
 fn nonsense_is_left_out() {
     let mut net = dumbbell(1);
     net.info.topology.links.push(LinkInfo { from: 99, to: 0, ..LinkInfo::default() });
