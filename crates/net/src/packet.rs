@@ -267,12 +267,12 @@ impl Slab {
 
     #[inline]
     fn unpack(&self, beyond: Beyond) -> (Bytes, SackBlocks) {
-        match beyond {
-            Beyond::UNLIMITED => (ReceiveWindow::UNLIMITED, SackBlocks::default()),
-            Beyond(place) if place & Beyond::KEPT != 0 => {
-                self.kept.items[(place & !Beyond::KEPT) as usize]
+        match beyond.place() {
+            Some(place) => self.kept.items[place as usize],
+            None if beyond == Beyond::UNLIMITED => {
+                (ReceiveWindow::UNLIMITED, SackBlocks::default())
             }
-            Beyond(window) => (Bytes::new(u64::from(window)), SackBlocks::default()),
+            None => (Bytes::new(u64::from(beyond.0)), SackBlocks::default()),
         }
     }
 

@@ -10,6 +10,8 @@ fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
     let links = || Bench::new(vec![link(0, 1), link(1, 2)]);
     let ends_behind = |packets: u32, route: &[u32]| {
         let mut b = links();
+        // Whatever other routes do behind the link.
+        b.route(&[0]);
         let route = b.route(route);
         (0..packets).for_each(|_| b.send(ms(0), route, 1000));
         b.run(ms(0));
