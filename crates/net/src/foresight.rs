@@ -5,7 +5,6 @@
 //! comes nearer, for where one thing lies is written in the one before.
 
 use std::ops::Range;
-use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
 use ratewire_laws::AnyPort;
@@ -53,8 +52,9 @@ impl Network {
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        for label in [link.row.front(), link.row.get(1)].into_iter().flatten() {
-            prefetch_index(from_ref(label), 0);
+        link.row.foresee(0);
+        if link.row.len() > 1 {
+            link.row.foresee(1);
         }
         if link.waiting() > 0 {
             link.foresee_waiting();
@@ -73,10 +73,13 @@ impl Network {
         self.foresee_packet(self.head(id)?)
     }
 
-    /// The end of a flow to which the packet at the head goes, where it goes to no other link.
+    /// The end of a flow to which the packet at the head goes, where it goes to no other link. What it carries is here, and
+    /// what it tells beside comes.
     #[inline]
     pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
-        Some(self.end_of(self.head(id)?))
+        let head = self.head(id)?;
+        self.packets.foresee_beyond(head.content);
+        Some(self.end_of(head))
     }
 
     /// Whether a packet goes to no other link.
@@ -87,13 +90,7 @@ impl Network {
 
     #[inline]
     fn end_of(&self, label: &Label) -> Ahead {
-        let is_data = match &self.packets.content(label.content).body {
-            Body::Ack { beyond, .. } => {
-                self.packets.foresee_beyond(*beyond);
-                false
-            }
-            body => matches!(body, Body::Data { .. }),
-        };
+        let is_data = matches!(self.packets.content(label.content).body, Body::Data { .. });
         Ahead { flow: label.flow, is_data }
     }
 
@@ -128,7 +125,7 @@ impl Network {
         if is_long {
             link.row.foresee(2 * BEHIND);
         }
-        if (link.is_last || !self.ports.is_empty())
+        if (link.ends_route || !self.ports.is_empty())
             && let Some(next) = link.row.get(if is_long { BEHIND } else { 1 })
             && self.is_looked_at(next)
         {
@@ -157,18 +154,19 @@ impl Network {
     }
 
     /// The same link: the ends of flows at which a packet arrives that was looked at so, the next one's and that of one
-    /// that comes later. `None` where the row is short or leads to other links.
+    /// that comes later, of which comes what it tells beside. `None` where the row is short or leads to other links.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
-        let Link { row, is_last, .. } = self.links.get(id.index())?;
-        if !is_last
-            || row.len() <= LONG
-            || !self.arrives(&row[1])
-            || !self.arrives(&row[BEHIND / 2])
-        {
+        let Link { row, ends_route, .. } = self.links.get(id.index())?;
+        if !ends_route || row.len() <= LONG {
             return None;
         }
-        Some((self.end_of(&row[1]), self.end_of(&row[BEHIND / 2])))
+        let (next, later) = (&row[1], &row[BEHIND / 2]);
+        if !self.arrives(next) || !self.arrives(later) {
+            return None;
+        }
+        self.packets.foresee_beyond(later.content);
+        Some((self.end_of(next), self.end_of(later)))
     }
 
     /// It is due: what the next events of this link need, where they come too soon to be seen.
@@ -189,8 +187,8 @@ impl Network {
         } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
             // Of a burst: it goes where the one before it goes.
             self.foresee_content(head.hop, next);
-            if let Some(after) = link.row.get(2) {
-                prefetch_index(from_ref(after), 0);
+            if link.row.len() > 2 {
+                link.row.foresee(2);
             }
         }
     }

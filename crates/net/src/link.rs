@@ -58,7 +58,7 @@ pub(crate) struct Link {
     /// It has something that few links have: `extra` or an outlet.
     is_rare: bool,
     /// A route ends with it.
-    pub(crate) is_last: bool,
+    pub(crate) ends_route: bool,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
     /// Packets that reached its far end.
@@ -140,7 +140,7 @@ impl Link {
             port: NO_PORT,
             overhead: spec.overhead.get() as u32,
             is_rare: extra.is_some(),
-            is_last: false,
+            ends_route: false,
             area_packets: 0,
             area_bytes: 0,
             area_until: Time::ZERO,

@@ -158,10 +158,10 @@ impl Network {
     /// Makes a route of these links.
     ///
     /// # Panics
-    /// When there are none: the packets of a route without links would arrive where they are.
+    /// When there are none, for packets would arrive where they are, or the last is none of the network's.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
         let last = links.last().expect("a route has at least one link");
-        self.links[last.index()].is_last = true;
+        self.links[last.index()].ends_route = true;
         let at = self.routes.len() as u32;
         self.routes.extend(links.iter().map(|l| l.0));
         self.routes.push(END);

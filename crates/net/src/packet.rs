@@ -119,11 +119,8 @@ impl Beyond {
     /// Where both are kept.
     #[inline]
     fn place(self) -> Option<u32> {
-        match self {
-            Beyond::UNLIMITED => None,
-            Beyond(place) if place & Beyond::KEPT != 0 => Some(place & !Beyond::KEPT),
-            Beyond(_) => None,
-        }
+        let is_none = self == Beyond::UNLIMITED || self.0 & Beyond::KEPT == 0;
+        if is_none { None } else { Some(self.0 & !Beyond::KEPT) }
     }
 }
 
@@ -142,18 +139,12 @@ impl Content {
 
     #[inline]
     fn write(&mut self, header: &Header, body: Body) {
-        copy_header(&mut self.header, header);
+        // Of none only that it is none: the rest would be loaded before it can be forwarded (ARCHITECTURE.md).
+        match header {
+            Header::None => self.header = Header::None,
+            header => self.header = *header,
+        }
         self.body = body;
-    }
-}
-
-/// Copies a header. Of none, only that it is none: copied as a whole right after that was written, it would have to wait
-/// until all that was written before is in the caches.
-#[inline]
-fn copy_header(place: &mut Header, header: &Header) {
-    match header {
-        Header::None => *place = Header::None,
-        header => *place = *header,
     }
 }
 
@@ -178,13 +169,14 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// A place that is free, or a new one with this.
+    /// A place that is free, with what was there before, to be written over; or a new one with this.
     #[inline]
-    fn claim(&mut self, fresh: T) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
+    fn claim(&mut self, fresh: T) -> (u32, &mut T) {
+        let id = self.free.pop().unwrap_or_else(|| {
             self.items.push(fresh);
             (self.items.len() - 1) as u32
-        })
+        });
+        (id, &mut self.items[id as usize])
     }
     #[inline]
     fn remove(&mut self, id: u32) {
@@ -228,8 +220,8 @@ impl Slab {
 
     #[inline]
     fn put(&mut self, header: &Header, body: Body) -> ContentId {
-        let id = self.contents.claim(Content::EMPTY);
-        self.contents.items[id as usize].write(header, body);
+        let (id, content) = self.contents.claim(Content::EMPTY);
+        content.write(header, body);
         id
     }
 
@@ -260,20 +252,19 @@ impl Slab {
     #[cold]
     fn keep(&mut self, ack: &Ack) -> Beyond {
         let kept = (ack.window, ack.sack);
-        let place = self.kept.claim(kept);
-        self.kept.items[place as usize] = kept;
-        Beyond(place | Beyond::KEPT)
+        let (id, place) = self.kept.claim(kept);
+        *place = kept;
+        Beyond(id | Beyond::KEPT)
     }
 
     #[inline]
     fn unpack(&self, beyond: Beyond) -> (Bytes, SackBlocks) {
-        match beyond.place() {
-            Some(place) => self.kept.items[place as usize],
-            None if beyond == Beyond::UNLIMITED => {
-                (ReceiveWindow::UNLIMITED, SackBlocks::default())
-            }
-            None => (Bytes::new(u64::from(beyond.0)), SackBlocks::default()),
+        if let Some(place) = beyond.place() {
+            return self.kept.items[place as usize];
         }
+        let is_unlimited = beyond == Beyond::UNLIMITED;
+        let window = Bytes::new(u64::from(beyond.0));
+        (if is_unlimited { ReceiveWindow::UNLIMITED } else { window }, SackBlocks::default())
     }
 
     /// The acknowledgement a packet carries, if it does.
@@ -303,10 +294,11 @@ impl Slab {
             prefetch_index(from_ref(content), 0);
         }
     }
-    /// Of a packet that was foreseen: what few acknowledgements have no room for.
+    /// What few acknowledgements have no room for.
     #[inline]
-    pub(crate) fn foresee_beyond(&self, beyond: Beyond) {
-        if let Some(place) = beyond.place()
+    pub(crate) fn foresee_beyond(&self, id: ContentId) {
+        if let Body::Ack { beyond, .. } = self.content(id).body
+            && let Some(place) = beyond.place()
             && let Some(kept) = self.kept.items.get(place as usize)
         {
             prefetch_bytes(kept, 0..size_of::<(Bytes, SackBlocks)>());
@@ -324,6 +316,9 @@ impl Slab {
 
 #[cfg(test)]
 mod tests {
+    use ratewire_laws::{AnyLaw, FlowContext};
+    use ratewire_units::Rate;
+
     use super::*;
 
     #[test]
@@ -338,23 +333,31 @@ mod tests {
         sack.push(7, 8, 9);
         let windows =
             [0, 1, (1 << 31) - 1, 1 << 31, u64::from(NIL), 1 << 40, (1 << 40) + 1, u64::MAX];
-        for (window, sack) in
-            windows.into_iter().flat_map(|w| [(w, sack), (w, SackBlocks::default())])
-        {
-            let window = Bytes::new(window);
-            let ack = Ack {
-                opens: false,
-                cumulative: 7,
-                window,
-                sack,
-                marked: true,
-                header: Header::None,
-            };
-            let mut slab = Slab::default();
-            let id = slab.insert_ack(&ack);
-            assert_eq!(slab.ack(id), Some(ack));
-            slab.remove(id);
-            assert_eq!(slab.kept.items.len(), slab.kept.free.len(), "nothing is left of {ack:?}");
+        let law = AnyLaw::new("rcp", &[]).expect("a law");
+        let context = FlowContext {
+            mss: Bytes::new(1),
+            packet: Bytes::new(1),
+            line_rate: Rate::from_mbps(1),
+            back_pressured: false,
+        };
+        let header = law.source(&context).on_open(Time::ZERO);
+        assert_ne!(header, Header::None);
+        let mut slab = Slab::default();
+        for (i, window) in windows.into_iter().enumerate() {
+            for (header, sack) in [Header::None, header]
+                .into_iter()
+                .flat_map(|header| [(header, sack), (header, SackBlocks::default())])
+            {
+                let window = Bytes::new(window);
+                let cumulative = i as u64;
+                let ack = Ack { opens: false, cumulative, window, sack, marked: true, header };
+                let id = slab.insert_ack(&ack);
+                assert_eq!(slab.ack(id), Some(ack));
+                slab.remove(id);
+                let kept = &slab.kept;
+                assert_eq!(kept.items.len(), kept.free.len(), "nothing is left of {ack:?}");
+            }
         }
+        assert_eq!((slab.contents.items.len(), slab.kept.items.len()), (1, 1), "used again");
     }
 }

@@ -20,7 +20,7 @@ struct Sender<'a> {
     is_edge: bool,
 }
 
-/// Warns where senders meet ports of their law's twin, and where their law has ports and none of them is on the way.
+/// Warns where nothing is sent, where senders meet ports of their law's twin, and where their law has ports and none of them is on the way.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     if setup.flows.is_empty() && setup.traffic.is_empty() && setup.programs.is_empty() {
         let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
@@ -73,7 +73,7 @@ fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {
         from: flow.from,
         to: flow.to,
         key: id as u64,
-        is_edge: ensembles.begins_at_switch(id) || ensembles.ends_at_switch(id),
+        is_edge: ensembles.has_edge(id),
     });
     let classes = setup.traffic.iter().flat_map(|class| {
         let (name, law) = (class.name.as_str(), class.law);

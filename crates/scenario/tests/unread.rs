@@ -4,6 +4,8 @@ mod common;
 
 use common::{dumbbell, flow, scenario, shown, warned};
 
+const FLOW: &str = "[[flow]]\nfrom = \"a\"\nto = \"c\"\n";
+
 /// Hosts `a` and `b` at a switch, and `c` behind it.
 fn star(inputs: &str, output: &str) -> String {
     let mut text =
@@ -20,7 +22,7 @@ fn star(inputs: &str, output: &str) -> String {
     link("a", "s", inputs);
     link("b", "s", inputs);
     link("s", "c", output);
-    text + "[[flow]]\nfrom = \"a\"\nto = \"c\"\n"
+    text + FLOW
 }
 
 #[test]
@@ -225,12 +227,25 @@ fn arrivals_from_a_file_are_looked_at_too() {
 /// Its switch passes on what the ports of some edges say.
 #[test]
 fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
-    let text = ensemble("members = [\"a\", \"b\"]").replace("newreno", "xcp");
+    assert_eq!(edges("none", "outbound"), "");
+}
+
+#[test]
+fn an_ensembles_edges_that_meet_a_twin_are_told() {
+    for (direction, edge, link) in [("inbound", "kv", "c->s"), ("outbound", "kv.out", "s->c")] {
+        let said = edges("xcp@kernel", direction);
+        let wanted =
+            format!("\"{edge}\" sends by xcp, and the port of \"{link}\" is one of xcp@kernel");
+        assert!(said.contains(&wanted), "{said}");
+    }
+}
+
+/// What is said of an ensemble of xcp and nothing else, whose peer's link has ports of this law.
+fn edges(law: &str, direction: &str) -> String {
+    let more = format!("members = [\"a\", \"b\"]\ndirection = \"{direction}\"");
+    let text = ensemble(&more).replace("newreno", "xcp").replace(FLOW, "");
     let (members, peer) = text.split_once("between = [\"s\", \"c\"]").expect("the peer's link");
-    let with = |law: &str| format!("{members}between = [\"s\", \"c\"]\nlaw = \"{law}\"{peer}");
-    assert_eq!(planned(&with("none"), "xcp"), "");
-    let said = planned(&with("xcp@kernel"), "xcp");
-    assert!(said.contains("sends by xcp, and the port of \"s->c\" is one of xcp@kernel"), "{said}");
+    planned(&format!("{members}between = [\"s\", \"c\"]\nlaw = \"{law}\"{peer}"), "xcp")
 }
 
 #[test]

@@ -261,7 +261,7 @@ impl Receiver {
             marked: core::mem::take(&mut self.marked),
             header: Header::None,
         };
-        // Written where it belongs: copied as a whole right after its parts were, it would have to wait for them.
+        // Written where it belongs: moved there, it could not be forwarded (ARCHITECTURE.md).
         if let Some(sink) = &mut self.sink {
             ack.header = sink.on_ack(now);
         }

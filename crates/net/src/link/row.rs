@@ -51,7 +51,7 @@ impl Row {
         if at < self.len { self.places.get_mut(place).map(|place| &mut place.0) } else { None }
     }
 
-    /// The packet that so many others are before, or will be, is about to be looked at or put here.
+    /// The place so far behind the head, with a packet or for one, is about to be used.
     #[inline]
     pub(crate) fn foresee(&self, at: u32) {
         prefetch_index(&self.places, self.place(at));

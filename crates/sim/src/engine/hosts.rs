@@ -26,7 +26,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                // Not moved: copied as a whole right after its parts were written, it would have to wait for them.
+                // Not moved: it could not be forwarded (ARCHITECTURE.md).
                 if let Some(ack) = &mut self.network.ack(label) {
                     flow.on_ack(now, ack, self.setup);
                     if self.network.is_followed(label) {

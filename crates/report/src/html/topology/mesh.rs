@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::graph::Graph;
+use super::labels;
 use super::layout::{Placed, Side};
 
 const WIDTH: f64 = 720.0;
@@ -93,8 +94,9 @@ fn hops_from(start: usize, neighbours: &[Vec<usize>]) -> Vec<f64> {
     hops
 }
 
-/// So many nodes leave room for large letters.
-const FEW: usize = 12;
+/// So many nodes with names of so many letters leave room for the larger letters of a phone.
+const FIT_NODES: usize = 12;
+const FIT_NAME: f64 = 8.0;
 
 /// Scales what is known to the drawing, pushes crowded nodes apart, and hangs the rest beside what
 /// they are joined to.
@@ -112,6 +114,7 @@ fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
     }
     apart(&mut at);
     hang(graph, &mut at);
+    let widest = graph.nodes.iter().map(|n| labels::width(&n.name)).fold(0.0, f64::max);
     let middle = (WIDTH / 2.0, height / 2.0);
     let at: Vec<(f64, f64)> = at.into_iter().map(|p| p.unwrap_or(middle)).collect();
     let (low, high) = bounds(at.iter());
@@ -123,8 +126,7 @@ fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
         at: at.into_iter().map(|(x, y)| (x - left, y - top)).collect(),
         width: right - left,
         height: bottom - top,
-        // The larger letters it has there need their room.
-        fits: graph.nodes.len() <= FEW,
+        fits: graph.nodes.len() <= FIT_NODES && widest <= labels::width("m") * FIT_NAME,
     }
 }
 

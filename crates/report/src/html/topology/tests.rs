@@ -153,16 +153,16 @@ fn shapes_without_a_name_are_drawn_all_the_same() {
 }
 
 #[test]
-fn a_drawing_of_few_nodes_is_seen_whole_on_a_phone() {
-    let ring = |nodes: u32| {
+fn a_ring_of_few_nodes_with_short_names_is_seen_whole_on_a_phone() {
+    let ring = |nodes: u32, name: &str| {
         let mut net = Net::default();
-        let routers: Vec<u32> = (0..nodes).map(|i| net.router(&format!("r{i}"))).collect();
+        let routers: Vec<u32> = (0..nodes).map(|i| net.router(&format!("{name}{i}"))).collect();
         (0..nodes).for_each(|i| net.duplex(routers[i as usize], (i + 1) % nodes));
         topology(&[net.run()])
     };
     let fits = |page: &str| page.contains("<svg class=\"topo fits\"");
-    assert!(fits(&ring(12)) && !fits(&ring(13)));
-    assert!(fits(&topology(&[dumbbell(3).run()])));
+    assert!(fits(&ring(12, "r")) && !fits(&ring(13, "r")));
+    assert!(fits(&ring(3, "seven77")) && !fits(&ring(3, "eight888")));
 }
 
 #[test]
