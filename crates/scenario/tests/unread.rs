@@ -227,7 +227,9 @@ fn arrivals_from_a_file_are_looked_at_too() {
 /// Its switch passes on what the ports of some edges say.
 #[test]
 fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
-    assert_eq!(edges("none", "outbound"), "");
+    for direction in ["inbound", "outbound", "both"] {
+        assert_eq!(edges("none", direction), "", "{direction}");
+    }
 }
 
 #[test]

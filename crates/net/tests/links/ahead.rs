@@ -1,10 +1,9 @@
 //! What a link tells of what comes.
 
 use ratewire_net::Ahead;
-use ratewire_net::spec::Contention::Alternate;
 use ratewire_net::spec::LinkId;
 
-use crate::bench::{Bench, link, ms, spec};
+use crate::bench::{Bench, link, ms};
 
 fn links() -> Bench {
     Bench::new(vec![link(0, 1), link(1, 2)])
@@ -12,7 +11,8 @@ fn links() -> Bench {
 
 #[test]
 fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
-    let ends_behind = |mut b: Bench, packets: u32, route: &[u32]| {
+    let ends_behind = |packets: u32, route: &[u32]| {
+        let mut b = links();
         let route = b.route(route);
         (0..packets).for_each(|_| b.send(ms(0), route, 1000));
         b.run(ms(0));
@@ -20,11 +20,9 @@ fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
     };
     let end = |flow| Ahead { flow, is_data: true };
     let ends = Some((end(1), end(2)));
-    assert_eq!(ends_behind(links(), 65, &[0]), ends, "each packet is a flow of its own");
-    assert_eq!(ends_behind(links(), 64, &[0]), None, "few packets have their own events");
-    assert_eq!(ends_behind(links(), 65, &[0, 1]), None, "they go on");
-    let bare = Bench::without_routes(&spec(vec![link(0, 1), link(1, 2)], Alternate), 1);
-    assert_eq!(ends_behind(bare, 65, &[0, 1]), None, "no route ends there");
+    assert_eq!(ends_behind(65, &[0]), ends, "each packet is a flow of its own");
+    assert_eq!(ends_behind(64, &[0]), None, "few packets have their own events");
+    assert_eq!(ends_behind(65, &[0, 1]), None, "they go on");
     assert_eq!(links().network.ends_behind(LinkId(9)), None, "no such link");
 }
 

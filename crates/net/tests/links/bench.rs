@@ -101,17 +101,11 @@ impl Bench {
     }
 
     pub fn with(spec: &NetworkSpec, seed: u64) -> Bench {
-        let mut bench = Bench::without_routes(spec, seed);
-        (0..spec.links.len() as u32).for_each(|link| {
-            bench.route(&[link]);
-        });
-        bench
-    }
-
-    pub fn without_routes(spec: &NetworkSpec, seed: u64) -> Bench {
+        let mut network = Network::new(spec, &[], false, seed);
+        let routes = (0..spec.links.len() as u32).map(|l| network.add_route(&[LinkId(l)]));
         Bench {
-            routes: Vec::new(),
-            network: Network::new(spec, &[], false, seed),
+            routes: routes.collect(),
+            network,
             arrived: Vec::new(),
             now: Time::ZERO,
             sent: 0,
