@@ -24,6 +24,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use ratewire_scenario::nearest;
 
+// With 10,000 flows a packet costs a tenth less than with the C library's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Congestion control laws, simulated and compared.
 #[derive(Parser)]
 #[command(name = "ratewire", version, after_help = EXIT_CODES)]

@@ -8,6 +8,10 @@ use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::record::NoRecorder;
 use ratewire_units::{Duration, Rate, Time};
 
+/// As in the command, whose speed this is to tell.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     divan::main();
 }

@@ -13,6 +13,10 @@ use ratewire_sim::record::NoRecorder;
 use ratewire_transport::ReceiveWindow;
 use ratewire_units::{Bytes, Duration, Rate};
 
+/// As in the command, whose speed this is to tell.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Pairs of hosts of flows that share them.
 const PAIRS: u32 = 10;
 
