@@ -181,6 +181,7 @@ impl Network {
         }
         if link.row.len() > LONG {
             link.row.foresee(2 * BEHIND);
+            self.foresee_way(&link.row[BEHIND + BEHIND / 2]);
             self.foresee_packet(&link.row[BEHIND]);
             self.foresee_hop(&link.row[BEHIND / 2]);
             self.foresee_departures(link);
@@ -191,6 +192,12 @@ impl Network {
                 link.row.foresee(2);
             }
         }
+    }
+
+    /// Where the route table tells to which link the packet goes.
+    #[inline]
+    fn foresee_way(&self, label: &Label) {
+        prefetch_index(&self.routes, label.hop as usize);
     }
 
     #[inline]
