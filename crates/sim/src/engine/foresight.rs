@@ -13,9 +13,9 @@ const FEW: usize = 1000;
 /// So many flows do too.
 const FEW_FLOWS: usize = 64;
 /// Events seen before their turn.
-const AHEAD: usize = 24;
+const AHEAD: usize = 18;
 /// Events between two looks at the same one: memory answers in the time of one or two.
-const STEP: usize = 4;
+const STEP: usize = 3;
 /// Room for those seen: a power of two, so that finding one takes little.
 const ROOM: usize = AHEAD.next_power_of_two();
 
