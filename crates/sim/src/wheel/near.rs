@@ -42,8 +42,8 @@ pub(super) struct Near {
     /// The node that came into a list last, and the slot of that list: the next event often comes right behind it.
     recent: u32,
     recent_slot: usize,
-    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, and
-    /// those passed by in a list whose last came later.
+    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, or to its
+    /// list at another time, and those passed by in a list whose last came later.
     pub(super) spared: u32,
     /// Events passed by in lists.
     #[cfg(test)]
@@ -53,10 +53,10 @@ pub(super) struct Near {
 /// So many that are spared are worth narrower buckets.
 pub(super) const MANY: u32 = 1 << 12;
 
-/// One if narrower buckets would keep two events apart: those at one time are together in any.
+/// Whether narrower buckets would keep two events apart: those at one time are together in any.
 #[inline]
-fn are_apart(a: Event, b: Event, shift: u32) -> u32 {
-    u32::from(a.time.abs_diff(b.time) >> (shift - 3) != 0)
+fn are_apart(a: Event, b: Event, shift: u32) -> bool {
+    a.time.abs_diff(b.time) >> (shift - 3) != 0
 }
 
 impl Near {
@@ -99,11 +99,14 @@ impl Near {
     fn push_second(&mut self, mut event: Event, shift: u32) -> bool {
         let bucket = event.time >> shift;
         let Bucket { first, second } = &mut self.buckets[Bits::slot(bucket)];
-        self.spared = self.spared.saturating_add(are_apart(event, *first, shift));
+        let is_paired = self.paired.has(bucket);
+        let is_spared =
+            if is_paired { event.time != first.time } else { are_apart(event, *first, shift) };
+        self.spared = self.spared.saturating_add(u32::from(is_spared));
         if event < *first {
             core::mem::swap(first, &mut event);
         }
-        if !self.paired.has(bucket) {
+        if !is_paired {
             self.paired.insert(bucket);
             *second = event;
         } else {
