@@ -206,6 +206,10 @@ impl Link {
     /// What waits, as ports are told.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
+        if self.waiting() == 0 && !self.is_rare {
+            // What counts it lies in a line that no packet needs that does not wait.
+            return PortQueue::default();
+        }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
     }
 
