@@ -7,6 +7,7 @@ use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::scenario::{Plan, Scenario};
 use crate::uses::Made;
 
 /// A flow, or a class of traffic between two nodes.
@@ -22,7 +23,7 @@ struct Sender<'a> {
 
 /// Warns where nothing is sent, where senders meet ports of their law's twin, and where their law has ports and none of them is on the way.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
-    if setup.flows.is_empty() && setup.traffic.is_empty() && setup.programs.is_empty() {
+    if models_nothing(setup) && setup.programs.is_empty() {
         let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
         warnings.push(warning(file, "nothing sends anything".to_string(), help.to_string()));
     }
@@ -57,6 +58,25 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
             None => of_nobody(sender.name, one),
         };
         warnings.push(warning(file, message, help));
+    }
+}
+
+/// Whether it is up to programs to send anything.
+fn models_nothing(setup: &Setup) -> bool {
+    setup.flows.is_empty() && setup.traffic.is_empty()
+}
+
+impl Scenario {
+    /// Warns of a simulated run in which nothing is sent because only programs do.
+    pub fn silent_when_simulated(&self, plan: &Plan) -> Option<Diagnostic> {
+        let setup = &plan.setup;
+        (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
+            let message =
+                "nothing sends anything when simulated: programs run where it is emulated";
+            let help =
+                "`--world emulate` runs them; what a [[flow]] sends is modelled in either world";
+            warning(&self.file, message.to_string(), help.to_string())
+        })
     }
 }
 

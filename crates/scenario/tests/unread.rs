@@ -149,6 +149,10 @@ fn a_run_in_which_nothing_is_sent_is_told() {
                    [[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]";
     for sends in [flow(), traffic, program, overlay] {
         assert_eq!(planned(&dumbbell(sends), "newreno"), "", "{sends}");
+        let scenario = scenario(&dumbbell(sends));
+        let plan = scenario.plan(Some("newreno"), None).expect("a plan");
+        let told = scenario.silent_when_simulated(&plan).is_some();
+        assert_eq!(told, sends == program, "programs do not run when simulated: {sends}");
     }
 }
 

@@ -255,6 +255,9 @@ fn jobs<'a>(
             if *seed == seeds[0] {
                 warnings.extend(plan.warnings.iter().cloned());
             }
+            if world == World::Simulate {
+                warnings.extend(scenario.silent_when_simulated(&plan));
+            }
             if world == World::Emulate {
                 warnings.extend(scenario.ignored_options(&plan, ratewire_emulate::ignores));
             }
