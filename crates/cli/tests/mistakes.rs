@@ -24,7 +24,7 @@ fn a_wrong_scenario_is_answered_with_every_mistake_and_its_place() {
 fn mistakes_on_the_command_line_are_explained() {
     let folder = folder("mistakes");
     write(&folder, "hello.toml", HELLO);
-    let cases: [(&[&str], i32, &str); 19] = [
+    let cases: [(&[&str], i32, &str); 20] = [
         (&["run", "nowhere.toml"], 3, "read the scenario: no such file\n --> nowhere.toml\n"),
         (&["run", "helo.toml"], 3, "did you mean `hello.toml`?"),
         (&["check", "helo.toml"], 3, "did you mean `hello.toml`?"),
@@ -36,7 +36,8 @@ fn mistakes_on_the_command_line_are_explained() {
         (&["run", "hello.toml", "--capture", "botleneck"], 2, "did you mean \"bottleneck\"?"),
         (&["run", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
         (&["compare", "hello.toml", "--laws", "cubik"], 2, "cubic"),
-        (&["compare", "hello.toml", "--seeds", "0"], 2, "1..=1000"),
+        (&["run", "hello.toml", "--seed", "1,x"], 2, "allowed: whole numbers from 0 to"),
+        (&["compare", "hello.toml", "--seeds", "0"], 2, "allowed: whole numbers from 1 to 1000"),
         (&["compare", "hello.toml", "--out", "hello.toml/x"], 3, "hello.toml/x"),
         (&["explain", "xpc"], 2, "did you mean \"xcp\"? known: xcp"),
         (&["check", "nowhere"], 3, "nowhere"),

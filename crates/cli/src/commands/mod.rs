@@ -12,6 +12,7 @@ pub(crate) mod run;
 pub(crate) mod shell;
 
 use std::io::Write;
+use std::ops::RangeInclusive;
 
 use ratewire_scenario::{Diagnostic, nearest};
 
@@ -33,6 +34,14 @@ fn print_on(text: &str) -> Result<Exit, Exit> {
             Err(Exit::File)
         }
     }
+}
+
+/// A whole number in these bounds, given as an argument.
+pub(crate) fn whole(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| allowed.contains(number));
+    number.ok_or_else(|| {
+        format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())
+    })
 }
 
 /// Prints diagnostics to standard error: errors, then warnings; with a count when there are several errors.
