@@ -33,7 +33,7 @@ WORKLOADS = {
     # 10 Mbit/s for each of many flows, as B, T100 and T1000 have; and few on the same link, to measure them by.
     "10 flows at 100 Gbit/s": ("newreno", None, 10, 100000, 50, 625000, 1, 2),
     "10,000 flows at 100 Gbit/s": ("newreno", None, 10000, 100000, 50, 625000, 0, 2),
-    "10,000 of 10 pairs, 100 Gbit/s": ("newreno", None, 10000, 100000, 50, 625000, 0, 2, "shared"),
+    "10,000 flows of 10 pairs, 100 Gbit/s": ("newreno", None, 10000, 100000, 50, 625000, 0, 2, "shared"),
     "100,000 flows at 10 Gbit/s": ("xcp", None, 100000, 10000, 50, 62500, 0, 2),
     "T1000 with XCP: packets take turns": ("xcp", None, 1000, 10000, 50, 62500, 1, 5),
     "T1000 with NoQ: 1,000 paused ports": ("noq", None, 1000, 10000, 50, 62500, 1, 5, "paused"),
@@ -49,7 +49,7 @@ SCALE = {
     "10,000 flows of 10 pairs of hosts": ["10 flows at 10 Gbit/s", "10,000 flows at 10 Gbit/s"],
     "10,000 flows at 10 Gbit/s": ["10 flows at 10 Gbit/s"],
     "10,000 flows at 100 Gbit/s": ["10 flows at 100 Gbit/s"],
-    "10,000 of 10 pairs, 100 Gbit/s": ["10 flows at 100 Gbit/s"],
+    "10,000 flows of 10 pairs, 100 Gbit/s": ["10 flows at 100 Gbit/s"],
     "An ensemble of 256 members": ["B, paced (the default law)"],
     "1,000 groups, 10,000 clients, 50 nodes": ["B with NewReno"],
     "T1000 with NoQ: 1,000 paused ports": [

@@ -53,6 +53,21 @@ fn mistakes_on_the_command_line_are_explained() {
     }
 }
 
+/// Only the emulated world runs programs.
+#[test]
+fn a_simulated_run_that_waits_for_programs_is_told() {
+    let folder = folder("programs");
+    let program = "[[program]]\nhost = \"s1\"\nrun = \"true\"\n";
+    let text = HELLO[..HELLO.find("[[flow]]").expect("one")].to_string() + program;
+    write(&folder, "programs.toml", &text);
+    for command in [&["run", "--no-files"][..], &["compare", "--no-files"], &["check"]] {
+        let done = ratewire(&folder, &[command, &["programs.toml"]].concat());
+        let said = err(&done);
+        let told = said.matches("nothing sends anything when simulated").count();
+        assert_eq!(told, 1, "{command:?} says: {said}");
+    }
+}
+
 /// Much is beyond the end of a run that was made shorter: one remedy, one warning. What keeps it from running comes first.
 #[test]
 fn warnings_of_one_cause_are_one_and_come_after_errors() {

@@ -207,7 +207,8 @@ impl Link {
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && !self.is_rare {
-            // What counts it lies in a line that no packet needs that does not wait.
+            // The counters lie in a line that packets which do not wait never touch. What a switch holds, only rare links have.
+            debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
         }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }

@@ -61,7 +61,7 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
     }
 }
 
-/// Whether it is up to programs to send anything.
+/// Whether there is nothing that a simulated host sends.
 fn models_nothing(setup: &Setup) -> bool {
     setup.flows.is_empty() && setup.traffic.is_empty()
 }
@@ -74,7 +74,7 @@ impl Scenario {
             let message =
                 "nothing sends anything when simulated: programs run where it is emulated";
             let help =
-                "`--world emulate` runs them; what a [[flow]] sends is modelled in either world";
+                "`--world emulate` runs them; a [[flow]], also one with a program, is modelled";
             warning(&self.file, message.to_string(), help.to_string())
         })
     }

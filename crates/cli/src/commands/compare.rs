@@ -7,7 +7,7 @@ use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Scenario};
 
 use super::run::{fail, folder, load, missing, without_repeats, write};
-use super::{complain, print, table_options, whole};
+use super::{complain, print, table_options, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
 
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_delimiter = ',')]
     laws: Vec<String>,
     /// How many seeds to run each law from: the scenario's own and those that follow
-    #[arg(long, default_value_t = 5, value_parser = |text: &str| whole(text, 1..=1000))]
+    #[arg(long, default_value_t = 5, value_parser = |text: &str| whole_number(text, 1..=1000))]
     seeds: u64,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
@@ -152,6 +152,7 @@ fn jobs<'a>(
     for law in laws {
         let plan = plan(law, scenario.seed)?;
         warnings.extend(plan.warnings.iter().cloned());
+        warnings.extend(scenario.silent_when_simulated(&plan));
         has_chance |= plan.setup.has_chance();
     }
     let seeds = if has_chance { seeds } else { 1 };

@@ -37,7 +37,7 @@ fn print_on(text: &str) -> Result<Exit, Exit> {
 }
 
 /// A whole number in these bounds, given as an argument.
-pub(crate) fn whole(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
+pub(crate) fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| allowed.contains(number));
     number.ok_or_else(|| {
         format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())

@@ -11,7 +11,7 @@ use ratewire_sim::record::FlowId;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
-use super::{complain, print, table_options, unknown, whole};
+use super::{complain, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, cannot_write, expectation, run_all};
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate")]
     world: Vec<World>,
     /// Seeds to run each law from, in place of the scenario's own: 1,2,3
-    #[arg(long, value_delimiter = ',', value_parser = |text: &str| whole(text, 0..=u64::MAX))]
+    #[arg(long, value_delimiter = ',', value_parser = |text: &str| whole_number(text, 0..=u64::MAX))]
     seed: Vec<u64>,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
@@ -255,11 +255,11 @@ fn jobs<'a>(
             if *seed == seeds[0] {
                 warnings.extend(plan.warnings.iter().cloned());
             }
-            if world == World::Simulate {
-                warnings.extend(scenario.silent_when_simulated(&plan));
-            }
-            if world == World::Emulate {
-                warnings.extend(scenario.ignored_options(&plan, ratewire_emulate::ignores));
+            match world {
+                World::Simulate => warnings.extend(scenario.silent_when_simulated(&plan)),
+                World::Emulate => {
+                    warnings.extend(scenario.ignored_options(&plan, ratewire_emulate::ignores));
+                }
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let folder = out.map(|out| out.join(folder_name(&name, *seed)));

@@ -9,9 +9,9 @@ use crate::packet::Label;
 /// Where so many packets are on the way or wait, the events of a link come one after the other, and the places of the
 /// row have left the caches before they are used again.
 pub(crate) const LONG: u32 = 64;
-/// So many places before a packet is put into one, it is fetched: a flow's packets come in trains.
+/// So many places behind the one into which a packet is put, one is fetched: a flow's packets come in trains.
 const PLACES_AHEAD: u32 = 4;
-/// The same of a long row, whose packets come one after the other.
+/// The same of a long row, of which packets of many trains take the places sooner than memory answers.
 const PLACES_AHEAD_LONG: u32 = 8;
 
 /// A label that never lies in two cache lines.

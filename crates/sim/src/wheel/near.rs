@@ -42,8 +42,8 @@ pub(super) struct Near {
     /// The node that came into a list last, and the slot of that list: the next event often comes right behind it.
     recent: u32,
     recent_slot: usize,
-    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, or to its
-    /// list at another time, and those passed by in a list whose last came later.
+    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, and
+    /// those passed by in a list whose last came later.
     pub(super) spared: u32,
     /// Events passed by in lists.
     #[cfg(test)]
@@ -53,10 +53,15 @@ pub(super) struct Near {
 /// So many that are spared are worth narrower buckets.
 pub(super) const MANY: u32 = 1 << 12;
 
-/// Whether narrower buckets would keep two events apart: those at one time are together in any.
+/// Halvings of a bucket's width after which two events must lie apart to count as spared: those at one time, and nearly,
+/// are together in any. A list takes longer than a pair, and is worth more of them.
+const OF_A_PAIR: u32 = 3;
+const OF_A_LIST: u32 = 8;
+
+/// Whether so many halvings of a bucket's width would keep two events apart.
 #[inline]
-fn are_apart(a: Event, b: Event, shift: u32) -> bool {
-    a.time.abs_diff(b.time) >> (shift - 3) != 0
+fn are_apart(a: Event, b: Event, shift: u32, halvings: u32) -> bool {
+    a.time.abs_diff(b.time) >> shift.saturating_sub(halvings) != 0
 }
 
 impl Near {
@@ -100,9 +105,9 @@ impl Near {
         let bucket = event.time >> shift;
         let Bucket { first, second } = &mut self.buckets[Bits::slot(bucket)];
         let is_paired = self.paired.has(bucket);
-        let is_spared =
-            if is_paired { event.time != first.time } else { are_apart(event, *first, shift) };
-        self.spared = self.spared.saturating_add(u32::from(is_spared));
+        let halvings = if is_paired { OF_A_LIST } else { OF_A_PAIR };
+        let would_be_spared = are_apart(event, *first, shift, halvings);
+        self.spared = self.spared.saturating_add(u32::from(would_be_spared));
         if event < *first {
             core::mem::swap(first, &mut event);
         }

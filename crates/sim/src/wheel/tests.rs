@@ -131,6 +131,33 @@ fn the_width_follows_the_density() {
     }
 }
 
+/// Pops half a million events, each of which makes another so much later; returns the width that comes of it.
+fn width_of(mut wheel: Wheel, period: Duration) -> u64 {
+    for _ in 0..500_000 {
+        let (now, what) = wheel.pop().expect("as many are pending as at first");
+        wheel.push(now + period, what);
+    }
+    1 << wheel.shift
+}
+
+/// What comes soon after a bucket's first is in order and close to it, but goes through its list.
+#[test]
+fn buckets_whose_lists_are_always_used_become_narrower() {
+    let mut wheel = Wheel::default();
+    (0..8).for_each(|i| wheel.push(Time::from_ps(u64::from(i) << 17), i));
+    let width = width_of(wheel, Duration::from_ps(1 << 20));
+    assert!(width <= 1 << 18, "eight events a microsecond in buckets of {width} ps");
+}
+
+/// Narrower buckets would not keep apart what is together but for a few picoseconds.
+#[test]
+fn what_is_nearly_at_one_time_makes_no_buckets_narrow() {
+    let mut wheel = Wheel::default();
+    (0..8).for_each(|i| wheel.push(Time::from_ps(u64::from(i)), i));
+    let width = width_of(wheel, Duration::from_ps(1 << 20));
+    assert!(width >= 1 << 12, "eight events within 8 ps make buckets of {width} ps");
+}
+
 /// Where the density changes the width does, also where all is beyond what is far away.
 #[test]
 fn the_width_finds_back() {
