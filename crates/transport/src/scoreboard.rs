@@ -100,16 +100,16 @@ impl Scoreboard {
     pub(crate) fn take_lost(&mut self) -> Bytes {
         Bytes::new(core::mem::take(&mut self.untold_lost))
     }
-    /// Fetches the first packet, which is acknowledged next, the one behind it, which ends what is, and the place of
-    /// the next to be sent.
+    /// Fetches the first packets, which are acknowledged next, and the places of the next to be sent: of a train, before
+    /// this is called again they will have moved on.
     #[inline]
     pub(crate) fn foresee(&self) {
         let (front, back) = self.sent.as_slices();
         let end = if back.is_empty() { front } else { back };
         prefetch_index(front, 0);
-        // Where the one behind ends.
-        prefetch_index(front, 2);
+        prefetch_index(front, 3);
         prefetch_index(end, end.len());
+        prefetch_index(end, end.len() + 2);
     }
     pub(crate) fn is_empty(&self) -> bool {
         self.sent.is_empty()
