@@ -169,10 +169,11 @@ impl Network {
         Some((self.end_of(next), self.end_of(later)))
     }
 
-    /// It is due: what the next events of this link need, where they come too soon to be seen.
+    /// It is due: what the next events of this link need, where they come too soon to be seen. Of a train of
+    /// acknowledgements that arrive at their sender, returns the flow.
     #[inline]
-    pub fn foresee_next(&self, id: LinkId) {
-        let Some(link) = self.links.get(id.index()) else { return };
+    pub fn foresee_next(&self, id: LinkId) -> Option<u32> {
+        let link = self.links.get(id.index())?;
         if let Some(outlet) = link.outlet()
             && link.held > 1
             && let Some(next) = self.fabric.foresee_turns(outlet)
@@ -186,12 +187,17 @@ impl Network {
             self.foresee_hop(&link.row[BEHIND / 2]);
             self.foresee_departures(link);
         } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
-            // Of a burst: it goes where the one before it goes.
+            // Of a train: it goes where the one before it goes.
             self.foresee_content(head.hop, next);
             if link.row.len() > 2 {
                 link.row.foresee(2);
             }
+            if self.arrives(head) {
+                let Ahead { flow, is_data } = self.end_of(head);
+                return Some(flow).filter(|_| !is_data);
+            }
         }
+        None
     }
 
     /// Where the route table tells to which link the packet goes.

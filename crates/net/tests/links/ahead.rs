@@ -1,9 +1,19 @@
 //! What a link tells of what comes.
 
-use ratewire_net::Ahead;
+use ratewire_laws::Header;
 use ratewire_net::spec::LinkId;
+use ratewire_net::{Address, Ahead, Scheduler};
+use ratewire_transport::{Ack, ReceiveWindow, SackBlocks};
+use ratewire_units::Time;
 
 use crate::bench::{Bench, link, ms};
+
+/// Whoever does not ask when a link wants to be called.
+struct Unheard;
+
+impl Scheduler for Unheard {
+    fn schedule(&mut self, _: Time, _: LinkId) {}
+}
 
 fn links() -> Bench {
     Bench::new(vec![link(0, 1), link(1, 2)])
@@ -24,6 +34,29 @@ fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
     assert_eq!(ends_behind(64, &[0]), None, "few packets have their own events");
     assert_eq!(ends_behind(65, &[0, 1]), None, "they go on");
     assert_eq!(links().network.ends_behind(LinkId(9)), None, "no such link");
+}
+
+#[test]
+fn a_train_of_acknowledgements_at_its_sender_tells_of_the_flow() {
+    let told = |packets: u32, route: &[u32]| {
+        let mut network = links().network;
+        let route: Vec<LinkId> = route.iter().copied().map(LinkId).collect();
+        let route = network.add_route(&route);
+        let address = Address { route, size: 40, flow: 7, generation: 7, ecn: false, class: 0 };
+        let (window, sack) = (ReceiveWindow::UNLIMITED, SackBlocks::default());
+        let header = Header::None;
+        let ack = Ack { opens: false, cumulative: 1, window, sack, marked: false, header };
+        (0..packets).for_each(|_| network.acknowledge(ms(0), &address, &ack, &mut Unheard));
+        network.foresee_next(LinkId(0))
+    };
+    assert_eq!(told(2, &[0]), Some(7));
+    assert_eq!(told(1, &[0]), None, "what comes behind it is not here yet");
+    assert_eq!(told(2, &[0, 1]), None, "they go on");
+    let mut data = links();
+    let route = data.route(&[0]);
+    (0..2).for_each(|_| data.send(ms(0), route, 1000));
+    data.run(ms(0));
+    assert_eq!(data.network.foresee_next(LinkId(0)), None, "their receiver has sent nothing");
 }
 
 #[test]

@@ -61,7 +61,11 @@ impl Foresight {
         flows: &FlowTable,
     ) {
         match link_of(event) {
-            Some(link) if self.looks => network.foresee_next(link),
+            Some(link) if self.looks => {
+                if let Some(flow) = network.foresee_next(link) {
+                    flows.foresee_sent(flow);
+                }
+            }
             Some(link) => {
                 network.foresee_behind(link);
                 if self.many_flows
