@@ -21,7 +21,8 @@ struct Sender<'a> {
     is_edge: bool,
 }
 
-/// Warns where nothing is sent, where senders meet ports of their law's twin, and where their law has ports and none of them is on the way.
+/// Warns where nothing is sent, where senders meet ports of their law's twin, and where their law has ports and none of
+/// them is on the way.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     if models_nothing(setup) && setup.programs.is_empty() {
         let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
@@ -74,7 +75,7 @@ impl Scenario {
             let message =
                 "nothing sends anything when simulated: programs run where it is emulated";
             let help =
-                "`--world emulate` runs them; a [[flow]], also one with a program, is modelled";
+                "`ratewire run --world emulate` runs them; a [[flow]], also with `run`, is modelled";
             warning(&self.file, message.to_string(), help.to_string())
         })
     }
