@@ -180,6 +180,14 @@ impl Receiver {
         if end <= self.next {
             return;
         }
+        if let (Some(last), Some(recent)) = (self.beyond.back_mut(), self.recent.front_mut())
+            && last.1 == offset
+            && (last.0..last.1).contains(recent)
+        {
+            // Most often what is received last goes on: of no range but this has it changed anything.
+            (last.1, *recent) = (end, offset);
+            return;
+        }
         let (mut start, mut stop) = (offset.max(self.next), end);
         let from = self.beyond.partition_point(|r| r.1 < start);
         let to = self.beyond.partition_point(|r| r.0 <= stop);

@@ -154,8 +154,11 @@ impl Scoreboard {
 
     /// Takes note of a range that arrived beyond a hole.
     pub(crate) fn acknowledge_range(&mut self, start: u64, end: u64, covered: &mut Covered) {
-        let first = self.sent.partition_point(|s| s.offset < start);
-        let after = self.sent.partition_point(|s| s.end() <= end);
+        let first = self.before(start);
+        let mut after = self.before(end);
+        if after > 0 && self.sent[after - 1].end() > end {
+            after -= 1;
+        }
         if after <= first {
             return;
         }
@@ -178,6 +181,19 @@ impl Scoreboard {
             slot.sent_at_or_run = self.base + at as u64;
         }
         self.sent[after - 1].sent_at_or_run = self.base + first as u64;
+    }
+
+    /// How many packets begin below this offset: guessed, for most are equally long, and looked for where that is wrong.
+    #[inline]
+    fn before(&self, offset: u64) -> usize {
+        let Some(front) = self.sent.front() else { return 0 };
+        let guess = offset.saturating_sub(front.offset) / u64::from(front.payload.max(1));
+        let guess = guess.min(self.sent.len() as u64) as usize;
+        let is_below = |at: usize| self.sent.get(at).is_some_and(|s| s.offset < offset);
+        if (guess == 0 || is_below(guess - 1)) && !is_below(guess) {
+            return guess;
+        }
+        self.sent.partition_point(|s| s.offset < offset)
     }
 
     #[inline]

@@ -101,3 +101,28 @@ fn a_timeout_spares_what_arrived() {
     }
     assert_eq!(again, [0, 100, 200, 400]);
 }
+
+#[test]
+fn a_range_covers_the_packets_that_lie_in_it_whatever_their_lengths() {
+    let equal = [100; 12];
+    let unequal = [100, 100, 30, 1, 100, 200, 100, 7, 100, 100, 100, 60];
+    let first_is_short = [1, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100];
+    for lengths in [equal, unequal, first_is_short] {
+        let mut board = Scoreboard::default();
+        let mut next = 5_000;
+        for length in lengths {
+            board.push(Time::ZERO, next, length);
+            next += u64::from(length);
+        }
+        for start in (4_990..next + 10).step_by(3) {
+            let begin_below = board.sent.iter().filter(|s| s.offset < start).count();
+            assert_eq!(board.before(start), begin_below, "{start}");
+            for end in (start..next + 10).step_by(7) {
+                let lies_in_it = |s: &&Sent| s.offset >= start && s.end() <= end;
+                let bytes =
+                    board.sent.iter().filter(lies_in_it).map(|s| u64::from(s.payload)).sum();
+                assert_eq!(sack(&mut board.clone(), start, end), bytes, "{start} to {end}");
+            }
+        }
+    }
+}

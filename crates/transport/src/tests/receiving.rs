@@ -1,5 +1,7 @@
 //! Acknowledgements: when, and what they say.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Time};
 
@@ -75,6 +77,37 @@ fn the_newest_three_ranges_newest_first() {
     let ack = r.take(7);
     assert_eq!((ack.cumulative, blocks(&ack)), (9 * MSS, vec![]));
     assert_eq!(blocks(&r.take(3)), [], "a duplicate of what was delivered");
+}
+
+/// The ranges of what has arrived beyond a hole, of that which arrived last first.
+fn newest_ranges(arrived: &[u64], cumulative: u64) -> Vec<(u64, u64)> {
+    let has = |n: &u64| *n >= cumulative && arrived.contains(n);
+    let mut ranges = Vec::new();
+    for n in arrived.iter().rev().filter(|n| has(n)) {
+        let start = (0..=*n).rev().take_while(has).last();
+        let end = (*n..).take_while(has).last();
+        let range = (start.expect("it has arrived"), end.expect("it has arrived") + 1);
+        if !ranges.contains(&range) {
+            ranges.push(range);
+        }
+    }
+    ranges.truncate(SackBlocks::MAX);
+    ranges
+}
+
+proptest! {
+    #[test]
+    fn the_newest_ranges_whatever_the_order_of_arrival(order in vec(0..14_u64, 1..60)) {
+        let mut receiving = Receiving::new();
+        let mut arrived = Vec::new();
+        for n in order {
+            let ack = receiving.take(n);
+            arrived.push(n);
+            let cumulative = (0..).take_while(|n| arrived.contains(n)).count() as u64;
+            prop_assert_eq!(ack.cumulative, cumulative * MSS);
+            prop_assert_eq!(blocks(&ack), newest_ranges(&arrived, cumulative));
+        }
+    }
 }
 
 #[test]
