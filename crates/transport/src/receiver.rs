@@ -184,7 +184,7 @@ impl Receiver {
             && last.1 == offset
             && (last.0..last.1).contains(recent)
         {
-            // Most often what is received last goes on: of no range but this has it changed anything.
+            // Most often the highest range grows, which has grown last too: no other is touched.
             (last.1, *recent) = (end, offset);
             return;
         }

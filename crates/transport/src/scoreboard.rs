@@ -155,6 +155,7 @@ impl Scoreboard {
     /// Takes note of a range that arrived beyond a hole.
     pub(crate) fn acknowledge_range(&mut self, start: u64, end: u64, covered: &mut Covered) {
         let first = self.before(start);
+        // Packets follow each other: at most one that begins below the end does not end there too.
         let mut after = self.before(end);
         if after > 0 && self.sent[after - 1].end() > end {
             after -= 1;
