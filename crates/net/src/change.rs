@@ -19,6 +19,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         self.catch_up(now, id, scheduler);
+        self.recall(now, id, scheduler);
         match *change {
             Change::Delay(delay) => self.links[id.index()].delay = delay,
             Change::Up(up) => self.set_up(now, id, up, scheduler),

@@ -6,6 +6,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod change;
+mod delay_line;
 mod discipline;
 mod fabric;
 mod foresight;

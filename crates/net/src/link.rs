@@ -11,12 +11,13 @@ use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
+use crate::delay_line::DelayLine;
 use crate::discipline::{CoDel, Red};
 use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
 use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
+use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
 
 mod extra;
 mod loss;
@@ -42,7 +43,7 @@ pub(crate) struct Link {
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
+    /// Packets on the wire (but for those on a delay line), the one being sent, and then those that wait, in one row: a link keeps
     /// their order, so sending one is moving the boundary.
     pub(crate) row: Row,
     /// Packets at the front of `row` that are on the wire or being sent.
@@ -59,9 +60,11 @@ pub(crate) struct Link {
     is_rare: bool,
     /// A route ends with it.
     pub(crate) ends_route: bool,
+    /// Where packets that found it idle are while they are on the way.
+    pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
-    /// Packets that reached its far end.
+    /// Packets that reached its far end, or went onto a delay line.
     pub(crate) passed: u64,
     /// Network-layer bytes sent, the packet being sent included.
     pub(crate) sent_bytes: u64,
@@ -97,14 +100,7 @@ impl Link {
             Discipline::Red(red) => Active::Red(Red::new(red.clone())),
             Discipline::CoDel(codel) => Active::CoDel(CoDel::new(codel.clone())),
         };
-        let plain = trace.is_none()
-            && spec.medium.is_none()
-            && spec.loss == Loss::None
-            && spec.discipline == Discipline::DropTail
-            && !spec.strips
-            && spec.reorder.is_none()
-            && spec.police.is_none();
-        let extra = (!plain).then(|| {
+        let extra = (!spec.is_plain()).then(|| {
             Box::new(Extra {
                 discipline,
                 loss: LossState::new(&spec.loss),
@@ -116,17 +112,7 @@ impl Link {
             })
         });
         Link {
-            busy_until: Time::ZERO,
             per_byte: rate.serial_time(),
-            delay: spec.delay,
-            row: Row::default(),
-            started: 0,
-            waiting_bytes: 0,
-            arrived: 0,
-            passed: 0,
-            sent_bytes: 0,
-            busy: Duration::ZERO,
-            last_arrival: Time::ZERO,
             limit_bytes: match spec.limit {
                 Limit::Bytes(bytes) => bytes.get(),
                 Limit::Unlimited | Limit::Packets(_) => u64::MAX,
@@ -135,20 +121,49 @@ impl Link {
                 Limit::Packets(n) => n,
                 Limit::Unlimited | Limit::Bytes(_) => u32::MAX,
             },
+            overhead: spec.overhead.get() as u32,
+            is_rare: extra.is_some(),
+            extra,
+            ..Link::wire(spec.delay)
+        }
+    }
+
+    /// A link that sends nothing by itself.
+    fn wire(delay: Duration) -> Link {
+        Link {
+            busy_until: Time::ZERO,
+            per_byte: None,
+            delay,
+            row: Row::default(),
+            started: 0,
+            waiting_bytes: 0,
+            arrived: 0,
+            passed: 0,
+            sent_bytes: 0,
+            busy: Duration::ZERO,
+            last_arrival: Time::ZERO,
+            limit_bytes: u64::MAX,
+            limit_packets: u32::MAX,
             next_event: Time::NEVER,
             port_timer: Time::NEVER,
             port: NO_PORT,
-            overhead: spec.overhead.get() as u32,
-            is_rare: extra.is_some(),
+            overhead: 0,
+            is_rare: false,
             ends_route: false,
+            delay_line: DelayLine::NONE,
             area_packets: 0,
             area_bytes: 0,
             area_until: Time::ZERO,
             held: 0,
             outlet: None,
-            extra,
+            extra: None,
             tally: Tally::default(),
         }
+    }
+
+    /// Where packets of other links are that take so long, see [`crate::delay_line`].
+    pub(crate) fn delay_line(latency: Duration) -> Link {
+        Link { ends_route: true, ..Link::wire(latency) }
     }
 
     /// The rare parts, made when a change first needs them.
@@ -167,6 +182,11 @@ impl Link {
     #[inline]
     pub(crate) fn is_rare(&self) -> bool {
         self.is_rare
+    }
+    /// Whether packets that reach the far end are noted.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_rare && self.extra.as_ref().is_some_and(|extra| extra.watched)
     }
     /// Its end at the switch where it starts, if it starts at one.
     #[inline]
@@ -256,7 +276,7 @@ impl Link {
         self.waiting() + self.held
     }
 
-    /// Packets on the wire or being sent.
+    /// Packets on its own wire or being sent there.
     fn flying(&self) -> u64 {
         let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
         u64::from(self.started - self.tally.gone) + late

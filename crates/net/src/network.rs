@@ -50,7 +50,11 @@ pub struct Address {
 /// be called.
 #[derive(Debug)]
 pub struct Network {
+    /// Those of the specification, and then delay lines.
     pub(crate) links: Vec<Link>,
+    /// How many are of the specification.
+    pub(crate) own_links: u32,
+    pub(crate) lacks_delay_lines: bool,
     pub(crate) packets: Slab,
     pub(crate) mediums: Vec<Medium>,
     pub(crate) ports: Vec<AnyPort>,
@@ -92,6 +96,8 @@ impl Network {
     pub fn new(spec: &NetworkSpec, laws: &[AnyLaw], exact_wire: bool, seed: u64) -> Network {
         let mut network = Network {
             links: Vec::with_capacity(spec.links.len()),
+            own_links: spec.links.len() as u32,
+            lacks_delay_lines: false,
             packets: Slab::default(),
             mediums: spec
                 .mediums
@@ -136,7 +142,7 @@ impl Network {
         network
     }
 
-    /// From now on, notes the packets that reach the far end of a link.
+    /// From now on, notes the packets that are sent on a link and reach its far end.
     pub fn watch(&mut self, id: LinkId) {
         self.links[id.index()].extra_mut(u64::from(id.0), self.seed).watched = true;
     }

@@ -70,6 +70,8 @@ impl Label {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
+    /// So does it, and it is seen where it does.
+    Watched,
     /// Noticed where it would arrive.
     Lost,
     /// Put aside where it would arrive.

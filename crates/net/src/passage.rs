@@ -3,6 +3,7 @@
 
 use ratewire_units::{Bytes, Duration, SerialTime, Time};
 
+use crate::delay_line::DelayLine;
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
 use crate::packet::{ContentId, Ecn, Label};
@@ -123,10 +124,34 @@ impl Network {
             // It is followed, which is done step by step.
             self.start(now, id, label, scheduler);
         } else if link.has_room_for(label.size) {
-            link.enqueue(now, label);
+            self.wait(now, id, label, scheduler);
         } else {
             self.drop_full(id, label.content);
         }
+    }
+
+    /// A packet that came to a link waits for what is being sent.
+    #[inline(always)]
+    pub(crate) fn wait(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        link.enqueue(now, label);
+        if link.delay_line != DelayLine::NONE && link.row.len() == 1 && now < link.busy_until {
+            Self::schedule_waiting(link, id, label.size, scheduler);
+        }
+    }
+
+    /// The first packet that waits does so behind one on a delay line, whose arrival is no event of this link: its own is.
+    #[cold]
+    fn schedule_waiting(link: &mut Link, id: LinkId, size: u32, scheduler: &mut impl Scheduler) {
+        let (left, _) = link.transmit(link.busy_until, size);
+        link.next_event = link.last_arrival.max(left + link.delay);
+        scheduler.schedule(link.next_event, id);
     }
 
     /// A packet comes to a link where it is all alone: what others go through step by step, in one.
@@ -155,12 +180,16 @@ impl Network {
         }
         let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
         let arrives = link.send(now + time, time, size);
-        Self::put_on_wire(link, id, arrives, label, scheduler);
+        if link.delay_line == DelayLine::NONE {
+            Self::put_on_wire(link, id, arrives, label, scheduler);
+        } else {
+            self.send_off(now, id, arrives, label, scheduler);
+        }
     }
 
     /// A packet that did not have to wait is on its way.
     #[inline(always)]
-    fn put_on_wire(
+    pub(crate) fn put_on_wire(
         link: &mut Link,
         id: LinkId,
         arrives: Time,
@@ -246,7 +275,7 @@ impl Network {
         let link = &mut self.links[id.index()];
         let place = &mut link.row[at];
         (place.time, place.fate) = (arrives, label.fate);
-        if at == 0 {
+        if at == 0 && link.next_event != arrives {
             link.next_event = arrives.min(link.next_due());
             scheduler.schedule(link.next_event, id);
         }
@@ -263,8 +292,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let arrives = self.launch(now, id, &mut label);
-        let link = &mut self.links[id.index()];
-        Self::put_on_wire(link, id, arrives, label, scheduler);
+        self.send_off(now, id, arrives, label, scheduler);
     }
 
     /// The port sees a packet off. Returns when it arrives.

@@ -73,7 +73,7 @@ impl Network {
         if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
             return self.drop_full(id, label.content);
         }
-        self.links[id.index()].enqueue(now, label);
+        self.wait(now, id, label, scheduler);
         if let Some(medium) = medium {
             self.contend(now, medium, scheduler);
         }
@@ -179,9 +179,14 @@ impl Network {
         }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            Self::schedule_head(link, id, scheduler);
+            if link.next_event <= now {
+                Self::schedule_head(link, id, scheduler);
+            }
             return None;
         };
+        if head.fate == Fate::Watched {
+            return Some(self.take_watched(now, id, scheduler));
+        }
         if head.fate != Fate::Arrives {
             self.end_on_the_way(id, scheduler);
             return None;
@@ -222,7 +227,7 @@ impl Network {
         match head.fate {
             Fate::Lost => link.note_lost(),
             Fate::Late => link.put_aside(head),
-            Fate::Gone | Fate::Arrives => link.tally.gone -= 1,
+            Fate::Gone | Fate::Arrives | Fate::Watched => link.tally.gone -= 1,
         }
         Self::schedule_head(link, id, scheduler);
         if head.fate == Fate::Lost {
@@ -232,13 +237,13 @@ impl Network {
 
     #[inline]
     fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
-        if self.links[id.index()].extra.as_ref().is_some_and(|extra| extra.watched) {
+        if self.links[id.index()].is_watched() {
             self.capture(now, id, label);
         }
     }
 
     #[cold]
-    fn capture(&mut self, now: Time, id: LinkId, label: Label) {
+    pub(crate) fn capture(&mut self, now: Time, id: LinkId, label: Label) {
         let content = *self.packets.content(label.content);
         let ack = self.packets.ack(label.content);
         self.has_news = true;

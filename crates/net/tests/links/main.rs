@@ -3,6 +3,7 @@
 mod ahead;
 mod bench;
 mod changes;
+mod delays;
 mod disciplines;
 mod loss;
 mod media;

@@ -87,10 +87,14 @@ proptest! {
             Just(Contention::Alternate), Just(Contention::Random), Just(Contention::Backoff)
         ],
         looks in 1u64..20,
+        shares in any::<bool>(),
     ) {
         let count = links.len();
         let keeps_order = links.iter().all(|link| link.reorder.is_none());
         let mut b = Bench::with(&spec(links, contention), looks);
+        if shares {
+            b.network.use_delay_lines();
+        }
         let all: Vec<u32> = (0..count as u32).collect();
         let along = b.route(&all);
         let mut sends = sends;
@@ -153,5 +157,45 @@ proptest! {
         let s = b.stats(0);
         prop_assert_eq!(s.area_packets, area);
         prop_assert_eq!(s.busy, Duration::from_micros(total));
+    }
+
+    #[test]
+    fn packets_arrive_when_they_do_whether_links_share_delay_lines_or_not(
+        links in prop::collection::vec((1u64..4, 0u64..3, 0u32..4), 2..6),
+        sends in prop::collection::vec((0u64..5000, 0usize..6, 1u64..4), 0..60),
+        changed in prop::collection::vec((0u64..6000, 0u32..6, changes()), 0..4),
+        watched in any::<bool>(),
+    ) {
+        let arrived = |shares: bool| {
+            let links = links.iter().map(|(mbps, delay, limit)| LinkSpec {
+                service: Service::Rate(Rate::from_mbps(8 * mbps)),
+                delay: Duration::from_micros(1000 * delay),
+                limit: Limit::Packets(*limit),
+                ..link(0, 1)
+            });
+            let links: Vec<LinkSpec> = links.collect();
+            let count = links.len();
+            let mut b = Bench::new(links);
+            if shares {
+                b.network.use_delay_lines();
+            }
+            if watched {
+                b.network.watch(LinkId(0));
+            }
+            for (at, route, size) in &sends {
+                b.send(us(*at), route % count, 100 * *size as u32);
+            }
+            for (at, link, change) in &changed {
+                b.change(us(*at), link % count as u32, change.clone());
+            }
+            b.run(ms(3));
+            let seen: Vec<_> = (0..count as u32).map(|i| format!("{:?}", b.observe(i))).collect();
+            b.run(ms(1000));
+            // Those of one instant on several links may come in any order, those of one link not.
+            b.arrived.sort_by_key(|a| (a.route, a.at));
+            let captured: Vec<_> = b.network.take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
+            (b.arrived, seen, captured)
+        };
+        prop_assert_eq!(arrived(true), arrived(false));
     }
 }

@@ -40,15 +40,22 @@ pub(super) struct Foresight {
     count: usize,
     /// There are many links.
     looks: bool,
+    /// Many keep what is on its way to themselves: their events are looked at before their turn.
+    scouts: bool,
     many_flows: bool,
 }
 
 impl Foresight {
-    pub(super) fn new(setup: &Setup) -> Foresight {
+    /// With many links, lets them share delay lines.
+    pub(super) fn new(setup: &Setup, network: &mut Network) -> Foresight {
+        if setup.network.links.len() > FEW {
+            network.use_delay_lines();
+        }
         let senders = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
         let looks = setup.network.links.len() + senders > FEW;
+        let scouts = network.links_without_delay_line() + senders > FEW;
         let many_flows = setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty();
-        Foresight { seen: [Coming::Other; ROOM], count: 0, looks, many_flows }
+        Foresight { seen: [Coming::Other; ROOM], count: 0, looks, scouts, many_flows }
     }
 
     /// To be called at each event.
@@ -61,6 +68,7 @@ impl Foresight {
         flows: &FlowTable,
     ) {
         match link_of(event) {
+            Some(line) if network.is_delay_line(line) => look_along(line, network, flows),
             Some(link) if self.looks => {
                 if let Some(flow) = network.foresee_next(link) {
                     flows.foresee_sent(flow);
@@ -79,7 +87,7 @@ impl Foresight {
             }
             None => {}
         }
-        if !self.looks {
+        if !self.scouts && !network.lacks_delay_lines() {
             return;
         }
         wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
@@ -135,6 +143,23 @@ impl Foresight {
     }
 }
 
+/// A delay line is due: what packets behind its head need, and the ends of flows at which they arrive.
+#[inline]
+fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
+    network.foresee_line(line);
+    if let Some(end) = network.end_behind(line, 4) {
+        flows.foresee(end.flow, end.is_data);
+    }
+    if let Some(end) = network.end_behind(line, 2) {
+        if !end.is_data {
+            flows.foresee_sent(end.flow);
+        }
+        if let Some(route) = flows.answer(end.flow, end.is_data) {
+            network.foresee(network.first_link(route));
+        }
+    }
+}
+
 #[inline]
 fn link_of(event: u32) -> Option<LinkId> {
     (event & !INDEX == LINK).then_some(LinkId(event & INDEX))
@@ -143,6 +168,7 @@ fn link_of(event: u32) -> Option<LinkId> {
 #[cfg(test)]
 mod tests {
     use ratewire_laws::AnyLaw;
+    use ratewire_net::Network;
     use ratewire_units::{Bytes, Duration, Rate, Time};
 
     use super::Foresight;
@@ -186,11 +212,25 @@ mod tests {
         setup
     }
 
+    fn foresight(setup: &Setup) -> Foresight {
+        let mut network = Network::new(&setup.network, &setup.laws, false, 1);
+        Foresight::new(setup, &mut network)
+    }
+
     /// What came of a run, and how many events were seen before their turn.
     fn run(setup: &Setup, looks: bool, many_flows: bool) -> (String, usize) {
+        run_with(setup, looks, many_flows, false)
+    }
+
+    /// The same, where links may share delay lines.
+    fn run_with(setup: &Setup, looks: bool, many_flows: bool, share: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
         let mut simulation = Simulation::new(setup, &mut recorder).expect("a setup");
+        if share {
+            simulation.network.use_delay_lines();
+        }
         simulation.foresight.looks = looks;
+        simulation.foresight.scouts = looks;
         simulation.foresight.many_flows = many_flows;
         simulation.run().expect("it runs");
         let seen = simulation.foresight.count;
@@ -208,6 +248,10 @@ mod tests {
             let (ends, _) = run(&setup, false, true);
             assert_eq!(ahead, not);
             assert_eq!(ends, not);
+            // With delay lines what happens at one instant may come in another order.
+            let (along, _) = run_with(&setup, false, true, true);
+            let (both, _) = run_with(&setup, true, false, true);
+            assert_eq!(along, both);
             assert!(seen > 1_000 && none == 0, "{seen}, {none}");
         }
     }
@@ -215,13 +259,13 @@ mod tests {
     #[test]
     fn the_senders_of_an_overlay_count_as_links_do() {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
-        let looks = |clients| Foresight::new(&workload(law.clone(), clients, RATE, RTT, 50)).looks;
+        let looks = |clients| foresight(&workload(law.clone(), clients, RATE, RTT, 50)).scouts;
         assert!(!looks(1_000) && looks(10_000));
     }
 
     #[test]
     fn flows_are_many_by_number_or_because_they_keep_arriving() {
-        let many = |setup: &Setup| Foresight::new(setup).many_flows;
+        let many = |setup: &Setup| foresight(setup).many_flows;
         assert!(!many(&shared(10, 6)) && many(&shared(10, 7)));
         let mut arriving = shared(10, 1);
         arriving.traffic.push(TrafficSpec {

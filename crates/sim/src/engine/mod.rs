@@ -122,10 +122,10 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let mut simulation = Simulation {
             setup,
             recorder,
+            foresight: Foresight::new(setup, &mut network),
             network,
             routes,
             wheel: Wheel::default(),
-            foresight: Foresight::new(setup),
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
             rare: Vec::new(),

@@ -1,0 +1,183 @@
+//! Links that share a wire.
+//!
+//! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of all links that take
+//! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
+//! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
+//! and shows what comes next in order of memory (see [`crate::foresight`]). A delay line is a link, behind those of the
+//! network, onto which the packets of others are put as they are sent.
+
+use ratewire_units::{Duration, Time};
+
+use crate::link::Link;
+use crate::network::{Network, Scheduler};
+use crate::packet::{Fate, Label};
+use crate::spec::LinkId;
+
+/// So many latencies get a delay line: among more, finding the right one takes as long as a row does.
+pub(crate) const MOST: usize = 64;
+
+/// The delay line that a link's packets take, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DelayLine(u16);
+
+impl DelayLine {
+    /// Not looked for yet.
+    const UNKNOWN: DelayLine = DelayLine(u16::MAX);
+    /// There is none: none are used, others have taken all, or its packets may not arrive, or not in order.
+    pub(crate) const NONE: DelayLine = DelayLine(u16::MAX - 1);
+}
+
+impl Network {
+    /// The delay line as a link.
+    fn link_of(&self, line: DelayLine) -> LinkId {
+        LinkId(self.own_links + u32::from(line.0))
+    }
+
+    /// Whether a link is a delay line.
+    #[inline]
+    pub fn is_delay_line(&self, id: LinkId) -> bool {
+        id.0 >= self.own_links
+    }
+
+    /// From now on links whose packets take equally long share a delay line: worth it for thousands. To be called first.
+    pub fn use_delay_lines(&mut self) {
+        self.links.reserve_exact(MOST);
+        let plain = self.links.iter_mut().filter(|link| !link.is_rare());
+        plain.for_each(|link| link.delay_line = DelayLine::UNKNOWN);
+    }
+
+    /// How many links keep what is on its way to themselves.
+    pub fn links_without_delay_line(&self) -> usize {
+        let of_it = |link: &&Link| link.delay_line == DelayLine::NONE;
+        self.links[..self.own_links as usize].iter().filter(of_it).count()
+    }
+
+    /// Whether there were more latencies than there can be delay lines.
+    #[inline]
+    pub fn lacks_delay_lines(&self) -> bool {
+        self.lacks_delay_lines
+    }
+
+    /// Whether what is sent now and arrives then goes on this delay line.
+    #[inline]
+    fn takes(&self, line: LinkId, now: Time, arrives: Time) -> bool {
+        self.links
+            .get(line.index())
+            .is_some_and(|line| arrives.since(now) == line.delay && line.last_arrival <= arrives)
+    }
+
+    /// A packet that did not have to wait leaves: for the delay line of its link, or else for the link's own wire.
+    #[inline(always)]
+    pub(crate) fn send_off(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        arrives: Time,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        if link.delay_line == DelayLine::NONE || link.row.len() > 0 {
+            return Self::put_on_wire(link, id, arrives, label, scheduler);
+        }
+        let line = link.delay_line;
+        let mut line = self.link_of(line);
+        if !self.takes(line, now, arrives) {
+            line = self.find_delay_line(id, arrives.since(now));
+            if !self.takes(line, now, arrives) {
+                line = id;
+            }
+        }
+        if line == id {
+            let link = &mut self.links[id.index()];
+            return Self::put_on_wire(link, id, arrives, label, scheduler);
+        }
+        let link = &mut self.links[id.index()];
+        link.passed += 1;
+        let is_watched = link.is_watched();
+        let wire = &mut self.links[line.index()];
+        if is_watched {
+            label.fate = Fate::Watched;
+            wire.extra_mut(u64::from(line.0), self.seed);
+        }
+        wire.arrived += 1;
+        wire.last_arrival = arrives;
+        Self::put_on_wire(wire, line, arrives, label, scheduler);
+    }
+
+    /// The delay line for what takes so long, which is the link's from now on; else the one that it has.
+    #[cold]
+    fn find_delay_line(&mut self, id: LinkId, latency: Duration) -> LinkId {
+        let lines = &self.links[self.own_links as usize..];
+        let found = lines.iter().position(|line| line.delay == latency);
+        let count = lines.len();
+        let link = &mut self.links[id.index()];
+        if let Some(at) = found {
+            link.delay_line = DelayLine(at as u16);
+        } else if count < MOST {
+            link.delay_line = DelayLine(count as u16);
+            self.links.push(Link::delay_line(latency));
+        } else {
+            self.lacks_delay_lines = true;
+            if link.delay_line == DelayLine::UNKNOWN {
+                link.delay_line = DelayLine::NONE;
+            }
+        }
+        self.link_of(self.links[id.index()].delay_line)
+    }
+
+    /// The link from which a packet came to a delay line.
+    fn link_it_is_on(&self, label: &Label) -> LinkId {
+        LinkId(self.routes[label.hop as usize - 1])
+    }
+
+    /// A packet that is watched, at the head of a delay line, has come to the far end of its link.
+    #[cold]
+    pub(crate) fn take_watched(
+        &mut self,
+        now: Time,
+        line: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Label {
+        let head = Self::take_head(&mut self.links[line.index()], line, scheduler);
+        let label = Label { fate: Fate::Arrives, ..head };
+        self.capture(now, self.link_it_is_on(&label), label);
+        label
+    }
+
+    /// Takes a link's packets back on the link's own wire: when those arrive that come after them may change, and that of
+    /// the one being sent, and they must not overtake each other.
+    pub(crate) fn recall(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        if self.links[id.index()].last_arrival < now {
+            return;
+        }
+        let mut recalled = Vec::new();
+        for line in (self.own_links..self.links.len() as u32).map(LinkId) {
+            let all = self.links[line.index()].row.split_off(0);
+            let (of_it, others): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|label| self.link_it_is_on(label) == id);
+            let wire = &mut self.links[line.index()];
+            others.into_iter().for_each(|label| wire.row.push_back(label));
+            if of_it.is_empty() {
+                continue;
+            }
+            wire.started -= of_it.len() as u32;
+            wire.arrived -= of_it.len() as u64;
+            if wire.row.front().is_none_or(|head| head.time != wire.next_event) {
+                Self::schedule_head(wire, line, scheduler);
+            }
+            recalled.extend(of_it.into_iter().map(|l| Label { fate: Fate::Arrives, ..l }));
+        }
+        if recalled.is_empty() {
+            return;
+        }
+        let link = &mut self.links[id.index()];
+        link.passed -= recalled.len() as u64;
+        let waiting = link.row.split_off(link.started);
+        recalled.extend(link.row.split_off(0));
+        recalled.sort_by_key(|label| label.time);
+        link.started = recalled.len() as u32;
+        recalled.into_iter().chain(waiting).for_each(|label| link.row.push_back(label));
+        Self::schedule_head(link, id, scheduler);
+    }
+}
