@@ -39,7 +39,8 @@ impl Network {
         id.0 >= self.own_links
     }
 
-    /// From now on links whose packets take equally long share a delay line: worth it for thousands. To be called first.
+    /// From now on links whose packets take equally long share a delay line: worth it for thousands. To be called before
+    /// links are watched or send.
     pub fn use_delay_lines(&mut self) {
         self.links.reserve_exact(MOST);
         let plain = self.links.iter_mut().filter(|link| !link.is_rare());
@@ -148,7 +149,8 @@ impl Network {
     /// Takes a link's packets back on the link's own wire: when those arrive that come after them may change, and that of
     /// the one being sent, and they must not overtake each other.
     pub(crate) fn recall(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        if self.links[id.index()].last_arrival < now {
+        let Link { delay_line, last_arrival, .. } = self.links[id.index()];
+        if delay_line == DelayLine::NONE || last_arrival < now {
             return;
         }
         let mut recalled = Vec::new();

@@ -43,8 +43,8 @@ pub(crate) struct Link {
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets on the wire (but for those on a delay line), the one being sent, and then those that wait, in one row: a link keeps
-    /// their order, so sending one is moving the boundary.
+    /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
+    /// their order, so sending one is moving the boundary. Some are on a delay line instead.
     pub(crate) row: Row,
     /// Packets at the front of `row` that are on the wire or being sent.
     pub(crate) started: u32,
@@ -163,7 +163,7 @@ impl Link {
 
     /// Where packets of other links are that take so long, see [`crate::delay_line`].
     pub(crate) fn delay_line(latency: Duration) -> Link {
-        Link { ends_route: true, ..Link::wire(latency) }
+        Link::wire(latency)
     }
 
     /// The rare parts, made when a change first needs them.

@@ -90,6 +90,8 @@ pub struct Bench {
     pub arrived: Vec<Arrived>,
     pub now: Time,
     pub sent: u32,
+    /// Events of delay lines.
+    pub delayed: u32,
     agenda: Agenda,
     routes: Vec<RouteId>,
 }
@@ -109,6 +111,7 @@ impl Bench {
             arrived: Vec::new(),
             now: Time::ZERO,
             sent: 0,
+            delayed: 0,
             agenda: Agenda::default(),
         }
     }
@@ -166,6 +169,7 @@ impl Bench {
                     self.network.change(at, link, &change, &mut self.agenda);
                 }
                 Action::Event(link) => {
+                    self.delayed += u32::from(self.network.is_delay_line(link));
                     if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
                         self.network.remove(&label);
                         self.arrived.push(Arrived {

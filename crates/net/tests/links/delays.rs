@@ -36,6 +36,7 @@ fn packets_of_links_that_take_equally_long_arrive_each_in_its_time() {
     b.run(ms(10));
     // The third waits until the second has been sent.
     assert_eq!(arrived(&b), [(0, 600.0), (1, 610.0), (2, 660.0), (4, 800.0), (3, 830.0)]);
+    assert_eq!(b.delayed, 4, "all but the one that waited");
 }
 
 #[test]
@@ -122,6 +123,8 @@ fn a_watched_link_shares_a_delay_line_and_shows_its_own_packets() {
     };
     let mut watched = run(true);
     assert_eq!(watched.arrived, run(false).arrived);
+    assert_eq!(watched.delayed, run(false).delayed);
+    assert!(watched.delayed > 0);
     let seen = watched.network.take_captured();
     let on_the_other = watched.turns().iter().filter(|route| **route == 0).count();
     assert_eq!(seen.len(), 20 - on_the_other);

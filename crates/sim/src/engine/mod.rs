@@ -115,6 +115,7 @@ pub(crate) struct Simulation<'a, R> {
 impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(setup: &'a Setup, recorder: &'a mut R) -> Result<Simulation<'a, R>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
+        let foresight = Foresight::new(setup, &mut network);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
         let told = setup.captured_links.iter().chain(&setup.watched_links);
         told.for_each(|link| network.watch(*link));
@@ -122,7 +123,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let mut simulation = Simulation {
             setup,
             recorder,
-            foresight: Foresight::new(setup, &mut network),
+            foresight,
             network,
             routes,
             wheel: Wheel::default(),

@@ -1,8 +1,9 @@
 //! The same setup gives the same run, and looking at it changes nothing.
 
 use ratewire_net::spec::*;
+use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::outcome::Outcome;
-use ratewire_sim::setup::{Arrivals, Sizes};
+use ratewire_sim::setup::{Arrivals, Follow, Setup, Sizes};
 use ratewire_transport::App;
 use ratewire_units::Bytes;
 
@@ -73,6 +74,34 @@ fn sampling_and_capture_do_not_change_the_outcome() {
             net.setup.sample_interval = Some(MS(interval));
             assert_eq!(text(&plain), text(&net.run()), "{law}, every {interval} ms");
         }
+    }
+}
+
+/// So many links share delay lines, those that are captured and packets that are followed as well.
+#[test]
+fn capture_and_following_do_not_change_what_thousands_of_links_do() {
+    for name in ["xcp", "newreno"] {
+        let mut dumbbell = Dumbbell::new(law(name, &[]), 300, MBPS(100), MS(20), 50);
+        dumbbell.duration = MS(300);
+        let mut setup = dumbbell.setup();
+        let run = |setup: &Setup| {
+            let mut log = Log::default();
+            (format!("{:?}", ratewire_sim::run(setup, &mut log).unwrap()), log)
+        };
+        let (plain, _) = run(&setup);
+        let links = setup.network.links.len() as u32;
+        assert!(links > 1000);
+        setup.captured_links = (0..links).step_by(7).map(LinkId).collect();
+        setup.follow = Follow { in_turn: true, asked: None };
+        setup.sample_interval = Some(MS(10));
+        let (seen, log) = run(&setup);
+        assert!(!log.followed.is_empty());
+        setup.sample_interval = None;
+        assert_eq!(plain, run(&setup).0, "{name}");
+        setup.sample_interval = Some(MS(10));
+        setup.captured_links.clear();
+        setup.follow = Follow::default();
+        assert_eq!(seen, run(&setup).0, "{name}, sampled");
     }
 }
 
