@@ -13,7 +13,7 @@ use crate::network::{Network, Scheduler};
 use crate::packet::{Fate, Label};
 use crate::spec::LinkId;
 
-/// So many latencies get a delay line: among more, finding the right one takes as long as a row does.
+/// So many latencies get a delay line: a link whose packets are not equally long looks through them.
 pub(crate) const MOST: usize = 64;
 
 /// The delay line that a link's packets take, by number.
@@ -49,8 +49,8 @@ impl Network {
 
     /// How many links keep what is on its way to themselves.
     pub fn links_without_delay_line(&self) -> usize {
-        let of_it = |link: &&Link| link.delay_line == DelayLine::NONE;
-        self.links[..self.own_links as usize].iter().filter(of_it).count()
+        let has_none = |link: &&Link| link.delay_line == DelayLine::NONE;
+        self.links[..self.own_links as usize].iter().filter(has_none).count()
     }
 
     /// Whether there were more latencies than there can be delay lines.
@@ -117,7 +117,7 @@ impl Network {
             link.delay_line = DelayLine(at as u16);
         } else if count < MOST {
             link.delay_line = DelayLine(count as u16);
-            self.links.push(Link::delay_line(latency));
+            self.links.push(Link::wire(latency));
         } else {
             self.lacks_delay_lines = true;
             if link.delay_line == DelayLine::UNKNOWN {

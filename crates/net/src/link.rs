@@ -17,7 +17,7 @@ use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
 use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
+use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
 
 mod extra;
 mod loss;
@@ -100,7 +100,14 @@ impl Link {
             Discipline::Red(red) => Active::Red(Red::new(red.clone())),
             Discipline::CoDel(codel) => Active::CoDel(CoDel::new(codel.clone())),
         };
-        let extra = (!spec.is_plain()).then(|| {
+        let plain = trace.is_none()
+            && spec.medium.is_none()
+            && spec.loss == Loss::None
+            && spec.discipline == Discipline::DropTail
+            && !spec.strips
+            && spec.reorder.is_none()
+            && spec.police.is_none();
+        let extra = (!plain).then(|| {
             Box::new(Extra {
                 discipline,
                 loss: LossState::new(&spec.loss),
@@ -128,8 +135,8 @@ impl Link {
         }
     }
 
-    /// A link that sends nothing by itself.
-    fn wire(delay: Duration) -> Link {
+    /// A link that sends nothing by itself, as delay lines are.
+    pub(crate) fn wire(delay: Duration) -> Link {
         Link {
             busy_until: Time::ZERO,
             per_byte: None,
@@ -159,11 +166,6 @@ impl Link {
             extra: None,
             tally: Tally::default(),
         }
-    }
-
-    /// Where packets of other links are that take so long, see [`crate::delay_line`].
-    pub(crate) fn delay_line(latency: Duration) -> Link {
-        Link::wire(latency)
     }
 
     /// The rare parts, made when a change first needs them.

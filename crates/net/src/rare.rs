@@ -179,6 +179,7 @@ impl Network {
         }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
+            // What has just started may have noted its arrival.
             if link.next_event <= now {
                 Self::schedule_head(link, id, scheduler);
             }

@@ -101,23 +101,6 @@ pub struct LinkSpec {
     pub driver: DriverSpec,
 }
 
-impl LinkSpec {
-    /// Whether it is a queue that drops what finds no room in front of a constant rate, and no more.
-    pub fn is_plain(&self) -> bool {
-        let sends_at_opportunities = match &self.service {
-            Service::Rate(_) => false,
-            Service::Opportunities(o) => !o.is_empty(),
-        };
-        !sends_at_opportunities
-            && self.medium.is_none()
-            && self.loss == Loss::None
-            && self.discipline == Discipline::DropTail
-            && !self.strips
-            && self.reorder.is_none()
-            && self.police.is_none()
-    }
-}
-
 /// How fast a link sends.
 #[derive(Clone, Debug)]
 pub enum Service {

@@ -16,6 +16,10 @@ const FEW_FLOWS: usize = 64;
 const AHEAD: usize = 18;
 /// Events between two looks at the same one: memory answers in the time of one or two.
 const STEP: usize = 3;
+/// How far behind the head of a delay line the end of a flow is fetched, and then what a sender has noted and where its
+/// answer goes.
+const END: u32 = 4;
+const ANSWER: u32 = 2;
 /// Room for those seen: a power of two, so that finding one takes little.
 const ROOM: usize = AHEAD.next_power_of_two();
 
@@ -147,10 +151,10 @@ impl Foresight {
 #[inline]
 fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
     network.foresee_line(line);
-    if let Some(end) = network.end_behind(line, 4) {
+    if let Some(end) = network.end_behind(line, END) {
         flows.foresee(end.flow, end.is_data);
     }
-    if let Some(end) = network.end_behind(line, 2) {
+    if let Some(end) = network.end_behind(line, ANSWER) {
         if !end.is_data {
             flows.foresee_sent(end.flow);
         }
@@ -259,8 +263,8 @@ mod tests {
     #[test]
     fn the_senders_of_an_overlay_count_as_links_do() {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
-        let looks = |clients| foresight(&workload(law.clone(), clients, RATE, RTT, 50)).scouts;
-        assert!(!looks(1_000) && looks(10_000));
+        let scouts = |clients| foresight(&workload(law.clone(), clients, RATE, RTT, 50)).scouts;
+        assert!(!scouts(1_000) && scouts(10_000));
     }
 
     #[test]
