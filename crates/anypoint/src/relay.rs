@@ -37,6 +37,8 @@ pub(crate) struct Source {
     pub(crate) places: VecDeque<Place>,
     /// All below has, or had, a place.
     pub(crate) placed: u64,
+    /// Nothing beyond was ever sent on.
+    pub(crate) sent: u64,
     /// In the range that was acknowledged last.
     newest: u64,
     /// The acknowledged range whose turn it is to be told again.
@@ -182,6 +184,38 @@ impl Relay {
         let index = owed.partition_point(|o| o.end <= at);
         if let Some(owed) = owed.get_mut(index) {
             owed.packet = packet;
+            if let Some(from) = self.sources.get_mut(owed.source as usize) {
+                let end = owed.start + (at - owed.at) + u64::from(packet.payload);
+                from.sent = from.sent.max(end);
+            }
+        }
+    }
+
+    /// The target of a frame of which the source has not sent all yet.
+    pub(crate) fn unfinished(&self, source: usize) -> Option<usize> {
+        self.find(source, self.sources[source].sent).map(|place| place.target as usize)
+    }
+
+    /// What was not sent yet of an unfinished frame has no place any more.
+    pub(crate) fn cut_unfinished(&mut self, source: usize) {
+        let from = &mut self.sources[source];
+        let is_here = |place: &&mut Place| (place.start..place.end).contains(&from.sent);
+        let Some(place) = from.places.back_mut().filter(is_here) else { return };
+        let rest = place.end - from.sent;
+        let to = &mut self.targets[place.target as usize];
+        // It is the last there, and not acknowledged, unless somebody acknowledges what was not sent.
+        let is_acknowledged = from.heard.gaps(from.sent, place.end) != [(from.sent, place.end)];
+        let Some(owed) = to.owed.back_mut().filter(|o| o.end == to.next && !is_acknowledged) else {
+            return;
+        };
+        place.end -= rest;
+        owed.end -= rest;
+        to.next -= rest;
+        to.outstanding -= rest;
+        from.placed = from.sent;
+        if place.start == place.end {
+            from.places.pop_back();
+            to.owed.pop_back();
         }
     }
 
@@ -223,6 +257,9 @@ impl Relay {
             for place in source.places.iter().filter(gone) {
                 for (start, end) in source.acked.gaps(place.start, place.end) {
                     source.heard.remove(start, end);
+                }
+                if place.end > source.sent {
+                    source.placed = source.sent;
                 }
             }
             source.places.retain(|place| place.target != target as u32);

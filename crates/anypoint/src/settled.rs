@@ -14,7 +14,7 @@ pub(crate) struct Settled {
     pub(crate) unfinished: Option<Unfinished>,
 }
 
-/// A frame of which the first part has arrived: the rest is to follow it, whenever it comes.
+/// A frame of which all that was sent has arrived: the rest is to follow it, whenever it comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unfinished {
     pub(crate) source: usize,
@@ -48,7 +48,7 @@ impl Source {
     /// All below is acknowledged.
     pub(crate) fn at(below: u64) -> Source {
         let mut source = Source::default();
-        source.placed = below;
+        (source.placed, source.sent) = (below, below);
         source.acked.insert(0, below);
         source.heard.insert(0, below);
         source
@@ -80,11 +80,11 @@ impl Relay {
             let here = from.acked.below();
             let rest = match (from.places.front(), from.places.len()) {
                 (None, _) => None,
-                // Of which something has arrived, and all before it.
-                (Some(place), 1) if place.start < here => Some((place.end, place.target as usize)),
+                (Some(place), 1) => Some((place.end, place.target as usize)),
                 _ => return None,
             };
-            if !from.is_whole() || from.placed != rest.map_or(here, |(end, _)| end) {
+            let is_placed = from.placed == rest.map_or(here, |(end, _)| end);
+            if !from.is_whole() || !is_placed || from.sent > here {
                 return None;
             }
             if let Some((end, target)) = rest {

@@ -113,7 +113,12 @@ impl Connection {
 
     fn place(&mut self, ground: &mut Ground, start: u64, end: u64, content: &[u8]) -> Option<()> {
         let frame = Frame { number: start / ground.frame(), content };
-        let k = ground.routing.route(&frame, &ground.members)?;
+        let is_anew = start < self.inbound.placed(0);
+        let unfinished = if is_anew { self.inbound.unfinished(0) } else { None };
+        let k = route_apart(ground, &frame, unfinished)?;
+        if unfinished == Some(k) {
+            self.inbound.cut_unfinished(0);
+        }
         self.inbound.place(0, start, end, k);
         ground.members[k].outstanding = self.inbound.outstanding(k);
         Some(())
@@ -167,4 +172,17 @@ impl Connection {
             header,
         }
     }
+}
+
+/// The member that a frame goes to: not where it would stand behind a frame that the peer has not sent
+/// all of, if the module can do without that member.
+fn route_apart(ground: &mut Ground, frame: &Frame<'_>, unfinished: Option<usize>) -> Option<usize> {
+    let Ground { routing, members, .. } = ground;
+    let apart = unfinished.filter(|_| !routing.reads_content()).and_then(|k| {
+        members[k].is_up = false;
+        let other = routing.route(frame, members);
+        members[k].is_up = true;
+        other
+    });
+    apart.or_else(|| routing.route(frame, members))
 }

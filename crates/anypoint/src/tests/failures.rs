@@ -1,10 +1,11 @@
 //! Members that fail and come back.
 
 use proptest::prelude::*;
-use ratewire_transport::Writer;
+use ratewire_transport::{PauseAfter, Writer};
 use ratewire_units::{Bytes, Time};
 
 use super::rig::{Loads, PAYLOAD, Rig, ms};
+use crate::routing::{KeyHash, RoundRobin, Routing};
 
 const PACKETS: u64 = 300;
 /// Far off: with a packet in ten lost on each path, and timeouts that double, it takes minutes.
@@ -141,4 +142,30 @@ fn what_waits_behind_later_data_is_not_asked_for() {
     }
     rig.run(at(60_000));
     assert!(rig.peer.sender.is_done());
+}
+
+/// The peer finishes its last frame when all before is acknowledged: what is routed anew does not wait for
+/// that, not even where nobody else is up, or where a module that reads contents wants no other member.
+#[test]
+fn what_is_not_sent_yet_holds_up_nothing() {
+    let modules: [fn() -> Box<dyn Routing>; 2] =
+        [|| Box::new(RoundRobin::default()), || Box::new(KeyHash { offset: 0, len: 1 })];
+    let cases = [1, 2, 3].into_iter().flat_map(|n| (0..n).map(move |failed| (n, failed)));
+    for ((members, failed), module) in cases.flat_map(|c| modules.map(|module| (c, module()))) {
+        let peer = Writer::OnOff {
+            burst: Bytes::new(11 * PAYLOAD),
+            pause: ms(150),
+            pause_after: PauseAfter::Acknowledged,
+            count: Some(6),
+        };
+        let what = format!("{module:?}, {failed} of {members}");
+        let loads = Loads { peer, members: Writer::Sized(Bytes::ZERO) };
+        let mut rig = Rig::with("newreno", members, 2 * PAYLOAD, loads, module);
+        rig.fail_at(at(26), failed);
+        rig.recover_at(at(46), failed);
+        rig.run(END);
+        assert!(rig.peer.sender.is_done(), "{what}");
+        let all: Vec<u64> = (0..66).map(|n| n * PAYLOAD).collect();
+        assert_eq!(rig.delivered(), all, "{what}");
+    }
 }
