@@ -17,13 +17,11 @@ use crate::spec::LinkId;
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
 const BEHIND: u32 = 4;
 const _: () = assert!(2 * BEHIND <= LONG);
-/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place, what the route
-/// table says of it, what it carries, the link to which it goes, and where it is put there.
+/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place, where it goes
+/// and what it carries, and what the port there needs.
 const PLACE: u32 = 16;
-const WAY: u32 = 10;
-const CONTENT: u32 = 8;
-const LINK: u32 = 6;
-const LINK_PLACE: u32 = 2;
+const NEXT: u32 = 8;
+const PORT: u32 = 2;
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
@@ -189,9 +187,10 @@ impl Network {
         }
         if link.row.len() > LONG {
             link.row.foresee(2 * BEHIND);
-            self.foresee_way(&link.row[BEHIND + BEHIND / 2]);
             self.foresee_packet(&link.row[BEHIND]);
-            self.foresee_hop(&link.row[BEHIND / 2]);
+            if !self.ports.is_empty() {
+                self.foresee_hop(&link.row[BEHIND / 2]);
+            }
             self.foresee_departures(link);
         } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
             // Of a train: it goes where the one before it goes.
@@ -207,41 +206,27 @@ impl Network {
         None
     }
 
-    /// A delay line is due: what packets behind its head need.
+    /// A delay line is due: what packets behind its head need. Returns the ends of flows at which those `far` and `near`
+    /// behind it arrive, where they go to no other link. What the near one tells beside comes.
     #[inline]
-    pub fn foresee_line(&self, id: LinkId) {
-        let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
+    pub fn foresee_line(&self, id: LinkId, far: u32, near: u32) -> (Option<Ahead>, Option<Ahead>) {
+        let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };
         row.foresee(PLACE);
-        if let Some(label) = row.get(WAY) {
-            self.foresee_way(label);
+        if let Some(label) = row.get(NEXT) {
+            self.foresee_packet(label);
         }
-        if let Some(label) = row.get(CONTENT) {
-            self.foresee_content(label.hop, label);
-        }
-        if let Some(label) = row.get(LINK) {
-            self.foresee_link(label);
-        }
-        if let Some(label) = row.get(LINK_PLACE) {
+        if !self.ports.is_empty()
+            && let Some(label) = row.get(PORT)
+        {
             self.foresee_hop(label);
         }
-    }
-
-    /// The end of a flow to which the packet so far behind the head of a delay line goes, where it goes to no other link.
-    /// What it tells beside comes.
-    #[inline]
-    pub fn end_behind(&self, id: LinkId, at: u32) -> Option<Ahead> {
-        let label = self.links.get(id.index())?.row.get(at)?;
-        if !self.arrives(label) {
-            return None;
-        }
-        self.packets.foresee_beyond(label.content);
-        Some(self.end_of(label))
-    }
-
-    /// Where the route table tells to which link the packet goes.
-    #[inline]
-    fn foresee_way(&self, label: &Label) {
-        prefetch_index(&self.routes, label.hop as usize);
+        let arriving = |label: &&Label| self.arrives(label);
+        let far = row.get(far).filter(arriving).map(|label| self.end_of(label));
+        let near = row.get(near).filter(arriving).map(|label| {
+            self.packets.foresee_beyond(label.content);
+            self.end_of(label)
+        });
+        (far, near)
     }
 
     #[inline]
@@ -269,11 +254,6 @@ impl Network {
     #[inline]
     fn foresee_packet(&self, label: &Label) -> Option<LinkId> {
         self.foresee_content(label.hop, label);
-        self.foresee_link(label)
-    }
-
-    #[inline]
-    fn foresee_link(&self, label: &Label) -> Option<LinkId> {
         let next = Some(self.routes[label.hop as usize]).filter(|next| *next != END).map(LinkId)?;
         self.foresee(next);
         Some(next)

@@ -150,11 +150,11 @@ impl Foresight {
 /// A delay line is due: what packets behind its head need, and the ends of flows at which they arrive.
 #[inline]
 fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
-    network.foresee_line(line);
-    if let Some(end) = network.end_behind(line, END) {
+    let (far, near) = network.foresee_line(line, END, ANSWER);
+    if let Some(end) = far {
         flows.foresee(end.flow, end.is_data);
     }
-    if let Some(end) = network.end_behind(line, ANSWER) {
+    if let Some(end) = near {
         if !end.is_data {
             flows.foresee_sent(end.flow);
         }
