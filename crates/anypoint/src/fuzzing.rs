@@ -192,7 +192,13 @@ impl World {
                     }
                     self.to_peer.push(Flight { life: 0, packet: segment });
                 }
-                Output::Skip(segment) => self.to_peer.push(Flight { life: 0, packet: segment }),
+                Output::Skip(Side::Peer, segment) => {
+                    self.to_peer.push(Flight { life: 0, packet: segment });
+                }
+                Output::Skip(Side::Member(k), segment) => {
+                    let member = &mut self.members[k];
+                    member.to.push(Flight { life: member.life, packet: segment });
+                }
                 Output::Ack(Side::Peer, ack) if self.is_honest => {
                     self.peer.hear(&ack);
                     assert!(self.peer.is_safe_below(ack.cumulative), "{ack:?} is not so");

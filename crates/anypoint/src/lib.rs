@@ -14,10 +14,12 @@
 //!   member: then it comes after those that have overtaken it.
 //! - **Failures.** What a failed member has not acknowledged has no place any more and is routed anew when
 //!   the peer's transport sends it again; what it has is never sent again. Of a frame of several packets
-//!   it may have been given some: the rest goes to another. What is routed anew does not wait for what the
-//!   peer has not sent: it goes where no frame is unfinished, or, if there is no such member or the module
-//!   has read the frame and wants this one, comes before the rest, which is routed anew in turn. What the
-//!   failed member had sent and the peer did not get, nobody can send again: the peer is told to skip it.
+//!   it may have been given some: the rest goes to another. What it had sent and the peer did not get,
+//!   nobody can send again: the peer is told to skip it.
+//! - **Unfinished frames.** What is routed anew may come into a member's stream behind a frame of which the
+//!   peer has not sent all, and waits there for the rest. A peer that waits in turn for its acknowledgement
+//!   before it sends the rest would wait for ever: once it sends again what the member has, the member is
+//!   told to skip the rest, which is routed anew when it comes.
 //! - **State** is a range for each frame or packet that is not acknowledged, and a few numbers a member.
 //!   A member that is silent for four of its round trips counts for nothing until it sends again. Of a
 //!   connection that is silent for [`SwitchConfig::idle_expiry`] and owes nothing two numbers a member stay:

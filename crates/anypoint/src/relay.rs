@@ -2,7 +2,8 @@
 //!
 //! Streams come in from sources and go out to targets: one source and many targets inbound, many
 //! sources and one target outbound. A range of a source's stream has a place in a target's from when it
-//! is first seen until it is acknowledged; what is sent again keeps it. No payload is kept.
+//! is first seen until it is acknowledged; what is sent again keeps it. Only the rest of a frame, which has one
+//! before it is seen, may lose it. No payload is kept.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use ratewire_units::Bytes;
 use crate::ranges::Ranges;
 use crate::settled::{Settled, Unfinished};
 
-/// In place of a source that is gone.
+/// In place of a source that is gone, or gave up.
 const GONE: u32 = u32::MAX;
 
 /// No more ranges than this are looked at to fill an acknowledgement.
@@ -182,7 +183,7 @@ impl Relay {
     pub(crate) fn note(&mut self, target: usize, at: u64, packet: Sent) {
         let owed = &mut self.targets[target].owed;
         let index = owed.partition_point(|o| o.end <= at);
-        if let Some(owed) = owed.get_mut(index) {
+        if let Some(owed) = owed.get_mut(index).filter(|o| o.at <= at) {
             owed.packet = packet;
             if let Some(from) = self.sources.get_mut(owed.source as usize) {
                 let end = owed.start + (at - owed.at) + u64::from(packet.payload);
@@ -191,32 +192,34 @@ impl Relay {
         }
     }
 
-    /// The target of a frame of which the source has not sent all yet.
-    pub(crate) fn unfinished(&self, source: usize) -> Option<usize> {
-        self.find(source, self.sources[source].sent).map(|place| place.target as usize)
+    /// Whether targets have said to have all of a range.
+    pub(crate) fn is_heard(&self, source: usize, start: u64, end: u64) -> bool {
+        self.sources[source].heard.contains(start, end)
     }
 
-    /// What was not sent yet of an unfinished frame has no place any more.
-    pub(crate) fn cut_unfinished(&mut self, source: usize) {
+    /// The range of a target's stream that it waits for without need: the rest of a frame that the source has begun and
+    /// not gone on with, though other data has its place behind it. The rest has no place any more.
+    pub(crate) fn give_up_rest(&mut self, source: usize, target: usize) -> Option<(u64, u64)> {
         let from = &mut self.sources[source];
-        let is_here = |place: &&mut Place| (place.start..place.end).contains(&from.sent);
-        let Some(place) = from.places.back_mut().filter(is_here) else { return };
-        let rest = place.end - from.sent;
-        let to = &mut self.targets[place.target as usize];
-        // It is the last there, and not acknowledged, unless somebody acknowledges what was not sent.
-        let is_acknowledged = from.heard.gaps(from.sent, place.end) != [(from.sent, place.end)];
-        let Some(owed) = to.owed.back_mut().filter(|o| o.end == to.next && !is_acknowledged) else {
-            return;
-        };
-        place.end -= rest;
-        owed.end -= rest;
-        to.next -= rest;
-        to.outstanding -= rest;
-        from.placed = from.sent;
-        if place.start == place.end {
-            from.places.pop_back();
-            to.owed.pop_back();
+        let to = &mut self.targets[target];
+        let sent = from.sent;
+        let front = to.owed.front_mut()?;
+        let at = to.cumulative.max(front.at);
+        if front.source == source as u32
+            && front.start + (at - front.at) == sent
+            && front.end < to.next
+        {
+            let end = front.start + (front.end - front.at);
+            let missing = from.heard.gaps(sent, end);
+            to.outstanding -= missing.iter().map(|r| r.1 - r.0).sum::<u64>();
+            front.source = GONE;
+            let index = from.places.partition_point(|p| p.end <= sent);
+            if let Some(place) = from.places.get_mut(index).filter(|p| p.start <= sent) {
+                place.end = sent;
+            }
+            from.places.retain(|p| p.start < p.end);
         }
+        (front.source == GONE).then_some((at, front.end))
     }
 
     /// Takes note of what a target acknowledges; `fresh` is given what that newly covers.
@@ -257,9 +260,6 @@ impl Relay {
             for place in source.places.iter().filter(gone) {
                 for (start, end) in source.acked.gaps(place.start, place.end) {
                     source.heard.remove(start, end);
-                }
-                if place.end > source.sent {
-                    source.placed = source.sent;
                 }
             }
             source.places.retain(|place| place.target != target as u32);

@@ -80,11 +80,12 @@ impl Relay {
             let here = from.acked.below();
             let rest = match (from.places.front(), from.places.len()) {
                 (None, _) => None,
-                (Some(place), 1) => Some((place.end, place.target as usize)),
+                (Some(place), 1) if place.end == from.placed => {
+                    Some((place.end, place.target as usize))
+                }
                 _ => return None,
             };
-            let is_placed = from.placed == rest.map_or(here, |(end, _)| end);
-            if !from.is_whole() || !is_placed || from.sent > here {
+            if !from.is_whole() || from.sent > here {
                 return None;
             }
             if let Some((end, target)) = rest {

@@ -1,7 +1,7 @@
 //! The switch: packets in, packets out.
 
-use ratewire_laws::AnyLaw;
-use ratewire_transport::{Ack, Segment};
+use ratewire_laws::{AnyLaw, Header};
+use ratewire_transport::{Ack, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::connection::{Connection, Idle};
@@ -44,10 +44,17 @@ pub enum Side {
 pub enum Output {
     /// Data.
     Segment(Side, Segment),
-    /// Says that a range of the peer's stream will stay empty: it counts as arrived, and carries nothing.
-    Skip(Segment),
+    /// Says that a range of the stream to there will stay empty: it counts as arrived, and carries nothing.
+    Skip(Side, Segment),
     /// An acknowledgement.
     Ack(Side, Ack),
+}
+
+impl Output {
+    pub(crate) fn skip(to: Side, start: u64, end: u64) -> Output {
+        let (kind, payload) = (SegmentKind::Data { again: true }, Bytes::new(end - start));
+        Output::Skip(to, Segment { kind, offset: start, payload, header: Header::None })
+    }
 }
 
 /// One connection of a peer with an ensemble.

@@ -70,11 +70,23 @@ impl Connection {
             };
             let (k, at) = (place.target as usize, place.at + (offset - place.start));
             let payload = Bytes::new(place.end.min(end) - offset);
+            if self.inbound.is_heard(0, offset, offset + payload.get()) {
+                self.hurry(ground, k, out);
+            }
             let mut segment = Segment { offset: at, payload, ..*segment };
             let wish = self.split.data(now, ground.law(), k, payload, &mut segment.header);
             self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
             out.push(Output::Segment(Side::Member(k), segment));
             offset += payload.get();
+        }
+    }
+
+    /// The peer sends again what a member has: its transport has waited too long. If the member waits for the rest of a
+    /// frame that the peer has begun, it does so no longer.
+    fn hurry(&mut self, ground: &mut Ground, k: usize, out: &mut Vec<Output>) {
+        if let Some((from, to)) = self.inbound.give_up_rest(0, k) {
+            ground.members[k].outstanding = self.inbound.outstanding(k);
+            out.push(Output::skip(Side::Member(k), from, to));
         }
     }
 
@@ -113,12 +125,7 @@ impl Connection {
 
     fn place(&mut self, ground: &mut Ground, start: u64, end: u64, content: &[u8]) -> Option<()> {
         let frame = Frame { number: start / ground.frame(), content };
-        let is_anew = start < self.inbound.placed(0);
-        let unfinished = if is_anew { self.inbound.unfinished(0) } else { None };
-        let k = route_apart(ground, &frame, unfinished)?;
-        if unfinished == Some(k) {
-            self.inbound.cut_unfinished(0);
-        }
+        let k = ground.routing.route(&frame, &ground.members)?;
         self.inbound.place(0, start, end, k);
         ground.members[k].outstanding = self.inbound.outstanding(k);
         Some(())
@@ -172,17 +179,4 @@ impl Connection {
             header,
         }
     }
-}
-
-/// The member that a frame goes to: not where it would stand behind a frame that the peer has not sent
-/// all of, if the module can do without that member.
-fn route_apart(ground: &mut Ground, frame: &Frame<'_>, unfinished: Option<usize>) -> Option<usize> {
-    let Ground { routing, members, .. } = ground;
-    let apart = unfinished.filter(|_| !routing.reads_content()).and_then(|k| {
-        members[k].is_up = false;
-        let other = routing.route(frame, members);
-        members[k].is_up = true;
-        other
-    });
-    apart.or_else(|| routing.route(frame, members))
 }

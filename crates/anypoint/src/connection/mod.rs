@@ -149,10 +149,6 @@ impl Connection {
     pub(crate) fn close_gaps(&mut self, now: Time, out: &mut Vec<Output>) {
         let gaps = self.outbound.abandoned(0);
         self.close_again = if gaps.is_empty() { Time::NEVER } else { now + CLOSE_AGAIN };
-        let kind = SegmentKind::Data { again: true };
-        out.extend(gaps.into_iter().map(|(from, to)| {
-            let payload = Bytes::new(to - from);
-            Output::Skip(Segment { kind, offset: from, payload, header: Header::None })
-        }));
+        out.extend(gaps.into_iter().map(|(from, to)| Output::skip(Side::Peer, from, to)));
     }
 }

@@ -169,3 +169,23 @@ fn what_is_not_sent_yet_holds_up_nothing() {
         assert_eq!(rig.delivered(), all, "{what}");
     }
 }
+
+/// What is routed anew may have to wait behind a frame that is still being sent: the peer goes on with it soon, and
+/// nobody is told to skip its rest.
+#[test]
+fn frames_of_those_that_stay_up_stay_whole() {
+    for (members, failed) in [(2, 0), (2, 1), (3, 0), (3, 2)] {
+        let mut rig = inbound(members, 5 * PAYLOAD);
+        rig.fail_at(at(50), failed);
+        rig.run(END);
+        assert!(rig.peer.sender.is_done());
+        let went: Vec<_> = rig.went.values().collect();
+        assert!(went.iter().any(|went| went.len() > 1), "something was routed anew");
+        for frame in went.chunks(5) {
+            let mut living: Vec<_> = frame.iter().copied().flatten().collect();
+            living.retain(|(k, life)| rig.lives[*k] == *life);
+            living.dedup();
+            assert!(living.len() <= 1, "{members} members, {failed} failed: {frame:?}");
+        }
+    }
+}

@@ -29,7 +29,6 @@ enum Event {
     AckIn(Side, u32, Ack),
     SegmentOut(Side, u32, Segment),
     AckOut(Side, u32, Ack),
-    Skip(Segment),
     Fail(usize),
     Recover(usize),
     /// Nothing: timers are looked at.
@@ -41,7 +40,8 @@ pub(super) struct Rig {
     pub(super) peer: End,
     /// `None` while down.
     pub(super) members: Vec<Option<End>>,
-    lives: Vec<u32>,
+    /// How often each has failed.
+    pub(super) lives: Vec<u32>,
     pub(super) now: Time,
     law: AnyLaw,
     config: TransportConfig,
@@ -215,7 +215,6 @@ impl Rig {
                 self.acks.extend(made);
             }
             Event::SegmentOut(side, life, segment) => self.arrive(side, life, &segment),
-            Event::Skip(segment) => self.arrive(Side::Peer, 0, &segment),
             Event::AckOut(side, life, ack) => {
                 if self.is_life(side, life)
                     && let Some(end) = self.end(side)
@@ -293,13 +292,12 @@ impl Rig {
     fn send(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Segment(side, segment) => {
+                Output::Segment(side, segment) | Output::Skip(side, segment) => {
                     self.put(side, Event::SegmentOut(side, self.life(side), segment));
                 }
                 Output::Ack(side, ack) => {
                     self.put(side, Event::AckOut(side, self.life(side), ack));
                 }
-                Output::Skip(segment) => self.put(Side::Peer, Event::Skip(segment)),
             }
         }
     }

@@ -199,3 +199,15 @@ fn a_content_module_is_asked_when_the_frame_comes() {
     assert_eq!(to(1, b"bz"), (B, 2));
     assert_eq!(to(3, b"a"), (A, 0));
 }
+
+/// What a switch that it faces has merged, and tells to skip, need not lie as its own packets do.
+#[test]
+fn a_packet_may_have_several_places() {
+    let mut s = switch(FlowControl::Strict, 2);
+    (0..4).for_each(|packet| drop(send(&mut s, Side::Peer, packet)));
+    answer(&mut s, B, &ack(1, 9000, &[]));
+    let two = Segment { payload: Bytes::new(2 * PAYLOAD), ..segment(0) };
+    let mut out = Vec::new();
+    s.on_segment(Time::ZERO, Side::Peer, &two, b"", false, &mut out);
+    assert_eq!(out, [Output::Segment(A, segment(0)), Output::Segment(B, segment(0))]);
+}

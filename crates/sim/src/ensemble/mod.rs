@@ -42,8 +42,10 @@ impl Junction {
     /// The flow that something it lets go is of.
     fn flow_of(&self, output: &Output) -> Option<u32> {
         match *output {
-            Output::Segment(Side::Peer, _) | Output::Skip(_) => self.peer.outbound,
-            Output::Segment(Side::Member(k), _) => self.members[k].inbound,
+            Output::Segment(side, _) | Output::Skip(side, _) => match side {
+                Side::Peer => self.peer.outbound,
+                Side::Member(k) => self.members[k].inbound,
+            },
             Output::Ack(Side::Peer, _) => self.peer.inbound,
             Output::Ack(Side::Member(k), _) => self.members[k].outbound,
         }

@@ -75,7 +75,7 @@ impl<R: Recorder> Simulation<'_, R> {
             let is_followed = followed == Some(i);
             match output {
                 Output::Segment(_, segment) => self.send_segment(flow, segment, false, is_followed),
-                Output::Skip(segment) => self.send_segment(flow, segment, true, false),
+                Output::Skip(_, segment) => self.send_segment(flow, segment, true, false),
                 Output::Ack(_, mut ack) => {
                     let Some((slot, flow)) = flow.and_then(|id| {
                         let slot = self.slots[id as usize]?;
