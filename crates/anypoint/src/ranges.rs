@@ -53,8 +53,14 @@ impl Ranges {
         end - start - known
     }
 
-    /// Takes a range out of what is beyond.
+    /// Takes a range out.
     pub(crate) fn remove(&mut self, start: u64, end: u64) {
+        if start < end && start < self.below {
+            if end < self.below {
+                self.beyond.insert(0, (end, self.below));
+            }
+            self.below = start;
+        }
         let from = self.beyond.partition_point(|r| r.1 <= start);
         let to = self.beyond.partition_point(|r| r.0 < end);
         if from >= to {
@@ -101,7 +107,7 @@ mod tests {
             for (start, len, take) in inserts {
                 let end = start + len;
                 let span = start as usize..end as usize;
-                if take && start > ranges.below() {
+                if take {
                     ranges.remove(start, end);
                     known[span].fill(false);
                 } else {

@@ -17,8 +17,9 @@ use crate::spec::LinkId;
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
 const BEHIND: u32 = 4;
 const _: () = assert!(2 * BEHIND <= LONG);
-/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place, where it goes
-/// and what it carries, and what the port there needs.
+/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place; where it goes,
+/// and what it carries; and, if there are ports at all, what that link's port, switch and row need. Without ports fetching
+/// that takes longer than it spares.
 const PLACE: u32 = 16;
 const NEXT: u32 = 8;
 const PORT: u32 = 2;

@@ -211,3 +211,23 @@ fn a_packet_may_have_several_places() {
     s.on_segment(Time::ZERO, Side::Peer, &two, b"", false, &mut out);
     assert_eq!(out, [Output::Segment(A, segment(0)), Output::Segment(B, segment(0))]);
 }
+
+/// What a failed member had beyond a hole of its own is gone, though the peer was told of it, be it the first that the
+/// peer waits for.
+#[test]
+fn what_a_failed_member_had_beyond_a_hole_is_not_told_any_more() {
+    const C: Side = Side::Member(2);
+    let mut s = switch(FlowControl::Strict, 3);
+    (0..5).for_each(|packet| drop(send(&mut s, Side::Peer, packet)));
+    s.fail(Time::ZERO, 0, &mut Vec::new());
+    assert_eq!(send(&mut s, Side::Peer, 0), [Output::Segment(C, segment(1))]);
+    let told = answer(&mut s, C, &ack(0, 9000, &[(1, 2)]));
+    assert_eq!(told, [(Side::Peer, 0, 9000, vec![(0, 1)])]);
+    s.fail(Time::ZERO, 2, &mut Vec::new());
+    let told = answer(&mut s, B, &ack(1, 9000, &[]));
+    assert_eq!(told, [(Side::Peer, 0, 9000, vec![(1, 2)])]);
+    assert_eq!(send(&mut s, Side::Peer, 0), [Output::Segment(B, segment(2))]);
+    let told = answer(&mut s, B, &ack(3, 9000, &[]));
+    assert_eq!(told, [(Side::Peer, 2, 9000, vec![(4, 5)])]);
+    assert_eq!(s.outstanding(B), Bytes::ZERO);
+}
