@@ -197,6 +197,9 @@ impl World {
                 }
                 Output::Skip(Side::Member(k), segment) => {
                     let member = &mut self.members[k];
+                    if self.is_honest {
+                        member.given.skip(&segment);
+                    }
                     member.to.push(Flight { life: member.life, packet: segment });
                 }
                 Output::Ack(Side::Peer, ack) if self.is_honest => {

@@ -69,6 +69,8 @@ pub(crate) struct Target {
     /// All that is acknowledged is below.
     pub(crate) highest: u64,
     outstanding: u64,
+    /// Arrived without anything in it, and not asked about yet.
+    skipped: u64,
 }
 
 /// A range of a target's stream, and whose it is.
@@ -173,8 +175,8 @@ impl Relay {
             let at = to.next;
             to.next += end - start;
             to.outstanding += end - start;
-            let packet = Sent::default();
-            to.owed.push_back(Owed { at, end: to.next, source: source as u32, start, packet });
+            let (source, packet) = (source as u32, Sent::default());
+            to.owed.push_back(Owed { at, end: to.next, source, start, packet });
         }
         from.placed = from.placed.max(end);
     }
@@ -192,34 +194,38 @@ impl Relay {
         }
     }
 
-    /// Whether targets have said to have all of a range.
-    pub(crate) fn is_heard(&self, source: usize, start: u64, end: u64) -> bool {
-        self.sources[source].heard.contains(start, end)
+    /// The target that has said to have all of a range, and not acknowledged it for good.
+    pub(crate) fn holder(&self, source: usize, start: u64, end: u64) -> Option<usize> {
+        let is_heard = self.sources[source].heard.contains(start, end);
+        self.find(source, start).filter(|_| is_heard).map(|place| place.target as usize)
     }
 
-    /// The range of a target's stream that it waits for without need: the rest of a frame that the source has begun and
-    /// not gone on with, though other data has its place behind it. The rest has no place any more.
+    /// The range of a target's stream that is all it waits for: the rest of a frame that the source has begun and not gone
+    /// on with, though other data has its place behind it. The rest has no place any more.
     pub(crate) fn give_up_rest(&mut self, source: usize, target: usize) -> Option<(u64, u64)> {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
-        let sent = from.sent;
         let front = to.owed.front_mut()?;
         let at = to.cumulative.max(front.at);
-        if front.source == source as u32
-            && front.start + (at - front.at) == sent
-            && front.end < to.next
-        {
-            let end = front.start + (front.end - front.at);
-            let missing = from.heard.gaps(sent, end);
-            to.outstanding -= missing.iter().map(|r| r.1 - r.0).sum::<u64>();
-            front.source = GONE;
-            let index = from.places.partition_point(|p| p.end <= sent);
-            if let Some(place) = from.places.get_mut(index).filter(|p| p.start <= sent) {
-                place.end = sent;
+        let start = front.start + (at - front.at);
+        let is_rest = front.source == source as u32 && start == from.sent;
+        if is_rest && front.end < to.next {
+            let end = start + (front.end - at);
+            to.outstanding -= from.heard.gaps(start, end).iter().map(|r| r.1 - r.0).sum::<u64>();
+            from.heard.remove(start, end);
+            (front.source, front.at, front.start) = (GONE, at, start);
+            let index = from.places.partition_point(|p| p.end <= start);
+            if let Some(place) = from.places.get_mut(index).filter(|p| p.start <= start) {
+                place.end = start;
             }
             from.places.retain(|p| p.start < p.end);
         }
         (front.source == GONE).then_some((at, front.end))
+    }
+
+    /// What of a target's stream has arrived with nothing in it since this was last asked.
+    pub(crate) fn take_skipped(&mut self, target: usize) -> Bytes {
+        Bytes::new(core::mem::take(&mut self.targets[target].skipped))
     }
 
     /// Takes note of what a target acknowledges; `fresh` is given what that newly covers.
@@ -237,6 +243,9 @@ impl Relay {
             to.outstanding -= settle(&mut self.sources, &front, (front.at, end), true, fresh);
             if !whole {
                 break;
+            }
+            if front.source == GONE {
+                to.skipped += front.end - front.at;
             }
             to.owed.pop_front();
         }

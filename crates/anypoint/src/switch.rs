@@ -69,7 +69,7 @@ pub struct Switch {
     passed: Time,
     /// When it is looked whether the connection is idle.
     look_at: Time,
-    /// What the gaps came to.
+    /// What the gaps in the peer's stream came to.
     skipped: Bytes,
 }
 
@@ -83,6 +83,8 @@ pub(crate) struct Ground {
     pub(crate) up: usize,
     /// What receivers said they have room for stays so until they are sent something.
     pub(crate) windows: Windows,
+    /// Of each member's streams, what has arrived with nothing in it.
+    pub(crate) skipped: Vec<Bytes>,
 }
 
 impl Ground {
@@ -116,6 +118,7 @@ impl Switch {
                 routing,
                 members: vec![Member { is_up: true, outstanding: Bytes::ZERO }; count],
                 up: count,
+                skipped: vec![Bytes::ZERO; count],
             },
             passed: Time::ZERO,
             look_at: Time::NEVER,
@@ -142,10 +145,13 @@ impl Switch {
             (None, Side::Member(k)) => self.rest.inbound.outstanding(k),
         }
     }
-    /// Payload of the peer's stream that stayed empty: failed members had sent it and nobody sends it
-    /// again.
-    pub fn skipped(&self) -> Bytes {
-        self.skipped
+    /// Payload of the streams to there that stayed empty. Of the peer's, failed members had sent it and nobody sends it
+    /// again; of a member's, it went elsewhere.
+    pub fn skipped(&self, to: Side) -> Bytes {
+        match to {
+            Side::Peer => self.skipped,
+            Side::Member(k) => self.ground.skipped[k],
+        }
     }
     /// Ranges that are remembered: all the state that grows with what is outstanding.
     pub fn remembered(&self) -> usize {

@@ -60,6 +60,9 @@ impl Connection {
             out.push(Output::Ack(Side::Peer, ack));
             return;
         }
+        if let Some(k) = self.inbound.holder(0, offset, offset.saturating_add(payload.get())) {
+            self.hurry(ground, k, out);
+        }
         // Whole to one member; but a packet that is not where one is expected to begin may have parts with
         // places of their own.
         let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
@@ -70,9 +73,6 @@ impl Connection {
             };
             let (k, at) = (place.target as usize, place.at + (offset - place.start));
             let payload = Bytes::new(place.end.min(end) - offset);
-            if self.inbound.is_heard(0, offset, offset + payload.get()) {
-                self.hurry(ground, k, out);
-            }
             let mut segment = Segment { offset: at, payload, ..*segment };
             let wish = self.split.data(now, ground.law(), k, payload, &mut segment.header);
             self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
@@ -81,8 +81,8 @@ impl Connection {
         }
     }
 
-    /// The peer sends again what a member has: its transport has waited too long. If the member waits for the rest of a
-    /// frame that the peer has begun, it does so no longer.
+    /// The peer sends again what a member has, as transports do that have waited too long: if the member waits for the rest
+    /// of a frame that the peer has begun, it does so no longer.
     fn hurry(&mut self, ground: &mut Ground, k: usize, out: &mut Vec<Output>) {
         if let Some((from, to)) = self.inbound.give_up_rest(0, k) {
             ground.members[k].outstanding = self.inbound.outstanding(k);
@@ -150,6 +150,7 @@ impl Connection {
         }
         let mut fresh = core::mem::take(&mut self.fresh);
         self.inbound.acknowledge(k, ack, &mut fresh);
+        ground.skipped[k] += self.inbound.take_skipped(k);
         ground.members[k].outstanding = self.inbound.outstanding(k);
         let (wish, marked) = fresh.first().map_or((0.0, false), |f| (f.wish, f.marked));
         self.fresh = fresh;

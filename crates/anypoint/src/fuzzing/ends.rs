@@ -9,6 +9,9 @@ use super::acknowledgement;
 /// Payload of a packet.
 pub(super) const UNIT: u64 = 100;
 
+/// Who owns what is skipped.
+const NOBODY: u32 = u32::MAX;
+
 /// A packet on its way.
 pub(super) struct Flight<P> {
     pub(super) life: u32,
@@ -89,6 +92,15 @@ impl Stream {
         assert_eq!(before, place, "unit {unit} of {owner} has two places");
     }
 
+    /// The switch says that a range of this stream carries nothing: it never has, and never will.
+    pub(super) fn skip(&mut self, segment: &Segment) {
+        let first = segment.offset / UNIT;
+        for place in first..first + segment.payload.get() / UNIT {
+            let before = *self.carried.entry(place).or_insert((NOBODY, place));
+            assert_eq!(before, (NOBODY, place), "place {place} is skipped");
+        }
+    }
+
     /// A packet comes to the receiver, which answers.
     pub(super) fn arrive(&mut self, segment: &Segment) -> Ack {
         let first = segment.offset / UNIT;
@@ -114,7 +126,8 @@ impl Stream {
     /// acknowledged selectively not handed to its application.
     pub(super) fn covered(&self, ack: &Ack) -> Vec<u64> {
         let places = 0..ack.cumulative / UNIT;
-        places.filter_map(|place| self.carried.get(&place).map(|(_, unit)| *unit)).collect()
+        let carried = places.filter_map(|place| self.carried.get(&place));
+        carried.filter(|(owner, _)| *owner != NOBODY).map(|(_, unit)| *unit).collect()
     }
 
     /// Whether the first `count` units of an owner are at the receiver.

@@ -170,7 +170,7 @@ impl Junctions {
             return Bytes::ZERO;
         }
         match (self.ends(flow).from, self.ends(flow).to) {
-            (Some((j, Side::Peer)), None) => self.list[j as usize].switch.skipped(),
+            (Some((j, side)), None) => self.list[j as usize].switch.skipped(side),
             _ => Bytes::ZERO,
         }
     }
