@@ -13,7 +13,7 @@ use ratewire_units::Bytes;
 use crate::ranges::Ranges;
 use crate::settled::{Settled, Unfinished};
 
-/// In place of a source that is gone, or gave up.
+/// In place of a source that is gone, or of the rest of a frame that was given up.
 const GONE: u32 = u32::MAX;
 
 /// No more ranges than this are looked at to fill an acknowledgement.
