@@ -198,7 +198,7 @@ impl World {
                 Output::Skip(Side::Member(k), segment) => {
                     let member = &mut self.members[k];
                     if self.is_honest {
-                        member.given.skip(&segment);
+                        member.given.leave_empty(&segment);
                     }
                     member.to.push(Flight { life: member.life, packet: segment });
                 }

@@ -19,7 +19,7 @@
 //! - **Unfinished frames.** What is routed anew may come into a member's stream behind a frame of which the
 //!   peer has not sent all, and waits there for the rest. A peer that waits in turn for its acknowledgement
 //!   before it sends the rest would wait for ever: once it sends again what the member has, as after a
-//!   timeout, the member is told to skip the rest, which is routed anew when it comes. It does wait for ever
+//!   timeout, the member is told to skip the rest, which is routed anew when it comes. It may still wait for ever
 //!   where the member has no room for what is behind (frames should be smaller than receive windows), and in
 //!   the inner one of two switches in a row, if the outer one has put more behind the frame there.
 //! - **State** is a range for each frame or packet that is not acknowledged, and a few numbers a member.

@@ -175,8 +175,8 @@ impl Relay {
             let at = to.next;
             to.next += end - start;
             to.outstanding += end - start;
-            let (source, packet) = (source as u32, Sent::default());
-            to.owed.push_back(Owed { at, end: to.next, source, start, packet });
+            let packet = Sent::default();
+            to.owed.push_back(Owed { at, end: to.next, source: source as u32, start, packet });
         }
         from.placed = from.placed.max(end);
     }

@@ -23,6 +23,10 @@ const _: () = assert!(2 * BEHIND <= LONG);
 const PLACE: u32 = 16;
 const NEXT: u32 = 8;
 const PORT: u32 = 2;
+/// How far behind it the end of a flow is told, and once more when it has come. What its packet carries is here by then.
+const FAR_END: u32 = 4;
+const NEAR_END: u32 = 2;
+const _: () = assert!(NEAR_END < FAR_END && FAR_END < NEXT);
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
 /// Bytes of a cache line.
@@ -207,10 +211,10 @@ impl Network {
         None
     }
 
-    /// A delay line is due: what packets behind its head need. Returns the ends of flows at which those `far` and `near`
-    /// behind it arrive, where they go to no other link. What the near one tells beside comes.
+    /// A delay line is due: what packets behind its head need. Returns the ends of flows at which one far behind it and one
+    /// near it arrive, where they go to no other link. What the near one tells beside comes.
     #[inline]
-    pub fn foresee_line(&self, id: LinkId, far: u32, near: u32) -> (Option<Ahead>, Option<Ahead>) {
+    pub fn foresee_line(&self, id: LinkId) -> (Option<Ahead>, Option<Ahead>) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };
         row.foresee(PLACE);
         if let Some(label) = row.get(NEXT) {
@@ -222,8 +226,8 @@ impl Network {
             self.foresee_hop(label);
         }
         let arriving = |label: &&Label| self.arrives(label);
-        let far = row.get(far).filter(arriving).map(|label| self.end_of(label));
-        let near = row.get(near).filter(arriving).map(|label| {
+        let far = row.get(FAR_END).filter(arriving).map(|label| self.end_of(label));
+        let near = row.get(NEAR_END).filter(arriving).map(|label| {
             self.packets.foresee_beyond(label.content);
             self.end_of(label)
         });

@@ -9,7 +9,7 @@ use super::acknowledgement;
 /// Payload of a packet.
 pub(super) const UNIT: u64 = 100;
 
-/// Who owns what is skipped.
+/// Who owns what stays empty.
 const NOBODY: u32 = u32::MAX;
 
 /// A packet on its way.
@@ -93,11 +93,11 @@ impl Stream {
     }
 
     /// The switch says that a range of this stream carries nothing: it never has, and never will.
-    pub(super) fn skip(&mut self, segment: &Segment) {
+    pub(super) fn leave_empty(&mut self, segment: &Segment) {
         let first = segment.offset / UNIT;
         for place in first..first + segment.payload.get() / UNIT {
             let before = *self.carried.entry(place).or_insert((NOBODY, place));
-            assert_eq!(before, (NOBODY, place), "place {place} is skipped");
+            assert_eq!(before, (NOBODY, place), "place {place} stays empty");
         }
     }
 

@@ -16,10 +16,6 @@ const FEW_FLOWS: usize = 64;
 const AHEAD: usize = 18;
 /// Events between two looks at the same one: memory answers in the time of one or two.
 const STEP: usize = 3;
-/// How far behind the head of a delay line the end of a flow is fetched, and then what a sender has noted and where its
-/// answer goes.
-const END: u32 = 4;
-const ANSWER: u32 = 2;
 /// Room for those seen: a power of two, so that finding one takes little.
 const ROOM: usize = AHEAD.next_power_of_two();
 
@@ -147,10 +143,11 @@ impl Foresight {
     }
 }
 
-/// A delay line is due: what packets behind its head need, and the ends of flows at which they arrive.
+/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives, and of one that was
+/// fetched so what a sender has noted and where its answer goes.
 #[inline]
 fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
-    let (far, near) = network.foresee_line(line, END, ANSWER);
+    let (far, near) = network.foresee_line(line);
     if let Some(end) = far {
         flows.foresee(end.flow, end.is_data);
     }
