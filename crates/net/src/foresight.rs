@@ -17,10 +17,11 @@ use crate::spec::LinkId;
 /// How far behind the head of a long row: memory answers in the time that so many packets take.
 const BEHIND: u32 = 4;
 const _: () = assert!(2 * BEHIND <= LONG);
-/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place; where it goes,
-/// and what it carries; and, if there are ports at all, what that link's port, switch and row need. Without ports fetching
-/// that takes longer than it spares.
+/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place; its place in the
+/// route table; where it goes, and what it carries; and, if there are ports at all, what that link's port, switch and row
+/// need. Without ports fetching that takes longer than it spares.
 const PLACE: u32 = 16;
+const HOP: u32 = 12;
 const NEXT: u32 = 8;
 const PORT: u32 = 2;
 /// How far behind it the end of a flow is told, and once more when it has come. What its packet carries is here by then.
@@ -217,6 +218,9 @@ impl Network {
     pub fn foresee_line(&self, id: LinkId) -> (Option<Ahead>, Option<Ahead>) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };
         row.foresee(PLACE);
+        if let Some(label) = row.get(HOP) {
+            prefetch_index(&self.routes, label.hop as usize);
+        }
         if let Some(label) = row.get(NEXT) {
             self.foresee_packet(label);
         }
