@@ -242,6 +242,11 @@ impl FlowTable {
             }
         }
     }
+    /// As many as were ever in operation at once.
+    #[inline]
+    pub(crate) fn peak(&self) -> usize {
+        self.slots.len()
+    }
     /// The flow in a slot, if it is still the one meant.
     #[inline]
     pub(crate) fn get(&mut self, slot: u32, id: u32) -> Option<&mut Flow> {

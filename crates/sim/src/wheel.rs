@@ -151,6 +151,13 @@ impl Wheel {
         }
     }
 
+    /// Tells of one more of the far events that come near next, in the order in which they were pushed. Where none are left
+    /// there may be some again later, and where others came before them some are told of again.
+    #[inline]
+    pub fn tell_of_far(&mut self) -> Option<u32> {
+        self.far.tell()
+    }
+
     /// The next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, u32)> {

@@ -16,6 +16,8 @@ const FEW_FLOWS: usize = 64;
 const AHEAD: usize = 18;
 /// Events between two looks at the same one: memory answers in the time of one or two.
 const STEP: usize = 3;
+/// Of no flow.
+const NO_SLOT: u32 = u32::MAX;
 /// Room for those seen: a power of two, so that finding one takes little.
 const ROOM: usize = AHEAD.next_power_of_two();
 
@@ -38,6 +40,8 @@ enum Coming {
 pub(super) struct Foresight {
     seen: [Coming; ROOM],
     count: usize,
+    /// The flows, by slot, of the timers told of last, newest first.
+    timers: [u32; 5],
     /// There are many links.
     looks: bool,
     /// Many keep what is on its way to themselves: their events are looked at before their turn.
@@ -55,7 +59,14 @@ impl Foresight {
         let looks = setup.network.links.len() + senders > FEW;
         let scouts = network.links_without_delay_line() + senders > FEW;
         let many_flows = setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty();
-        Foresight { seen: [Coming::Other; ROOM], count: 0, looks, scouts, many_flows }
+        Foresight {
+            seen: [Coming::Other; ROOM],
+            count: 0,
+            timers: [NO_SLOT; 5],
+            looks,
+            scouts,
+            many_flows,
+        }
     }
 
     /// To be called at each event.
@@ -85,7 +96,11 @@ impl Foresight {
                     }
                 }
             }
-            None => {}
+            None => {
+                if timer_of(event).is_some() && flows.peak() > FEW && !self.scouts {
+                    self.look_at_timers(wheel, network, flows);
+                }
+            }
         }
         if !self.scouts && !network.lacks_delay_lines() {
             return;
@@ -136,6 +151,24 @@ impl Foresight {
         }
     }
 
+    /// A flow's timer is due: the flow of one that comes later; of one told of before it what the sender has noted, and its
+    /// first link; and of one before that what a packet needs there.
+    #[inline]
+    fn look_at_timers(&mut self, wheel: &mut Wheel, network: &Network, flows: &FlowTable) {
+        let Some(slot) = wheel.tell_of_far().and_then(timer_of) else { return };
+        flows.foresee(slot, false);
+        self.timers.rotate_right(1);
+        let [_, _, earlier, _, earliest] = self.timers;
+        self.timers[0] = slot;
+        flows.foresee_sent(earlier);
+        if let Some(route) = flows.answer(earlier, false) {
+            network.foresee(network.first_link(route));
+        }
+        if let Some(route) = flows.answer(earliest, false) {
+            network.foresee_place(network.first_link(route));
+        }
+    }
+
     /// What was seen so many looks ago.
     #[inline]
     fn at(&mut self, looks: usize) -> &mut Coming {
@@ -166,13 +199,19 @@ fn link_of(event: u32) -> Option<LinkId> {
     (event & !INDEX == LINK).then_some(LinkId(event & INDEX))
 }
 
+/// The slot of a flow whose timer it is.
+#[inline]
+fn timer_of(event: u32) -> Option<u32> {
+    (event & !INDEX == FLOW_TIMER).then_some(event & INDEX)
+}
+
 #[cfg(test)]
 mod tests {
     use ratewire_laws::AnyLaw;
     use ratewire_net::Network;
     use ratewire_units::{Bytes, Duration, Rate, Time};
 
-    use super::Foresight;
+    use super::{Foresight, NO_SLOT};
     use crate::dumbbell::Dumbbell;
     use crate::engine::Simulation;
     use crate::overlay::workload;
@@ -198,8 +237,8 @@ mod tests {
         dumbbell.setup()
     }
 
-    fn shared(pairs: u32, flows_a_pair: u32) -> Setup {
-        let law = AnyLaw::new("newreno", &[]).expect("a law");
+    fn shared(law: &str, pairs: u32, flows_a_pair: u32) -> Setup {
+        let law = AnyLaw::new(law, &[]).expect("a law");
         let mut dumbbell = Dumbbell::new(law, pairs, Rate::from_mbps(1000), RTT * 5, 10_000);
         dumbbell.flows_a_pair = flows_a_pair;
         dumbbell.duration = Duration::from_millis(500);
@@ -243,7 +282,8 @@ mod tests {
         let (plain, paused) = (dumbbell("newreno", false), dumbbell("noq", true));
         let no_ports = crowded("fixed", &[("window", "1000 packets")], Duration::from_millis(300));
         let ports = crowded("xcp", &[], Duration::from_millis(1200));
-        for setup in [plain, paused, overlay(), shared(10, 10), no_ports, ports] {
+        let (window, paced) = (shared("newreno", 10, 10), shared("xcp", 10, 101));
+        for setup in [plain, paused, overlay(), window, paced, no_ports, ports] {
             let (ahead, seen) = run(&setup, true, false);
             let (not, none) = run(&setup, false, false);
             let (ends, _) = run(&setup, false, true);
@@ -258,6 +298,19 @@ mod tests {
     }
 
     #[test]
+    fn timers_are_told_of_where_flows_are_many() {
+        let told_of = |flows_a_pair| {
+            let mut recorder = NoRecorder;
+            let setup = shared("xcp", 10, flows_a_pair);
+            let mut simulation = Simulation::new(&setup, &mut recorder).expect("a setup");
+            simulation.run().expect("it runs");
+            simulation.foresight.timers
+        };
+        assert_eq!(told_of(100), [NO_SLOT; 5]);
+        assert!(told_of(101).iter().all(|slot| *slot < 1_010));
+    }
+
+    #[test]
     fn the_senders_of_an_overlay_count_as_links_do() {
         let law = AnyLaw::new("newreno", &[]).expect("a law");
         let scouts = |clients| foresight(&workload(law.clone(), clients, RATE, RTT, 50)).scouts;
@@ -267,8 +320,8 @@ mod tests {
     #[test]
     fn flows_are_many_by_number_or_because_they_keep_arriving() {
         let many = |setup: &Setup| foresight(setup).many_flows;
-        assert!(!many(&shared(10, 6)) && many(&shared(10, 7)));
-        let mut arriving = shared(10, 1);
+        assert!(!many(&shared("newreno", 10, 6)) && many(&shared("newreno", 10, 7)));
+        let mut arriving = shared("newreno", 10, 1);
         arriving.traffic.push(TrafficSpec {
             name: "t".into(),
             pairs: Vec::new(),

@@ -46,12 +46,15 @@ pub(super) struct Far {
     ends: Box<[Ends; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
+    /// Of the block to be drained next, the chunk whose events are told of, and how many of them were.
+    telling: u32,
+    told: u32,
 }
 
 impl Far {
     pub(super) fn new() -> Far {
         let ends = Box::new([Ends::NONE; BLOCKS as usize]);
-        Far { used: Bits::new(), ends, chunks: Vec::new(), free: NIL }
+        Far { used: Bits::new(), ends, chunks: Vec::new(), free: NIL, telling: NIL, told: 0 }
     }
 
     #[inline]
@@ -102,16 +105,38 @@ impl Far {
         self.ends[Bits::slot(block)].events
     }
 
-    /// A block is to be drained soon.
-    pub(super) fn foresee(&self, block: u64) {
-        if let Some(chunk) = self.chunks.get(self.ends[Bits::slot(block)].first as usize) {
+    /// A block is to be drained next.
+    pub(super) fn foresee(&mut self, block: u64) {
+        self.tell_from(self.ends[Bits::slot(block)].first);
+    }
+
+    #[inline]
+    fn tell_from(&mut self, chunk: u32) {
+        (self.telling, self.told) = (chunk, 0);
+        if let Some(chunk) = self.chunks.get(chunk as usize) {
             prefetch_bytes(chunk, 0..size_of::<Chunk>());
         }
+    }
+
+    /// What one more of its events is about, in the order in which they came; none while its next chunk is fetched.
+    #[inline]
+    pub(super) fn tell(&mut self) -> Option<u32> {
+        let chunk = self.chunks.get(self.telling as usize)?;
+        if self.told < chunk.len {
+            let event = chunk.events[self.told as usize];
+            self.told += 1;
+            return Some(event.what());
+        }
+        if chunk.next != NIL {
+            self.tell_from(chunk.next);
+        }
+        None
     }
 
     /// Takes the events of a block out.
     pub(super) fn drain(&mut self, block: u64, mut each: impl FnMut(Event)) {
         self.used.remove(block);
+        self.telling = NIL;
         let ends = core::mem::replace(&mut self.ends[Bits::slot(block)], Ends::NONE);
         let mut id = ends.first;
         while id != NIL {

@@ -77,6 +77,32 @@ fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
     assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
 }
 
+/// Of those that wait for long, as the timers of paced flows do.
+#[test]
+fn what_is_far_away_is_told_of_before_its_turn_and_hardly_twice() {
+    const EVENTS: u32 = 200_000;
+    const LONG: u64 = 1 << 36;
+    let mut random = ratewire_net::random::stream(5, "wheel", 5);
+    let mut wheel = Wheel::default();
+    for what in 0..10_000 {
+        wheel.push(Time::from_ps(random.next_u64() % LONG), what);
+    }
+    let (mut told, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
+    let mut missed = 0;
+    for next in 10_000..EVENTS {
+        let (now, what) = wheel.pop().expect("10,000 are pending");
+        gone[what as usize] = true;
+        missed += u32::from(told[what as usize] == 0);
+        if let Some(event) = wheel.tell_of_far() {
+            assert!(!gone[event as usize], "{event} has gone");
+            told[event as usize] += 1;
+        }
+        wheel.push(now + Duration::from_ps(LONG), next);
+    }
+    let again: u32 = told.iter().map(|n: &u32| n.saturating_sub(1)).sum();
+    assert!(missed < EVENTS / 8 && again < EVENTS / 1000, "{missed} missed, {again} again");
+}
+
 #[test]
 fn equal_times_keep_their_order_across_levels() {
     let mut wheel = Wheel::default();
