@@ -32,6 +32,7 @@ WORKLOADS = {
     "10,000 flows at 10 Gbit/s": ("newreno", None, 10000, 10000, 50, 62500, 0, 5),
     "10 XCP flows at 10 Gbit/s": ("xcp", None, 10, 10000, 50, 62500, 1, 5),
     "10,000 XCP flows of 10 pairs of hosts": ("xcp", None, 10000, 10000, 50, 62500, 0, 5, "shared"),
+    "10,000 XCP flows at 10 Gbit/s": ("xcp", None, 10000, 10000, 50, 62500, 0, 5),
     # 10 Mbit/s for each of many flows, as B, T100 and T1000 have; and few on the same link, to measure them by.
     "10 flows at 100 Gbit/s": ("newreno", None, 10, 100000, 50, 625000, 1, 2),
     "10,000 flows at 100 Gbit/s": ("newreno", None, 10000, 100000, 50, 625000, 0, 2),
@@ -51,6 +52,8 @@ SCALE = {
     "10,000 flows of 10 pairs of hosts": ["10 flows at 10 Gbit/s", "10,000 flows at 10 Gbit/s"],
     "10,000 flows at 10 Gbit/s": ["10 flows at 10 Gbit/s"],
     "10,000 XCP flows of 10 pairs of hosts": ["10 XCP flows at 10 Gbit/s"],
+    "10,000 XCP flows at 10 Gbit/s": ["10 XCP flows at 10 Gbit/s"],
+    "T1000 with XCP: packets take turns": ["10 XCP flows at 10 Gbit/s"],
     "10,000 flows at 100 Gbit/s": ["10 flows at 100 Gbit/s"],
     "10,000 flows of 10 pairs, 100 Gbit/s": ["10 flows at 100 Gbit/s"],
     "An ensemble of 256 members": ["B, paced (the default law)"],

@@ -27,6 +27,7 @@ const PORT: u32 = 2;
 /// How far behind it the end of a flow is told, and once more when it has come. What its packet carries is here by then.
 const FAR_END: u32 = 4;
 const NEAR_END: u32 = 2;
+const _: () = assert!(PORT < NEXT && NEXT < HOP && HOP < PLACE);
 const _: () = assert!(NEAR_END < FAR_END && FAR_END < NEXT);
 /// What so many packets carry stays in the caches: as many as were ever on their way at once.
 const FEW_PACKETS: usize = 4096;
@@ -212,8 +213,8 @@ impl Network {
         None
     }
 
-    /// A delay line is due: what packets behind its head need. Returns the ends of flows at which one far behind it and one
-    /// near it arrive, where they go to no other link. What the near one tells beside comes.
+    /// A delay line is due: what packets behind its head need. Returns the ends of flows at which a packet far behind
+    /// it and one near it arrive, where they go to no other link. What the near one tells beside comes.
     #[inline]
     pub fn foresee_line(&self, id: LinkId) -> (Option<Ahead>, Option<Ahead>) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };

@@ -20,8 +20,9 @@ use crate::setup::Setup;
 pub(crate) struct Flow {
     pub(crate) forward: RouteId,
     pub(crate) reverse: RouteId,
-    /// When its timer event is due.
+    /// When its timer event is due, and when another is that was noted before it and is later.
     pub(crate) timer_at: Time,
+    pub(crate) later_timer_at: Time,
     pub(crate) id: FlowId,
     /// Headers of a data packet, congestion header included.
     pub(crate) headers: u32,
@@ -102,6 +103,7 @@ impl Flow {
             forward: start.forward,
             reverse: start.reverse,
             timer_at: Time::NEVER,
+            later_timer_at: Time::NEVER,
             id: start.id,
             headers: headers.get() as u32,
             ack_size: (config.ack + law.header_len()).get() as u32,
@@ -241,11 +243,6 @@ impl FlowTable {
                 (self.slots.len() - 1) as u32
             }
         }
-    }
-    /// As many as were ever in operation at once.
-    #[inline]
-    pub(crate) fn peak(&self) -> usize {
-        self.slots.len()
     }
     /// The flow in a slot, if it is still the one meant.
     #[inline]

@@ -151,8 +151,8 @@ impl Wheel {
         }
     }
 
-    /// Tells of one more of the far events that come near next, in the order in which they were pushed. Where none are left
-    /// there may be some again later, and where others came before them some are told of again.
+    /// Tells of one more event of the block that was to come near next when one last came, in the order in which they lie
+    /// there. After none there may be more; where others came before that block, some are told of again.
     #[inline]
     pub fn tell_of_far(&mut self) -> Option<u32> {
         self.far.tell()

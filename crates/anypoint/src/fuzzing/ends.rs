@@ -97,7 +97,7 @@ impl Stream {
         let first = segment.offset / UNIT;
         for place in first..first + segment.payload.get() / UNIT {
             let before = *self.carried.entry(place).or_insert((NOBODY, place));
-            assert_eq!(before, (NOBODY, place), "place {place} stays empty");
+            assert_eq!(before, (NOBODY, place), "place {place} was to stay empty");
         }
     }
 

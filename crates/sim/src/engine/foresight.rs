@@ -10,7 +10,9 @@ use crate::wheel::Wheel;
 
 /// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take time.
 const FEW: usize = 1000;
-/// So many flows do too.
+/// So do so many flows, for what one gains of another's timer.
+const FEW_TIMERS: u32 = 1000;
+/// And so many for what it gains of the packets behind its own.
 const FEW_FLOWS: usize = 64;
 /// Events seen before their turn.
 const AHEAD: usize = 18;
@@ -78,6 +80,7 @@ impl Foresight {
         network: &Network,
         flows: &FlowTable,
     ) {
+        let scouts = self.scouts || network.lacks_delay_lines();
         match link_of(event) {
             Some(line) if network.is_delay_line(line) => look_along(line, network, flows),
             Some(link) if self.looks => {
@@ -97,15 +100,14 @@ impl Foresight {
                 }
             }
             None => {
-                if timer_of(event).is_some() && flows.peak() > FEW && !self.scouts {
+                if timer_of(event).is_some() && flows.slots() > FEW_TIMERS && !scouts {
                     self.look_at_timers(wheel, network, flows);
                 }
             }
         }
-        if !self.scouts && !network.lacks_delay_lines() {
-            return;
+        if scouts {
+            wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
         }
-        wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
     }
 
     /// Looks at an event for the first time, and once more at some that were seen before it.
@@ -176,8 +178,8 @@ impl Foresight {
     }
 }
 
-/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives, and of one that was
-/// fetched so what a sender has noted and where its answer goes.
+/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives, and of an end that was
+/// fetched before what its sender has noted and the link that its answer takes.
 #[inline]
 fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
     let (far, near) = network.foresee_line(line);
@@ -299,15 +301,17 @@ mod tests {
 
     #[test]
     fn timers_are_told_of_where_flows_are_many() {
-        let told_of = |flows_a_pair| {
+        let told_of = |flows_a_pair, scouts| {
             let mut recorder = NoRecorder;
             let setup = shared("xcp", 10, flows_a_pair);
             let mut simulation = Simulation::new(&setup, &mut recorder).expect("a setup");
+            simulation.foresight.scouts = scouts;
             simulation.run().expect("it runs");
             simulation.foresight.timers
         };
-        assert_eq!(told_of(100), [NO_SLOT; 5]);
-        assert!(told_of(101).iter().all(|slot| *slot < 1_010));
+        assert_eq!(told_of(100, false), [NO_SLOT; 5]);
+        assert!(told_of(101, false).iter().all(|slot| *slot < 1_010));
+        assert_eq!(told_of(101, true), [NO_SLOT; 5], "all events are told of");
     }
 
     #[test]

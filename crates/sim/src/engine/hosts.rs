@@ -150,16 +150,28 @@ impl<R: Recorder> Simulation<'_, R> {
         // What has found no room does not wait for its pace, or for its application.
         let sender = if flow.blocked { flow.sender.timer() } else { flow.sender.deadline() };
         let due = sender.min(flow.receiver.deadline());
-        if due < flow.timer_at {
-            flow.timer_at = due;
-            self.wheel.push(due, FLOW_TIMER | slot);
+        if due >= flow.timer_at {
+            return;
         }
+        debug_assert!(flow.later_timer_at >= self.now, "a timer that is noted was passed by");
+        let before = core::mem::replace(&mut flow.timer_at, due);
+        if before != Time::NEVER {
+            flow.later_timer_at = before;
+        } else if due >= flow.later_timer_at {
+            // That of a paced flow whose window is full: its timeout was noted when it was so before.
+            flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
+            return;
+        }
+        self.wheel.push(due, FLOW_TIMER | slot);
     }
 
     pub(super) fn flow_timer(&mut self, slot: u32) {
         let now = self.now;
         let Some(flow) = self.flows.at(slot) else { return };
         if flow.timer_at != now {
+            if flow.later_timer_at == now {
+                flow.later_timer_at = Time::NEVER;
+            }
             return;
         }
         flow.timer_at = Time::NEVER;
@@ -173,5 +185,32 @@ impl<R: Recorder> Simulation<'_, R> {
             self.network.send(now, &address, &segment, &mut self.wheel);
         }
         self.pump(slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_laws::AnyLaw;
+    use ratewire_units::{Duration, Rate};
+
+    use crate::dumbbell::Dumbbell;
+    use crate::engine::Simulation;
+    use crate::record::NoRecorder;
+
+    /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is full its sender waits for
+    /// its timeout, for which an event was noted when it first was.
+    #[test]
+    fn a_paced_packet_takes_seven_events() {
+        let law = AnyLaw::new("xcp", &[]).expect("a law");
+        let rtt = Duration::from_millis(80);
+        let mut dumbbell = Dumbbell::new(law, 10, Rate::from_mbps(100), rtt, 1000);
+        dumbbell.duration = Duration::from_secs(10);
+        let setup = dumbbell.setup();
+        let mut recorder = NoRecorder;
+        let mut simulation = Simulation::new(&setup, &mut recorder).expect("a setup");
+        simulation.run().expect("it runs");
+        let round_trips = simulation.packets.sent as f64 / 2.0;
+        let each = simulation.events as f64 / round_trips;
+        assert!((6.9..7.1).contains(&each), "{each} events each");
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Far {
     ends: Box<[Ends; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
-    /// Of the block to be drained next, the chunk whose events are told of, and how many of them were.
+    /// Of the block that was foreseen, the chunk whose events are told of, and how many of them were.
     telling: u32,
     told: u32,
 }
@@ -118,19 +118,16 @@ impl Far {
         }
     }
 
-    /// What one more of its events is about, in the order in which they came; none while its next chunk is fetched.
+    /// What one more event of the block that was foreseen is about.
     #[inline]
     pub(super) fn tell(&mut self) -> Option<u32> {
         let chunk = self.chunks.get(self.telling as usize)?;
-        if self.told < chunk.len {
-            let event = chunk.events[self.told as usize];
-            self.told += 1;
-            return Some(event.what());
-        }
-        if chunk.next != NIL {
+        let event = chunk.events[..chunk.len as usize].get(self.told as usize).copied();
+        self.told += u32::from(event.is_some());
+        if self.told == chunk.len && chunk.next != NIL {
             self.tell_from(chunk.next);
         }
-        None
+        event.map(Event::what)
     }
 
     /// Takes the events of a block out.
