@@ -18,17 +18,20 @@ fn one_scenario_gives_like_figures_in_both_worlds() {
     // Of one flow: two would lose packets together or in turn, as it happens, and in a run of two sawteeth that alone
     // moves the mean queue by a third.
     let text = format!("law = \"newreno\"\n{DUMBBELL}{ONE_FLOW}");
-    let runs = lab.run(&text, &["--world", "simulate,emulate"]);
+    let run = || lab.run(&text, &["--world", "simulate,emulate"]);
+    // A run whose packets were late, as on a busy machine, says itself that its figures are not to be relied on.
+    let holds = |runs: &Vec<Value>| runs[1]["fidelity"]["holds"] == true;
+    let runs = (0..2).map(|_| run()).find(holds).unwrap_or_else(run);
     let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
+    let fidelity = &emulated["fidelity"];
     assert_eq!((&simulated["world"], &emulated["world"]), (&"simulate".into(), &"emulate".into()));
     for figure in ["utilisation", "queue_packets_mean"] {
         let of = |run| number(&link(run, "bottleneck")[figure]);
         let (simulated, emulated) = (of(simulated), of(emulated));
         let off = (simulated - emulated).abs() / simulated;
-        assert!(off < 0.1, "{figure}: {simulated} simulated, {emulated} emulated");
+        assert!(off < 0.1, "{figure}: {simulated} simulated, {emulated} emulated, {fidelity}");
     }
     assert!(drops(emulated) > 0.0, "NewReno fills the queue");
-    let fidelity = &emulated["fidelity"];
     assert!(
         number(&fidelity["packets"]) > 5_000.0 && number(&fidelity["dropped_by_devices"]) == 0.0
     );
