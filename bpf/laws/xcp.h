@@ -9,7 +9,7 @@
  * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
  *   order of arrivals: the queue is first-in-first-out, so it is the same order;
  * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers);
- * - after an interval in which none told its rate Cp is as for one flow, where the draft's would be 0: a sender that is
+ * - after an interval in which none told its rate Cp is as for one flow, where the draft divides by 0: a sender that is
  *   back from a pause may not be seen in two intervals one after the other. The residue bounds what all are given;
  * - a rate ages to no less than two packets in the RTT or in the shortest interval.
  *

@@ -32,6 +32,11 @@
 //!   The draft leaves the choice open; both variants it names can be chosen.
 //! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x` (`rtt_zero = "separate"`):
 //!   the draft's text accepts them and its notes ignore them.
+//! - No packet is given more than there was to give in its interval: after a link has stood still for a second a lone
+//!   packet's `X` is so long that the draft's `Cp X` is many times that, and its RTT makes a window of it. ns-2 clips to what is
+//!   left, so that the last packet of an interval gets less than the draft's.
+//! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here. Once a packet comes whose RTT is
+//!   beyond `max_interval` it is as for one flow: a flow of one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
 //!   the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet and

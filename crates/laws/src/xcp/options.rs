@@ -129,7 +129,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         kind: Kind::Time,
         default: "1 s",
         doc: "Port: largest RTT a packet may claim; the link's propagation delay where that is \
-              longer. Draft -03: 0.5 to 1 s.",
+              longer. Flows beyond it are given something after an interval without any too. Draft -03: \
+              0.5 to 1 s.",
     },
     OptionSpec {
         name: "allowed_queue",

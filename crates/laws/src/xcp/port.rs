@@ -55,6 +55,8 @@ struct Allotment {
     cp: f64,
     /// B/s per byte.
     cn: f64,
+    /// What there was to give in all, and so to one packet.
+    most: f64,
     /// What it was worked out from: bytes per second that arrived, and the change wanted.
     input_bw: f64,
     feedback: f64,
@@ -124,6 +126,15 @@ impl XcpPort {
             && !(self.rtt_zero == RttZero::Ignore && header.rtt.is_zero())
     }
 
+    /// A flow whose RTT is longer than any interval may not be seen in two that follow each other. After one without `X`,
+    /// of which there is no `Cp`, it is as for one flow: `sum_x` of one is the interval.
+    #[cold]
+    fn give_though_rarely_seen(&mut self) {
+        if self.allotment.cp <= 0.0 {
+            self.allotment.cp = self.allotment.residue_pos / (self.interval * PS_PER_SECOND);
+        }
+    }
+
     /// Lines 7 to 18: the control interval is over.
     fn control(&mut self, now: Time) {
         let sums = core::mem::take(&mut self.sums);
@@ -144,6 +155,7 @@ impl XcpPort {
             residue_neg,
             cp: if sums.x > 0.0 { residue_pos / sums.x } else { 0.0 },
             cn: if sums.input > 0.0 { residue_neg / sums.input } else { 0.0 },
+            most: residue_pos,
             input_bw,
             feedback,
         };
@@ -192,6 +204,9 @@ impl Port for XcpPort {
             return;
         }
         if self.takes_part(header) {
+            if header.rtt.ps() as f64 > self.max_rtt_ps {
+                self.give_though_rarely_seen();
+            }
             let wish = header.delta_throughput.get();
             let granted = self.allotment.grant(wish, header.x.ps() as f64, size.as_f64());
             header.delta_throughput = ratewire_units::Throughput::new(granted);
@@ -243,7 +258,7 @@ impl Allotment {
     /// What the packet is granted, in B/s: its wish where that is less than its allotment.
     #[inline]
     fn grant(&mut self, wish: f64, x: f64, size: f64) -> f64 {
-        let mut pos = self.cp * x;
+        let mut pos = (self.cp * x).min(self.most);
         let mut neg = self.cn * size;
         let allotted = pos - neg;
         let granted = if wish > allotted {
@@ -352,7 +367,7 @@ mod tests {
     fn a_packet_touches_two_cache_lines() {
         assert!(offset_of!(XcpPort, meter) + size_of::<usize>() <= 64, "one as it arrives");
         let first = offset_of!(XcpPort, estimator) + offset_of!(QueueEstimator, min);
-        let last = offset_of!(XcpPort, allotment) + offset_of!(Allotment, cn);
+        let last = offset_of!(XcpPort, allotment) + offset_of!(Allotment, most);
         assert_eq!((first, last / 64), (128, 2), "one as it leaves");
     }
 }

@@ -77,6 +77,29 @@ fn one_flow_below_capacity() {
 }
 
 #[test]
+fn no_packet_is_given_more_than_its_interval_had() {
+    // A link that stood still lets a packet through whose X is a second.
+    let mut p = port(&[], 1_250_000, 0.05);
+    arrive(&mut p, header(0.01, 0.05, 1e9));
+    p.on_timer(secs(0.05), NO_QUEUE);
+    let (all, none) = p.residues();
+    assert!(all > 0.0 && none == 0.0, "{all}, {none}");
+    assert_eq!(depart(&mut p, header(1.0, 1.0, 1e9)), all);
+    assert_eq!(depart(&mut p, header(1.0, 1.0, 1e9)), 0.0);
+}
+
+#[test]
+fn a_flow_whose_packets_are_seen_in_every_other_interval_is_given_something() {
+    let mut p = port(&[], 1_250_000, 1.0);
+    p.on_timer(secs(1.0), NO_QUEUE);
+    assert_eq!(depart(&mut p, header(0.02, 1.0, 1e9)), 0.0, "its next packet is seen in time");
+    // F = 0.4 * 1.25e6; the next interval is of 50 ms again.
+    near(depart(&mut p, header(0.02, 1.001, 1e9)), 500_000.0 * 0.02 / 0.05, 1e-9);
+    near(depart(&mut p, header(10.0, 10.0, 1e9)), 500_000.0, 1e-9);
+    assert_eq!(depart(&mut p, header(10.0, 10.0, 1e9)), 0.0, "all is given");
+}
+
+#[test]
 fn two_flows_at_capacity_move_towards_each_other_and_the_sum_is_f() {
     // 0.75 s holds whole packets of both flows.
     let mut p = port(&[("beta", "0.226")], 1_250_000, 0.75);
