@@ -32,6 +32,8 @@
 //! - Of more than five hops the last five are seen: a sixth stamp overwrites the first, and so on. A
 //!   sender's own queue, which here is the first hop, makes way for that of a fat tree's sixth. The
 //!   authors' simulator ignores such packets.
+//! - While a loss is repaired, cumulative acknowledgements stand still, and an RTT is over when its time is; where switches
+//!   lose nothing, as the paper has it, that does not come about.
 //! - Stamps more than half a round of a counter apart, by the sender's clock, only start anew.
 //! - The paper's network loses no packets. Where this one does, or a bottleneck takes no part, losses
 //!   cap the rate (`after_loss`).

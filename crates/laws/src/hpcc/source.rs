@@ -24,6 +24,8 @@ pub struct HpccSource {
     stage: u32,
     /// An acknowledgement beyond this offset ends the RTT.
     round_end: u64,
+    /// So does, while a hole keeps acknowledgements from getting there, this time.
+    round_until: Time,
     last: Option<(Time, HpccHeader)>,
     /// The hop that is used most.
     hop: Option<usize>,
@@ -64,6 +66,7 @@ impl HpccSource {
             used: 1.0,
             stage: 0,
             round_end: 0,
+            round_until: Time::ZERO,
             last: None,
             hop: None,
             multiplied: false,
@@ -155,6 +158,11 @@ impl HpccSource {
         most >= 0.0
     }
 
+    fn begin_round(&mut self, acked: &Acked) {
+        self.round_end = acked.next;
+        self.round_until = acked.now + acked.srtt;
+    }
+
     #[inline]
     fn react(&mut self, acked: &Acked) {
         self.multiplied = self.used >= self.eta || self.stage >= self.max_stage;
@@ -166,8 +174,9 @@ impl HpccSource {
         // While a loss holds the rate below the window's, U is that of the rate that is sent.
         let window = if self.paced.is_capped() { window.min(self.window) } else { window };
         self.set_window(window.clamp(1.0, self.most()));
-        if acked.cumulative > self.round_end {
-            self.round_end = acked.next;
+        let is_held_up = acked.in_recovery && acked.now >= self.round_until;
+        if acked.cumulative > self.round_end || is_held_up {
+            self.begin_round(acked);
             self.reference = self.window;
             self.stage = if self.multiplied { 0 } else { self.stage + 1 };
         }
@@ -200,7 +209,7 @@ impl Source for HpccSource {
         if self.measure(acked.now, header) {
             self.react(acked);
         } else if first {
-            self.round_end = acked.next;
+            self.begin_round(acked);
         }
     }
 

@@ -240,6 +240,38 @@ fn algorithm_1_step_by_step() {
 }
 
 #[test]
+fn a_round_that_a_hole_holds_up_ends_with_the_round_trip() {
+    for in_recovery in [false, true] {
+        let mut s = hpcc(&[("after_loss", "ignore")]);
+        let hear = |s: &mut HpccSource, at_us: u64| {
+            let acked = Acked {
+                now: us(at_us),
+                cumulative: 1000,
+                next: 11_000,
+                rtt: None,
+                srtt: Duration::from_micros(10),
+                in_recovery,
+                ..acked()
+            };
+            // A link without rest, and a queue of twice what T holds.
+            let stamp = stamp(400 * at_us, 1_250 * at_us, 25_000);
+            s.on_ack(&acked, Some(&header(&[stamp]).returned()));
+            s.reference
+        };
+        let references: Vec<_> = [0, 9, 10, 15, 19, 20, 21].map(|at| hear(&mut s, at)).into();
+        near(references[1], 12_500.0, 1e-9);
+        if in_recovery {
+            assert!(references[2] < 12_500.0 / 2.0, "{references:?}");
+            assert_eq!(references[2..5], [references[2]; 3]);
+            assert!(references[5] < references[4] / 2.0, "{references:?}");
+            assert_eq!(references[5], references[6]);
+        } else {
+            assert_eq!(references, [references[0]; 7], "acknowledgements will get there");
+        }
+    }
+}
+
+#[test]
 fn the_hop_that_is_used_most_counts() {
     let mut s = hpcc(&[]);
     hear(&mut s, 0, 1, &[stamp(0, 0, 0), stamp(0, 0, 8000), stamp(0, 0, 0)]);
