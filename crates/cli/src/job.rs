@@ -204,14 +204,20 @@ impl<'a> PacketFile<'a> {
     }
 }
 
-/// What the page and the table say of a verdict.
-pub(crate) fn expectation(verdict: &Verdict) -> Expectation {
+/// What the page and the table say of a run's verdicts.
+pub(crate) fn expectations(done: &Done) -> impl Iterator<Item = Expectation> {
+    done.verdicts.iter().map(|verdict| expectation(verdict, &done.run))
+}
+
+fn expectation(verdict: &Verdict, run: &Run) -> Expectation {
     let measured = match &verdict.reason {
         Some(reason) => reason.clone(),
         None => verdict.measured_text.clone(),
     };
     Expectation {
         law: verdict.law.clone(),
+        seed: run.summary.seed,
+        world: run.summary.world.clone(),
         claim: verdict.claim.clone(),
         measured,
         bound: verdict.bound.clone(),

@@ -106,6 +106,18 @@ fn check_says_pass_or_fail_and_ends_accordingly() {
     assert!(out(&done).contains("1 of 2 expectations hold, 1 do not"), "{}", out(&done));
 }
 
+#[test]
+fn check_says_which_expectations_are_of_none_of_its_laws() {
+    let folder = folder("unheld");
+    let of = |law: &str| HELLO.replace("min    = 0.9", &format!("min = 0.9\nlaws = [\"{law}\"]"));
+    write(&folder, "of-others.toml", &of("jetmax"));
+    let done = ratewire(&folder, &["check", "of-others.toml"]);
+    assert!(err(&done).contains("is held against no run: it is of jetmax"), "{}", err(&done));
+    write(&folder, "of-its-own.toml", &of("xcp"));
+    let done = ratewire(&folder, &["check", "of-its-own.toml"]);
+    assert_eq!(err(&done), "");
+}
+
 /// The same without and with chance.
 fn compare_files(folder: &Path) {
     write(folder, "hello.toml", HELLO);

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct Expectation {
     /// The law it was measured under.
     pub law: String,
+    /// And from what seed.
+    pub seed: u64,
+    /// And in which world: `simulate`, `emulate` or `live`.
+    pub world: String,
     /// What is claimed, in words: `utilisation of bottleneck, 5 s .. 30 s`.
     pub claim: String,
     /// What was measured, with its unit; `not measured` when there was nothing to measure.
@@ -81,6 +85,19 @@ impl Verdict {
 }
 
 impl Expectation {
+    /// The run it was measured in: its law, with its world and seed where the same was measured in others too.
+    pub fn run(&self, among: &[Expectation]) -> String {
+        let twins = || among.iter().filter(|o| o.law == self.law && o.claim == self.claim);
+        let mut name = self.law.clone();
+        if twins().any(|other| other.world != self.world) {
+            name += &format!(" ({}d)", self.world);
+        }
+        if twins().any(|other| other.world == self.world && other.seed != self.seed) {
+            name += &format!(" (seed {})", self.seed);
+        }
+        name
+    }
+
     /// What it comes to. A bound that was set after a run reproduces nothing.
     pub fn verdict(&self) -> Verdict {
         match self.basis {
@@ -89,5 +106,27 @@ impl Expectation {
             Basis::Run => Verdict::Unclaimed,
             Basis::Differs => Verdict::NotReproduced,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_names_its_run_as_far_as_others_differ() {
+        let of = |law: &str, seed, world: &str| Expectation {
+            law: law.into(),
+            seed,
+            world: world.into(),
+            ..Expectation::default()
+        };
+        let runs = |all: &[Expectation]| all.iter().map(|e| e.run(all)).collect::<Vec<_>>();
+        let (xcp, again, cubic) =
+            (of("xcp", 1, "simulate"), of("xcp", 2, "simulate"), of("cubic", 2, "simulate"));
+        assert_eq!(runs(&[xcp.clone(), xcp.clone(), cubic.clone()]), ["xcp", "xcp", "cubic"]);
+        assert_eq!(runs(&[xcp.clone(), again, cubic]), ["xcp (seed 1)", "xcp (seed 2)", "cubic"]);
+        let emulated = of("xcp", 1, "emulate");
+        assert_eq!(runs(&[xcp, emulated]), ["xcp (simulated)", "xcp (emulated)"]);
     }
 }

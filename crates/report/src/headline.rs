@@ -23,6 +23,8 @@ pub struct Headline {
     pub marks: u64,
     /// Flow completion times, if any flow completed.
     pub completions: Option<CompletionSummary>,
+    /// Flows with an end that had not reached it when the run ended: no completion time is theirs.
+    pub unfinished: u64,
 }
 
 impl Headline {
@@ -44,6 +46,7 @@ impl Headline {
             drops: summary.links.iter().map(|l| l.drops_total()).sum(),
             marks: summary.links.iter().map(|l| l.marks).sum(),
             completions: summary.completions.clone(),
+            unfinished: summary.unfinished_flows.unwrap_or(0),
         }
     }
 
@@ -87,6 +90,18 @@ pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
     (0..most).filter(as_busy).map(|i| i as u32).collect()
 }
 
+/// The names of the links that verdicts on `runs` are about.
+pub fn verdict_links(runs: &[Run]) -> Vec<String> {
+    let summaries = summaries(runs);
+    let Some(first) = summaries.first() else { return Vec::new() };
+    names_of(first, &bottlenecks(&summaries)).map(str::to_string).collect()
+}
+
+fn names_of<'a>(summary: &'a Summary, links: &'a [u32]) -> impl Iterator<Item = &'a str> {
+    let known = links.iter().filter_map(|i| summary.links.get(*i as usize));
+    known.map(|link| link.name.as_str())
+}
+
 /// The summaries of `runs`.
 pub(crate) fn summaries(runs: &[Run]) -> Vec<&Summary> {
     runs.iter().map(|run| &run.summary).collect()
@@ -100,8 +115,7 @@ pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
 
 /// What to call the links verdicts are about.
 pub(crate) fn bottleneck_label(summary: &Summary, bottlenecks: &[u32]) -> String {
-    let names = bottlenecks.iter().filter_map(|i| summary.links.get(*i as usize));
-    let names: Vec<&str> = names.map(|link| link.name.as_str()).take(NAMES).collect();
+    let names: Vec<&str> = names_of(summary, bottlenecks).take(NAMES).collect();
     match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
         ([], _) => "no link".into(),
         (names, 0) => names.join(", "),
@@ -163,6 +177,12 @@ mod tests {
 
     fn named(runs: &[Run]) -> Vec<u32> {
         bottlenecks(&summaries(runs))
+    }
+
+    #[test]
+    fn the_links_of_a_verdict_have_names() {
+        assert_eq!(verdict_links(&[run("a", 1, &[0.1, 0.9, 0.86, 0.85], &[])]), ["l1", "l2"]);
+        assert!(verdict_links(&[]).is_empty());
     }
 
     #[test]

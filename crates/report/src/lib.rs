@@ -43,7 +43,7 @@ pub use collect::{
 pub use compare::Comparison;
 pub use expectation::{Basis, Expectation, Verdict};
 pub use fidelity::FidelitySummary;
-pub use headline::Headline;
+pub use headline::{Headline, verdict_links};
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{

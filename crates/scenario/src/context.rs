@@ -14,7 +14,7 @@ use crate::ignored::{GivenOption, Of};
 /// Reads a file that a scenario names, by the name it gives.
 pub(crate) type Loader<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// No more diagnostics than this are kept: nobody reads on.
+/// No more errors than this are kept, and no more warnings: nobody reads on.
 const MOST: usize = 200;
 
 /// The texts of a scenario and what was found wrong with them.
@@ -79,7 +79,8 @@ impl<'a> Context<'a> {
             self.errors.set(self.errors.get() + 1);
         }
         let source = self.sources.get(span.source).unwrap_or(&self.sources[0]);
-        let kept = diagnostics.len() < MOST;
+        let is_alike = |other: &&Diagnostic| other.severity == severity;
+        let kept = diagnostics.iter().filter(is_alike).count() < MOST;
         if kept {
             diagnostics.push(source.diagnostic(severity, span, message));
         }

@@ -126,7 +126,11 @@ fn read_item(value: &DeValue<'_>, span: Range<usize>, source: usize) -> Item {
         DeValue::Integer(n) => {
             let digits = n.as_str().replace('_', "");
             i64::from_str_radix(&digits, n.radix()).map_or_else(
-                |_| Value::Other(format!("the number {digits}, which does not fit 64 bits")),
+                |_| {
+                    Value::Other(format!(
+                        "the number {digits}, which is not from -2^63 to 2^63 - 1"
+                    ))
+                },
                 Value::Integer,
             )
         }

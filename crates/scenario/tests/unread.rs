@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{dumbbell, flow, scenario, shown, warned};
+use common::{dumbbell, flow, refused, scenario, shown, warned};
 
 const FLOW: &str = "[[flow]]\nfrom = \"a\"\nto = \"c\"\n";
 
@@ -270,4 +270,38 @@ fn why_a_policer_holds_nobody_is_told_truly() {
     ] {
         assert!(said(law).contains(why), "{law}: {}", said(law));
     }
+}
+
+#[test]
+fn a_medium_that_is_not_there_or_not_shared_is_told() {
+    let dumbbell = |bottleneck: &str| {
+        format!(
+            "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\n\
+             bottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", {bottleneck} }}\n\
+             [[flow]]\nfrom = \"s1\"\nto = \"d1\"\n"
+        )
+    };
+    let said = warned(&dumbbell("contention = \"random\""));
+    assert!(said.contains("`contention` means nothing here"), "{said}");
+    let shared = ["duplex = \"half\", contention = \"random\"", "medium = \"air\""];
+    for quiet in [shared[0], shared[1], "duplex = \"full\", contention = \"random\""] {
+        assert_eq!(warned(&dumbbell(quiet)), "", "{quiet}");
+    }
+    let alone = "[[link]]\nfrom = \"s1\"\nto = \"d1\"\nrate = \"1 kbit/s\"\ndelay = \"1 s\"\nmedium = \"air\"\n";
+    let said = warned(&(dumbbell("law = \"xcp\"") + alone));
+    assert!(said.contains("only \"s1->d1\" is on the medium \"air\""), "{said}");
+    let half = alone.replace("medium = \"air\"", "duplex = \"half\"");
+    let said = warned(&(dumbbell("law = \"xcp\"") + &half));
+    assert!(said.contains("\"s1->d1\" has no other direction"), "{said}");
+}
+
+#[test]
+fn an_error_behind_more_warnings_than_are_kept_is_told() {
+    let said = refused(
+        "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"fat-tree\"\nk = 8\n\
+         link = { rate = \"1 Gbit/s\", delay = \"5 us\", contention = \"random\" }\n\
+         access = { rate = \"1 Gbit/s\", delay = \"5 us\" }\n\
+         [[flow]]\nfrom = \"h1\"\nto = \"h2\"\n[[expect]]\nmetric = \"utilization\"\nmin = 0.5\n",
+    );
+    assert!(said.contains("\"utilization\""), "{said}");
 }

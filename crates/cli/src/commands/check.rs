@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::run::{missing, why_not, without_repeats};
 use super::{complain, print, table_options};
 use crate::Exit;
-use crate::job::{Done, Job, World, expectation, run_all};
+use crate::job::{Done, Job, World, expectations, run_all};
 use crate::paper::PAPER;
 
 #[derive(clap::Args)]
@@ -70,7 +70,7 @@ pub(crate) fn check(args: &Args) -> Exit {
 
 /// A scenario's run under each of its laws, with what is said of them; `None` if one cannot be.
 fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
-    let mut said = Vec::new();
+    let mut said = scenario.unheld();
     let plan = |law: String| match scenario.plan(Some(&law), None) {
         Ok(plan) => {
             said.extend(plan.warnings.iter().cloned());
@@ -89,7 +89,7 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
 
 /// Runs the jobs and prints what came out, scenario by scenario.
 fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
-    let keep = |_: &Job<'_>, done: Done| done.verdicts.iter().map(expectation).collect();
+    let keep = |_: &Job<'_>, done: Done| expectations(&done).collect();
     let (checked, failures) = by_scenario(jobs, run_all(jobs, !args.quiet && !args.json, keep));
     let text = if args.json {
         serde_json::to_string_pretty(&checked).unwrap_or_default() + "\n"

@@ -14,7 +14,7 @@ use super::check::load_all;
 use super::run::{missing, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, EMULATED, Job, World, expectation, run_all};
+use crate::job::{Done, EMULATED, Job, World, expectations, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
@@ -256,7 +256,7 @@ fn make(figure: &Figure, results: Vec<(&Scenario, Vec<Done>)>) -> papers::Figure
     let claims = results.iter().map(|(scenario, runs)| Claims {
         scenario: scenario.name.clone(),
         file: scenario.file.clone(),
-        expectations: runs.iter().flat_map(|done| &done.verdicts).map(expectation).collect(),
+        expectations: runs.iter().flat_map(expectations).collect(),
     });
     let claims = claims.collect();
     let panels = figure.scenarios.iter().zip(results).filter(|(file, _)| figure.draws(file));

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{complain, print, table_options, unknown, whole_number};
 use crate::Exit;
-use crate::job::{Done, Job, World, cannot_write, expectation, run_all};
+use crate::job::{self, Done, Job, World, cannot_write, run_all};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -55,6 +55,8 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Summaries<'a> {
     runs: Vec<&'a ratewire_report::Summary>,
+    /// The links whose utilisation and queue the verdict has.
+    verdict_links: Vec<String>,
     expectations: &'a [ratewire_report::Expectation],
     /// Laws that could not run in a world that was asked for, and why.
     left_out: &'a [LeftOut],
@@ -89,12 +91,13 @@ pub(crate) fn run(args: &Args) -> Exit {
     let mut is_true = true;
     for (job, done) in jobs.iter().zip(run_all(&jobs, !args.quiet && !args.json, |_, done| done)) {
         match done {
-            Ok(Done { run, verdicts, why, .. }) => {
+            Ok(done) => {
+                expectations.extend(job::expectations(&done));
+                let Done { run, why, .. } = done;
                 is_true &= run.summary.fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
                 let asked = job.plan.setup.follow.asked;
                 answers.extend(asked.map(|asked| why.unwrap_or_else(|| no_answer(asked, &run))));
                 runs.push(run);
-                expectations.extend(verdicts.iter().map(expectation));
             }
             Err(failure) => failures.push((job, failure)),
         }
@@ -357,6 +360,7 @@ pub(crate) fn write(folder: &Path, name: &str, text: String) -> Result<(), Failu
 fn json(page: &Page) -> String {
     let summaries = Summaries {
         runs: page.runs.iter().map(|run: &Run| &run.summary).collect(),
+        verdict_links: ratewire_report::verdict_links(&page.runs),
         expectations: &page.expectations,
         left_out: &page.left_out,
     };

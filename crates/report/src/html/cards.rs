@@ -53,6 +53,9 @@ fn card(h: &Headline, class: &str, group: &str) -> String {
         rows.push(("Completion, median", seconds(Some(c.median_s)), ""));
         rows.push(("Completion, 99 %", seconds(Some(c.p99_s)), ""));
     }
+    if h.unfinished > 0 {
+        rows.push(("Unfinished", count(h.unfinished), "flows"));
+    }
     let rows: String = rows
         .iter()
         .map(|(what, figure, unit)| {
@@ -97,7 +100,7 @@ pub(super) fn expectations(list: &[Expectation]) -> String {
         out.push_str(&format!(
             "<tr><td>{verdict}</td><td>{}</td><td class=\"wrap\">{}</td><td>{}</td><td>{}</td>\
              <td class=\"wrap\">{}</td></tr>\n",
-            name(&e.law),
+            name(&e.run(list)),
             long(&e.claim),
             name(&e.measured),
             name(&e.bound),

@@ -7,6 +7,7 @@ use super::groups::{Groups, Mode};
 use super::plane::{Axis, Plane};
 use crate::Run;
 use crate::figure::{bytes, count, seconds};
+use crate::headline::labels;
 
 /// Points over all runs together.
 const POINTS: usize = 15_000;
@@ -19,9 +20,15 @@ type Point = (f64, f64);
 /// The section; nothing if no flow completed.
 pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     let mut points: Vec<Vec<Point>> = vec![Vec::new(); groups.list.len()];
+    // Of the flows that began, those that completed; of the laws of one run it is not known.
+    let mut parts = vec![1.0; groups.list.len()];
     let limit = (POINTS / runs.len().max(1)).max(50);
     for (index, run) in runs.iter().enumerate() {
         let kept = &run.collected.completions;
+        if groups.mode != Mode::Mixed {
+            let completed = run.collected.completions_total as f64;
+            parts[index] = completed / (completed + unfinished(run) as f64);
+        }
         // Every k-th again, so that many laws fit one drawing.
         for c in kept.iter().step_by(kept.len().div_ceil(limit).max(1)) {
             let point = (c.size.as_f64(), c.took.secs());
@@ -56,7 +63,8 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
             if groups.mode == Mode::Flows { "ink".into() } else { format!("hue{}", group.hue) };
         let class = format!("class=\"{hue} dash{}\" data-g=\"{index}\"", group.dash.min(3));
         dots.push_str(&format!("<path {class} d=\"{}\"/>\n", scatter(&against_size, points)));
-        lines.push_str(&format!("<path {class} d=\"{}\"/>\n", steps(&distribution, points)));
+        let steps = steps(&distribution, points, parts[index]);
+        lines.push_str(&format!("<path {class} d=\"{steps}\"/>\n"));
         let median = percentile(&sorted_times(points), 50);
         said.push(format!("{}: median {}", group.name, seconds(median)));
     }
@@ -69,11 +77,16 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
          <p class=\"note\">{}</p></section>\n",
         against_size.svg(&marks("dots", &dots), &format!("Completion time against size. {label}")),
         distribution.svg(&marks("lines", &lines), &format!("Part of flows done. {label}")),
-        super::text::escape(&what_is_shown(runs, &points))
+        super::text::escape(&what_is_shown(runs, groups, &points))
     )
 }
 
-fn what_is_shown(runs: &[Run], points: &[Vec<Point>]) -> String {
+/// Flows that had not ended when the run did.
+fn unfinished(run: &Run) -> u64 {
+    run.summary.unfinished_flows.unwrap_or(0)
+}
+
+fn what_is_shown(runs: &[Run], groups: &Groups, points: &[Vec<Point>]) -> String {
     let total: u64 = runs.iter().map(|r| r.collected.completions_total).sum();
     let shown: usize = points.iter().map(Vec::len).sum();
     let which = if shown as u64 == total {
@@ -85,7 +98,23 @@ fn what_is_shown(runs: &[Run], points: &[Vec<Point>]) -> String {
             count(total)
         )
     };
-    which + " Time runs from the application’s request to the last byte delivered in order."
+    let mut text =
+        which + " Time runs from the application’s request to the last byte delivered in order.";
+    if runs.iter().any(|run| unfinished(run) > 0) {
+        let all: Vec<String> = match runs {
+            [run] => vec![count(unfinished(run))],
+            _ => {
+                let of = |(run, label)| format!("{} under {label}", count(unfinished(run)));
+                runs.iter().zip(labels(runs)).map(of).collect()
+            }
+        };
+        let ends = match groups.mode {
+            Mode::Mixed => "the distributions leave them out",
+            Mode::Runs | Mode::Flows => "for them a distribution ends below 100 %",
+        };
+        text += &format!(" Flows that had not ended when the run did: {}; {ends}.", all.join(", "));
+    }
+    text
 }
 
 /// Dots as one path of zero-length strokes: a dozen bytes each.
@@ -104,15 +133,15 @@ fn sorted_times(points: &[Point]) -> Vec<f64> {
     times
 }
 
-/// The staircase of the empirical distribution, thinned to [`STEPS`].
-fn steps(plane: &Plane, points: &[Point]) -> String {
+/// The staircase of the empirical distribution up to this part, thinned to [`STEPS`].
+fn steps(plane: &Plane, points: &[Point], part: f64) -> String {
     let times = sorted_times(points);
     let (x, y) = plane.at(times[0], 0.0);
     let mut out = format!("M{x} {y}");
     let stride = times.len().div_ceil(STEPS);
     let last = times.len() - 1;
     for rank in (0..times.len()).filter(|r| r % stride == 0 || *r == last) {
-        let (x, y) = plane.at(times[rank], (rank + 1) as f64 / times.len() as f64);
+        let (x, y) = plane.at(times[rank], part * (rank + 1) as f64 / times.len() as f64);
         out.push_str(&format!("H{x}V{y}"));
     }
     out

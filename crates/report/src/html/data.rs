@@ -109,18 +109,17 @@ fn fit(peak: f64, units: &[Unit], usual: &str) -> Unit {
     fits.or_else(usual).copied().unwrap_or(Unit("", 1.0))
 }
 
-/// Links with series in any run: bottlenecks first, then by peak queue, then by peak utilisation.
+/// Links with series in any run: those of the verdict first, then by peak queue, then by peak utilisation.
 fn rank_links(runs: &[Run]) -> Vec<u32> {
+    let judged = bottlenecks(&summaries(runs));
     let mut ranked: Vec<(bool, f64, f64, u32)> = Vec::new();
     for run in runs {
         for link in &run.collected.links {
-            let info = run.info.topology.links.get(link.link as usize);
-            let bottleneck = info.is_some_and(|l| l.bottleneck);
             let queue = link.queue_packets_max.peak().unwrap_or(0.0);
             let busy = link.utilisation.peak().unwrap_or(0.0);
             match ranked.iter_mut().find(|r| r.3 == link.link) {
-                Some(r) => *r = (r.0 || bottleneck, r.1.max(queue), r.2.max(busy), r.3),
-                None => ranked.push((bottleneck, queue, busy, link.link)),
+                Some(r) => *r = (r.0, r.1.max(queue), r.2.max(busy), r.3),
+                None => ranked.push((judged.contains(&link.link), queue, busy, link.link)),
             }
         }
     }

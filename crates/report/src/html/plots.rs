@@ -257,7 +257,7 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     }
     if choice.links_known > LINKS {
         text.push_str(&format!(
-            " Of {} there are plots for {LINKS}: the bottleneck, then those with the longest queue.",
+            " Of {} there are plots for {LINKS}: those of the verdict, then those with the longest queue.",
             plural(choice.links_known, "link")
         ));
     }

@@ -3,7 +3,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::*;
 use crate::{
     Answer, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample,
-    NodeInfo, NodeKind, RunInfo, Summary, Topology,
+    LinkSummary, NodeInfo, NodeKind, RunInfo, Summary, Topology,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -217,6 +217,63 @@ fn completions_are_drawn_per_law() {
     let html = rendered(&Page::new(vec![Run { info, summary, collected: collector.finish() }]));
     assert!(html.contains("5,000 of 20,000 completed flows"), "kept");
     assert!(html.contains("class=\"dots\"") && html.contains("class=\"lines\""));
+    assert!(!html.contains("Unfinished") && !html.contains("for them a distribution"));
+}
+
+/// A run in which this many flows completed and this many did not.
+fn run_with_completions(law: &str, completed: u64, unfinished: u64) -> Run {
+    let info = info(law, 1, 1);
+    let mut collector = Collector::new(&info);
+    for flow in 1..=completed {
+        let (size, took) = (Bytes::new(100), Duration::from_millis(flow));
+        collector.completion(Completion {
+            flow,
+            size,
+            took,
+            law: law.into(),
+            ..Default::default()
+        });
+    }
+    let summary = Summary { unfinished_flows: Some(unfinished), ..Summary::of(&info) };
+    Run { info, summary, collected: collector.finish() }
+}
+
+#[test]
+fn of_several_laws_in_one_run_those_that_did_not_end_are_only_counted() {
+    let mut run = run_with_completions("xcp", 30, 10);
+    let other = FlowInfo { law: "cubic".into(), ..run.info.flows[0].clone() };
+    run.info.flows.push(other);
+    let html = rendered(&Page::new(vec![run]));
+    assert!(html.contains("had not ended when the run did: 10; the distributions leave them out"));
+}
+
+#[test]
+fn flows_that_did_not_end_are_told_and_their_distribution_ends_lower() {
+    let runs = vec![run_with_completions("xcp", 30, 10), run_with_completions("cubic", 40, 0)];
+    let html = rendered(&Page::new(runs));
+    assert!(html.contains("10 under xcp, 0 under cubic; for them"), "in the note");
+    assert!(html.contains("<dt>Unfinished</dt><dd>10 <small>flows</small>"), "on the card");
+    let (_, lines) = html.split_once("class=\"lines\"").expect("distributions");
+    let highest = |nth: usize| {
+        let path = lines.split(" d=\"").nth(nth + 1).and_then(|rest| rest.split('"').next());
+        let last = path.and_then(|path| path.rsplit('V').next()).expect("it ends with a rise");
+        last.parse::<f64>().expect("a number")
+    };
+    // The plane reaches from 284 to 10.
+    assert_eq!((highest(0), highest(1)), (284.0 - 0.75 * 274.0, 10.0));
+}
+
+#[test]
+fn plots_begin_with_the_links_of_the_verdict() {
+    let mut info = info("xcp", 1, 3);
+    info.topology.links.iter_mut().for_each(|link| link.bottleneck = false);
+    let mut run = run(info, 5, 1e6);
+    run.summary.links = [0.5, 0.2, 0.9]
+        .map(|utilisation| LinkSummary { utilisation, ..LinkSummary::default() })
+        .into();
+    let html = rendered(&Page::new(vec![run]));
+    let first = data(&html)["links"][0]["name"].as_str().map(|name| name.ends_with('2'));
+    assert_eq!(first, Some(true), "the busiest, where all queues are alike");
 }
 
 #[test]

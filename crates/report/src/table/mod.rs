@@ -143,7 +143,7 @@ fn grid_of(
     ]);
     for e in list {
         let source = e.source.clone().unwrap_or_default();
-        let cells = [word(e), &e.law, &e.claim, &e.measured, &bound_of(e), &source];
+        let cells = [word(e), &e.run(list), &e.claim, &e.measured, &bound_of(e), &source];
         grid.row(cells.map(str::to_string).into());
     }
     grid.render(options)
@@ -163,12 +163,16 @@ fn compare(runs: &[Run], options: &Options) -> String {
     ];
     let marks = headlines.iter().any(|h| h.marks > 0);
     let completed = headlines.iter().any(|h| h.completions.is_some());
+    let unfinished = headlines.iter().any(|h| h.unfinished > 0);
     if marks {
         columns.push(right("marks", 2));
     }
     if completed {
         columns.push(right("FCT median", 1));
         columns.push(right("FCT p99", 1));
+    }
+    if unfinished {
+        columns.push(right("unfinished", 1));
     }
     let mut grid = Grid::new(columns);
     for h in headlines {
@@ -188,6 +192,7 @@ fn compare(runs: &[Run], options: &Options) -> String {
             row.push(seconds(h.completions.as_ref().map(|c| c.median_s)));
             row.push(seconds(h.completions.as_ref().map(|c| c.p99_s)));
         }
+        row.extend(unfinished.then(|| count(h.unfinished)));
         grid.row(row);
     }
     let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));

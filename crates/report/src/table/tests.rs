@@ -42,6 +42,17 @@ fn run(law: &str, flows: u32) -> Run {
 }
 
 #[test]
+fn flows_that_did_not_end_have_a_column_where_there_are_any() {
+    let mut runs = [run("xcp", 1), run("cubic", 1)];
+    assert!(!render(&runs, &Options::default()).contains("unfinished"));
+    runs[1].summary.unfinished_flows = Some(21);
+    let text = render(&runs, &Options::default());
+    let row = |law: &str| text.lines().find(|line| line.starts_with(law)).expect("its row");
+    assert!(text.contains("drops  unfinished\n"), "{text}");
+    assert!(row("xcp").ends_with(" 0") && row("cubic").ends_with(" 21"), "{text}");
+}
+
+#[test]
 fn one_run_is_its_verdict_and_tables_of_flows_and_links() {
     let text = render(&[run("xcp", 1)], &Options::default());
     let expected = "\

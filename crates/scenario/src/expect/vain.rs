@@ -3,8 +3,30 @@
 use ratewire_units::Time;
 
 use super::read::Named;
-use super::{Bound, MetricInfo};
+use super::{Bound, Expectation, MetricInfo};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::scenario::Scenario;
 use crate::section::Section;
+
+impl Scenario {
+    /// Warns of expectations only of laws that it does not list: held against its own runs, they decide nothing.
+    pub fn unheld(&self) -> Vec<Diagnostic> {
+        let is_listed = |law: &String| self.laws.contains(law);
+        let never = |e: &&Expectation| !e.laws.is_empty() && !e.laws.iter().any(is_listed);
+        let warning = |e: &Expectation| {
+            let message = format!(
+                "the expectation of {} on line {} is held against no run: it is of {}",
+                e.metric,
+                e.line,
+                e.laws.join(", ")
+            );
+            let help = Some(format!("`law` lists {}", self.laws.join(", ")));
+            let severity = Severity::Warning;
+            Diagnostic { severity, help, ..Diagnostic::general(&self.file, message) }
+        };
+        self.expectations.iter().filter(never).map(warning).collect()
+    }
+}
 
 /// Warns of a bound that decides nothing.
 pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &Bound) {

@@ -48,7 +48,7 @@ pub(super) const KEYS: &[Key] = &[
     key("constant", "rate", Kind::Rate, REQUIRED, "Payload rate.", "\"2 Mbit/s\""),
 
     key("traffic", "name", Kind::Text, "(traffic, traffic2 ...)", "Unique name; its flows are NAME.1, NAME.2 ...", "\"web\""),
-    key("traffic", "arrivals", Kind::Table("arrivals"), "(one of `arrivals` and `load` is required)", "When flows arrive.", "{ poisson = \"5 /s\" }"),
+    key("traffic", "arrivals", Kind::Table("arrivals"), "(one of `arrivals` and `load` is required)", "When flows arrive, at most ten million of a class.", "{ poisson = \"5 /s\" }"),
     key("traffic", "load", Kind::Table("load"), "(one of `arrivals` and `load` is required)", "How many flows arrive, by the load they make.", "{ fraction = 0.6 }"),
     key("traffic", "sizes", Kind::Table("sizes"), "(required unless arrivals come from a file)", "How large they are.", "{ fixed = \"100 KB\" }"),
     key("traffic", "between", Kind::Other("\"pairs\", \"all\", \"demands\" or a list of [from, to] or [from, to, weight]"), "pairs", "Between whom, drawn by weight: the topology's own pairs (see `ratewire topologies`), all hosts with each other, the demands of a topology file, or those listed. Names may be patterns as in `[[flow]]`.", "[[\"s1\", \"d1\", 3], [\"s2\", \"d2\", 1]]"),

@@ -164,6 +164,7 @@ pub(crate) fn finish(
             driver: pausing.driver(id),
         });
     }
+    media.warn_of_lone_links(context, net);
     network.mediums = media.list;
     Finished { network, changes }
 }
@@ -234,6 +235,8 @@ struct Media {
     list: Vec<MediumSpec>,
     by_name: BTreeMap<String, MediumId>,
     stated: BTreeSet<MediumId>,
+    /// The links of each.
+    links: Vec<Vec<usize>>,
 }
 
 impl Media {
@@ -243,13 +246,23 @@ impl Media {
         let name = match (&properties.medium, properties.half_duplex) {
             (Some(name), _) => name.clone(),
             (None, Some(true)) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
-            (None, _) => return None,
+            (None, said) => {
+                // Who says "full" turns off what is set for all links.
+                if said.is_none() && properties.contention.is_some() {
+                    context
+                        .warning(link.span, "`contention` means nothing here: there is no medium")
+                        .help("duplex = \"half\" makes both directions of a link share one");
+                }
+                return None;
+            }
         };
         let contention = properties.contention;
         let medium = *self.by_name.entry(name.clone()).or_insert_with(|| {
             self.list.push(MediumSpec { name, contention: Contention::Alternate });
+            self.links.push(Vec::new());
             MediumId(self.list.len() as u32 - 1)
         });
+        self.links[medium.index()].push(id);
         if let Some(contention) = contention {
             let spec = &mut self.list[medium.index()];
             if !self.stated.insert(medium) && spec.contention != contention {
@@ -261,5 +274,20 @@ impl Media {
             spec.contention = contention;
         }
         Some(medium)
+    }
+
+    /// Warns of media that nothing is shared on: most often the other direction was meant to be.
+    fn warn_of_lone_links(&self, context: &Context<'_>, net: &Net) {
+        for links in &self.links {
+            let [lone] = links[..] else { continue };
+            let link = &net.links[lone];
+            let warning = match &link.properties.medium {
+                Some(name) => format!("only {:?} is on the medium {name:?}", link.name),
+                None => format!("{:?} has no other direction to share a medium with", link.name),
+            };
+            context.warning(link.span, warning).help(
+                "name the `medium` for the others too; of a cable, made with `between`, both directions share one",
+            );
+        }
     }
 }

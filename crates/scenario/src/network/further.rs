@@ -40,6 +40,9 @@ fn node(net: &mut Net, section: &Section<'_>) {
     });
     let host = section.switch_or("host");
     if let Some(name) = name {
+        if name.value.is_empty() {
+            section.context.error(name.span, "a node needs a name").help("for example \"s1\"");
+        }
         net.node(section.context, name.value.to_string(), host, position, name.span);
     }
 }

@@ -3,7 +3,7 @@
 use ratewire_inputs::arrivals;
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{Arrivals, ListedArrival, Sizes, TrafficSpec};
-use ratewire_units::{Bytes, Time, quantity};
+use ratewire_units::{Bytes, Duration, Time, quantity};
 
 use super::{Senders, load, sizes};
 use crate::context::Context;
@@ -14,6 +14,8 @@ use crate::transport;
 
 /// More pairs than this are refused.
 const MOST_PAIRS: usize = 1_000_000;
+/// And more flows of a class: what became of each is kept, some hundred bytes.
+const MOST_FLOWS: f64 = 1e7;
 
 /// Pairs of nodes with their weights.
 pub(super) type Pairs = Vec<(usize, usize, f64)>;
@@ -49,8 +51,12 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
             .error(stop.map_or(section.span, |at| at.span), "no flow can arrive")
             .help(format!("arrivals start at {start} and stop at {end}"));
     }
-    let listed = section.section("arrivals").map(|table| arrivals_of(&table, senders));
-    let from_file = matches!(listed, Some(Some(Arrivals::Listed(_))));
+    let table = section.section("arrivals");
+    // Also where the file cannot be read, which is told.
+    let is_file =
+        |table: &Section<'_>| table.has("file") && !table.has("poisson") && !table.has("every");
+    let from_file = table.as_ref().is_some_and(is_file);
+    let listed = table.map(|table| arrivals_of(&table, senders));
     let sizes = match section.section("sizes") {
         Some(table) => {
             let read = sizes::read(&table, payload);
@@ -97,6 +103,10 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
         }
         (None, None) => None,
     };
+    let within = end.min(senders.duration).saturating_sub(start);
+    if let Some(arrivals) = &arrivals {
+        refuse_too_many(section, arrivals, within);
+    }
     let node = |id: usize| NodeId(id as u32);
     Some(TrafficSpec {
         name,
@@ -108,6 +118,26 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
         law,
         transport: config,
     })
+}
+
+fn refuse_too_many(section: &Section<'_>, arrivals: &Arrivals, within: Duration) {
+    let flows = match arrivals {
+        Arrivals::Poisson(per_second) => per_second * within.secs(),
+        Arrivals::Periodic(interval) => within.secs() / interval.secs(),
+        Arrivals::Listed(_) => return,
+    };
+    if flows > MOST_FLOWS {
+        let key = section.get("arrivals").or_else(|| section.get("load"));
+        section
+            .context
+            .error(
+                key.map_or(section.span, |entry| entry.item.span),
+                format!("about {flows:.1e} flows would arrive in {within}"),
+            )
+            .help(format!(
+                "allowed: up to {MOST_FLOWS:.0e}; let fewer arrive a second, or `stop` sooner"
+            ));
+    }
 }
 
 fn arrivals_of(section: &Section<'_>, senders: &mut Senders<'_>) -> Option<Arrivals> {
