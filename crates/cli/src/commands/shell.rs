@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Without the scenario's own flows and programs
     #[arg(long)]
     alone: bool,
-    /// The law, in place of the scenario's own
+    /// The law, in place of the scenario's own, of which the first is taken
     #[arg(long, short)]
     law: Option<String>,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
@@ -51,6 +51,13 @@ fn open(args: &Args) -> Result<ExitStatus, Exit> {
     scenario.expectations.clear();
     scenario.warnings.retain(|warning| !warning.is_of_end);
     complain(&scenario.warnings);
+    if let [first, _, ..] = &scenario.laws()[..]
+        && args.law.is_none()
+    {
+        tell!(
+            "ratewire: of several laws a shell takes the first, {first:?}; --law chooses another"
+        );
+    }
     let plan = scenario.plan(args.law.as_deref(), None).map_err(|wrong| {
         complain(&wrong);
         Exit::Wrong

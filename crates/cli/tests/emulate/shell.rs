@@ -42,6 +42,16 @@ fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
 }
 
 #[test]
+fn a_shell_says_which_of_several_laws_it_takes() {
+    let Some(lab) = Lab::build("several") else { return };
+    let path = lab.scenario(&format!("law = [\"cubic\", \"newreno\"]\n{DUMBBELL}"));
+    let complaints = |more: &[&str]| open(&path, more, "exit\n").2;
+    let (unsaid, said) = (complaints(&[]), complaints(&["--law", "newreno"]));
+    assert!(unsaid.contains("takes the first, \"cubic\"; --law chooses another"), "{unsaid}");
+    assert!(!said.contains("several"), "{said}");
+}
+
+#[test]
 fn a_shell_opens_though_nobody_reads_its_greeting() {
     let Some(lab) = Lab::build("deaf") else { return };
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
