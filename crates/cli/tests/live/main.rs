@@ -19,22 +19,19 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use lab::{LINK, Lab};
+use lab::{LINK, Lab, SHARED_OUT};
 
 #[test]
 fn three_programs_share_a_link_fill_it_and_leave_its_queue_empty() {
     let Some(lab) = Lab::build("share") else { return };
     let cubic = lab.three_flows(Some("cubic"));
     for law in ["xcp", "rcp", "piqi-rcp", "jetmax"] {
-        lab.attach(law);
-        let shared = lab.three_flows(None);
-        let said = lab.live(&["status"]);
-        lab.live(&["detach"]);
+        // Of the link, although a little less is shared out; PIQI-RCP and JetMax aim at 95 % of that.
+        let fills = if ["piqi-rcp", "jetmax"].contains(&law) { 0.88 } else { 0.95 };
+        let (shared, said) = lab.share(law, SHARED_OUT, fills, "table");
         let seen = format!("{law}: {shared:?}, under CUBIC {cubic:?}\n{said}");
         assert!(shared.unfairness() < 0.1, "{seen}");
-        // Of the link, although a little less is shared out; PIQI-RCP and JetMax aim at 95 % of that.
-        let aims_lower = ["piqi-rcp", "jetmax"].contains(&law);
-        assert!(shared.utilisation > if aims_lower { 0.88 } else { 0.95 }, "{seen}");
+        assert!(shared.utilisation > fills, "{seen}");
         assert!(shared.backlog < cubic.backlog / 4.0, "{seen}");
         // JetMax counts a sender that is kept from running as less than a flow, gives the others its part, and has no term for
         // what waits: on a busy machine a queue of the first second drains only with the 5 % that it leaves.
@@ -85,10 +82,8 @@ fn who_asks_for_a_law_that_has_no_answer_sends_as_ever() {
 #[test]
 fn a_capacity_may_be_measured() {
     let Some(lab) = Lab::build("measured") else { return };
-    lab.attach_with("rcp", "measured");
-    let shared = lab.three_flows(None);
-    let said: Value =
-        serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
+    let (shared, said) = lab.share("rcp", "measured", 0.95, "json");
+    let said: Value = serde_json::from_str(&said).expect("JSON");
     let seen = format!("{shared:?}\n{said}");
     assert!(shared.unfairness() < 0.1 && shared.utilisation > 0.95, "{seen}");
     // Of the link, around which it probes by 5 %; veth says it carries 10 Gbit/s.
