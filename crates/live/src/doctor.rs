@@ -41,10 +41,8 @@ pub fn examine() -> Vec<Check> {
         ),
         check(
             "BPF file system",
-            pins::is_mounted()
-                .then(|| pins::FILE_SYSTEM.to_string())
-                .ok_or("not mounted".to_string()),
-            "`ratewire live` mounts it; or: mount -t bpf bpf /sys/fs/bpf",
+            bpf_file_system(),
+            "in place of `ip netns exec`: nsenter --net=/var/run/netns/NAME; or a kernel built with CONFIG_BPF_SYSCALL",
         ),
         check(
             "cgroup2 file system",
@@ -75,6 +73,17 @@ fn rights(is_root: bool) -> Result<String, String> {
 
 fn exists(path: &str) -> Result<String, String> {
     if Path::new(path).exists() { Ok(path.into()) } else { Err(format!("no {path}")) }
+}
+
+fn bpf_file_system() -> Result<String, String> {
+    let found = exists(pins::FILE_SYSTEM)?;
+    if pins::is_mounted() {
+        return Ok(found);
+    }
+    match pins::hiding_namespace() {
+        Some(name) => Err(format!("hidden: /sys is the namespace {name}'s own")),
+        None => Ok(format!("{found}, not mounted yet: `ratewire live` mounts it")),
+    }
 }
 
 fn router() -> Result<String, String> {

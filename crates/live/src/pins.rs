@@ -58,17 +58,23 @@ pub(crate) fn is_mounted() -> bool {
 /// When the caller is not root, or `ip netns exec` has mounted a `/sys` of its own.
 pub(crate) fn check_reach() -> Result<(), Error> {
     check_rights()?;
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let is_name = |name: &str| Path::new("/run/netns").join(name).exists();
-    match of_namespace(&mounts, is_name) {
-        Some(name) if !is_mounted() => Err(Error::new(
+    match hiding_namespace() {
+        Some(name) => Err(Error::new(
             format!(
                 "nothing that is attached can be seen here, nor would it stay: /sys is the namespace {name}'s own"
             ),
             "`ip netns exec` mounts it; enter the network alone: nsenter --net=/var/run/netns/NAME ratewire live ...",
         )),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// The network namespace whose own `/sys` hides the BPF file system.
+pub(crate) fn hiding_namespace() -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let is_name = |name: &str| Path::new("/run/netns").join(name).exists();
+    let name = of_namespace(&mounts, is_name).filter(|_| !is_mounted())?;
+    Some(name.to_string())
 }
 
 /// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the namespace's name.

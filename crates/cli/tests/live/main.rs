@@ -300,6 +300,10 @@ fn where_sys_is_another_nothing_is_attached_or_told() {
         assert_eq!(done.status.code(), Some(5), "{what}: {said}");
         assert!(said.contains("namespace rw") && said.contains("nsenter --net="), "{what}: {said}");
     }
+    let doctor = [env!("CARGO_BIN_EXE_ratewire"), "doctor"];
+    let done = Command::new("ip").args(["netns", "exec", &lab.netns("r")]).args(doctor).output();
+    let said = String::from_utf8_lossy(&done.expect("ip starts").stdout).into_owned();
+    assert!(said.contains("NO   BPF file system          hidden"), "{said}");
     assert!(lab.live(&["status"]).contains("right      rcp"), "it is still there");
 }
 
@@ -309,6 +313,11 @@ fn a_doctor_finds_this_machine_well() {
     let done = lab.ratewire(&["doctor"]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{said}");
+    let unmounted = format!("umount /sys/fs/bpf; {} doctor", env!("CARGO_BIN_EXE_ratewire"));
+    let before = Command::new("unshare").args(["-m", "sh", "-c", &unmounted]).output();
+    let before = before.expect("unshare starts");
+    let told = String::from_utf8_lossy(&before.stdout);
+    assert!(before.status.success() && told.contains("not mounted yet"), "{told}");
     // Emulation, the kernel's own senders, laws in the kernel: of the second, not all kernels have all.
     let well: Vec<_> = said.split("\n\n").map(|part| part.matches("ok  ").count()).collect();
     assert!(matches!(well[..], [7, 1..=4, 8]) && !said.contains("NO  "), "{said}");
