@@ -17,7 +17,29 @@ struct gnet_stats_queue {
 	__u32 backlog;
 };
 
+/* What counts a queue's bytes, where long is of 64 bits. */
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+typedef struct {
+	atomic64_t a;
+} local_t;
+
+typedef struct {
+	local_t a;
+} local64_t;
+
+typedef struct {
+	local64_t v;
+} u64_stats_t;
+
+struct gnet_stats_basic_sync {
+	u64_stats_t bytes;
+};
+
 struct Qdisc {
+	struct gnet_stats_basic_sync bstats;
 	struct gnet_stats_queue qstats;
 };
 

@@ -29,6 +29,12 @@ static __always_inline __u64 backlog(const struct sk_buff *kernel)
 	return kernel->dev->qdisc->qstats.backlog;
 }
 
+/* Bytes that the interface's queue has sent in all. */
+static __always_inline __u64 sent(const struct sk_buff *kernel)
+{
+	return kernel->dev->qdisc->bstats.bytes.v.a.a.counter;
+}
+
 /* What is left of what waited behind the last packet: all that is known while none comes, or of a queue elsewhere. */
 static __always_inline __u64 drained(const struct router *router, __u64 now)
 {
@@ -104,7 +110,7 @@ static int on_timer(void *map, __u32 *key, struct router *router)
 	return 0;
 }
 
-static __always_inline void start(struct router *router, void *map, __u64 now)
+static __always_inline void start(struct router *router, void *map, __u64 now, __u64 sent)
 {
 	struct rw_rcp_rule rule = law == ROUTER_PIQI ? RW_PIQI_RULE : RW_RCP_RULE;
 
@@ -115,30 +121,31 @@ static __always_inline void start(struct router *router, void *map, __u64 now)
 	else
 		rw_rcp_init(&router->port.rcp, router->capacity, &rule, now);
 	set_capacity(router, router->capacity);
-	router->meter.began_ns = now;
+	router->meter = (struct rw_meter){ .began_ns = now, .sent = sent };
 	router->is_started = 1;
 	bpf_timer_init(&router->timer, map, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&router->timer, on_timer);
 	bpf_timer_start(&router->timer, SHORTEST_WAIT_NS, 0);
 }
 
-static __always_inline void measure(struct router *router, __u64 now, __u64 size, __u64 waiting)
+static __always_inline void measure(struct router *router, __u64 now, __u64 size, __u64 waiting, __u64 sent)
 {
 	__u64 capacity;
 
-	rw_meter_packet(&router->meter, rw_less(now, router->behind_at_ns), size, router->behind, waiting);
+	rw_meter_packet(&router->meter, rw_less(now, router->behind_at_ns), size, waiting, sent);
 	capacity = rw_meter_read(&router->meter, now, router->capacity);
 	if (capacity != router->capacity)
 		set_capacity(router, capacity);
 }
 
 /* Header is null where there is none. */
-static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, union header *header)
+static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, __u64 sent,
+				 union header *header)
 {
 	if (is_virtual)
 		waiting = drained(router, now);
 	if (is_measured)
-		measure(router, now, size, waiting);
+		measure(router, now, size, waiting, sent);
 	router->behind = waiting + size;
 	/* Another processor may have been later, and here before. */
 	router->behind_at_ns = rw_max(router->behind_at_ns, now);
@@ -190,8 +197,8 @@ int ratewire_router(struct __sk_buff *skb)
 
 	if (take(router)) {
 		if (!router->is_started)
-			start(router, &routers, now);
-		pass(router, now, skb->wire_len, backlog(kernel), has_header ? &header : 0);
+			start(router, &routers, now, sent(kernel));
+		pass(router, now, skb->wire_len, backlog(kernel), sent(kernel), has_header ? &header : 0);
 		release(router);
 	} else {
 		miss(router, &header);

@@ -103,7 +103,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u64 rtt_us = tp->srtt_us >> 3, packet = packet_of(sk), now = now_us(), least;
-	__u32 may_grow;
+	__u32 is_repairing;
 
 	if (!flow || !rtt_us)
 		return;
@@ -111,13 +111,13 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
 	/* Not while holes are filled; but after a timeout all is sent anew, and at the least rate that would take for ever. */
-	may_grow = flow->state <= TCP_CA_Disorder || flow->state == TCP_CA_Loss;
+	is_repairing = flow->state > TCP_CA_Disorder && flow->state != TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
 			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
 		if (flow->has_returned)
 			rw_xcp_acked(&flow->xcp, rs->acked_sacked * packet, rw_field_change((__s32)flow->returned), rtt_us,
-				     least, may_grow);
+				     least, !is_repairing);
 	} else if (law == HOST_JETMAX) {
 		if (!flow->jetmax.allowed)
 			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
@@ -125,9 +125,9 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 		 * with all of what it was allowed meanwhile. One that its program keeps waiting now and then is not: where many
 		 * share a processor, rounds would pass in which it may not grow, and it would stay behind the others. */
 		if (flow->has_returned)
-			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, may_grow && !is_held_by_receiver(tp));
+			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
-		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, may_grow);
+		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, least, is_repairing);
 	}
 	/* Said once, and heeded once: where nothing comes back, nothing changes. */
 	flow->has_returned = 0;
@@ -178,8 +178,13 @@ __u32 BPF_PROG(rw_undo, struct sock *sk)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 
-	if (flow)
+	if (flow) {
 		*allowed(flow) = rw_max(*allowed(flow), flow->before_loss);
+		if (law == HOST_JETMAX)
+			flow->jetmax.cap = 0;
+		else if (law == HOST_RCP || law == HOST_PIQI)
+			flow->rcp.cap = 0;
+	}
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The rate of a link that nobody has told: what leaves while something waits. The rule of laws/xcp, whose
- * measure_capacity does the same from departures; here only arrivals are seen, and what waits as they come. */
+ * measure_capacity does the same at departures; here only arrivals are seen, and what waits and has left as they come. */
 #pragma once
 
 #include "arithmetic.h"
@@ -17,16 +17,20 @@ struct rw_meter {
 	__u64 time_ns;
 	__u64 came;
 	__u64 began_ns;
+	/* Bytes that had left by the last packet, as the queue counts them. */
+	__u64 sent;
 };
 
-/* A packet comes, passed_ns after the one before, that left behind bytes waiting, of which queue still do. */
-RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 behind, __u64 queue)
+/* A packet comes, passed_ns after the one before, behind queue bytes, and the queue has sent so many in all. What waited and
+ * no longer does would not do: it may have been dropped. */
+RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 queue, __u64 sent)
 {
 	meter->came += size;
-	if (!queue || behind < queue)
-		return;
-	meter->left += behind - queue;
-	meter->time_ns += passed_ns;
+	if (queue) {
+		meter->left += sent - meter->sent;
+		meter->time_ns += passed_ns;
+	}
+	meter->sent = sent;
 }
 
 /* The capacity to believe in from now on, at least 1 B/s; evidence counts by the part of the window it covers. */
@@ -49,6 +53,6 @@ RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns,
 		/* From however little. */
 		believed = rw_min(believed + rw_max(believed / RW_METER_PROBE, RW_METER_LEAST), RW_MOST_RATE);
 	}
-	*meter = (struct rw_meter){ .began_ns = now_ns };
+	*meter = (struct rw_meter){ .began_ns = now_ns, .sent = meter->sent };
 	return rw_max(believed, 1);
 }

@@ -169,6 +169,8 @@ struct rw_rcp_sender {
 	/* What it would like to send at, and what routers offered last. B/s. */
 	__u64 desired;
 	__u64 offered;
+	/* As allowed: the most while a loss is repaired; 0 for none. */
+	__u64 cap;
 	/* PIQI-RCP: when the ramp was last climbed, and its share of the way an RTT, in 2^-16; 0 to take it at once. */
 	__u64 climbed_us;
 	__u32 ramp;
@@ -190,28 +192,34 @@ RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, str
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
 }
 
-/* Routers offer this rate. */
-RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow)
+/* Routers offer this rate: heeded up to what the sender would like, and down to the least, or a packet that is paced at next to
+ * nothing would keep the sender waiting long after routers have said another. While a loss is repaired it is followed both
+ * ways below the cap: what routers take while their queues drain would be all that there is for the repair. */
+RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
+			      __u32 is_repairing)
 {
-	/* Never to nothing, which would be as if routers had said nothing. */
-	__u64 target = rw_max(rw_min(rw_min(rate, sender->desired), RW_MOST_RATE), 1) << RW_RCP_FRACTION;
+	__u64 target = rw_min(rw_min(rate, sender->desired), RW_MOST_RATE) << RW_RCP_FRACTION;
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
 
 	sender->offered = target >> RW_RCP_FRACTION;
 	sender->climbed_us = now_us;
-	if (target <= sender->allowed) {
+	if (!is_repairing)
+		sender->cap = 0;
+	else if (sender->cap)
+		target = rw_min(target, sender->cap);
+	target = rw_max(target, rw_max(least, 1) << RW_RCP_FRACTION);
+	if (target <= sender->allowed || !sender->ramp || !rtt_us) {
 		sender->allowed = target;
-	} else if (may_grow && (!sender->ramp || !rtt_us)) {
-		sender->allowed = target;
-	} else if (may_grow) {
+	} else {
 		__u64 step = rw_mul_shift(target - sender->allowed, sender->ramp, 16);
 
 		sender->allowed += rw_mul_shift(step, elapsed, 0) / rtt_us;
 	}
 }
 
-/* A loss: half of the rate, until it is repaired. */
+/* A loss: at most half of the rate, until it is repaired. */
 RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 {
-	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_RCP_FRACTION));
+	sender->cap = rw_max(sender->allowed / 2, least << RW_RCP_FRACTION);
+	sender->allowed = rw_min(sender->allowed, sender->cap);
 }

@@ -55,6 +55,7 @@ pub struct JetmaxSender {
     allowed: u64,
     desired: u64,
     fair: u64,
+    cap: u64,
     bottleneck: u32,
     settling: u32,
     marker: u32,
@@ -80,6 +81,7 @@ unsafe extern "C" {
         sender: &mut JetmaxSender,
         answer: &JetmaxAnswer,
         least: u64,
+        is_repairing: u32,
         may_grow: u32,
     );
     safe fn rw_native_jetmax_loss(sender: &mut JetmaxSender, least: u64);
@@ -244,9 +246,17 @@ impl JetmaxSender {
         rw_native_jetmax_send(self, &mut header);
         header
     }
-    /// The other end's answer has come.
-    pub fn on_ack(&mut self, answer: &JetmaxAnswer, least: Throughput, may_grow: bool) {
-        rw_native_jetmax_heard(self, answer, least.get() as u64, u32::from(may_grow));
+    /// The other end's answer has come; a loss may not be repaired yet, and something other than the law may keep it from
+    /// growing.
+    pub fn on_ack(
+        &mut self,
+        answer: &JetmaxAnswer,
+        least: Throughput,
+        is_repairing: bool,
+        may_grow: bool,
+    ) {
+        let (is_repairing, may_grow) = (u32::from(is_repairing), u32::from(may_grow));
+        rw_native_jetmax_heard(self, answer, least.get() as u64, is_repairing, may_grow);
     }
     /// A loss was noticed.
     pub fn on_loss(&mut self, least: Throughput) {
@@ -279,6 +289,6 @@ mod layout {
             [bottleneck, proposed, fair, number, proposed_fair, load, rate, marker];
         answer: JetmaxAnswer, rw_layout_of_rw_jetmax_answer, [router, fair, number, marker];
         sender: JetmaxSender, rw_layout_of_rw_jetmax_sender,
-            [allowed, desired, fair, bottleneck, settling, marker, first];
+            [allowed, desired, fair, cap, bottleneck, settling, marker, first];
     }
 }

@@ -10,6 +10,7 @@ pub struct Meter {
     time_ns: u64,
     came: u64,
     began_ns: u64,
+    sent: u64,
 }
 
 // Safe for the reasons given in `xcp.rs`.
@@ -18,17 +19,17 @@ unsafe extern "C" {
         meter: &mut Meter,
         passed_ns: u64,
         size: u64,
-        behind: u64,
         queue: u64,
+        sent: u64,
     );
     safe fn rw_native_meter_read(meter: &mut Meter, now_ns: u64, believed: u64) -> u64;
 }
 
 impl Meter {
-    /// A packet comes so long after the one before, that left `behind` waiting, of which `queue` still does.
-    pub fn on_packet(&mut self, passed: Duration, size: Bytes, behind: Bytes, queue: Bytes) {
+    /// A packet comes so long after the one before, behind `queue`, and as much has left as `sent` in all.
+    pub fn on_packet(&mut self, passed: Duration, size: Bytes, queue: Bytes, sent: Bytes) {
         let passed = passed.ps() / 1000;
-        rw_native_meter_packet(self, passed, size.get(), behind.get(), queue.get());
+        rw_native_meter_packet(self, passed, size.get(), queue.get(), sent.get());
     }
     /// The capacity to believe in from now on.
     pub fn read(&mut self, now: Time, believed: Throughput) -> Throughput {
@@ -42,6 +43,6 @@ mod layout {
     use super::*;
 
     crate::tests::laid_out_as_in_c! {
-        meter: Meter, rw_layout_of_rw_meter, [left, time_ns, came, began_ns];
+        meter: Meter, rw_layout_of_rw_meter, [left, time_ns, came, began_ns, sent];
     }
 }

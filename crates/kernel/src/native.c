@@ -60,8 +60,9 @@ RW_LAYOUT(rw_rcp, offsetof(struct rw_rcp, capacity), offsetof(struct rw_rcp, rul
 	  offsetof(struct rw_rcp, slot_at_ns), offsetof(struct rw_rcp, input_bw), offsetof(struct rw_rcp, queue),
 	  offsetof(struct rw_rcp, recent_input), offsetof(struct rw_rcp, recent_rate))
 RW_LAYOUT(rw_rcp_sender, offsetof(struct rw_rcp_sender, allowed), offsetof(struct rw_rcp_sender, desired),
-	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, climbed_us),
-	  offsetof(struct rw_rcp_sender, ramp), offsetof(struct rw_rcp_sender, pad))
+	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, cap),
+	  offsetof(struct rw_rcp_sender, climbed_us), offsetof(struct rw_rcp_sender, ramp),
+	  offsetof(struct rw_rcp_sender, pad))
 RW_LAYOUT(rw_jetmax, offsetof(struct rw_jetmax, capacity), offsetof(struct rw_jetmax, input),
 	  offsetof(struct rw_jetmax, responsive), offsetof(struct rw_jetmax, sum_x), offsetof(struct rw_jetmax,
 	  interval_us), offsetof(struct rw_jetmax, interval_at_ns), offsetof(struct rw_jetmax, id),
@@ -75,11 +76,11 @@ RW_LAYOUT(rw_jetmax_header, offsetof(struct rw_jetmax_header, bottleneck), offse
 RW_LAYOUT(rw_jetmax_answer, offsetof(struct rw_jetmax_answer, router), offsetof(struct rw_jetmax_answer, fair),
 	  offsetof(struct rw_jetmax_answer, number), offsetof(struct rw_jetmax_answer, marker))
 RW_LAYOUT(rw_jetmax_sender, offsetof(struct rw_jetmax_sender, allowed), offsetof(struct rw_jetmax_sender,
-	  desired), offsetof(struct rw_jetmax_sender, fair), offsetof(struct rw_jetmax_sender, bottleneck),
-	  offsetof(struct rw_jetmax_sender, settling), offsetof(struct rw_jetmax_sender, marker),
-	  offsetof(struct rw_jetmax_sender, first))
+	  desired), offsetof(struct rw_jetmax_sender, fair), offsetof(struct rw_jetmax_sender, cap),
+	  offsetof(struct rw_jetmax_sender, bottleneck), offsetof(struct rw_jetmax_sender, settling),
+	  offsetof(struct rw_jetmax_sender, marker), offsetof(struct rw_jetmax_sender, first))
 RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, time_ns),
-	  offsetof(struct rw_meter, came), offsetof(struct rw_meter, began_ns))
+	  offsetof(struct rw_meter, came), offsetof(struct rw_meter, began_ns), offsetof(struct rw_meter, sent))
 
 #define RW_EXPORT(result, name, declared, given) \
 	result rw_native_##name declared; \
@@ -151,8 +152,9 @@ RW_EXPORT(void, rcp_send, (const struct rw_rcp_sender *sender, __u64 rtt_us, str
 	  rw_rcp_send(sender, rtt_us, &header);
 	  *fields = rw_written(&header))
 RW_EXPORT(void, rcp_offered,
-	  (struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u32 may_grow),
-	  rw_rcp_offered(sender, now_us, rate, rtt_us, may_grow))
+	  (struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
+	   __u32 is_repairing),
+	  rw_rcp_offered(sender, now_us, rate, rtt_us, least, is_repairing))
 RW_EXPORT(void, rcp_loss, (struct rw_rcp_sender *sender, __u64 least), rw_rcp_loss(sender, least))
 RW_EXPORT(__u32, piqi_ramp, (void), return RW_PIQI_RAMP)
 RW_EXPORT(__u32, xcp_alpha, (void), return RW_XCP_ALPHA)
@@ -174,8 +176,9 @@ RW_EXPORT(void, jetmax_start, (struct rw_jetmax_sender *sender, __u64 window, __
 RW_EXPORT(void, jetmax_send, (const struct rw_jetmax_sender *sender, struct rw_jetmax_header *header),
 	  rw_jetmax_send(sender, header))
 RW_EXPORT(void, jetmax_heard,
-	  (struct rw_jetmax_sender *sender, const struct rw_jetmax_answer *answer, __u64 least, __u32 may_grow),
-	  rw_jetmax_heard(sender, answer, least, may_grow))
+	  (struct rw_jetmax_sender *sender, const struct rw_jetmax_answer *answer, __u64 least, __u32 is_repairing,
+	   __u32 may_grow),
+	  rw_jetmax_heard(sender, answer, least, is_repairing, may_grow))
 RW_EXPORT(void, jetmax_loss, (struct rw_jetmax_sender *sender, __u64 least), rw_jetmax_loss(sender, least))
 RW_EXPORT(void, jetmax_read, (const __u32 (*words)[RW_JETMAX_WORDS], struct rw_jetmax_header *header),
 	  rw_jetmax_read(*words, header))
@@ -195,7 +198,7 @@ RW_EXPORT(__u32, rate_real, (__u64 rate), return rw_rate_real(rate))
 RW_EXPORT(__u64, real_rate, (__u32 field), return rw_real_rate(field))
 
 RW_EXPORT(void, meter_packet,
-	  (struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 behind, __u64 queue),
-	  rw_meter_packet(meter, passed_ns, size, behind, queue))
+	  (struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 queue, __u64 sent),
+	  rw_meter_packet(meter, passed_ns, size, queue, sent))
 RW_EXPORT(__u64, meter_read, (struct rw_meter *meter, __u64 now_ns, __u64 believed),
 	  return rw_meter_read(meter, now_ns, believed))

@@ -51,6 +51,7 @@ pub struct RcpSender {
     allowed: u64,
     desired: u64,
     offered: u64,
+    cap: u64,
     climbed_us: u64,
     ramp: u32,
     pad: u32,
@@ -64,7 +65,8 @@ unsafe extern "C" {
         now_us: u64,
         rate: u64,
         rtt_us: u64,
-        may_grow: u32,
+        least: u64,
+        is_repairing: u32,
     );
     safe fn rw_native_rcp_loss(sender: &mut RcpSender, least: u64);
     safe fn rw_native_piqi_ramp() -> u32;
@@ -158,10 +160,18 @@ impl RcpSender {
         rw_native_rcp_send(self, rtt.ps() / 1_000_000, &mut header);
         header
     }
-    /// Routers offer this rate.
-    pub fn on_ack(&mut self, now: Time, offered: Throughput, rtt: Duration, may_grow: bool) {
+    /// Routers offer this rate; a loss may not be repaired yet.
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        offered: Throughput,
+        rtt: Duration,
+        least: Throughput,
+        is_repairing: bool,
+    ) {
         let (now, rtt) = (now.ps() / 1_000_000, rtt.ps() / 1_000_000);
-        rw_native_rcp_offered(self, now, offered.get() as u64, rtt, u32::from(may_grow));
+        let (offered, least) = (offered.get() as u64, least.get() as u64);
+        rw_native_rcp_offered(self, now, offered, rtt, least, u32::from(is_repairing));
     }
     /// A loss was noticed.
     pub fn on_loss(&mut self, least: Throughput) {
@@ -187,6 +197,6 @@ mod layout {
             capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue,
             recent_input, recent_rate
         ];
-        sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, climbed_us, ramp, pad];
+        sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, cap, climbed_us, ramp, pad];
     }
 }

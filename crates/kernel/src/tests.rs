@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
-    Header, JetmaxSender, Meter, RcpPort, RcpSender, Rule, XcpPort, XcpReceiver, XcpSender,
-    mul_shift, share_part, share_times,
+    Header, JetmaxAnswer, JetmaxPort, JetmaxSender, Meter, RcpPort, RcpSender, Rule, XcpPort,
+    XcpReceiver, XcpSender, mul_shift, share_part, share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
@@ -307,38 +307,90 @@ fn rcp_never_exceeds_its_target_nor_falls_to_nothing() {
 
 #[test]
 fn an_offer_is_taken_at_once_or_by_a_ramp() {
-    let (rtt, offer) = (Duration::from_millis(100), Throughput::new(1e6));
+    let (rtt, offer, least) =
+        (Duration::from_millis(100), Throughput::new(1e6), Throughput::new(1.0));
     let mut rcp = RcpSender::new(Throughput::new(1e9), Rule::Rcp);
-    rcp.on_ack(at_ms(100), offer, rtt, true);
+    rcp.on_ack(at_ms(100), offer, rtt, least, false);
     assert_eq!(rcp.rate(), offer);
     let mut piqi = RcpSender::new(Throughput::new(1e9), Rule::Piqi);
     for ms in 0..100 {
-        piqi.on_ack(at_ms(1000 + ms), offer, rtt, true);
+        piqi.on_ack(at_ms(1000 + ms), offer, rtt, least, false);
     }
     // The first step is a whole round trip's, half of the way; then half of the rest in another.
     // The exponential of -0.5 times 99 of 100 ms.
     let expected = 1.0 - 0.5 * 0.6096;
     assert!((piqi.rate().get() / 1e6 - expected).abs() < 0.01, "{}", piqi.rate());
-    piqi.on_ack(at_ms(1200), Throughput::new(1e5), rtt, true);
+    piqi.on_ack(at_ms(1200), Throughput::new(1e5), rtt, least, false);
     assert_eq!(piqi.rate().get(), 1e5, "downwards at once");
     piqi.on_loss(Throughput::new(1.0));
-    piqi.on_ack(at_ms(1300), offer, rtt, false);
+    piqi.on_ack(at_ms(1300), offer, rtt, least, true);
     assert_eq!(piqi.rate().get(), 5e4, "until the loss is repaired");
 }
 
-/// A queue that leaves at a steady rate, and packets that come faster; then slower, which teaches nothing; then as fast as is
-/// believed, behind no others.
+/// Queues drain while losses are repaired, and routers offer next to nothing: the repair must not stay at that, nor a packet be
+/// paced at it.
+#[test]
+fn while_a_loss_is_repaired_an_offer_is_followed_below_half_of_the_rate() {
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(30_000.0));
+    let mut sender = RcpSender::new(Throughput::new(1e9), Rule::Rcp);
+    let mut hear = |ms, offered, is_repairing| {
+        sender.on_ack(at_ms(ms), Throughput::new(offered), rtt, least, is_repairing);
+        let rate = sender.rate().get();
+        if ms == 0 {
+            sender.on_loss(least);
+        }
+        rate
+    };
+    assert_eq!(hear(0, 1e6, false), 1e6);
+    let repairing = [(10, 2e6), (20, 0.0), (30, 4e5), (40, 1e6)].map(|(ms, r)| hear(ms, r, true));
+    assert_eq!(repairing, [5e5, 3e4, 4e5, 5e5]);
+    assert_eq!(hear(50, 1e6, false), 1e6, "it is repaired");
+    assert_eq!(hear(60, 1e5, true), 1e5);
+    assert_eq!(hear(70, 1e6, true), 1e6, "that loss was another's");
+}
+
+/// As under RCP, by tau of the way at a time.
+#[test]
+fn while_a_loss_is_repaired_jetmax_is_followed_below_half_of_the_rate() {
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    let mut sender = JetmaxSender::new(Throughput::new(1e9));
+    sender.start(Bytes::new(100_000), rtt);
+    let mut port = JetmaxPort::new(rate(1_000_000), 7, Time::ZERO);
+    assert_eq!(sender.rate().get(), 1e6);
+    sender.on_loss(least);
+    let mut ms = 0;
+    let mut rates = |capacity: u64, is_repairing, may_grow| {
+        port.set_capacity(rate(capacity));
+        for _ in 0..100 {
+            let mut header = sender.on_send();
+            port.on_timer(at_ms(ms));
+            port.on_packet(at_ms(ms), Bytes::new(1500), Some(&mut header));
+            sender.on_ack(&JetmaxAnswer::to(&header), least, is_repairing, may_grow);
+            ms += 10;
+        }
+        sender.rate().get()
+    };
+    assert!(rates(10_000, true, true) < 1e5);
+    let low = rates(100_000_000, true, false);
+    assert!(low < 1e5, "something else holds it: {low}");
+    let repairing = rates(100_000_000, true, true);
+    assert!((4.9e5..=5e5).contains(&repairing), "{repairing}");
+    assert!(rates(100_000_000, false, true) > 1e6, "it is repaired");
+}
+
+/// A queue that leaves at a steady rate, and packets that come faster, some of which are dropped; then slower, which teaches
+/// nothing; then as fast as is believed, behind no others.
 #[test]
 fn a_meter_finds_what_leaves_while_something_waits() {
     let size = Bytes::new(1500);
     let mut believed = Throughput::new(1.25e9);
-    // 1500 bytes a millisecond leave; of two that come in it one stays.
+    // 1500 bytes a millisecond leave; of two that come in it one stays, or has no room any more.
     let mut meter = Meter::default();
     let passed = Duration::from_micros(500);
     for i in 0..400_u64 {
-        let waiting = i * 750;
+        let waiting = (i * 750).min(60_000);
         let now = Time::ZERO + Duration::from_micros(500 * (i + 1));
-        meter.on_packet(passed, size, Bytes::new(waiting + 750), Bytes::new(waiting));
+        meter.on_packet(passed, size, Bytes::new(waiting), Bytes::new(750 * i));
         believed = meter.read(now, believed);
     }
     assert!((believed.get() - 1.5e6).abs() < 0.001 * 1.5e6, "{believed}");
@@ -346,7 +398,7 @@ fn a_meter_finds_what_leaves_while_something_waits() {
     let mut meter = Meter::default();
     let mut idle = |every: u64, believed| {
         (1..=200_u64 / every).fold(believed, |believed, i| {
-            meter.on_packet(Duration::from_millis(every), size, size, Bytes::ZERO);
+            meter.on_packet(Duration::from_millis(every), size, Bytes::ZERO, Bytes::new(1500 * i));
             meter.read(at_ms(every * i), believed)
         })
     };
@@ -354,7 +406,7 @@ fn a_meter_finds_what_leaves_while_something_waits() {
     let mut meter = Meter::default();
     let mut probed = believed;
     for ms in 1..=50 {
-        meter.on_packet(Duration::from_millis(1), size, size, Bytes::ZERO);
+        meter.on_packet(Duration::from_millis(1), size, Bytes::ZERO, Bytes::new(1500 * ms));
         probed = meter.read(at_ms(ms), probed);
     }
     assert!((probed.get() / believed.get() - 1.05).abs() < 1e-6, "a twentieth a window: {probed}");

@@ -170,7 +170,6 @@ fn no_connection_sends_at_more_than_it_desires() {
 
 /// Connections that took part, and plain ones.
 fn counted(lab: &Lab) -> [u64; 2] {
-    let said: Value =
-        serde_json::from_str(&lab.live(&["status", "--format", "json"])).expect("JSON");
+    let said = lab.status("r");
     ["taking_part", "plain"].map(|name| said["hosts"][0][name].as_u64().expect("a count"))
 }

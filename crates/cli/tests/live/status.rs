@@ -31,12 +31,6 @@ fn end(programs: Vec<Child>) {
     }
 }
 
-/// What it says at an end in JSON.
-fn status(lab: &Lab, end: &str) -> Value {
-    let done = lab.at(end, RATEWIRE).args(["live", "status", "--format", "json"]).output();
-    serde_json::from_slice(&done.expect("ratewire starts").stdout).expect("JSON")
-}
-
 #[test]
 fn flows_are_counted_and_connections_listed() {
     let Some(lab) = Lab::build("status") else { return };
@@ -47,11 +41,11 @@ fn flows_are_counted_and_connections_listed() {
         // The one in the middle: what else this machine does may keep senders waiting for a moment.
         let mut flows = [(); 11].map(|()| {
             sleep(Duration::from_millis(100));
-            status(&lab, "r")["routers"][0]["flows"].as_f64().expect("a number")
+            lab.status("r")["routers"][0]["flows"].as_f64().expect("a number")
         });
         flows.sort_by(f64::total_cmp);
         assert!((2.0..4.0).contains(&flows[5]), "{law}: {flows:?}");
-        let said = status(&lab, "s");
+        let said = lab.status("s");
         let table = lab.at("s", RATEWIRE).args(["live", "status"]).output().expect("it starts");
         let prometheus = lab
             .at("s", RATEWIRE)
@@ -84,7 +78,7 @@ fn flows_are_counted_and_connections_listed() {
         let open = format!("ratewire_host_open_connections{{law=\"{law}\"}} 6\n");
         assert!(prometheus.contains(&open), "{prometheus}");
     }
-    assert_eq!(status(&lab, "r")["connections"], Value::Array(Vec::new()));
+    assert_eq!(lab.status("r")["connections"], Value::Array(Vec::new()));
 }
 
 #[test]
@@ -159,7 +153,7 @@ const GSO_MOST: u64 = 70_000;
 /// moment at which nothing is between the two.
 fn settled(lab: &Lab) -> [u64; 6] {
     let port = || {
-        let port = &status(lab, "r")["routers"][0];
+        let port = &lab.status("r")["routers"][0];
         ["packets", "with_header", "bytes", "missed"]
             .map(|name| port[name].as_u64().expect("a count"))
     };

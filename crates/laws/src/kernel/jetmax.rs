@@ -216,7 +216,7 @@ impl Source for JetmaxKernelSource {
         self.congestion.on_ack(acked);
         let Some(JetmaxKernelHeader::Answer(answer)) = header else { return };
         let least = self.congestion.least();
-        self.sender.on_ack(answer, least, !self.congestion.repairing && !acked.limited);
+        self.sender.on_ack(answer, least, self.congestion.repairing, !acked.limited);
     }
 
     super::sending::sends_at_its_rate!();
@@ -230,7 +230,7 @@ impl Source for JetmaxKernelSource {
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
         if self.congestion.repairing {
-            let equation = "a loss is being repaired: the rate was halved and does not grow";
+            let equation = "a loss is being repaired: at most half of the rate that it came at";
             return Reason::new(equation, figures).bound(Bound::Source);
         }
         let equation =

@@ -123,7 +123,8 @@ impl Source for RcpKernelSource {
         self.congestion.on_ack(acked);
         let Some(header) = header else { return };
         let offered = Header::from_fields([header.returned, 0, 0]).rate();
-        self.sender.on_ack(acked.now, offered, acked.srtt, !self.congestion.repairing);
+        let least = self.congestion.least();
+        self.sender.on_ack(acked.now, offered, acked.srtt, least, self.congestion.repairing);
     }
 
     super::sending::sends_at_its_rate!();
@@ -135,7 +136,7 @@ impl Source for RcpKernelSource {
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
         if self.congestion.repairing {
-            let equation = "a loss is being repaired: the rate was halved and does not grow";
+            let equation = "a loss is being repaired: at most half of the rate that it came at";
             return Reason::new(equation, figures).bound(Bound::Source);
         }
         Reason::new("rate = R, the least of the routers on the way", figures)
