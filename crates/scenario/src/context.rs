@@ -24,6 +24,8 @@ pub(crate) struct Context<'a> {
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
+    /// Whether the network that all is about is a guess, because what describes it is wrong.
+    pub guesses_network: Cell<bool>,
     /// Options of laws, in the order in which they were met.
     pub options: RefCell<Vec<GivenOption>>,
     /// Table and name of each key that was asked for.
@@ -42,6 +44,7 @@ impl<'a> Context<'a> {
             files: RefCell::new(files),
             diagnostics: RefCell::default(),
             errors: Cell::new(0),
+            guesses_network: Cell::new(false),
             options: RefCell::default(),
             reads: RefCell::default(),
         }

@@ -21,22 +21,16 @@ use crate::traffic::{Senders, arriving, flows, programs};
 use crate::uses::Uses;
 use crate::{ensemble, overlay, pause, record, topology, transport};
 
-/// Reads the whole document; `None` when it was too wrong to go on.
+/// Reads the whole document; `None` when it is no table.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
     let Value::Table(table) = &root.value else { return None };
     let section = Section::new(context, &[""], "the scenario", root.span, table);
     let parts = read(&section);
-    if parts.is_none() {
-        // What was not reached is not thereby unknown.
-        for key in crate::keys::keys().filter(|key| key.table.is_empty()) {
-            let _ = section.get(key.name);
-        }
-    }
     section.finish();
-    parts
+    Some(parts)
 }
 
-fn read(root: &Section<'_>) -> Option<Parts> {
+fn read(root: &Section<'_>) -> Parts {
     let context = root.context;
     let name = root.text("name").map(|at| at.value.to_string());
     let description = root.text("description").map(|at| at.value.to_string());
@@ -53,18 +47,21 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     });
     let mut net = Net::default();
     let reading = Reading { laws: &book, packet: transport.packet };
-    if let Some(section) = root.section("topology") {
-        topology::build(&mut net, &section, &reading);
+    match root.section("topology") {
+        Some(section) => topology::build(&mut net, &section, &reading),
+        None => net.is_guess = true,
     }
     network::further(&mut net, root, &reading);
     if net.nodes.is_empty() {
+        // The other tables may be wrong too.
+        net.is_guess = true;
         if context.errors() == 0 {
             context
                 .error(root.span, "the network has no nodes")
                 .help("a custom topology is what [[node]] and [[link]] describe");
         }
-        return None;
     }
+    context.guesses_network.set(net.is_guess);
     net.complete(context);
     let mut senders = Senders {
         net: &net,
@@ -83,7 +80,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
     let traffic = arriving::read(root, &mut senders);
     let overlay = overlay::read(root, &mut senders, &mut flows);
     let ensembles = ensemble::read(root, &mut senders, &mut flows);
-    let incomplete = context.errors() > before;
+    let incomplete = net.is_guess || context.errors() > before;
     let mut programs = programs::read(root, &senders);
     let Senders { mut routes, mut uses, programs: of_flows, .. } = senders;
     programs.extend(of_flows);
@@ -138,7 +135,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         overlay,
         programs,
     };
-    Some(Parts {
+    Parts {
         name: name.unwrap_or_else(|| context.stem()),
         description,
         duration,
@@ -150,7 +147,7 @@ fn read(root: &Section<'_>) -> Option<Parts> {
         book,
         uses,
         template,
-    })
+    }
 }
 
 /// The longest run: half of what an instant can hold, as timers reach beyond the end.

@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::shown;
-use ratewire_scenario::Scenario;
+use ratewire_scenario::{Scenario, Severity};
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -20,13 +20,17 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn our_own_scenarios_are_read_to_the_last_key() {
+fn shipped() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
     ["papers", "scenarios"].iter().for_each(|folder| files(&root.join(folder), &mut found));
     assert!(found.len() > 100, "{} files", found.len());
-    let warned: Vec<String> = found
+    found
+}
+
+#[test]
+fn our_own_scenarios_are_read_to_the_last_key() {
+    let warned: Vec<String> = shipped()
         .iter()
         .filter_map(|path| {
             let scenario = Scenario::load(path).unwrap_or_else(|all| panic!("{}", shown(&all)));
@@ -34,4 +38,23 @@ fn our_own_scenarios_are_read_to_the_last_key() {
         })
         .collect();
     assert!(warned.is_empty(), "{}", warned.join("\n"));
+}
+
+/// All else is read on, and what is wrong only for want of a network is not told of.
+#[test]
+fn a_wrong_topology_is_one_error() {
+    let wrong = ["kind = 3", "pairs = \"x\"", "hosts = \"x\"", "file = \"x\""];
+    let key = |line: &str| line.split(' ').next().map(str::to_string);
+    for path in shipped() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let load = |name: &str| std::fs::read_to_string(path.with_file_name(name));
+        for line in wrong {
+            let Some(at) = text.lines().position(|given| key(given) == key(line)) else { continue };
+            let mut lines: Vec<&str> = text.lines().collect();
+            lines[at] = line;
+            let all = Scenario::parse("broken.toml", &lines.join("\n"), &load).unwrap_err();
+            let errors = all.iter().filter(|d| d.severity == Severity::Error);
+            assert_eq!(errors.count(), 1, "{}: {line}\n{}", path.display(), shown(&all));
+        }
+    }
 }

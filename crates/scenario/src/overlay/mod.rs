@@ -233,6 +233,9 @@ fn nodes(section: &Section<'_>, senders: &Senders<'_>) -> Option<Vec<usize>> {
             }
         }
     }
+    if chosen.len() < 2 && net.is_guess {
+        return None;
+    }
     if chosen.len() < 2 || chosen.len() > MOST_NODES {
         context
             .error(section.span, format!("an overlay cannot have {} nodes", chosen.len()))

@@ -247,6 +247,7 @@ impl<'a> Section<'a> {
             match key {
                 // Which keys are read hangs on another key, and that one is wrong.
                 Some(key) if !key.applies.is_empty() && self.variety.borrow().is_none() => {}
+                Some(_) if self.context.guesses_network.get() => {}
                 Some(key) => self.unused(entry, key),
                 None => {
                     let known = self.known();

@@ -89,7 +89,7 @@ fn pairs(b: &mut Builder<'_, '_>, list: Option<&[At<Duration>]>) -> usize {
     let count = b.count("pairs") as usize;
     match list {
         Some(list) if !given && !list.is_empty() => list.len().min(10_000),
-        Some(list) if given && list.len() > 1 && list.len() != count => {
+        Some(list) if given && !b.net.is_guess && list.len() > 1 && list.len() != count => {
             if let Some(entry) = b.section.get("pairs") {
                 b.section
                     .context

@@ -247,7 +247,7 @@ fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
             return Vec::new();
         }
     };
-    if pairs.is_empty() {
+    if pairs.is_empty() && !net.is_guess {
         let help = if word == "demands" {
             "the topology has none: SNDlib and TopoHub files have demands"
         } else {
