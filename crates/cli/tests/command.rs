@@ -337,7 +337,11 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     write(&folder, "ended.toml", &ended);
     let asked = ["run", "ended.toml", "--no-files", "--law", "cubic", "--why", "short@1.5s"];
     let done = ratewire(&folder, &asked);
-    assert!(out(&done).contains("Why short sends as it does under cubic\n"), "{}", out(&done));
+    assert!(
+        out(&done).contains("Why short sends as it does under cubic, seed 1\n"),
+        "{}",
+        out(&done)
+    );
     let says = "sent no data packet from 1.5 s on: it completed at ";
     assert!(out(&done).contains(says), "{}", out(&done));
     // The page has answers of all flows, and of all times.
@@ -354,6 +358,19 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
         let done = ask(why);
         assert_eq!(done.status.code(), Some(2), "{why}");
         assert!(err(&done).contains(says), "{why}: {}", err(&done));
+    }
+    let mice = "[[traffic]]\nname = \"mice\"\nsizes = { fixed = \"9 KB\" }\nload = { fraction = 0.1, link = \"bottleneck\" }\n\n[[expect]]";
+    write(&folder, "mice.toml", &HELLO.replace("[[expect]]", mice));
+    for name in ["mice", "mice.7", "micelle"] {
+        let asked = ["run", "mice.toml", "--no-files", "--why", &format!("{name}@1s")];
+        let done = ratewire(&folder, &asked);
+        let of_traffic = err(&done).contains("flows of the traffic \"mice\" come and go");
+        assert_eq!(
+            (done.status.code(), of_traffic),
+            (Some(2), name != "micelle"),
+            "{}",
+            err(&done)
+        );
     }
 }
 

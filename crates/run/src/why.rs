@@ -17,7 +17,8 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     let flow = &setup.flows[followed.flow.0 as usize];
     let law = &setup.laws[flow.law];
     let title = labels.law_name(setup, flow.law);
-    let mut text = format!("Why {} sends as it does under {title}\n", flow.name);
+    let mut text =
+        format!("Why {} sends as it does under {title}, seed {}\n", flow.name, setup.seed);
     if let Some(asked) = silent_from(followed, setup) {
         let (from, to) = (asked.since(Time::ZERO), followed.sent.since(Time::ZERO));
         let _ = writeln!(

@@ -8,6 +8,7 @@ use ratewire_report::{LeftOut, Page, Run, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::FlowId;
+use ratewire_sim::setup::TrafficSpec;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
@@ -149,10 +150,11 @@ fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
         format!(": it completed at {}", Duration::from_secs_f64(end.start_s + took))
     });
     format!(
-        "Why {} sends as it does under {}\n\nIt sent no data packet from {} on{completed}. There is nothing to tell of its \
+        "Why {} sends as it does under {}, seed {}\n\nIt sent no data packet from {} on{completed}. There is nothing to tell of its \
          rate.\n",
         about.name,
         about.law,
+        run.summary.seed,
         from.since(Time::ZERO)
     )
 }
@@ -323,6 +325,16 @@ fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
     };
     let flows = &plan.setup.flows;
     let Some(flow) = flows.iter().position(|f| f.name == name) else {
+        let of_traffic = |class: &&TrafficSpec| {
+            let rest = name.strip_prefix(class.name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        if let Some(class) = plan.setup.traffic.iter().find(of_traffic) {
+            return Err(wrong(&format!(
+                "flows of the traffic {:?} come and go; only a listed flow can be followed, one of a [[flow]]",
+                class.name
+            )));
+        }
         let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).collect();
         return Err(wrong(&unknown("flow", name, &known)));
     };
