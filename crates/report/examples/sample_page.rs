@@ -217,7 +217,7 @@ fn sample(
             flow: i as u32,
             goodput: Throughput::new(delivered / interval.secs()),
             cwnd: window,
-            in_flight: Bytes::new((flow.window * PACKET * 0.96) as u64),
+            in_flight: Some(Bytes::new((flow.window * PACKET * 0.96) as u64)),
             receive_window: Bytes::MAX,
             srtt: Duration::from_secs_f64(flow.base + wait),
             pacing,

@@ -215,7 +215,7 @@ impl Collector {
         let (at, dt) = (s.at, s.interval);
         series.goodput_bps.push(at, dt, s.goodput.bps());
         series.cwnd_bytes.push(at, dt, limit(s.cwnd));
-        series.in_flight_bytes.push(at, dt, s.in_flight.as_f64());
+        series.in_flight_bytes.push(at, dt, s.in_flight.map_or(f64::NAN, Bytes::as_f64));
         series.receive_window_bytes.push(at, dt, limit(s.receive_window));
         series.srtt_s.push(at, dt, srtt);
         series.pacing_bps.push(at, dt, s.pacing.map_or(f64::NAN, Throughput::bps));

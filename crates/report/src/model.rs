@@ -187,11 +187,11 @@ pub struct FlowSample {
     pub flow: u32,
     /// Data delivered in order to the application during the interval, over its length.
     pub goodput: Throughput,
-    /// Congestion window at `at`; [`Bytes::MAX`] for a law that has none.
+    /// Congestion window at `at`; [`Bytes::MAX`] for a law that has none, or where it is not known.
     pub cwnd: Bytes,
-    /// Data sent and neither acknowledged nor given up, at `at`.
-    pub in_flight: Bytes,
-    /// What the receiver allows to be outstanding, at `at`; [`Bytes::MAX`] for no limit.
+    /// Data sent and neither acknowledged nor given up, at `at`, where it is known.
+    pub in_flight: Option<Bytes>,
+    /// What the receiver allows to be outstanding, at `at`; [`Bytes::MAX`] for no limit, or where it is not known.
     pub receive_window: Bytes,
     /// Smoothed round-trip time at `at`; zero before the first measurement.
     pub srtt: Duration,

@@ -43,6 +43,7 @@ fn flows_file() -> Vec<u8> {
             flow: (i % 2) as u32,
             goodput: Throughput::new(1.25e6),
             cwnd: if i % 2 == 0 { Bytes::new(30_000) } else { Bytes::MAX },
+            in_flight: (i % 2 == 0).then(|| Bytes::new(20_000)),
             receive_window: Bytes::MAX,
             ..FlowSample::default()
         };
@@ -123,6 +124,8 @@ fn flows_read_back() {
     assert_eq!(column("goodput_bps").as_primitive::<Float64Type>().value(0), 1e7);
     let cwnd = column("cwnd_bytes").as_primitive::<UInt64Type>();
     assert_eq!((cwnd.value(0), cwnd.is_null(1)), (30_000, true));
+    let in_flight = column("in_flight_bytes").as_primitive::<UInt64Type>();
+    assert_eq!((in_flight.value(0), in_flight.is_null(1)), (20_000, true));
     assert_eq!(column("srtt_s").null_count(), first.num_rows());
     let names = column("flow_name").as_dictionary::<UInt32Type>();
     let values = names.values().as_string::<i32>();

@@ -24,7 +24,7 @@ fn flow_sample(flow: u32, second: u64, delivered: u64) -> FlowSample {
         retransmitted: Bytes::new(10),
 
         window: Bytes::new(1440 * (second + u64::from(flow))),
-        in_flight: Bytes::ZERO,
+        in_flight: Some(Bytes::ZERO),
         receive_window: Bytes::MAX,
         srtt: Duration::ZERO,
         rtt: Duration::from_millis(40 + second),

@@ -211,7 +211,7 @@ impl Flow {
             delivered: delivered - self.sampled_delivered,
             retransmitted: retransmitted - self.sampled_retransmitted,
             window: self.sender.source().window(),
-            in_flight: self.sender.in_flight(),
+            in_flight: Some(self.sender.in_flight()),
             receive_window: self.sender.receive_window(),
             srtt: self.sender.rtt().srtt(),
             rtt: self.sender.rtt().latest(),

@@ -168,11 +168,11 @@ pub struct FlowSample {
     pub delivered: Bytes,
     /// Payload sent for the second time in the interval.
     pub retransmitted: Bytes,
-    /// The law's window at the end of the interval, payload.
+    /// The law's window at the end of the interval, payload; [`Bytes::MAX`] where it has none, or none is known.
     pub window: Bytes,
-    /// Payload outstanding at the end of the interval.
-    pub in_flight: Bytes,
-    /// The receiver's window, as last advertised.
+    /// Payload outstanding at the end of the interval, where the sender can be asked.
+    pub in_flight: Option<Bytes>,
+    /// The receiver's window, as last advertised; [`Bytes::MAX`] where none is known.
     pub receive_window: Bytes,
     /// Smoothed RTT; zero while unknown.
     pub srtt: Duration,

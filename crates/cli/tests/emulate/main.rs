@@ -185,6 +185,11 @@ to     = "s2"
 run    = "curl -sS -o {folder}/got http://d2/file && cmp {folder}/got {folder}/html/file && git clone -q http://d2/repo.git {folder}/cloned && cmp {folder}/cloned/file {folder}/html/file && echo all is there"
 run_at = "to"
 start  = "500 ms"
+
+[[expect]]
+metric = "window_max"
+flow   = "download"
+max    = "1 GB"
 "#,
         conf = conf.display(),
     );
@@ -195,6 +200,9 @@ start  = "500 ms"
     let received = number(&iperf["end"]["sum_received"]["bytes"]);
     let of = |i: usize, figure: &str| number(&runs[0]["flows"][i][figure]);
     let flow = |i: usize| of(i, "delivered_bytes");
+    let page = std::fs::read_to_string(lab.folder.join("out/summary.json")).expect("a summary");
+    let page: Value = serde_json::from_str(&page).expect("JSON");
+    assert_eq!(page["expectations"][0]["measured"], "no window is known in this time");
     assert!(received > 1e6, "{received}");
     assert!((flow(0) / received - 1.0).abs() < 0.2, "{} and {received}", flow(0));
     // As iperf3's own kernel counts them; it stops counting before the last are sent.

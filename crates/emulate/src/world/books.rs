@@ -112,7 +112,9 @@ impl<R: Recorder> World<'_, R> {
     }
 
     fn flow_sample(&mut self, n: usize, at: Time, interval: Duration) -> FlowSample {
-        let info = self.flows[n].as_ref().and_then(Flow::info).unwrap_or_default();
+        // Nobody but a program can ask its sockets.
+        let known = self.flows[n].as_ref().and_then(Flow::info);
+        let info = known.unwrap_or_default();
         let retransmitted = self.retransmitted(n, &info).0;
         let book = &mut self.books[n];
         let srtt = Duration::from_micros(u64::from(info.rtt));
@@ -128,9 +130,9 @@ impl<R: Recorder> World<'_, R> {
             flow: FlowId(n as u32),
             delivered: book.arrived - book.sampled_arrived,
             retransmitted: retransmitted.saturating_sub(book.sampled_retransmitted),
-            window: packets(info.snd_cwnd),
-            in_flight: packets(info.unacked),
-            receive_window: Bytes::new(u64::from(info.snd_wnd)),
+            window: known.map_or(Bytes::MAX, |info| packets(info.snd_cwnd)),
+            in_flight: known.map(|info| packets(info.unacked)),
+            receive_window: known.map_or(Bytes::MAX, |info| Bytes::new(u64::from(info.snd_wnd))),
             srtt,
             rtt: srtt,
             pacing: (info.pacing_rate != u64::MAX && info.pacing_rate > 0)

@@ -47,7 +47,7 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
                 flow,
                 goodput: Throughput::new(wobble),
                 cwnd: Bytes::new(wobble as u64),
-                in_flight: Bytes::new(wobble as u64),
+                in_flight: Some(Bytes::new(wobble as u64)),
                 receive_window: Bytes::new(wobble as u64),
                 srtt: Duration::from_secs_f64(wobble * 1e-6),
                 pacing: Some(Throughput::new(wobble)),

@@ -20,8 +20,8 @@ impl When {
     }
 }
 
-/// A window without limit is null, and so are a round-trip time before the first measurement and a pace
-/// nobody asked for.
+/// A window without limit is null, and so are what only a program's own sockets know, a round-trip time before the first
+/// measurement and a pace nobody asked for.
 impl Sample for FlowSample {
     fn columns() -> Vec<Column<FlowSample>> {
         vec![
@@ -30,7 +30,7 @@ impl Sample for FlowSample {
             name("flow_law", |s, info| flow(info, s.flow).map_or(&info.law, |flow| &flow.law)),
             float("goodput_bps", |s, _| s.goodput.bps()),
             count_or_null("cwnd_bytes", |s| limit(s.cwnd)),
-            count("in_flight_bytes", |s, _| s.in_flight.get()),
+            count_or_null("in_flight_bytes", |s| s.in_flight.map(Bytes::get)),
             count_or_null("receive_window_bytes", |s| limit(s.receive_window)),
             float_or_null("srtt_s", |s| (!s.srtt.is_zero()).then(|| s.srtt.secs())),
             float_or_null("pacing_bps", |s| s.pacing.map(Throughput::bps)),

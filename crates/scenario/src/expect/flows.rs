@@ -4,7 +4,7 @@ use ratewire_sim::outcome::{FlowOutcome, Outcome};
 use ratewire_sim::record::{FlowCompleted, FlowSample};
 use ratewire_sim::setup::Setup;
 use ratewire_statistics::{is_fair, jain_index, settles_at};
-use ratewire_units::{Duration, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Expectation, Reference, Statistic, Unit};
 
@@ -95,7 +95,9 @@ impl FlowSums {
         self.retransmitted += sample.retransmitted.as_f64();
         let packets = expectation.bound.unit == Unit::Packets;
         let unit = if packets { self.payloads[place] } else { 1.0 };
-        self.window.add(sample.window.as_f64() / unit);
+        if sample.window != Bytes::MAX {
+            self.window.add(sample.window.as_f64() / unit);
+        }
         if !sample.rtt.is_zero() {
             self.rtt.add(sample.rtt.secs());
         }
@@ -163,7 +165,7 @@ impl FlowSums {
                 Ok(self.window.sum / self.window.count as f64)
             }
             "window_max" if self.window.count > 0 => Ok(self.window.max),
-            "window_mean" | "window_max" => Err("there are no samples in this time".to_string()),
+            "window_mean" | "window_max" => Err("no window is known in this time".to_string()),
             "rtt_min" if whole => least(outcomes()).ok_or_else(unknown_rtt),
             "rtt_mean" if whole => mean(outcomes()).ok_or_else(unknown_rtt),
             "rtt_min" => self.rtt.min.ok_or_else(unknown_rtt),

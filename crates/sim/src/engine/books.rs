@@ -24,7 +24,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 flow.passed = self.junctions.passed(flow.id.0);
                 let mut sample = flow.sample(self.now, interval);
                 if let Some(outstanding) = self.junctions.outstanding(flow.id.0) {
-                    (sample.window, sample.in_flight) = (Bytes::MAX, outstanding);
+                    (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
                 }
                 self.recorder.flow_sample(&sample);
             }
