@@ -105,3 +105,19 @@ fn a_scenario_that_expects_nothing_is_told_how_to() {
     assert!(out(&done).contains("hello.toml\nno expectations\n"), "{}", out(&done));
     assert!(out(&done).contains("[[expect]]") && !out(&done).contains("0 of 0"), "{}", out(&done));
 }
+
+#[test]
+fn the_tutorials_mistake_is_told_as_it_says() {
+    let folder = folder("tutorial");
+    let tutorial = include_str!("../../../docs/tutorial.md");
+    let block = |has: &str| {
+        let blocks = tutorial.split("```").skip(1).step_by(2);
+        let found =
+            blocks.filter_map(|block| block.split_once('\n')).find(|(_, b)| b.contains(has));
+        found.expect("it is in the tutorial").1
+    };
+    let scenario = block("name = \"backup\"").replacen("queue ", "queu ", 1);
+    write(&folder, "two-sites.toml", &scenario);
+    let done = ratewire(&folder, &["check", "--syntax", "two-sites.toml"]);
+    assert_eq!(err(&done), block("unknown key `queu`"));
+}

@@ -47,7 +47,7 @@ impl Value {
         match self {
             Value::Text(text) => format!("{text:?}"),
             Value::Integer(n) => format!("the number {n}"),
-            Value::Float(n) => format!("the number {n}"),
+            Value::Float(n) => format!("the number {n:?}"),
             Value::Switch(v) => v.to_string(),
             Value::Other(words) => words.clone(),
             Value::List(_) => "a list".to_string(),

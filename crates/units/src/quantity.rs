@@ -4,7 +4,7 @@
 //! The unit may not be left out: a bare number is the mistake these types exist to prevent.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
@@ -144,30 +144,34 @@ fn names(units: &[(&str, f64)]) -> String {
     list
 }
 
-fn whole(value: f64, text: &str) -> Result<u64, QuantityError> {
-    if value < u64::MAX as f64 {
+/// A whole number of what is `least`.
+fn whole(value: f64, text: &str, least: &str) -> Result<u64, QuantityError> {
+    let text = text.trim();
+    if value > 0.0 && value < 1.0 {
+        Err(QuantityError(format!("{text:?} is not 0 and less than {least}")))
+    } else if value < u64::MAX as f64 {
         Ok((value + 0.5) as u64)
     } else {
-        Err(QuantityError(format!("{:?} is too large", text.trim().to_string())))
+        Err(QuantityError(format!("{text:?} is too large")))
     }
 }
 
 impl FromStr for Duration {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Duration, QuantityError> {
-        Ok(Duration::from_ps(whole(scaled(text, TIME_UNITS, "a time")? * 1e12, text)?))
+        Ok(Duration::from_ps(whole(scaled(text, TIME_UNITS, "a time")? * 1e12, text, "1 ps")?))
     }
 }
 impl FromStr for Rate {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Rate, QuantityError> {
-        Ok(Rate::from_bps(whole(scaled(text, RATE_UNITS, "a rate")?, text)?))
+        Ok(Rate::from_bps(whole(scaled(text, RATE_UNITS, "a rate")?, text, "1 bit/s")?))
     }
 }
 impl FromStr for Bytes {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Bytes, QuantityError> {
-        Ok(Bytes::new(whole(scaled(text, SIZE_UNITS, "a size")?, text)?))
+        Ok(Bytes::new(whole(scaled(text, SIZE_UNITS, "a size")?, text, "1 B")?))
     }
 }
 
@@ -190,6 +194,8 @@ pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: f64, unit: &str) -
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
     use crate::{SerialTime, Throughput};
 
@@ -214,6 +220,10 @@ mod tests {
         assert!(text("-1 s".parse()).contains("0 or more"));
         assert!(text("ms".parse()).contains("does not start with a number"));
         assert!(text("1e300 s".parse()).contains("too large"));
+        assert!(text("0.4 ps".parse()).contains("less than 1 ps"));
+        assert!("0.5 bit/s".parse::<Rate>().unwrap_err().to_string().contains("less than 1 bit/s"));
+        assert!("1e-30 B".parse::<Bytes>().unwrap_err().to_string().contains("less than 1 B"));
+        assert_eq!("0 bit/s".parse(), Ok(Rate::ZERO));
     }
 
     #[test]

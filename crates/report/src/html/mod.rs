@@ -147,7 +147,7 @@ fn header(page: &Page, title: &str) -> String {
     let facts = vec![
         (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
         ("Duration", escape(&info.duration.to_string())),
-        ("Flows", crate::figure::count(first.collected.flows_total as u64)),
+        ("Flows", crate::figure::count(flows(first))),
         ("World", name(&crate::headline::worlds(&page.runs))),
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
         ("Ratewire", name(&info.version)),
@@ -166,6 +166,17 @@ fn header(page: &Page, title: &str) -> String {
         .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: too late to be relied on</p>"))
         .collect();
     headed(title, &(verdict + &untrue), facts)
+}
+
+/// Those that are listed; where all arrive, as many as did.
+fn flows(run: &Run) -> u64 {
+    match run.collected.flows_total as u64 {
+        0 => {
+            let completed = crate::headline::completions(run).map_or(0, |all| all.flows);
+            completed + run.summary.unfinished_flows.unwrap_or(0)
+        }
+        listed => listed,
+    }
 }
 
 /// The title, a verdict beside it, and the facts that there are.

@@ -264,6 +264,14 @@ fn flows_that_did_not_end_are_told_and_their_distribution_ends_lower() {
 }
 
 #[test]
+fn where_all_flows_arrive_the_head_counts_those() {
+    let mut run = run_with_completions("xcp", 30, 10);
+    assert!(rendered(&Page::new(vec![run.clone()])).contains("<dt>Flows</dt><dd>1</dd>"));
+    run.collected.flows_total = 0;
+    assert!(rendered(&Page::new(vec![run])).contains("<dt>Flows</dt><dd>40</dd>"));
+}
+
+#[test]
 fn plots_begin_with_the_links_of_the_verdict() {
     let mut info = info("xcp", 1, 3);
     info.topology.links.iter_mut().for_each(|link| link.bottleneck = false);

@@ -66,7 +66,7 @@ pub(super) const KEYS: &[Key] = &[
     key("sizes", "fixed", Kind::Size, "(none)", "All the same.", "\"100 KB\""),
     key("sizes", "pareto", Kind::Table("pareto"), "(none)", "Pareto.", "{ shape = 1.4, mean = \"100 packets\" }"),
     key("sizes", "lognormal", Kind::Table("lognormal"), "(none)", "Log-normal.", "{ mean = \"50 KB\", sigma = 1.5 }"),
-    key("sizes", "cdf", Kind::Text, "(none)", "A file with a distribution: size in bytes, and the share of flows no larger than that, up to 1 or 100.", "\"websearch.txt\""),
+    key("sizes", "cdf", Kind::Text, "(none)", "A file with a distribution: size in bytes, and the share of flows no larger than that, up to 1 or 100. Three published ones are in the project's `data/flow-sizes/`.", "\"websearch.txt\""),
     key("pareto", "shape", Kind::Number(1.000_001, 1000.0), REQUIRED, "Tail index; the closer to 1, the heavier the tail.", "1.4"),
     key("pareto", "mean", Kind::Size, REQUIRED, "Mean.", "\"100 packets\""),
     key("lognormal", "mean", Kind::Size, REQUIRED, "Mean.", "\"50 KB\""),
