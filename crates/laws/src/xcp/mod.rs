@@ -41,6 +41,9 @@
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
 //!   the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet and
 //!   takes feedback at once. The draft names the choices and picks none.
+//! - Where a round trip takes less than half of the smoothed RTT the window falls with that, so that the pace does not rise
+//!   (with `pacing`): after a link has stood still for 5 s the draft's window, times an RTT of seconds, went out in one of
+//!   40 ms.
 //! - A receiver that got no header returns none, and the sender then grows as Reno does until headers
 //!   come back (`without_header`); otherwise a router that strips headers would leave it with its
 //!   initial window for ever.

@@ -7,6 +7,9 @@ use super::{AfterLoss, ThroughputField, Xcp};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 use crate::reason::{Bound, Figure, Reason};
 
+/// A round trip of less than one part in so many of the smoothed RTT has another queue before it, or none.
+const COLLAPSE: f64 = 2.0;
+
 /// XCP at one sender.
 ///
 /// The window is kept in network-layer bytes, as feedback is; [`Source::window`] answers in payload.
@@ -164,6 +167,17 @@ impl XcpSource {
         self.window = (self.window + allowed * self.srtt).max(self.packet);
     }
 
+    /// Where the RTT collapses, as after a link has stood still, the window falls with it: the pace would rise by as much,
+    /// and no router has granted that.
+    #[inline]
+    fn take_rtt(&mut self, acked: &Acked) {
+        let srtt = acked.srtt.secs();
+        if self.pacing && acked.rtt.is_some_and(|rtt| COLLAPSE * rtt.secs() < self.srtt) {
+            self.window = (self.window * (srtt / self.srtt).min(1.0)).max(self.packet);
+        }
+        self.srtt = srtt;
+    }
+
     /// RFC 5681, for senders that stay Reno after a loss, or to which no header comes back.
     fn grow_as_reno(&mut self, acked: &Acked) {
         if acked.in_recovery || acked.limited {
@@ -213,7 +227,7 @@ impl Source for XcpSource {
 
     #[inline]
     fn on_ack(&mut self, acked: &Acked, header: Option<&XcpHeader>) {
-        self.srtt = acked.srtt.secs();
+        self.take_rtt(acked);
         self.advance_round(acked.now, acked.srtt);
         self.round.limited |= acked.limited;
         match header {

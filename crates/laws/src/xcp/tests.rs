@@ -351,6 +351,26 @@ fn the_window_follows_feedback_and_never_falls_below_a_packet() {
 }
 
 #[test]
+fn where_the_rtt_collapses_the_window_falls_and_not_the_pace() {
+    let after = |pacing: &str, rtt_ms: u64| {
+        let mut source = example_11(&[("pacing", pacing)]);
+        let hear = |source: &mut super::XcpSource, rtt_ms: u64, srtt_ms: u64| {
+            let (rtt, srtt) = (Duration::from_millis(rtt_ms), Duration::from_millis(srtt_ms));
+            let header = XcpHeader::minimal(6, Throughput::new(0.0));
+            let acked = Acked { rtt: Some(rtt), srtt, ..crate::testing::acked() };
+            source.on_ack(&acked, Some(&header));
+            source.window().as_f64()
+        };
+        acknowledge(&mut source, 0.5, 1.0e6, false);
+        let before = hear(&mut source, 4_000, 4_000);
+        hear(&mut source, rtt_ms, 3_000) / before
+    };
+    assert_eq!(after("true", 2_000), 1.0);
+    near(after("true", 1_999), 0.75, 0.01);
+    assert_eq!(after("false", 40), 1.0, "acknowledgements keep the pace");
+}
+
+#[test]
 fn without_headers_a_sender_grows_as_reno_until_they_come_back() {
     let acked = |now: f64| Acked { now: secs(now), bytes: PACKET, ..crate::testing::acked() };
     let window = |source: &super::XcpSource| source.window().as_f64();
