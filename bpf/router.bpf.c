@@ -30,7 +30,7 @@ static __always_inline __u64 backlog(const struct sk_buff *kernel)
 }
 
 /* Bytes that the interface's queue has sent in all. */
-static __always_inline __u64 sent(const struct sk_buff *kernel)
+static __always_inline __u64 departed(const struct sk_buff *kernel)
 {
 	return kernel->dev->qdisc->bstats.bytes.v.a.a.counter;
 }
@@ -122,6 +122,7 @@ static __always_inline void start(struct router *router, void *map, __u64 now, _
 		rw_rcp_init(&router->port.rcp, router->capacity, &rule, now);
 	set_capacity(router, router->capacity);
 	router->meter = (struct rw_meter){ .began_ns = now, .sent = sent };
+	router->behind_at_ns = now;
 	router->is_started = 1;
 	bpf_timer_init(&router->timer, map, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&router->timer, on_timer);
@@ -196,9 +197,11 @@ int ratewire_router(struct __sk_buff *skb)
 		read_header(&found, &header);
 
 	if (take(router)) {
+		__u64 sent = is_measured ? departed(kernel) : 0;
+
 		if (!router->is_started)
-			start(router, &routers, now, sent(kernel));
-		pass(router, now, skb->wire_len, backlog(kernel), sent(kernel), has_header ? &header : 0);
+			start(router, &routers, now, sent);
+		pass(router, now, skb->wire_len, backlog(kernel), sent, has_header ? &header : 0);
 		release(router);
 	} else {
 		miss(router, &header);

@@ -110,7 +110,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
-	/* Not while holes are filled; but after a timeout all is sent anew, and at the least rate that would take for ever. */
+	/* Holes are filled. After a timeout all is sent anew, and at half of a rate, or the least, that would take for ever. */
 	is_repairing = flow->state > TCP_CA_Disorder && flow->state != TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
@@ -128,6 +128,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, least, is_repairing);
+	} else if (law != HOST_NOQ && is_repairing) {
+		rw_rcp_unheard(&flow->rcp, now, rtt_us);
 	}
 	/* Said once, and heeded once: where nothing comes back, nothing changes. */
 	flow->has_returned = 0;
@@ -178,13 +180,8 @@ __u32 BPF_PROG(rw_undo, struct sock *sk)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 
-	if (flow) {
+	if (flow)
 		*allowed(flow) = rw_max(*allowed(flow), flow->before_loss);
-		if (law == HOST_JETMAX)
-			flow->jetmax.cap = 0;
-		else if (law == HOST_RCP || law == HOST_PIQI)
-			flow->rcp.cap = 0;
-	}
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 

@@ -9,7 +9,7 @@
  * - which router a flow should be bound by the receiver works out, for it needs only the header, and returns its answer;
  * - numbers have fewer bits (option.h); a packet counts, and is told, as it comes to the queue;
  * - a SYN carries no header: the first packets of data ask for a proposal;
- * - a loss halves the rate, which stays below that until it is repaired, as under the other laws here.
+ * - until a loss is repaired half of g is gone for, as under RCP here.
  *
  * Valid for capacities up to 549 Gbit/s and intervals of up to a second. */
 #pragma once
@@ -185,8 +185,6 @@ struct rw_jetmax_sender {
 	/* What it would like to send at, and g as heard last. B/s. */
 	__u64 desired;
 	__u64 fair;
-	/* As allowed: the most while a loss is repaired; 0 for none. */
-	__u64 cap;
 	/* The router that it is bound by, 0 while it knows of none; and whether that has yet to measure an interval with
 	 * this flow among its own. */
 	__u32 bottleneck;
@@ -252,14 +250,12 @@ RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 numbe
 	return 0;
 }
 
-/* The other end's answer has come. While a loss is repaired it is followed both ways below the cap, as under RCP. */
+/* The other end's answer has come. */
 RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_jetmax_answer *answer, __u64 least,
 			       __u32 is_repairing, __u32 may_grow)
 {
 	__u64 target;
 
-	if (!is_repairing)
-		sender->cap = 0;
 	if (answer->marker != sender->marker)
 		return;
 	if (answer->fair == RW_REAL_UNKNOWN) {
@@ -273,8 +269,8 @@ RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_
 	sender->settling = 0;
 	sender->fair = rw_min(rw_real_rate(answer->fair), RW_MOST_RATE);
 	target = sender->fair << RW_SENDER_FRACTION;
-	if (sender->cap)
-		target = rw_min(target, sender->cap);
+	if (is_repairing)
+		target /= 2;
 	if (target < sender->allowed)
 		sender->allowed -= rw_mul_shift(sender->allowed - target, RW_JETMAX_TAU, 16);
 	else if (may_grow)
@@ -287,11 +283,10 @@ RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_
 		rw_jetmax_round(sender);
 }
 
-/* A loss: at most half of the rate, until it is repaired. */
+/* A loss: half of the rate, until it is repaired. */
 RW_INLINE void rw_jetmax_loss(struct rw_jetmax_sender *sender, __u64 least)
 {
-	sender->cap = rw_max(sender->allowed / 2, least << RW_SENDER_FRACTION);
-	sender->allowed = rw_min(sender->allowed, sender->cap);
+	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_SENDER_FRACTION));
 }
 
 /* The option's fields (option.h): three words of a packet that asks, three more of which the answer is a part. */

@@ -17,7 +17,7 @@ struct rw_meter {
 	__u64 time_ns;
 	__u64 came;
 	__u64 began_ns;
-	/* Bytes that had left by the last packet, as the queue counts them. */
+	/* Bytes that had left by the last packet, as the queue counts them: from 0 where it is replaced. */
 	__u64 sent;
 };
 
@@ -27,7 +27,7 @@ RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 si
 {
 	meter->came += size;
 	if (queue) {
-		meter->left += sent - meter->sent;
+		meter->left += rw_less(sent, meter->sent);
 		meter->time_ns += passed_ns;
 	}
 	meter->sent = sent;

@@ -169,7 +169,9 @@ struct rw_rcp_sender {
 	/* What it would like to send at, and what routers offered last. B/s. */
 	__u64 desired;
 	__u64 offered;
-	/* As allowed: the most while a loss is repaired; 0 for none. */
+	/* As allowed: the most of it about a round trip ago. */
+	__u64 recent;
+	/* Half of that when the last loss was noticed. */
 	__u64 cap;
 	/* PIQI-RCP: when the ramp was last climbed, and its share of the way an RTT, in 2^-16; 0 to take it at once. */
 	__u64 climbed_us;
@@ -193,8 +195,8 @@ RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, str
 }
 
 /* Routers offer this rate: heeded up to what the sender would like, and down to the least, or a packet that is paced at next to
- * nothing would keep the sender waiting long after routers have said another. While a loss is repaired it is followed both
- * ways below the cap: what routers take while their queues drain would be all that there is for the repair. */
+ * nothing would keep the sender waiting long after routers have said another. While a loss is repaired half of it is taken, but
+ * upwards too: what routers say while their queues drain would be all that there is for the repair. */
 RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
 			      __u32 is_repairing)
 {
@@ -203,11 +205,8 @@ RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 
 
 	sender->offered = target >> RW_RCP_FRACTION;
 	sender->climbed_us = now_us;
-	if (!is_repairing)
-		sender->cap = 0;
-	else if (sender->cap)
-		target = rw_min(target, sender->cap);
-	target = rw_max(target, rw_max(least, 1) << RW_RCP_FRACTION);
+	if (is_repairing)
+		target /= 2;
 	if (target <= sender->allowed || !sender->ramp || !rtt_us) {
 		sender->allowed = target;
 	} else {
@@ -215,11 +214,28 @@ RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 
 
 		sender->allowed += rw_mul_shift(step, elapsed, 0) / rtt_us;
 	}
+	/* Never nothing, which would be as if routers had said nothing. */
+	sender->allowed = rw_max(sender->allowed, rw_max(least, 1) << RW_RCP_FRACTION);
+	if (rtt_us)
+		sender->recent -= rw_mul_shift(sender->recent / 2, elapsed, 0) / rtt_us;
+	sender->recent = rw_max(sender->recent, sender->allowed);
 }
 
-/* A loss: at most half of the rate, until it is repaired. */
+/* A loss: half of the rate that it was sent at, until routers say another. */
 RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 {
-	sender->cap = rw_max(sender->allowed / 2, least << RW_RCP_FRACTION);
-	sender->allowed = rw_min(sender->allowed, sender->cap);
+	sender->cap = rw_max(sender->recent / 2, least << RW_RCP_FRACTION);
+	sender->allowed = sender->cap;
+}
+
+/* Something is acknowledged and routers' word is not there: acknowledgements that tell of three gaps have no room for it. Where
+ * many packets are lost that would be the pace of the whole repair, and routers say least as they are: it doubles in a round
+ * trip, up to what a loss leaves. */
+RW_INLINE void rw_rcp_unheard(struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us)
+{
+	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
+
+	sender->climbed_us = now_us;
+	if (rtt_us && sender->allowed < sender->cap)
+		sender->allowed = rw_min(sender->allowed + rw_mul_shift(sender->allowed, elapsed, 0) / rtt_us, sender->cap);
 }

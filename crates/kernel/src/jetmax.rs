@@ -55,7 +55,6 @@ pub struct JetmaxSender {
     allowed: u64,
     desired: u64,
     fair: u64,
-    cap: u64,
     bottleneck: u32,
     settling: u32,
     marker: u32,
@@ -289,6 +288,6 @@ mod layout {
             [bottleneck, proposed, fair, number, proposed_fair, load, rate, marker];
         answer: JetmaxAnswer, rw_layout_of_rw_jetmax_answer, [router, fair, number, marker];
         sender: JetmaxSender, rw_layout_of_rw_jetmax_sender,
-            [allowed, desired, fair, cap, bottleneck, settling, marker, first];
+            [allowed, desired, fair, bottleneck, settling, marker, first];
     }
 }

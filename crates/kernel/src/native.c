@@ -60,9 +60,9 @@ RW_LAYOUT(rw_rcp, offsetof(struct rw_rcp, capacity), offsetof(struct rw_rcp, rul
 	  offsetof(struct rw_rcp, slot_at_ns), offsetof(struct rw_rcp, input_bw), offsetof(struct rw_rcp, queue),
 	  offsetof(struct rw_rcp, recent_input), offsetof(struct rw_rcp, recent_rate))
 RW_LAYOUT(rw_rcp_sender, offsetof(struct rw_rcp_sender, allowed), offsetof(struct rw_rcp_sender, desired),
-	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, cap),
-	  offsetof(struct rw_rcp_sender, climbed_us), offsetof(struct rw_rcp_sender, ramp),
-	  offsetof(struct rw_rcp_sender, pad))
+	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, recent),
+	  offsetof(struct rw_rcp_sender, cap), offsetof(struct rw_rcp_sender, climbed_us),
+	  offsetof(struct rw_rcp_sender, ramp), offsetof(struct rw_rcp_sender, pad))
 RW_LAYOUT(rw_jetmax, offsetof(struct rw_jetmax, capacity), offsetof(struct rw_jetmax, input),
 	  offsetof(struct rw_jetmax, responsive), offsetof(struct rw_jetmax, sum_x), offsetof(struct rw_jetmax,
 	  interval_us), offsetof(struct rw_jetmax, interval_at_ns), offsetof(struct rw_jetmax, id),
@@ -76,9 +76,9 @@ RW_LAYOUT(rw_jetmax_header, offsetof(struct rw_jetmax_header, bottleneck), offse
 RW_LAYOUT(rw_jetmax_answer, offsetof(struct rw_jetmax_answer, router), offsetof(struct rw_jetmax_answer, fair),
 	  offsetof(struct rw_jetmax_answer, number), offsetof(struct rw_jetmax_answer, marker))
 RW_LAYOUT(rw_jetmax_sender, offsetof(struct rw_jetmax_sender, allowed), offsetof(struct rw_jetmax_sender,
-	  desired), offsetof(struct rw_jetmax_sender, fair), offsetof(struct rw_jetmax_sender, cap),
-	  offsetof(struct rw_jetmax_sender, bottleneck), offsetof(struct rw_jetmax_sender, settling),
-	  offsetof(struct rw_jetmax_sender, marker), offsetof(struct rw_jetmax_sender, first))
+	  desired), offsetof(struct rw_jetmax_sender, fair), offsetof(struct rw_jetmax_sender, bottleneck),
+	  offsetof(struct rw_jetmax_sender, settling), offsetof(struct rw_jetmax_sender, marker),
+	  offsetof(struct rw_jetmax_sender, first))
 RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, time_ns),
 	  offsetof(struct rw_meter, came), offsetof(struct rw_meter, began_ns), offsetof(struct rw_meter, sent))
 
@@ -152,9 +152,10 @@ RW_EXPORT(void, rcp_send, (const struct rw_rcp_sender *sender, __u64 rtt_us, str
 	  rw_rcp_send(sender, rtt_us, &header);
 	  *fields = rw_written(&header))
 RW_EXPORT(void, rcp_offered,
-	  (struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
-	   __u32 is_repairing),
+	  (struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least, __u32 is_repairing),
 	  rw_rcp_offered(sender, now_us, rate, rtt_us, least, is_repairing))
+RW_EXPORT(void, rcp_unheard, (struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us),
+	  rw_rcp_unheard(sender, now_us, rtt_us))
 RW_EXPORT(void, rcp_loss, (struct rw_rcp_sender *sender, __u64 least), rw_rcp_loss(sender, least))
 RW_EXPORT(__u32, piqi_ramp, (void), return RW_PIQI_RAMP)
 RW_EXPORT(__u32, xcp_alpha, (void), return RW_XCP_ALPHA)

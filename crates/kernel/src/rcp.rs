@@ -51,6 +51,7 @@ pub struct RcpSender {
     allowed: u64,
     desired: u64,
     offered: u64,
+    recent: u64,
     cap: u64,
     climbed_us: u64,
     ramp: u32,
@@ -68,6 +69,7 @@ unsafe extern "C" {
         least: u64,
         is_repairing: u32,
     );
+    safe fn rw_native_rcp_unheard(sender: &mut RcpSender, now_us: u64, rtt_us: u64);
     safe fn rw_native_rcp_loss(sender: &mut RcpSender, least: u64);
     safe fn rw_native_piqi_ramp() -> u32;
     safe fn rw_native_rcp_init(port: &mut RcpPort, capacity: u64, is_piqi: u32, now_ns: u64);
@@ -173,6 +175,10 @@ impl RcpSender {
         let (offered, least) = (offered.get() as u64, least.get() as u64);
         rw_native_rcp_offered(self, now, offered, rtt, least, u32::from(is_repairing));
     }
+    /// While a loss is repaired, an acknowledgement without routers' word.
+    pub fn on_unheard(&mut self, now: Time, rtt: Duration) {
+        rw_native_rcp_unheard(self, now.ps() / 1_000_000, rtt.ps() / 1_000_000);
+    }
     /// A loss was noticed.
     pub fn on_loss(&mut self, least: Throughput) {
         rw_native_rcp_loss(self, least.get() as u64);
@@ -197,6 +203,6 @@ mod layout {
             capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue,
             recent_input, recent_rate
         ];
-        sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, cap, climbed_us, ramp, pad];
+        sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, recent, cap, climbed_us, ramp, pad];
     }
 }

@@ -229,12 +229,10 @@ impl Source for JetmaxKernelSource {
             Figure::one("bottleneck", f64::from(self.sender.bottleneck())),
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
-        if self.congestion.repairing {
-            let equation = "a loss is being repaired: at most half of the rate that it came at";
-            return Reason::new(equation, figures).bound(Bound::Source);
-        }
-        let equation =
-            "rate += tau (g - rate) once a round trip, g the fair rate of the bottleneck";
+        let equation = match self.congestion.repairing {
+            true => "rate += tau (g / 2 - rate) once a round trip while a loss is repaired",
+            false => "rate += tau (g - rate) once a round trip, g the fair rate of the bottleneck",
+        };
         let bound = match self.sender.bottleneck() {
             0 => Bound::Source,
             bottleneck => Bound::Port(bottleneck),

@@ -121,7 +121,12 @@ impl Source for RcpKernelSource {
 
     fn on_ack(&mut self, acked: &Acked, header: Option<&KernelHeader>) {
         self.congestion.on_ack(acked);
-        let Some(header) = header else { return };
+        let Some(header) = header else {
+            if self.congestion.repairing {
+                self.sender.on_unheard(acked.now, acked.srtt);
+            }
+            return;
+        };
         let offered = Header::from_fields([header.returned, 0, 0]).rate();
         let least = self.congestion.least();
         self.sender.on_ack(acked.now, offered, acked.srtt, least, self.congestion.repairing);
@@ -135,12 +140,11 @@ impl Source for RcpKernelSource {
             Figure::rate("R", self.sender.offered().get()),
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
-        if self.congestion.repairing {
-            let equation = "a loss is being repaired: at most half of the rate that it came at";
-            return Reason::new(equation, figures).bound(Bound::Source);
-        }
-        Reason::new("rate = R, the least of the routers on the way", figures)
-            .bound(Bound::LastChange)
+        let equation = match self.congestion.repairing {
+            true => "rate = R / 2 while a loss is repaired, R the least of the routers on the way",
+            false => "rate = R, the least of the routers on the way",
+        };
+        Reason::new(equation, figures).bound(Bound::LastChange)
     }
 }
 

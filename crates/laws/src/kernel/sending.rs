@@ -43,7 +43,7 @@ pub(super) struct Sending {
     pub(super) srtt: Duration,
     /// Payload that may be outstanding beyond what the rate sends in a round trip.
     pub(super) spare: Bytes,
-    /// A loss is being repaired: the rate does not grow.
+    /// A loss is being repaired.
     pub(super) repairing: bool,
 }
 
@@ -96,11 +96,12 @@ impl Sending {
     }
     /// Whether the signal is a loss, as the kernel tells of one.
     pub(super) fn on_signal(&mut self, signal: Signal) -> bool {
-        let is_loss = signal != Signal::Mark;
-        if signal == Signal::Timeout {
-            self.spare = Bytes::ZERO;
+        match signal {
+            Signal::Loss => self.repairing = true,
+            // All is sent anew, and routers' word counts again.
+            Signal::Timeout => (self.repairing, self.spare) = (false, Bytes::ZERO),
+            Signal::Mark => {}
         }
-        self.repairing |= is_loss;
-        is_loss
+        signal != Signal::Mark
     }
 }
