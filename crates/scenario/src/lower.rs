@@ -47,6 +47,7 @@ fn read(root: &Section<'_>) -> Parts {
     });
     let mut net = Net::default();
     let reading = Reading { laws: &book, packet: transport.packet };
+    let before = context.errors();
     match root.section("topology") {
         Some(section) => topology::build(&mut net, &section, &reading),
         None => net.is_guess = true,
@@ -55,7 +56,7 @@ fn read(root: &Section<'_>) -> Parts {
     if net.nodes.is_empty() {
         // The other tables may be wrong too.
         net.is_guess = true;
-        if context.errors() == 0 {
+        if context.errors() == before {
             context
                 .error(root.span, "the network has no nodes")
                 .help("a custom topology is what [[node]] and [[link]] describe");

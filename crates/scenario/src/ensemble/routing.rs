@@ -47,7 +47,8 @@ fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
         _ => None,
     };
     let weights: Vec<f64> = list.value.iter().filter_map(number).filter(|n| *n > 0.0).collect();
-    if weights.len() != list.value.len() || weights.len() != members.len() {
+    let are_all_known = !section.context.guesses_network.get();
+    if weights.len() != list.value.len() || weights.len() != members.len() && are_all_known {
         section
             .context
             .error(list.span, "`weighted` needs a number above 0 for each member")
@@ -87,6 +88,7 @@ fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
         }
         match members.iter().position(|member| member.name == *name) {
             Some(member) => prefixes.push((prefix, member)),
+            None if section.context.guesses_network.get() => {}
             None => {
                 let message = format!("no member is called {name:?}");
                 let known = members.iter().map(|member| member.name.as_str());

@@ -101,7 +101,7 @@ fn node_of(
 ) -> Option<usize> {
     let called = |place: &usize| named.net.nodes[overlay.nodes[*place].index()].name.as_str();
     let found = (0..overlay.nodes.len()).find(|place| called(place) == name.value);
-    if found.is_none() {
+    if found.is_none() && !named.net.is_guess {
         let message = format!("no node of the overlay is called {:?}", name.value);
         let names: Vec<usize> = (0..overlay.nodes.len()).collect();
         section.context.unknown(name.span, message, name.value, names.iter().map(called));

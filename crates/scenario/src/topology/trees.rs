@@ -29,6 +29,7 @@ pub(super) fn tree(b: &mut Builder<'_, '_>) {
             .context
             .error(b.section.span, format!("a tree of {hosts} hosts is too large"))
             .help(format!("`fanout` to the power of `depth` may be {MOST_HOSTS}"));
+        b.net.is_guess = true;
         return;
     }
     // Level by level, each node centred above its leaves.

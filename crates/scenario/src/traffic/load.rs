@@ -37,9 +37,11 @@ pub(super) fn read(
         let share = demands?;
         let total: f64 = senders.net.demands.iter().map(|(_, _, bps)| bps).sum();
         if total == 0.0 {
-            context
-                .error(share.span, "this topology has no demands")
-                .help("SNDlib and TopoHub files have them; or use `fraction`");
+            if !senders.net.is_guess {
+                context
+                    .error(share.span, "this topology has no demands")
+                    .help("SNDlib and TopoHub files have them; or use `fraction`");
+            }
             return None;
         }
         return Some(Arrivals::Poisson(share.value * total / 8.0 / bytes(Bytes::ZERO)));
@@ -60,7 +62,7 @@ pub(super) fn read(
     };
     let heaviest = candidates.iter().map(|id| per_flow(*id)).fold(0.0, f64::max);
     if heaviest <= 0.0 {
-        if !flows.pairs.is_empty() {
+        if !flows.pairs.is_empty() && !senders.net.is_guess {
             let span = link.map_or(fraction.span, |link| link.span);
             context
                 .error(span, "this traffic does not load the link")

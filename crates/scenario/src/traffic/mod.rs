@@ -46,6 +46,9 @@ impl Senders<'_> {
         (a, b): (usize, usize),
         span: Span,
     ) {
+        if self.net.is_guess {
+            return;
+        }
         for (from, to) in [(a, b), (b, a)] {
             if self.routes.shares(from, to).is_none() {
                 let name = |id: usize| &self.net.nodes[id].name;
