@@ -112,7 +112,7 @@ impl<R: Recorder> World<'_, R> {
     }
 
     fn flow_sample(&mut self, n: usize, at: Time, interval: Duration) -> FlowSample {
-        // Nobody but a program can ask its sockets.
+        // Not of a program's flow: nobody else can ask its sockets. Nor before a flow has one.
         let known = self.flows[n].as_ref().and_then(Flow::info);
         let info = known.unwrap_or_default();
         let retransmitted = self.retransmitted(n, &info).0;

@@ -82,7 +82,7 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
 }
 
 /// Flows that had not ended when the run did.
-fn unfinished(run: &Run) -> u64 {
+pub(super) fn unfinished(run: &Run) -> u64 {
     run.summary.unfinished_flows.unwrap_or(0)
 }
 

@@ -147,7 +147,7 @@ fn header(page: &Page, title: &str) -> String {
     let facts = vec![
         (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
         ("Duration", escape(&info.duration.to_string())),
-        ("Flows", crate::figure::count(flows(first))),
+        ("Flows", flows(&page.runs)),
         ("World", name(&crate::headline::worlds(&page.runs))),
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
         ("Ratewire", name(&info.version)),
@@ -168,15 +168,18 @@ fn header(page: &Page, title: &str) -> String {
     headed(title, &(verdict + &untrue), facts)
 }
 
-/// Those that are listed; where all arrive, as many as did.
-fn flows(run: &Run) -> u64 {
-    match run.collected.flows_total as u64 {
+/// Those that are listed; where all arrive, as many as did, which differs between seeds.
+fn flows(runs: &[Run]) -> String {
+    let of = |run: &Run| match run.collected.flows_total as u64 {
         0 => {
             let completed = crate::headline::completions(run).map_or(0, |all| all.flows);
-            completed + run.summary.unfinished_flows.unwrap_or(0)
+            completed + completions::unfinished(run)
         }
         listed => listed,
-    }
+    };
+    let count = crate::figure::count;
+    let (least, most) = runs.iter().map(of).fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
+    if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) }
 }
 
 /// The title, a verdict beside it, and the facts that there are.

@@ -268,7 +268,11 @@ fn where_all_flows_arrive_the_head_counts_those() {
     let mut run = run_with_completions("xcp", 30, 10);
     assert!(rendered(&Page::new(vec![run.clone()])).contains("<dt>Flows</dt><dd>1</dd>"));
     run.collected.flows_total = 0;
-    assert!(rendered(&Page::new(vec![run])).contains("<dt>Flows</dt><dd>40</dd>"));
+    assert!(rendered(&Page::new(vec![run.clone()])).contains("<dt>Flows</dt><dd>40</dd>"));
+    let mut other = run.clone();
+    other.summary.unfinished_flows = Some(12);
+    let both = rendered(&Page::new(vec![run, other]));
+    assert!(both.contains("<dt>Flows</dt><dd>40 to 42</dd>"), "of two seeds");
 }
 
 #[test]
