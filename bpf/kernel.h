@@ -120,6 +120,7 @@ struct tcp_congestion_ops {
 
 struct rate_sample {
 	__u32 acked_sacked;
+	int losses;
 	_Bool is_app_limited;
 };
 

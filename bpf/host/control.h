@@ -128,7 +128,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, least, is_repairing);
-	} else if (law != HOST_NOQ && is_repairing) {
+	} else if (law != HOST_NOQ && flow->state > TCP_CA_Disorder && !rs->losses) {
 		rw_rcp_unheard(&flow->rcp, now, rtt_us);
 	}
 	/* Said once, and heeded once: where nothing comes back, nothing changes. */

@@ -283,7 +283,7 @@ RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_
 		rw_jetmax_round(sender);
 }
 
-/* A loss: half of the rate, until it is repaired. */
+/* A loss: half of the rate, until routers say another. */
 RW_INLINE void rw_jetmax_loss(struct rw_jetmax_sender *sender, __u64 least)
 {
 	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_SENDER_FRACTION));

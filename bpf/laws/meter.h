@@ -26,8 +26,8 @@ struct rw_meter {
 RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 queue, __u64 sent)
 {
 	meter->came += size;
-	if (queue) {
-		meter->left += rw_less(sent, meter->sent);
+	if (queue && sent >= meter->sent) {
+		meter->left += sent - meter->sent;
 		meter->time_ns += passed_ns;
 	}
 	meter->sent = sent;

@@ -171,9 +171,9 @@ struct rw_rcp_sender {
 	__u64 offered;
 	/* As allowed: the most of it about a round trip ago. */
 	__u64 recent;
-	/* Half of that when the last loss was noticed. */
+	/* Half of that as the last loss was noticed. */
 	__u64 cap;
-	/* PIQI-RCP: when the ramp was last climbed, and its share of the way an RTT, in 2^-16; 0 to take it at once. */
+	/* When allowed was last moved; and PIQI-RCP's ramp, its share of the way an RTT, in 2^-16; 0 to take it at once. */
 	__u64 climbed_us;
 	__u32 ramp;
 	__u32 pad;
@@ -221,21 +221,22 @@ RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 
 	sender->recent = rw_max(sender->recent, sender->allowed);
 }
 
-/* A loss: half of the rate that it was sent at, until routers say another. */
+/* A loss: half of the rate, until routers say another. */
 RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 {
 	sender->cap = rw_max(sender->recent / 2, least << RW_RCP_FRACTION);
-	sender->allowed = sender->cap;
+	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_RCP_FRACTION));
 }
 
-/* Something is acknowledged and routers' word is not there: acknowledgements that tell of three gaps have no room for it. Where
- * many packets are lost that would be the pace of the whole repair, and routers say least as they are: it doubles in a round
- * trip, up to what a loss leaves. */
+/* Something is acknowledged, no further loss is told of, and routers' word is not there: acknowledgements that tell of three gaps
+ * have no room for it. Where many packets are lost the last word would be the pace of the whole repair, and it is the least as
+ * they are: the rate doubles in a round trip, up to half of what what is lost was sent at. */
 RW_INLINE void rw_rcp_unheard(struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us)
 {
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
 
+	if (!rtt_us || sender->allowed >= sender->cap)
+		return;
 	sender->climbed_us = now_us;
-	if (rtt_us && sender->allowed < sender->cap)
-		sender->allowed = rw_min(sender->allowed + rw_mul_shift(sender->allowed, elapsed, 0) / rtt_us, sender->cap);
+	sender->allowed = rw_min(sender->allowed + rw_mul_shift(sender->allowed, elapsed, 0) / rtt_us, sender->cap);
 }

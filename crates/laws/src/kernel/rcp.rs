@@ -122,7 +122,7 @@ impl Source for RcpKernelSource {
     fn on_ack(&mut self, acked: &Acked, header: Option<&KernelHeader>) {
         self.congestion.on_ack(acked);
         let Some(header) = header else {
-            if self.congestion.repairing {
+            if self.congestion.repairing && acked.lost == Bytes::ZERO {
                 self.sender.on_unheard(acked.now, acked.srtt);
             }
             return;

@@ -17,6 +17,8 @@ const COLLAPSE: f64 = 2.0;
 pub struct XcpSource {
     window: f64,
     srtt: f64,
+    /// The smoothed RTT that the window has fallen to, once it has; it falls with each but once.
+    fallen_to: f64,
     round: Round,
     state: State,
     /// Where growth without headers turns from doubling to linear, in network-layer bytes.
@@ -68,6 +70,7 @@ impl XcpSource {
         XcpSource {
             window: law.initial_window.bytes(flow.packet).max(flow.packet).as_f64(),
             srtt: 0.0,
+            fallen_to: f64::INFINITY,
             round: Round {
                 start: Time::NEVER,
                 sent: 0.0,
@@ -172,8 +175,15 @@ impl XcpSource {
     #[inline]
     fn take_rtt(&mut self, acked: &Acked) {
         let srtt = acked.srtt.secs();
-        if self.pacing && acked.rtt.is_some_and(|rtt| COLLAPSE * rtt.secs() < self.srtt) {
-            self.window = (self.window * (srtt / self.srtt).min(1.0)).max(self.packet);
+        let collapses = acked.rtt.is_some_and(|rtt| COLLAPSE * rtt.secs() < self.srtt);
+        if collapses && self.pacing && self.state != State::Reno {
+            let from = self.srtt.min(self.fallen_to);
+            if srtt < from {
+                self.window = (self.window * srtt / from).max(self.packet);
+                self.fallen_to = srtt;
+            }
+        } else if srtt > COLLAPSE * self.fallen_to {
+            self.fallen_to = f64::INFINITY;
         }
         self.srtt = srtt;
     }

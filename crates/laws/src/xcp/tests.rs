@@ -370,6 +370,29 @@ fn where_the_rtt_collapses_the_window_falls_and_not_the_pace() {
     assert_eq!(after("false", 40), 1.0, "acknowledgements keep the pace");
 }
 
+/// Samples of 10 and 50 ms in turn, as with acknowledgements that wait for each other, are no collapse after another.
+#[test]
+fn the_window_falls_once_where_the_rtt_goes_up_and_down() {
+    let mut source = example_11(&[("pacing", "true")]);
+    acknowledge(&mut source, 0.5, 1.0e6, false);
+    let mut srtt = 0.05;
+    let mut hear = |source: &mut super::XcpSource, rtt: f64| {
+        srtt += (rtt - srtt) / 8.0;
+        let (rtt, srtt) = (Duration::from_secs_f64(rtt), Duration::from_secs_f64(srtt));
+        let acked = Acked { rtt: Some(rtt), srtt, ..crate::testing::acked() };
+        source.on_ack(&acked, Some(&XcpHeader::minimal(6, Throughput::new(0.0))));
+        source.window().as_f64()
+    };
+    let before = hear(&mut source, 0.05);
+    let fallen = (0..200).fold(1.0, |_, n| hear(&mut source, [0.01, 0.05][n % 2]));
+    assert!((0.4..0.8).contains(&(fallen / before)), "{fallen} of {before}");
+    // Where it has doubled since it may fall again.
+    let risen = (0..50).fold(1.0, |_, _| hear(&mut source, 0.5));
+    assert_eq!(risen, fallen);
+    let again = (0..50).fold(1.0, |_, _| hear(&mut source, 0.05));
+    assert!(again < 0.5 * fallen, "{again}");
+}
+
 #[test]
 fn without_headers_a_sender_grows_as_reno_until_they_come_back() {
     let acked = |now: f64| Acked { now: secs(now), bytes: PACKET, ..crate::testing::acked() };

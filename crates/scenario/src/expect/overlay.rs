@@ -60,7 +60,7 @@ pub(super) fn read(
             };
             let called = |flow: usize| named.flows[flow].name.as_str();
             let link = overlay.links.iter().position(|link| called(link.flow) == name.value);
-            if link.is_none() {
+            if link.is_none() && !named.net.is_guess {
                 let message = format!("no connection of the overlay is called {:?}", name.value);
                 let known = overlay.links.iter().map(|link| called(link.flow));
                 context.unknown(name.span, message, name.value, known);
