@@ -230,7 +230,7 @@ RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 
 /* Something is acknowledged, no further loss is told of, and routers' word is not there: acknowledgements that tell of three gaps
  * have no room for it. Where many packets are lost the last word would be the pace of the whole repair, and it is the least as
- * they are: the rate doubles in a round trip, up to half of what what is lost was sent at. */
+ * they are: the rate doubles in a round trip, up to half of that at which the lost were sent. */
 RW_INLINE void rw_rcp_unheard(struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us)
 {
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);
