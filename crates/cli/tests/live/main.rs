@@ -105,8 +105,7 @@ fn a_capacity_may_be_measured() {
     assert!(said.contains("cannot measure it") && said.contains("--queue backlog"), "{said}");
 }
 
-/// A flood of twice what the link carries, of which half is dropped: that has not left. Nor has all that waits as a router
-/// begins been waiting since the machine did.
+/// A flood of twice what the link carries, of which half is dropped: that has not left. A router may begin in it.
 #[test]
 fn what_is_dropped_does_not_count_as_capacity() {
     let Some(lab) = Lab::build("flood") else { return };
