@@ -11,6 +11,8 @@ use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
+use crate::output::at_last;
+
 /// A run that was done.
 pub(crate) struct Ran {
     pub(crate) run: Run,
@@ -60,7 +62,7 @@ fn complain(emulated: &Emulated) {
     for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
         tell!("warning: {:?} at {} ended with an error", program.run, program.host);
         if let Some(log) = &program.log {
-            tell!("  help: {} has what it wrote", log.display());
+            tell!("  help: {} has what it wrote", at_last(log).display());
         }
     }
 }

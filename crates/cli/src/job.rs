@@ -27,7 +27,7 @@ pub(crate) struct Job<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) plan: Plan,
     pub(crate) world: World,
-    /// Where its Parquet files and its capture go; `None` for none.
+    /// Where its Parquet files and its capture are made; `None` for none.
     pub(crate) folder: Option<PathBuf>,
 }
 

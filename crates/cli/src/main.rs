@@ -15,6 +15,7 @@ macro_rules! tell {
 mod commands;
 mod emulated;
 mod job;
+mod output;
 mod paper;
 mod progress;
 

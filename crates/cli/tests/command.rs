@@ -267,46 +267,6 @@ fn a_reader_that_has_gone_away_changes_nothing() {
     assert!(folder.join("out/hello/report.html").is_file());
 }
 
-/// The disk is full at the last byte as at any other.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_file_that_cannot_be_written_fails_the_run() {
-    for name in ["flows.parquet", "links.parquet", "packets.pcapng"] {
-        let folder = folder("full");
-        let short = HELLO.replace("2 s\"\nlaw", "20 ms\"\nlaw");
-        write(&folder, "hello.toml", short.split("[[expect]]").next().expect("a scenario"));
-        let own = folder.join("o/xcp-seed-1");
-        std::fs::create_dir_all(&own).expect("the run's folder");
-        std::os::unix::fs::symlink("/dev/full", own.join(name)).expect("a full disk");
-        let done = ratewire(&folder, &["run", "hello.toml", "--out", "o", "--capture", "s1->r1"]);
-        assert_eq!(done.status.code(), Some(3), "{name}: {}", err(&done));
-        let says = format!("cannot write o/xcp-seed-1/{name}: ");
-        assert!(err(&done).contains(&says), "{}", err(&done));
-    }
-}
-
-/// As one that is stopped, which cannot be timed here.
-#[test]
-fn a_run_that_fails_leaves_no_page_of_an_earlier_one() {
-    let folder = folder("earlier");
-    write(&folder, "hello.toml", HELLO);
-    let run = |law: &str| ratewire(&folder, &["run", "hello.toml", "--out", "o", "--law", law]);
-    let page = || ["o/report.html", "o/summary.json"].map(|file| folder.join(file).is_file());
-    assert_eq!((run("xcp").status.code(), page()), (Some(0), [true; 2]));
-    write(&folder, "o/rcp-seed-1", "");
-    assert_eq!((run("rcp").status.code(), page()), (Some(3), [false; 2]));
-    assert!(!folder.join("o/xcp-seed-1").exists(), "nor its samples");
-    // Its samples may have been taken away before.
-    std::fs::remove_file(folder.join("o/rcp-seed-1")).expect("the file in its place");
-    assert_eq!((run("xcp").status.code(), page()), (Some(0), [true; 2]));
-    std::fs::remove_dir_all(folder.join("o/xcp-seed-1")).expect("samples");
-    write(&folder, "o/rcp-seed-1", "");
-    assert_eq!((run("rcp").status.code(), page()), (Some(3), [false; 2]));
-    // Where no run has been, a page is somebody's own.
-    write(&folder, "o/report.html", "");
-    assert_eq!((run("rcp").status.code(), page()), (Some(3), [true, false]));
-}
-
 #[test]
 fn a_capture_is_a_pcapng_file() {
     let folder = folder("capture");

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::{complain, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::job::{self, Done, Job, World, cannot_write, run_all};
+use crate::output::{Output, made_in};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -80,11 +81,12 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
-    if let Some(out) = &out
-        && let Err(failure) = remove_old_runs(out)
-    {
-        return fail(&failure);
-    }
+    let folders: Vec<PathBuf> = jobs.iter().filter_map(|job| job.folder.clone()).collect();
+    let output = match out.as_deref().map(|out| Output::open(out, &folders)).transpose() {
+        Ok(output) => output,
+        Err(failure) => return fail(&failure),
+    };
+    let mut whole = Vec::new();
     let mut runs = Vec::new();
     let mut expectations = Vec::new();
     let mut answers = Vec::new();
@@ -99,6 +101,7 @@ pub(crate) fn run(args: &Args) -> Exit {
                 let asked = job.plan.setup.follow.asked;
                 answers.extend(asked.map(|asked| why.unwrap_or_else(|| no_answer(asked, &run))));
                 runs.push(run);
+                whole.extend(job.folder.as_deref());
             }
             Err(failure) => failures.push((job, failure)),
         }
@@ -107,8 +110,14 @@ pub(crate) fn run(args: &Args) -> Exit {
     let scenario_text = Some(scenario.source_text.clone());
     let page = Page { runs, expectations, scenario_text, left_out };
     // What was run is not lost for what could not be.
-    let told =
-        if page.runs.is_empty() { Exit::Done } else { tell(&page, &answers, out.as_deref(), args) };
+    let told = if page.runs.is_empty() {
+        Exit::Done
+    } else {
+        let written = output.map_or(Ok(()), |output| {
+            output.put_in_place(&whole, [html::render(&page), json(&page)])
+        });
+        tell(&page, &answers, written, out.as_deref(), args)
+    };
     let mut exits = vec![told];
     for (job, failure) in &failures {
         if jobs.len() > 1 {
@@ -126,12 +135,14 @@ pub(crate) fn run(args: &Args) -> Exit {
     Exit::of(exits)
 }
 
-/// Writes the report, and prints tables and answers.
-fn tell(page: &Page, answers: &[String], out: Option<&Path>, args: &Args) -> Exit {
-    let written = out.map_or(Ok(()), |out| {
-        write(out, "summary.json", json(page))
-            .and_then(|()| write(out, "report.html", html::render(page)))
-    });
+/// Prints tables and answers, and where the report is if it could be written.
+fn tell(
+    page: &Page,
+    answers: &[String],
+    written: Result<(), Failure>,
+    out: Option<&Path>,
+    args: &Args,
+) -> Exit {
     for answer in answers {
         if let Exit::File = print(&format!("{answer}\n")) {
             return Exit::File;
@@ -267,33 +278,11 @@ fn jobs<'a>(
                 }
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
-            let folder = out.map(|out| out.join(folder_name(&name, *seed)));
+            let folder = out.map(|out| made_in(out, &name, *seed));
             jobs.push(Job { scenario, plan, world, folder });
         }
     }
     Ok((jobs, left_out))
-}
-
-/// Removes what an earlier run left in the same place, or queries over all of a folder's Parquet
-/// files would mix the two, and a run that is stopped would leave its samples beside the other's page. Only
-/// what a run has made is touched, and its page first: what is left of it if this is stopped too is known by its samples.
-fn remove_old_runs(out: &Path) -> Result<(), Failure> {
-    let Ok(entries) = std::fs::read_dir(out) else { return Ok(()) };
-    let mut old: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    old.retain(|folder| {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let numbered = name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok());
-        numbered && folder.join("links.parquet").is_file()
-    });
-    let told = ["report.html", "summary.json"].map(|name| out.join(name));
-    if !old.is_empty() || told.iter().all(|file| file.is_file()) {
-        for file in told.iter().filter(|file| file.is_file()) {
-            std::fs::remove_file(file).map_err(|e| cannot_write(file, &e))?;
-        }
-    }
-    old.iter().try_for_each(|folder| {
-        std::fs::remove_dir_all(folder).map_err(|e| cannot_write(folder, &e))
-    })
 }
 
 /// A law given twice is one run, not two that write the same files.
@@ -305,13 +294,6 @@ pub(crate) fn without_repeats<T: PartialEq>(all: Vec<T>) -> Vec<T> {
         }
     }
     once
-}
-
-/// Variants may be called anything; folders may not.
-fn folder_name(law: &str, seed: u64) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    let name: String = law.chars().map(plain).collect();
-    format!("{}-seed-{seed}", name.trim_start_matches('.'))
 }
 
 /// What `--why` asks.

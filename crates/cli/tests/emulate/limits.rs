@@ -1,5 +1,6 @@
 //! What cannot be run, and what stays of what was killed.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -155,11 +156,15 @@ fn a_run_that_cannot_be_relied_on_says_so_and_has_its_own_code() {
     let Some(lab) = Lab::build("unreliable") else { return };
     let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nrun = \"false\"\n";
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{flow}").replace("6 s", "1 s"));
-    let done = ratewire().arg("run").arg(path).args(["--world", "emulate", "--no-files"]).output();
-    let done = done.expect("it starts");
+    let mut command = ratewire();
+    command.arg("run").arg(path).args(["--world", "emulate", "--out"]).arg(lab.folder.join("o"));
+    let done = command.output().expect("it starts");
     let complaints = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(lab::LATE), "{complaints}");
-    assert!(complaints.contains("\"false\" at s1 ended with an error"), "{complaints}");
+    let says = "\"false\" at s1 ended with an error\n  help: ";
+    let (_, rest) = complaints.split_once(says).expect(&complaints);
+    let (log, _) = rest.split_once(" has what it wrote").expect(rest);
+    assert!(Path::new(log).is_file(), "{log}");
     let told = said(&done);
     assert!(told.contains("DOES NOT HOLD") && told.contains("Not all emulated runs"), "{told}");
 }

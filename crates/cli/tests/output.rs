@@ -1,0 +1,160 @@
+//! What a run leaves in its folder, and what it leaves there when it cannot be done.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{HELLO, err, folder, out, ratewire, write};
+
+/// As on a disk that is full: no file may be longer than so many bytes, to 512.
+fn ratewire_with_files_of(bytes: u64, folder: &Path, args: &[&str]) -> Output {
+    let limited = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
+    let mut command = Command::new("sh");
+    command.args(["-c", &limited, env!("CARGO_BIN_EXE_ratewire")]).args(args);
+    command.current_dir(folder).output().expect("a shell")
+}
+
+/// Under two of its laws little is sent.
+fn with_slow() -> String {
+    let slow = "\n[variant.slow]\nlaw = \"fixed\"\nrate = \"100 kbit/s\"\n";
+    HELLO.replace("2 s\"\nlaw", "10 s\"\nlaw") + slow + &slow.replace("slow", "slower")
+}
+
+#[test]
+fn the_others_are_told_and_written() {
+    let folder = folder("missing");
+    write(&folder, "one.toml", &with_slow());
+    let exists = |path: &str| folder.join(path).is_file();
+    let laws = ["--law", "slow,cubic,slower", "--capture", "bottleneck"];
+    let args = [&["run", "one.toml", "--out", "out"], &laws[..]].concat();
+    // A megabyte of packets of CUBIC's, and little of the others'.
+    let done = ratewire_with_files_of(500_000, &folder, &args);
+    let (told, complaints) = (out(&done), err(&done));
+    assert_eq!(done.status.code(), Some(3), "{complaints}");
+    assert!(told.contains("slow") && told.contains("slower") && !told.contains("cubic"), "{told}");
+    let missing = "ratewire: the run of cubic, seed 1 is missing:\nratewire: cannot write \
+                   out/.unfinished/cubic-seed-1/packets.pcapng: ";
+    assert!(complaints.contains(missing), "{complaints}");
+    let page = std::fs::read_to_string(folder.join("out/report.html")).expect("the report");
+    assert!(page.contains("slow") && exists("out/slow-seed-1/packets.pcapng"));
+    assert!(exists("out/.unfinished/cubic-seed-1/packets.pcapng") && !exists("out/cubic-seed-1"));
+}
+
+/// Nor are the runs' figures for a page that cannot be written.
+#[test]
+fn figures_are_told_without_a_page() {
+    let folder = folder("no-page");
+    write(&folder, "one.toml", &with_slow());
+    let alone = ["run", "one.toml", "--out", "out", "--law", "slow"];
+    assert_eq!(ratewire(&folder, &alone).status.code(), Some(0));
+    let summary = || std::fs::read(folder.join("out/summary.json")).expect("a summary");
+    let earlier = summary();
+    let limited = |more: &[&str]| {
+        let alone = [&alone[..5], &["newreno"], more].concat();
+        let done = ratewire_with_files_of(50_000, &folder, &alone);
+        assert_eq!(done.status.code(), Some(3), "{}", err(&done));
+        let says = "cannot write out/.unfinished/report.html: ";
+        assert!(err(&done).contains(says), "{}", err(&done));
+        out(&done)
+    };
+    let told = limited(&[]);
+    assert!(told.contains("newreno") && !told.contains("report.html"), "{told}");
+    let told = limited(&["--json"]);
+    assert!(told.contains("\"law\": \"newreno\""), "{told}");
+    assert_eq!(summary(), earlier);
+    assert!(folder.join("out/slow-seed-1/flows.parquet").is_file(), "the earlier run is whole");
+}
+
+/// The disk is full at the last block as at any other: no file may be as long as the longest has to be.
+#[test]
+fn a_file_that_cannot_be_written_fails_the_run() {
+    let short = HELLO.replace("2 s\"\nlaw", "400 ms\"\nlaw");
+    let short = short.split("[[expect]]").next().expect("a scenario");
+    let many = short.replace("to   = \"d*\"", "to   = \"d*\"\ncount = 40");
+    let cases = [
+        ("flows.parquet", &many[..], &[][..]),
+        ("links.parquet", short, &[]),
+        ("packets.pcapng", short, &["--capture", "s1->r1,bottleneck"]),
+    ];
+    for (name, scenario, options) in cases {
+        let folder = folder("full");
+        write(&folder, "hello.toml", scenario);
+        let args = [&["run", "hello.toml", "--out", "o"], options].concat();
+        let done = ratewire(&folder, &args);
+        assert_eq!(done.status.code(), Some(0), "{name}: {}", err(&done));
+        let own = folder.join("o/xcp-seed-1");
+        let files = || std::fs::read_dir(&own).expect("the run's files").flatten();
+        let bytes = |file: &std::fs::DirEntry| file.metadata().expect("its length").len();
+        let longest = files().max_by_key(bytes).expect("a file");
+        assert_eq!(longest.file_name(), name);
+        let page = std::fs::read(folder.join("o/report.html")).expect("a page");
+
+        let done = ratewire_with_files_of(bytes(&longest) - 1, &folder, &args);
+        assert_eq!(done.status.code(), Some(3), "{name}: {}", err(&done));
+        let says = format!("cannot write o/.unfinished/xcp-seed-1/{name}: ");
+        assert!(err(&done).contains(&says), "{}", err(&done));
+        assert_eq!(std::fs::read(folder.join("o/report.html")).expect("the earlier page"), page);
+        assert_eq!(files().count(), 2 + options.len() / 2, "and its samples");
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_an_earlier_one_as_it_was() {
+    let folder = folder("earlier");
+    write(&folder, "hello.toml", HELLO);
+    let run = |law: &str| ratewire(&folder, &["run", "hello.toml", "--out", "o", "--law", law]);
+    let names = || {
+        let entries = std::fs::read_dir(folder.join("o")).expect("the folder").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(run("xcp").status.code(), Some(0));
+    assert_eq!(names(), ["report.html", "summary.json", "xcp-seed-1"]);
+    let page = || std::fs::read(folder.join("o/report.html")).expect("a page");
+    let earlier = page();
+
+    let mut long = Command::new(env!("CARGO_BIN_EXE_ratewire"));
+    long.args(["run", "hello.toml", "--out", "o", "--law", "rcp", "--set", "duration=1 h"]);
+    let mut long = long.arg("--quiet").current_dir(&folder).spawn().expect("the command starts");
+    while !folder.join("o/.unfinished/rcp-seed-1/links.parquet").is_file() {
+        assert!(long.try_wait().expect("the run").is_none(), "it ended before it wrote a file");
+        std::thread::yield_now();
+    }
+    let second = run("rcp");
+    assert_eq!(second.status.code(), Some(3));
+    let says = "cannot write o: another run is writing there; wait for it, or choose another";
+    assert!(err(&second).contains(says), "{}", err(&second));
+    long.kill().and_then(|()| long.wait()).expect("the run is stopped");
+    assert_eq!(names(), [".unfinished", "report.html", "summary.json", "xcp-seed-1"]);
+    assert_eq!(page(), earlier);
+
+    assert_eq!(run("rcp").status.code(), Some(0));
+    assert_eq!(names(), ["rcp-seed-1", "report.html", "summary.json"]);
+    assert_ne!(page(), earlier);
+}
+
+#[test]
+fn what_no_run_has_made_is_not_written_over() {
+    let folder = folder("in-the-way");
+    write(&folder, "hello.toml", HELLO);
+    let run = || ratewire(&folder, &["run", "hello.toml", "--out", "o"]);
+    for in_the_way in ["o/xcp-seed-1", "o/summary.json"] {
+        let own = folder.join(in_the_way);
+        std::fs::create_dir_all(&own).expect("a folder of somebody's own");
+        let done = run();
+        assert_eq!(done.status.code(), Some(3), "{in_the_way}");
+        assert!(err(&done).contains(&format!("cannot write {in_the_way}: ")), "{}", err(&done));
+        assert!(err(&done).contains("--out"), "{}", err(&done));
+        std::fs::remove_dir(own).expect("the folder is as it was");
+    }
+    std::fs::create_dir_all(folder.join("o/notes-seed-1")).expect("a folder of somebody's own");
+    write(&folder, "o/notes-seed-1/notes.txt", "mine");
+    write(&folder, "o/notes.txt", "mine");
+    assert_eq!(run().status.code(), Some(0));
+    assert_eq!(run().status.code(), Some(0));
+    for kept in ["o/notes-seed-1/notes.txt", "o/notes.txt", "o/xcp-seed-1/flows.parquet"] {
+        assert!(folder.join(kept).is_file(), "{kept}");
+    }
+}
