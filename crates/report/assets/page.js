@@ -197,7 +197,7 @@ function panel(root, data) {
           values: (u, splits) => splits.map(number),
           size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
       ],
-      hooks: { setScale: [zoomed], drawClear: [(u) => quantity.paused && shadePauses(u, lines)] },
+      hooks: { setScale: [zoomed], drawClear: [(u) => quantity.paused && shadePauses(u, lines)], drawAxes: [markChanges] },
       plugins: [tooltip(lines, quantity.unit, parent.closest("figure").querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
@@ -221,6 +221,22 @@ function panel(root, data) {
         u.ctx.fillRect(from, top, x((first + i + 1) * dt) - from, height);
       });
     }
+  }
+  // Behind the lines: when a link's rate, delay or state changes.
+  function markChanges({ ctx, bbox, scales, valToPos }) {
+    const { min, max } = scales.x;
+    ctx.save();
+    ctx.strokeStyle = style("--soft");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4, 4].map((dash) => dash * devicePixelRatio));
+    for (const time of data.changes.filter((at) => at >= min && at <= max)) {
+      const x = Math.round(valToPos(time, "x", true)) + 0.5;
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
   }
   function fade(colour, alpha) {
     const parts = colour.startsWith("#") ? rgb(colour) : colour.match(/\d+/g).slice(0, 3);

@@ -47,9 +47,9 @@ pub use headline::{Headline, verdict_links};
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Answer, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut, LinkInfo,
-    LinkSample, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Run, RunInfo, SenderSample,
-    Topology,
+    Answer, ChangeInfo, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut,
+    LinkInfo, LinkSample, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Run, RunInfo,
+    SenderSample, Topology,
 };
 pub use series::{Kind, Series};
 pub use summary::{

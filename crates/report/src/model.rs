@@ -31,6 +31,17 @@ pub struct RunInfo {
     pub flows: Vec<FlowInfo>,
     /// The overlay over them, if there is one.
     pub overlay: Option<OverlayInfo>,
+    /// What the network does at given times, in order, one entry an instant.
+    pub changes: Vec<ChangeInfo>,
+}
+
+/// What changes in the network at an instant.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeInfo {
+    /// When.
+    pub at: Time,
+    /// What becomes of which link: `bottleneck sends at 5 Mbit/s`.
+    pub what: String,
 }
 
 /// An overlay: groups whose messages go over connections between its nodes.

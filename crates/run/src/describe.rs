@@ -1,11 +1,13 @@
 //! What a setup is, in the report's words.
 
-use ratewire_net::spec::{LinkId, NodeId, NodeSpec};
-use ratewire_report::{FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology};
+use ratewire_net::spec::{Change, LinkId, NodeId, NodeSpec};
+use ratewire_report::{
+    ChangeInfo, FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology,
+};
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::Setup;
-use ratewire_units::Duration;
+use ratewire_units::{Duration, Time};
 
 /// Names that a setup does not carry.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +67,34 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
             trees: trees(setup).unwrap_or_default(),
             senders: overlay.senders.iter().map(|sender| at(overlay, sender)).collect(),
         }),
+        changes: changes(setup),
     }
+}
+
+/// Links that an instant's changes name; the others are counted.
+const NAMED: usize = 3;
+
+/// What becomes of links, one entry an instant.
+fn changes(setup: &Setup) -> Vec<ChangeInfo> {
+    let mut all: Vec<&(Time, LinkId, Change)> = setup.changes.iter().collect();
+    all.sort_by_key(|change| change.0);
+    let instants = all.chunk_by(|a, b| a.0 == b.0).map(|together| {
+        let told = together.iter().take(NAMED).map(|(_, link, change)| {
+            let name = &setup.network.links[link.index()].name;
+            match change {
+                Change::Rate(rate) => format!("{name} sends at {rate}"),
+                Change::Delay(delay) => format!("{name} has a delay of {delay}"),
+                Change::Up(false) => format!("{name} goes down"),
+                Change::Up(true) => format!("{name} comes up"),
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        if together.len() > NAMED {
+            told.push(format!("and {} more", together.len() - NAMED));
+        }
+        ChangeInfo { at: together[0].0, what: told.join(", ") }
+    });
+    instants.collect()
 }
 
 /// The group that a sender sends to, and where it is.
@@ -105,5 +134,37 @@ fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
                 tell(member, NodeKind::Member, format!("member of {}", junction.name));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_laws::AnyLaw;
+    use ratewire_sim::dumbbell::{BOTTLENECK, Dumbbell};
+    use ratewire_units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn changes_of_an_instant_are_told_together() {
+        let law = AnyLaw::new("newreno", &[]).expect("newreno");
+        let rtt = Duration::from_millis(100);
+        let mut setup = Dumbbell::new(law, 2, Rate::from_mbps(8), rtt, 100).setup();
+        let name = setup.network.links[BOTTLENECK.index()].name.clone();
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        setup.changes = vec![
+            (at(3), BOTTLENECK, Change::Up(true)),
+            (at(2), BOTTLENECK, Change::Rate(Rate::from_mbps(2))),
+            (at(2), BOTTLENECK, Change::Delay(Duration::from_millis(7))),
+            (at(2), BOTTLENECK, Change::Up(false)),
+            (at(2), LinkId(0), Change::Up(false)),
+            (at(2), LinkId(1), Change::Up(false)),
+        ];
+        let told = changes(&setup);
+        let told: Vec<(Time, &str)> = told.iter().map(|c| (c.at, c.what.as_str())).collect();
+        let both = format!(
+            "{name} sends at 2 Mbit/s, {name} has a delay of 7 ms, {name} goes down, and 2 more"
+        );
+        assert_eq!(told, [(at(2), &both[..]), (at(3), &format!("{name} comes up"))]);
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::groups::{Groups, Mode};
-use super::plots::Plot;
+use super::plots::{Plot, changes};
 use super::text::{json_sentence, json_string, push_number};
 use crate::headline::{bottlenecks, summaries};
 use crate::{Answer, FlowSeries, LinkSeries, Run, Series};
@@ -159,6 +159,12 @@ pub(super) fn json(
     let end = runs.iter().map(|r| r.info.duration.secs()).fold(0.0, f64::max);
     out.push_str(&format!(",\"apart\":{},\"end\":", drawing.apart));
     push_number(&mut out, end);
+    let times = changes(runs).iter().map(|change| {
+        let mut text = String::new();
+        push_number(&mut text, change.at.secs());
+        text
+    });
+    out.push_str(&format!(",\"changes\":[{}]", times.collect::<Vec<_>>().join(",")));
     let list = groups.list.iter().map(|g| {
         format!("{{\"name\":{},\"hue\":{},\"dash\":{}}}", json_string(&g.name), g.hue, g.dash)
     });

@@ -3,7 +3,7 @@
 
 use super::data::{self, Choice, Drawing};
 use super::groups::{Groups, Mode};
-use super::plots::{Plot, chart};
+use super::plots::{Plot, changes_told, chart};
 use super::sweep::sweep;
 pub use super::sweep::{Line, Sweep};
 use super::text::{escape, name};
@@ -288,7 +288,11 @@ fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String 
     );
     out.push_str("<div class=\"plots\">\n");
     out.extend(panel.plots.iter().map(|plot| chart(runs, plot.title(), &[*plot])));
-    out.push_str("</div>\n<script type=\"application/json\">");
+    out.push_str("</div>\n");
+    if let Some(told) = changes_told(runs) {
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&told)));
+    }
+    out.push_str("<script type=\"application/json\">");
     let drawing = Drawing { plots: &panel.plots, apart: panel.apart, halvings };
     out.push_str(&data::json(runs, &groups, &choice, &drawing));
     out + "</script></div>\n"

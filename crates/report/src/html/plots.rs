@@ -1,12 +1,13 @@
 //! The places where the page's script draws, with what a reader without it gets instead.
 
+use ratewire_units::Time;
 use serde::Deserialize;
 
 use super::data::{Choice, LINKS};
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::figure::{count, percent, plural, rate, seconds};
-use crate::{Headline, Run};
+use crate::{ChangeInfo, Headline, Run};
 
 /// Where the script tells what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
@@ -243,6 +244,22 @@ fn links_said(runs: &[Run]) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
+/// The most instants that are marked in plots: lines of more would hide what they are to explain.
+const CHANGES: usize = 24;
+
+/// What the network does at given times, if that is marked in plots. Runs of a page are of one network.
+pub(super) fn changes(runs: &[Run]) -> &[ChangeInfo] {
+    let all = runs.first().map_or(&[][..], |run| &run.info.changes);
+    if all.len() > CHANGES { &[] } else { all }
+}
+
+/// What the lines mean that mark changes.
+pub(super) fn changes_told(runs: &[Run]) -> Option<String> {
+    let at = |change: &ChangeInfo| format!("{} at {}", change.what, change.at.since(Time::ZERO));
+    let told: Vec<String> = changes(runs).iter().map(at).collect();
+    (!told.is_empty()).then(|| format!("Dashed lines: {}.", told.join("; ")))
+}
+
 /// What was left out, and how fine the points are.
 fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
     let mut text = super::foot::points(runs, halvings);
@@ -269,6 +286,9 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
             " Samples of {} were kept; the tables have every link.",
             plural(tracked, "link")
         ));
+    }
+    if let Some(told) = changes_told(runs) {
+        text.push_str(&format!(" {told}"));
     }
     if runs.iter().any(|run| run.collected.links.iter().any(|link| !link.paused.is_empty())) {
         text.push_str(" A queue is shaded when its link was paused by its far end.");

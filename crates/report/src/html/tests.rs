@@ -2,8 +2,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
 use crate::{
-    Answer, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo, LinkSample,
-    LinkSummary, NodeInfo, NodeKind, RunInfo, Summary, Topology,
+    Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo,
+    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Summary, Topology,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -104,6 +104,24 @@ fn nothing_at_all_is_a_page() {
     let html = rendered(&Page::new(vec![run(RunInfo::default(), 0, 0.0)]));
     assert!(html.contains("The run has no samples"));
     data(&html);
+}
+
+#[test]
+fn a_few_changes_are_marked_and_many_are_not() {
+    let with = |count: u64| {
+        let change = |i| ChangeInfo {
+            at: Time::ZERO + Duration::from_millis(100 * i),
+            what: format!("{EVIL} sends at {i} bit/s"),
+        };
+        let changes = (1..=count).map(change).collect();
+        let html =
+            rendered(&Page::new(vec![run(RunInfo { changes, ..info("xcp", 1, 1) }, 3, 1.0)]));
+        (
+            data(&html)["changes"].as_array().unwrap().len(),
+            html.contains("Dashed lines: &lt;script"),
+        )
+    };
+    assert_eq!([0, 1, 24, 25].map(with), [(0, false), (1, true), (24, true), (0, false)]);
 }
 
 #[test]
