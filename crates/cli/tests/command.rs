@@ -240,6 +240,21 @@ fn help_fits_a_narrow_terminal() {
     }
 }
 
+#[test]
+fn seeds_that_change_nothing_are_told() {
+    let folder = folder("seeds");
+    write(&folder, "hello.toml", HELLO);
+    let told = |more: &[&str]| {
+        let done = ratewire(&folder, &[&["run", "hello.toml", "--no-files"], more].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+        err(&done).contains("nothing here is left to chance")
+    };
+    assert!(told(&["--seed", "1,2"]));
+    assert!(!told(&["--seed", "2"]));
+    let loss = "link.bottleneck.loss={ random = 0.001 }";
+    assert!(!told(&["--seed", "1,2", "--set", loss]));
+}
+
 /// As `ratewire ... 2>&1 | head -0` does.
 #[test]
 fn a_reader_that_has_gone_away_changes_nothing() {

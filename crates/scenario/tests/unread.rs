@@ -42,6 +42,32 @@ fn a_queue_that_nothing_waits_in_is_told() {
     }
 }
 
+#[test]
+fn a_link_that_nothing_is_changed_of_is_refused() {
+    let said = refused(&star("", "name = \"out\"\n[[link]]\nname = \"out\""));
+    assert!(said.contains("[[link]] 4 changes nothing of \"out\""), "{said}");
+    let one_way = "[[link]]\nfrom = \"c\"\nto = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                   [[link]]\nname = \"c->a\"\nreverse = { rate = \"2 Mbit/s\" }\n";
+    let said = refused(&star("", one_way));
+    assert!(said.contains("\"c->a\" has no other direction"), "{said}");
+}
+
+#[test]
+fn a_round_trip_that_no_queue_is_reckoned_from_is_told() {
+    let told = "`queue_rtt` means nothing here";
+    for (link, tells) in [
+        ("queue_rtt = \"1 s\"", 0),
+        ("queue_rtt = \"1 s\"\nqueue = \"2 bdp\"", 0),
+        ("queue_rtt = \"1 s\"\nqueue = \"50 ms\"", 1),
+        // Read in one direction is read.
+        ("queue_rtt = \"1 s\"\nqueue = \"2 bdp\"\nreverse = { queue = \"9 packets\" }", 0),
+        ("reverse = { queue_rtt = \"1 s\", queue = \"9 packets\" }", 1),
+    ] {
+        assert_eq!(warned(&star("", link)).matches(told).count(), tells, "{link}");
+    }
+    assert!(warned(&dumbbell("[topology.access]\nqueue_rtt = \"1 s\"")).contains(told));
+}
+
 /// A scenario of an ensemble at the switch of [`star`].
 fn ensemble(more: &str) -> String {
     star("", "") + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"s\"\n" + more + "\n"

@@ -282,6 +282,16 @@ fn jobs<'a>(
             jobs.push(Job { scenario, plan, world, folder });
         }
     }
+    let is_simulated = |job: &&Job<'_>| job.world == World::Simulate;
+    let mut simulated = jobs.iter().filter(is_simulated).peekable();
+    if seeds.len() > 1
+        && simulated.peek().is_some()
+        && !simulated.any(|job| job.plan.setup.has_chance())
+    {
+        tell!(
+            "warning: nothing here is left to chance when simulated: every seed gives the same figures"
+        );
+    }
     Ok((jobs, left_out))
 }
 

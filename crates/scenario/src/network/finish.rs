@@ -165,6 +165,7 @@ pub(crate) fn finish(
         });
     }
     media.warn_of_lone_links(context, net);
+    warn_of_unread_round_trips(context, net);
     network.mediums = media.list;
     Finished { network, changes }
 }
@@ -208,7 +209,8 @@ fn limit(
         Queue::Bdp(times) => {
             let delay = properties.delay.map_or(Duration::ZERO, |delay| delay.value);
             let crossing = trips.over.get(id).copied().flatten().or(trips.longest);
-            let rtt = properties.queue_rtt.or(crossing).unwrap_or(delay * 2);
+            let given = properties.queue_rtt.map(|rtt| rtt.value);
+            let rtt = given.or(crossing).unwrap_or(delay * 2);
             Bytes::new((rate.bytes_in(rtt).as_f64() * times + 0.5) as u64)
         }
     };
@@ -227,6 +229,23 @@ fn limit(
             ));
     }
     Limit::Bytes(packet)
+}
+
+/// Warns of each `queue_rtt` that the queue of no link is reckoned from.
+fn warn_of_unread_round_trips(context: &Context<'_>, net: &Net) {
+    let mut read = BTreeMap::new();
+    for link in &net.links {
+        let Some(rtt) = link.properties.queue_rtt else { continue };
+        let queue = link.properties.queue.map(|queue| queue.value);
+        let reads = matches!(queue, None | Some(Queue::Bdp(_)));
+        let (_, any) = read.entry((rtt.span.source, rtt.span.start)).or_insert((rtt.span, false));
+        *any |= reads;
+    }
+    for (span, _) in read.into_values().filter(|(_, any)| !any) {
+        context
+            .warning(span, "`queue_rtt` means nothing here: the queue is not of a bdp")
+            .help("it says of which round trip `queue = \"1 bdp\"` is");
+    }
 }
 
 /// Half-duplex media, as links ask for them.

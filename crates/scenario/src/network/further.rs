@@ -120,8 +120,19 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             .help("`between` or `from` and `to` make a new link, `name` changes one that is there");
         return;
     };
+    if section.entries().len() == 1 {
+        context
+            .error(section.span, format!("{} changes nothing of {:?}", section.title, name.value))
+            .help("give it a property, for example delay = \"20 ms\"; or `between` for a new link");
+        return;
+    }
     for id in net.expect_links(context, name) {
         let link = &mut net.links[id];
+        if let (None, Some(entry)) = (link.peer, section.get("reverse")) {
+            context
+                .error(entry.key_span, format!("{:?} has no other direction", link.name))
+                .help("a link that was made with `between` has one");
+        }
         link.properties = properties.clone().over(&link.properties);
         if let Some(peer) = link.peer {
             let other = &mut net.links[peer];
