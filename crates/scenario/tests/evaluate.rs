@@ -319,3 +319,21 @@ fn bounds_are_shown_as_they_are_held() {
     );
     assert_eq!(all[0].source.as_deref(), Some("here"));
 }
+
+#[test]
+fn a_claim_says_which_of_several_values_it_is_of() {
+    let claims = verdicts(
+        "[[expect]]\nmetric = \"completion_time\"\nstatistic = \"p99\"\nmax = \"1 s\"\n\
+         [[expect]]\nmetric = \"completion_time\"\nflow = \"s1->d1\"\nmax = \"1 s\"\n\
+         [[expect]]\nmetric = \"goodput\"\nmin = \"1 bit/s\"\n",
+    );
+    let claims: Vec<&str> = claims.iter().map(|verdict| verdict.claim.as_str()).collect();
+    assert_eq!(
+        claims,
+        [
+            "p99 completion_time of all flows, whole run",
+            "completion_time of s1->d1, whole run",
+            "goodput of all flows, whole run"
+        ]
+    );
+}

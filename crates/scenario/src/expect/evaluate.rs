@@ -163,7 +163,8 @@ impl Check {
 impl Expectation {
     /// What is expected, in words.
     pub fn claim(&self) -> String {
-        format!("{} of {}, {}", self.metric, self.target, window(self.during))
+        let statistic = self.statistic().map_or_else(String::new, |of| format!("{of} "));
+        format!("{statistic}{} of {}, {}", self.metric, self.target, window(self.during))
     }
 }
 

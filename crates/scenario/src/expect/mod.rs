@@ -110,12 +110,33 @@ impl Expectation {
     }
 }
 
+impl Expectation {
+    /// Which of several values is meant; `None` where there is but one.
+    fn statistic(&self) -> Option<Statistic> {
+        let of_one = self.measure.flows.len() == 1 && self.metric == "completion_time";
+        (OF_SEVERAL.contains(&self.metric) && !of_one).then_some(self.measure.statistic)
+    }
+}
+
+/// Metrics that have a value of each of several flows, samples or messages.
+pub(crate) const OF_SEVERAL: [&str; 3] = ["completion_time", "reference_error", "delivery_time"];
+
 /// One of several values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Statistic {
     Mean,
     Percentile(u32),
     Max,
+}
+
+impl std::fmt::Display for Statistic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Percentile(percent) => write!(f, "p{percent}"),
+            Statistic::Max => f.write_str("max"),
+        }
+    }
 }
 
 impl Bound {

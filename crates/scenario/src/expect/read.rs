@@ -7,7 +7,9 @@ use ratewire_sim::setup::{Ensembles, FlowSpec, TrafficSpec};
 use ratewire_units::{Duration, Rate, Time, quantity};
 
 use super::choose::{Side, choose};
-use super::{Basis, Bound, Expectation, Measure, MetricInfo, Reference, Statistic, Subject, Unit};
+use super::{
+    Basis, Bound, Expectation, Measure, MetricInfo, OF_SEVERAL, Reference, Statistic, Subject, Unit,
+};
 use super::{metrics, overlay, reference, vain};
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
@@ -244,7 +246,7 @@ fn flows(
 /// Keys of single metrics.
 fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edges: &mut Edges) {
     let context = section.context;
-    if matches!(info.name, "completion_time" | "reference_error" | "delivery_time") {
+    if OF_SEVERAL.contains(&info.name) {
         measure.statistic = match section.word_or("statistic") {
             "mean" => Statistic::Mean,
             "p50" => Statistic::Percentile(50),
@@ -252,6 +254,12 @@ fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edge
             "p99" => Statistic::Percentile(99),
             _ => Statistic::Max,
         };
+        if let (Statistic::Percentile(_), "delivery_time", Some(entry)) =
+            (measure.statistic, info.name, section.get("statistic"))
+        {
+            let error = context.error(entry.item.span, "no percentiles of delivery times are kept");
+            error.help("allowed: \"mean\" or \"max\"");
+        }
     }
     if matches!(info.name, "convergence_time" | "reference_error") {
         if let Some(average) = section.time("average") {

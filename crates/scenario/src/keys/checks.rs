@@ -1,6 +1,7 @@
 //! Keys of records and expectations.
 
 use super::{Key, Kind, REQUIRED, key};
+use crate::expect::OF_SEVERAL;
 
 const fn of(
     applies: &'static [&'static str],
@@ -67,7 +68,7 @@ pub(super) const KEYS: &[Key] = &[
     of(&["sent", "received", "sender_spread", "delivery_time"], "group", Kind::Other("a group's name, a pattern with one `*`, or a list of them"), "(all groups)", "Of which groups of the overlay.", "\"ace\""),
     of(&["received"], "node", Kind::Text, "(each that receives)", "At which node of the overlay.", "\"e\""),
     of(&["waiting_mean", "waiting_max", "price_mean", "price_max"], "connection", Kind::Text, "(required)", "Of which connection of the overlay.", "\"a=>b\""),
-    of(&["completion_time", "reference_error", "delivery_time"], "statistic", Kind::Word(&["mean", "p50", "p95", "p99", "max"]), "max", "Which of the values of several flows, or of the errors, is held against the bound.", "\"p99\""),
+    of(&OF_SEVERAL, "statistic", Kind::Word(&["mean", "p50", "p95", "p99", "max"]), "max", "Which of the values of several flows, or of the errors, is held against the bound.", "\"p99\""),
     of(&["utilisation", "throughput", "queue_mean", "queue_max", "queue_p99", "drops", "marks", "pauses", "paused", "late_acks", "goodput", "share", "ratio", "jain", "retransmitted", "window_mean", "window_max", "rtt_mean", "rtt_min", "rtt_max", "convergence_time", "reference_error", "sent", "received", "sender_spread", "waiting_mean", "waiting_max", "price_mean", "price_max", "control_share", "optimum_ratio"], "during", Kind::Other("two times such as \"5 s .. 30 s\""), "(the whole run)", "When. Both ends must be multiples of the sampling interval. Of `convergence_time`, the first is when the clock starts.", "\"5 s .. 30 s\""),
     of(&["convergence_time"], "within", Kind::Other("a share such as \"10 %\""), "10 %", "How near to an equal share each flow must stay until `during` ends.", "\"10 %\""),
     of(&["convergence_time", "reference_error"], "average", Kind::Time, "(the sampling interval; for reference_error 1 s)", "Length over which rates are averaged, a multiple of the sampling interval.", "\"100 ms\""),
