@@ -164,6 +164,9 @@ fn a_comparison_has_the_figures_of_its_single_runs() {
     assert!(number(&flows[0]["rtt_max_s"]) >= number(&flows[0]["rtt_min_s"]) && worst > 0.02);
     let unfinished = &figure(&value, "unfinished_flows")["laws"][1]["values"][1];
     assert_eq!(number(unfinished), number(&run["runs"][0]["unfinished_flows"]));
+    let summary = &run["runs"][0];
+    let ended = number(&summary["completions"]["flows"]) + number(&summary["unfinished_flows"]);
+    assert_eq!(number(&summary["arrived_flows"]), ended, "all flows with an end arrived");
     assert!(utilisation["laws"][0]["margin"].as_f64().is_some_and(|margin| margin > 0.0));
     assert_eq!(utilisation["differences"][0]["first"], "newreno");
 }

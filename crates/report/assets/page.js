@@ -34,8 +34,8 @@ function panel(root, data) {
     const n = members[flow.g];
     const colour = groupColour(flow.g);
     // Not all the way to either end: the lightest must show, the darkest must still have a hue.
-    const t = n < 2 ? 0 : -0.42 + (0.84 * flow.nth) / (n - 1);
-    return { stroke: tint(colour, t), dash: groupDash(flow.g) };
+    const t = n < 2 ? 0 : -0.42 + (0.76 * flow.nth) / (n - 1);
+    return { stroke: tint(colour, t), shade: t, dash: groupDash(flow.g) };
   }
 
   // ---- data ----------------------------------------------------------------------------------
@@ -66,8 +66,15 @@ function panel(root, data) {
     return out;
   }
 
-  const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, done: f.done, delivers: key === "goodput", ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+  // Of the points up to each, so that nothing shows before it has happened.
+  const movingMean = ([first, ...values]) => [first, ...values.map((value, k) => {
+    if (value == null) return null;
+    const known = values.slice(Math.max(0, k + 1 - data.smooth), k + 1).filter((v) => v != null);
+    return known.reduce((a, b) => a + b) / known.length;
+  })];
+  const flowLines = (key, drawn = (values) => values) => data.flows.filter((f) => f[key]).map((f) => ({
+    g: f.g, dt: f.dt, v: drawn(f[key]), name: f.name, why: f.why, done: f.done, delivered: key === "goodput" && movingMean(f.goodput),
+    ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
   }));
   function linkLines(key) {
     const link = data.links[state.link];
@@ -77,18 +84,19 @@ function panel(root, data) {
   }
 
   // Groups and connections of an overlay, each kind with colours of its own.
-  function overlayLines(key) {
+  function overlayLines(key, drawn = (values) => values) {
     const places = data.groups.map(() => 0);
     return data.overlay.filter((o) => o[key]).map((o) => {
       const nth = data.mode === "flows" || o.g < 0 ? places[0]++ : places[o.g]++;
       const stroke = style("--hue" + (nth % 8));
-      return { g: o.g, dt: o.dt, v: o[key], name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
+      return { g: o.g, dt: o.dt, v: drawn(o[key]), name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
     });
   }
 
   // What each chart draws, its unit, and what to say when there is nothing.
   const QUANTITIES = {
-    goodput: { lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." },
+    goodput: { lines: () => flowLines("goodput", movingMean), unit: data.units.goodput, none: "No goodput was sampled." },
+    sampled: { lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." },
     pacing: { lines: () => flowLines("pacing"), unit: data.units.pacing, none: "No law here asks for a pace." },
     total: {
       lines: () => data.totals.filter((t) => t.total).map((t) => ({
@@ -114,7 +122,7 @@ function panel(root, data) {
       },
       unit: "packets", none: "This link was not sampled.", paused: true,
     },
-    sent: { lines: () => overlayLines("sent"), unit: data.units.sent, none: "No group was sampled." },
+    sent: { lines: () => overlayLines("sent", movingMean), unit: data.units.sent, none: "No group was sampled." },
     price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
     waiting: { lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." },
     util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
@@ -128,6 +136,16 @@ function panel(root, data) {
     const size = Math.abs(v);
     return size >= 1000 ? Math.round(v).toLocaleString("en-US") : String(+v.toPrecision(size >= 100 ? 4 : 3));
   };
+  // Times: as many digits as tell one step from the next, in a unit that fits the run.
+  const [unitName, unitSize] = [["s", 1], ["ms", 1e-3], ["µs", 1e-6]].find(([, size]) => data.end >= size) || ["ns", 1e-9];
+  const clock = (time, step) => {
+    const inUnits = step / unitSize;
+    let digits = 0;
+    while (digits < 9 && Math.abs(inUnits * 10 ** digits - Math.round(inUnits * 10 ** digits)) > 1e-6) digits++;
+    const most = { minimumFractionDigits: 0, maximumFractionDigits: digits };
+    return (time / unitSize).toLocaleString("en-US", most);
+  };
+  const instant = (time, step) => clock(time, step) + " " + unitName;
   const label = (line) => {
     const law = line.g >= 0 && data.mode !== "flows" ? data.groups[line.g].name : "";
     return [law, line.name].filter(Boolean).join(" ") || "all laws";
@@ -151,7 +169,7 @@ function panel(root, data) {
     zoomed.busy = false;
   }
   const end = data.end > 0 ? data.end : 1;
-  const tooltip = tooltips(data, end, { number, label, span });
+  const tooltip = tooltips(data, end, { number, instant, label, span });
   const reset = find(".reset");
   const sync = "time of panel " + (panel.count = (panel.count || 0) + 1);
   function resetZoom() {
@@ -178,7 +196,7 @@ function panel(root, data) {
     });
     const widest = (values) => Math.max(...values.map((v) => String(v).length));
     const u = new uPlot({
-      width, height, series, bands, legend: { show: false }, padding: [8, 20, 0, 0],
+      width, height, series, bands, legend: { show: false }, padding: [8, 28, 0, 0],
       focus: { alpha: 1 },
       cursor: {
         // Its own double-click would zoom to the first and last point, not to the whole run.
@@ -192,7 +210,7 @@ function panel(root, data) {
       },
       axes: [
         { stroke: soft, grid, ticks, font, size: 28, space: 60, gap: 4,
-          values: (u, splits) => splits.map((v, i) => number(v) + (i === splits.length - 1 ? " s" : "")) },
+          values: (u, splits, axis, space, step) => splits.map((v, i) => (i < splits.length - 1 ? clock : instant)(v, step)) },
         { stroke: soft, grid, ticks, font, gap: 4, space: 30,
           values: (u, splits) => splits.map(number),
           size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
@@ -291,20 +309,21 @@ function panel(root, data) {
     page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;
     drawn = charts.length;
   }
-  // Names of flows where each has a colour of its own and there are few.
+  // Names of flows where there are few: each has a colour of its own, or a shade of its law's.
   function chips(box, lines) {
-    if (data.mode !== "flows" && !data.apart) return;
+    const shades = data.mode === "runs" && !data.apart;
+    if (data.mode === "mixed") return;
     // Laws that are drawn apart have the same flows in the same colours.
     lines = lines.filter((line) => line.g === lines[0].g);
-    if (lines.length > 16 || lines[0].name === "all flows") return;
+    if (lines.length > (shades ? 8 : 16) || (shades && lines.length < 2) || lines[0].name === "all flows") return;
     const list = document.createElement("div");
     list.className = "flows";
     for (const line of lines) {
       const item = document.createElement("span");
       const chip = span("", item, "i");
       chip.className = "chip";
-      chip.style.borderTopColor = line.stroke;
-      if (line.dash) chip.style.borderTopStyle = "dashed";
+      chip.style.borderTopColor = shades ? tint(style("--neutral"), line.shade) : line.stroke;
+      if (line.dash && !shades) chip.style.borderTopStyle = "dashed";
       item.append(line.name);
       list.append(item);
     }
@@ -344,6 +363,7 @@ function panel(root, data) {
   }
   function anything(key) {
     if (key === "drops" || key === "marks") return data.links.some((l) => l.runs.some((r) => r[key]));
+    if (key === "sampled" && data.smooth === 1) return false;
     return QUANTITIES[key].lines().length > 0;
   }
   const link = find(".choose-link");

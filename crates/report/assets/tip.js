@@ -2,9 +2,10 @@
 "use strict";
 
 // What makes the tooltip of a plot, for plots of `data` from 0 to `end`.
-function tooltips(data, end, { number, label, span }) {
+function tooltips(data, end, { number, instant, label, span }) {
   // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.
   function tellWhy(line, time, isSilent, panel) {
+    const at = (when) => instant(when, line.dt / 2);
     const isOver = line.done != null && line.done <= time;
     const answers = line.why.filter(([sent]) => sent <= time);
     panel.replaceChildren();
@@ -13,12 +14,12 @@ function tooltips(data, end, { number, label, span }) {
     chip.className = "chip";
     chip.style.borderTopColor = line.stroke;
     span(label(line), head, "b");
-    if (!answers.length) return void head.append(": no packet was followed before " + number(time) + " s.");
+    if (!answers.length) return void head.append(": no packet was followed before " + at(time) + ".");
     const [sent, by, equation, figures] = answers[answers.length - 1];
-    if (isOver) head.append(" completed at " + number(line.done) + " s and has sent no data since; its packet");
-    else if (isSilent) head.append(" delivered nothing at " + number(time) + " s; its last packet that was followed,");
-    if (isOver || isSilent) head.append(" sent at " + number(sent) + " s was bound by ");
-    else head.append(" at " + number(sent) + " s is bound by ");
+    if (isOver) head.append(" completed at " + at(line.done) + " and has sent no data since; its packet");
+    else if (isSilent) head.append(" delivered nothing at " + at(time) + "; its last packet that was followed,");
+    if (isOver || isSilent) head.append(" sent at " + at(sent) + " was bound by ");
+    else head.append(" at " + at(sent) + " is bound by ");
     span(data.says[by], head, "b");
     span(data.says[equation], panel, "p");
     const body = span("", panel, "p");
@@ -26,6 +27,13 @@ function tooltips(data, end, { number, label, span }) {
       span(figure + (i + 1 < figures.length ? "," : ""), body);
       body.append(" ");
     });
+  }
+
+  // For as long as a moving mean is of: what sends rarely is not silent in between.
+  function deliveredNothing({ delivered, dt }, time) {
+    if (!delivered) return false;
+    const [first, ...values] = delivered;
+    return values[Math.round(time / dt - 0.5) - first] === 0;
   }
 
   // Along the time.
@@ -62,12 +70,12 @@ function tooltips(data, end, { number, label, span }) {
       const near = rows.slice().sort((a, b) => Math.abs(a.v - from) - Math.abs(b.v - from)).slice(0, most);
       const nearest = asked && chosen != null ? lines[chosen] : near[0].line;
       if (panel && nearest.why) {
-        const isSilent = nearest.delivers && u.data[lines.indexOf(nearest) + 1][idx] === 0;
-        tellWhy(nearest, u.data[0][idx], isSilent, panel);
+        const time = u.data[0][idx];
+        tellWhy(nearest, time, deliveredNothing(nearest, time), panel);
       }
       near.sort((a, b) => b.v - a.v);
       tip.replaceChildren();
-      span(number(u.data[0][idx]) + " s", tip, "b");
+      span(instant(u.data[0][idx], near[0].line.dt / 2), tip, "b");
       const body = document.createElement("table");
       for (const { line, v } of near) {
         const row = document.createElement("tr");
@@ -112,7 +120,7 @@ function tooltips(data, end, { number, label, span }) {
       if (at == null) return;
       const time = u.data[0][at];
       ask(u, u.valToPos(time, "x"), u.valToPos(values[at], "y"));
-      const said = [number(time) + " s", label(lines[chosen]), number(values[at]) + " " + unit];
+      const said = [instant(time, lines[chosen].dt / 2), label(lines[chosen]), number(values[at]) + " " + unit];
       u.over.setAttribute("aria-valuenow", time);
       u.over.setAttribute("aria-valuetext", said.join(", "));
     }

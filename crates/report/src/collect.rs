@@ -20,7 +20,7 @@ const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// How much of a run is kept for plots. Exact figures do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Flows with series of their own: the first, by index. The others count in the total.
+    /// Flows with series of their own, taken evenly from the list. The others count in the total.
     pub flows: usize,
     /// Links with series of their own: bottlenecks first, then by index.
     pub links: usize,
@@ -120,6 +120,8 @@ pub struct Collected {
 pub struct Collector {
     limits: Limits,
     flows_total: usize,
+    /// Flows known by name.
+    listed: usize,
     /// By flow: whether totals leave it out.
     go_on: Vec<bool>,
     flows: BTreeMap<u32, FlowSeries>,
@@ -173,6 +175,7 @@ impl Collector {
         Collector {
             limits,
             flows_total: info.flows.len(),
+            listed: info.flows.len(),
             go_on: info.flows.iter().map(|flow| flow.goes_on).collect(),
             flows: BTreeMap::new(),
             chosen,
@@ -203,7 +206,7 @@ impl Collector {
         let bits = s.goodput.bps() * s.interval.secs();
         let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
         self.tick.bits += if bits.is_finite() && !goes_on { bits } else { 0.0 };
-        if index >= self.limits.flows {
+        if !self.is_drawn(s.flow) {
             return;
         }
         let points = self.limits.points;
@@ -281,7 +284,7 @@ impl Collector {
 
     /// Takes what bound a flow's rate at a time.
     pub fn answer(&mut self, answer: Answer) {
-        if (answer.flow as usize) < self.asked {
+        if self.is_drawn(answer.flow) {
             let of_flow = || Thinned::new(self.limits.answers / self.asked);
             self.answers.entry(answer.flow).or_insert_with(of_flow).push(answer);
         }
@@ -322,6 +325,16 @@ impl Collector {
             answers: self.answers.into_values().flat_map(|thinned| thinned.kept).collect(),
             overlay: self.overlay,
         }
+    }
+
+    /// Whether a flow has series of its own: each k-th of those that are listed.
+    fn is_drawn(&self, flow: u32) -> bool {
+        let (flow, most) = (flow as usize, self.limits.flows);
+        if self.listed <= most || flow >= self.listed {
+            return flow < most;
+        }
+        let place = |flow: usize| (flow * most).div_ceil(self.listed);
+        place(flow) != place(flow + 1)
     }
 
     /// What series start from: the interval that samples are said to have, else that of the first.

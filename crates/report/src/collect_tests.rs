@@ -35,6 +35,28 @@ fn flows_beyond_the_limit_count_in_the_total() {
 }
 
 #[test]
+fn flows_are_chosen_evenly_from_the_list() {
+    let chosen = |listed: usize, most: usize| {
+        let info =
+            RunInfo { flows: vec![crate::FlowInfo::default(); listed], ..RunInfo::default() };
+        let limits = Limits { flows: most, ..Limits::default() };
+        let mut collector = Collector::with_limits(&info, limits);
+        for flow in 0..listed as u32 {
+            collector.flow(&flow_sample(1, flow, 1.0));
+            collector.answer(Answer { flow, ..Answer::default() });
+        }
+        let kept = collector.finish();
+        let drawn: Vec<u32> = kept.flows.iter().map(|flow| flow.flow).collect();
+        assert_eq!(drawn, kept.answers.iter().map(|answer| answer.flow).collect::<Vec<_>>());
+        drawn
+    };
+    assert_eq!(chosen(3, 4), [0, 1, 2]);
+    assert_eq!(chosen(4, 4), [0, 1, 2, 3]);
+    assert_eq!(chosen(10, 4), [0, 2, 5, 7]);
+    assert_eq!(chosen(1000, 40).len(), 40);
+}
+
+#[test]
 fn flows_sampled_in_turn_add_up() {
     let mut collector = Collector::new(&RunInfo::default());
     for tick in 1..=100 {

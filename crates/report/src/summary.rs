@@ -34,6 +34,8 @@ pub struct Summary {
     pub settlings: Vec<Settling>,
     /// Largest of all round-trip time samples of all flows, seconds.
     pub rtt_max_s: Option<f64>,
+    /// Flows of arriving traffic that started; `None` if no traffic arrives.
+    pub arrived_flows: Option<u64>,
     /// Flows with an end that had started and not reached it when the run ended; `None` if no flow
     /// has an end.
     pub unfinished_flows: Option<u64>,

@@ -15,6 +15,10 @@ use ratewire_report::{
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 fn run(law: &str, flows: u32, links: u32, ticks: u64, value: f64) -> Run {
+    run_of(law, flows, links, ticks, |_| value)
+}
+
+fn run_of(law: &str, flows: u32, links: u32, ticks: u64, value: impl Fn(u64) -> f64) -> Run {
     let nodes = ["a", "b"].map(|n| NodeInfo { name: n.into(), ..NodeInfo::default() });
     let link = |i| LinkInfo {
         name: format!("l{i}"),
@@ -39,7 +43,7 @@ fn run(law: &str, flows: u32, links: u32, ticks: u64, value: f64) -> Run {
                 at,
                 interval,
                 flow,
-                goodput: Throughput::new(value),
+                goodput: Throughput::new(value(tick)),
                 cwnd: Bytes::new(3000),
                 srtt: Duration::from_millis(20),
                 ..FlowSample::default()
@@ -49,7 +53,7 @@ fn run(law: &str, flows: u32, links: u32, ticks: u64, value: f64) -> Run {
             collector.answer(Answer { flow, sent: at, ..Answer::default() });
         }
         for link in 0..links {
-            let utilisation = value;
+            let utilisation = value(tick);
             collector.link(&LinkSample { at, interval, link, utilisation, ..Default::default() });
         }
     }
@@ -161,13 +165,13 @@ fn a_silent_flow_is_told_from_one_that_sends() {
     let folder = std::env::temp_dir().join(format!("ratewire-silent-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let silent =
-        " delivered nothing at 0.295 s; its last packet that was followed, sent at 0 s was";
-    let over = " completed at 0.2 s and has sent no data since; its packet sent at 0 s was";
+        " delivered nothing at 295 ms; its last packet that was followed, sent at 0 ms was";
+    let over = " completed at 200 ms and has sent no data since; its packet sent at 0 ms was";
     for (goodput, completion_s, says) in [
         (0.0, None, silent),
         (0.0, Some(0.2), over),
-        (0.5, Some(0.31), " at 0 s is"),
-        (0.5, None, " at 0 s is"),
+        (0.5, Some(0.31), " at 0 ms is"),
+        (0.5, None, " at 0 ms is"),
     ] {
         let mut run = run("xcp", 1, 1, 30, goodput);
         let by = "the application".to_string();
@@ -180,5 +184,37 @@ fn a_silent_flow_is_told_from_one_that_sends() {
         assert_eq!(said_first, format!("{says} bound by "));
         assert!(said.contains("bound by <b>the application"), "{said}");
     }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A moving mean is of what has been: before a flow delivers anything it is 0, and each point's time differs
+/// from the next's.
+#[test]
+fn a_moving_mean_does_not_see_what_comes() {
+    const SIXTH_SECOND: &str = "<script>addEventListener('load', () => setTimeout(() => { \
+        const keys = ['Home', ...Array(29).fill('PageDown'), ...Array(9).fill('ArrowRight')]; \
+        const press = (key) => document.querySelector('[role=slider]').dispatchEvent(new KeyboardEvent('keydown', { key })); \
+        const told = () => document.querySelector('[role=slider]').getAttribute('aria-valuetext'); \
+        const read = (keys) => { keys.forEach(press); return told(); }; \
+        document.title = [read(keys), read(['ArrowRight']), read(['PageDown'])].join('; '); \
+        }, 500))</script></body>";
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ratewire-mean-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let late = run_of("xcp", 1, 1, 600, |tick| {
+        if tick > 300 {
+            900.0 /* B/s */
+        } else {
+            0.0
+        }
+    });
+    let page = html::render(&Page::new(vec![late])).replace("</body>", SIXTH_SECOND);
+    let dom = dom(&chromium, &folder, &page);
+    let (_, title) = dom.split_once("<title>").expect("a title");
+    let wanted = "2.995 s, f0, 0 kbit/s; 3.005 s, f0, 0.8 kbit/s; 3.105 s, f0, 7.2 kbit/s</title>";
+    assert!(title.starts_with(wanted), "{}", &title[..120]);
     std::fs::remove_dir_all(&folder).unwrap();
 }

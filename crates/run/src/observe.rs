@@ -58,6 +58,8 @@ pub(crate) struct Seen {
     pub(crate) together: Vec<Option<Bytes>>,
     pub(crate) shared: Shared,
     pub(crate) prices: Prices,
+    /// Flows of arriving traffic that started.
+    pub(crate) arrived: u64,
 }
 
 /// What a world tells, on its way to the report, to files and to who else listens.
@@ -76,6 +78,7 @@ pub struct Observer<'a> {
     together_from: Time,
     shares: Shares,
     prices: Prices,
+    arrived: u64,
 }
 
 impl<'a> Observer<'a> {
@@ -109,6 +112,7 @@ impl<'a> Observer<'a> {
             together_from: starts.max().unwrap_or(Time::ZERO),
             shares: Shares::new(setup),
             prices: Prices::default(),
+            arrived: 0,
         }
     }
 
@@ -122,6 +126,7 @@ impl<'a> Observer<'a> {
                 together: self.together,
                 shared: self.shares.finish(),
                 prices: self.prices,
+                arrived: self.arrived,
             }),
         }
     }
@@ -140,6 +145,7 @@ impl<'a> Observer<'a> {
 impl Recorder for Observer<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.also.flow_started(started);
+        self.arrived += u64::from(started.traffic.is_some());
     }
 
     fn flow_sample(&mut self, sample: &FlowSample) {

@@ -36,6 +36,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);
     summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
+    summary.arrived_flows = (!setup.traffic.is_empty()).then_some(seen.arrived);
     summary.unfinished_flows = unfinished(setup, outcome);
     summary.completions = seen.collected.completion_summary.clone();
     summary.overlay = match (&setup.overlay, &outcome.overlay) {

@@ -108,7 +108,8 @@ pub(crate) fn run(args: &Args) -> Exit {
     }
     let not_emulated: Vec<String> = left_out.iter().map(|left| left.law.clone()).collect();
     let scenario_text = Some(scenario.source_text.clone());
-    let page = Page { runs, expectations, scenario_text, left_out };
+    let description = scenario.description.clone();
+    let page = Page { runs, expectations, scenario_text, description, left_out };
     // What was run is not lost for what could not be.
     let told = if page.runs.is_empty() {
         Exit::Done

@@ -20,15 +20,23 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
             }
             _ => ("card".into(), String::new()),
         };
-        out.push_str(&card(headline, &class, &group));
+        let law = match groups.mode {
+            Mode::Mixed => groups.laws().collect::<Vec<_>>().join(", "),
+            _ => headline.law.clone(),
+        };
+        out.push_str(&card(headline, &law, &class, &group));
     }
     out.push_str("</div>\n");
     for left in left_out {
         let (law, world, why) = (name(&left.law), name(&left.world), escape(&left.why));
         out.push_str(&format!("<p class=\"note\">{law} was not {world}d: {why}</p>\n"));
     }
+    let several = match crate::headline::verdict_links(runs).len() {
+        0 | 1 => "",
+        _ => ": means over them, and of 99 % and max the largest",
+    };
     out.push_str(&format!(
-        "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run. \
+        "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run{several}. \
          Fairness is Jain’s index of what arrived of the long flows: 1 is equal shares. \
          Drops count every link.</p></section>\n",
         name(&bottleneck_label_of(runs))
@@ -36,7 +44,7 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     out
 }
 
-fn card(h: &Headline, class: &str, group: &str) -> String {
+fn card(h: &Headline, law: &str, class: &str, group: &str) -> String {
     let part = h.utilisation.filter(|u| u.is_finite()).unwrap_or(0.0).clamp(0.0, 1.0);
     let number = |v: Option<f64>| mean(v.unwrap_or(f64::NAN));
     let mut rows = vec![
@@ -68,7 +76,7 @@ fn card(h: &Headline, class: &str, group: &str) -> String {
          <p class=\"big\">{} <small>utilisation</small></p>\
          <div class=\"bar\" aria-hidden=\"true\"><i style=\"width:{:.1}%\"></i></div>\
          <dl>{rows}</dl></article>\n",
-        name(&h.law),
+        name(law),
         percent(h.utilisation.unwrap_or(f64::NAN)),
         part * 100.0,
     )

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_units::Duration;
+
 use super::groups::{Groups, Mode};
 use super::plots::{Plot, changes};
 use super::text::{json_sentence, json_string, push_number};
@@ -45,10 +47,10 @@ impl Choice {
         let ranked = rank_links(runs);
         Choice {
             units: vec![
-                (Plot::Throughput, rate(smoothed_peak(goodputs))),
+                (Plot::Throughput, rate(lasting_peak(goodputs))),
                 (Plot::Pace, rate(of_flows(|f| &f.pacing_bps))),
                 (Plot::Total, rate(peak(totals))),
-                (Plot::Groups, rate(smoothed_peak(groups))),
+                (Plot::Groups, rate(lasting_peak(groups))),
                 (Plot::Window, size(of_flows(|f| &f.cwnd_bytes))),
                 (Plot::InFlight, size(of_flows(|f| &f.in_flight_bytes))),
                 (Plot::ReceiveWindow, size(of_flows(|f| &f.receive_window_bytes))),
@@ -82,24 +84,29 @@ fn peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
     all.filter_map(Series::peak).fold(0.0, f64::max)
 }
 
-/// The largest value that is drawn of series that are drawn smoothed: a burst of one sample may be
-/// ten times that.
-fn smoothed_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
-    all.flat_map(smoothed).filter(|v| v.is_finite()).fold(0.0, f64::max)
+/// The largest of the means of eight points each: packets come in clumps of a round trip, and one sample
+/// may be ten times what there is to see.
+fn lasting_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
+    let merged: Vec<Series> = all.map(|series| coarse(series, 3)).collect();
+    peak(merged.iter())
 }
 
-/// A moving mean over [`SMOOTHED_POINTS`]: packets come in clumps of a round trip, which would hide
-/// how the flows share.
-fn smoothed(series: &Series) -> Vec<f64> {
-    let values: Vec<f64> = series.values().collect();
-    let mean_around = |i: usize| {
-        let from = i.saturating_sub(SMOOTHED_POINTS / 2);
-        let to = (i + SMOOTHED_POINTS / 2 + 1).min(values.len());
-        let known = || values[from..to].iter().filter(|v| v.is_finite());
-        let mean = known().sum::<f64>() / known().count() as f64;
-        if values[i].is_finite() { mean } else { f64::NAN }
-    };
-    (0..values.len()).map(mean_around).collect()
+fn coarse(series: &Series, halvings: u32) -> Series {
+    let mut coarse = series.clone();
+    (0..halvings).for_each(|_| coarse.halve());
+    coarse
+}
+
+/// Of how many points up to each the script draws the mean, where it draws a moving mean: packets come in
+/// clumps of a round trip, which would hide how flows share. And how long that is.
+pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
+    let flows = runs.iter().flat_map(|run| &run.collected.flows);
+    let width = flows.map(|flow| flow.goodput_bps.interval()).max().unwrap_or_default();
+    let width = width * (1_u64 << halvings.min(30));
+    let lasted = runs.iter().map(|run| run.info.duration).max().unwrap_or_default();
+    // No more than a sixty-sixth of what is drawn.
+    let points = (lasted.ps() / width.ps().max(1) / 66).clamp(1, 9);
+    (points, width * points)
 }
 
 /// The largest unit of which `peak` is at least one; `usual` when there is nothing to measure.
@@ -129,9 +136,6 @@ fn rank_links(runs: &[Run]) -> Vec<u32> {
     });
     ranked.into_iter().map(|r| r.3).collect()
 }
-
-/// Points of a flow's throughput that are averaged into one.
-pub(super) const SMOOTHED_POINTS: usize = 9;
 
 /// How runs are drawn.
 pub(super) struct Drawing<'a> {
@@ -165,6 +169,7 @@ pub(super) fn json(
         text
     });
     out.push_str(&format!(",\"changes\":[{}]", times.collect::<Vec<_>>().join(",")));
+    out.push_str(&format!(",\"smooth\":{}", smoothing(runs, drawing.halvings).0));
     let list = groups.list.iter().map(|g| {
         format!("{{\"name\":{},\"hue\":{},\"dash\":{}}}", json_string(&g.name), g.hue, g.dash)
     });
@@ -185,8 +190,8 @@ pub(super) fn json(
             let name = if name.is_empty() { format!("flow {}", flow.flow) } else { name.into() };
             out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(&name)));
             writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
-            if drawn(Plot::Throughput) {
-                writer.smoothed(&mut out, "goodput", &flow.goodput_bps, unit(Plot::Throughput));
+            if drawn(Plot::Throughput) || drawn(Plot::Sampled) {
+                writer.series(&mut out, "goodput", &flow.goodput_bps, unit(Plot::Throughput));
                 let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
                 writer.answers(&mut out, answers, &mut sentences);
                 let end = run.summary.flows.get(flow.flow as usize);
@@ -273,19 +278,9 @@ impl Writer {
         out.push_str(&if width > 0.0 { format!("{width}") } else { "1".into() });
     }
 
-    fn coarse(&self, series: &Series) -> Series {
-        let mut coarse = series.clone();
-        (0..self.halvings).for_each(|_| coarse.halve());
-        coarse
-    }
-
     fn series(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
-        let values: Vec<f64> = self.coarse(series).values().collect();
+        let values: Vec<f64> = coarse(series, self.halvings).values().collect();
         push_values(out, key, &values, unit);
-    }
-
-    fn smoothed(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
-        push_values(out, key, &smoothed(&self.coarse(series)), unit);
     }
 
     /// What bound the rate: `[time, who, equation, figures]`, the middle two as places among the
@@ -326,11 +321,7 @@ impl Writer {
             out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(name)));
             self.dt(out, &lines.iter().map(|line| line.1).collect::<Vec<_>>());
             for (plot, series, unit) in lines.iter().filter(|line| drawn(line.0)) {
-                if *plot == Plot::Groups {
-                    self.smoothed(out, plot.key(), series, *unit);
-                } else {
-                    self.series(out, plot.key(), series, *unit);
-                }
+                self.series(out, plot.key(), series, *unit);
             }
             out.push('}');
         };

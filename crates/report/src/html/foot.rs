@@ -45,7 +45,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          hold every sample.</dd>\n\
          <dt>Goodput</dt><dd>Data delivered in order to the receiving application, once. Headers \
          and data sent again do not count. Plots over time count data as it arrives, in order or \
-         not; the throughput of a flow is drawn as a moving mean of {} points.</dd>\n\
+         not.</dd>\n\
          <dt>Share</dt><dd>Payload that a flow delivered, of what all listed flows delivered over the run.</dd>\n\
          <dt>Utilisation</dt><dd>Part of the time a link was busy sending, headers included.</dd>\n\
          <dt>Queue</dt><dd>Packets waiting for the link, the one being sent not counted. The mean \
@@ -54,11 +54,12 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          in order or not, of flows that ran to the end, from the last of their starts on.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone. Flows that had not ended when the \
-         run did have none, and medians and percentiles leave them out.</dd>\n\
+         run did have none, and medians and percentiles leave them out. Of more than {} flows these, \
+         and of slowdowns always, are within 1 %; those of claims are exact.</dd>\n\
          <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),
         count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),
-        super::data::SMOOTHED_POINTS,
+        count(runs.iter().map(|r| r.collected.limits.completions).max().unwrap_or(0) as u64),
         conservation(runs),
         fidelity(runs)
     );

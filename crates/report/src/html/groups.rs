@@ -79,6 +79,11 @@ impl Groups {
         }
     }
 
+    /// The laws, each once.
+    pub(super) fn laws(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().filter(|group| group.repeat == 0).map(|group| group.law.as_str())
+    }
+
     /// The group of flow `flow` of run `run`.
     pub(super) fn of_flow(&self, runs: &[Run], run: usize, flow: u32) -> usize {
         if self.mode != Mode::Mixed {

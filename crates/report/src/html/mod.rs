@@ -19,6 +19,8 @@ mod tables;
 mod text;
 mod topology;
 
+use std::collections::BTreeSet;
+
 use crate::figure::plural;
 use crate::{Expectation, LeftOut, Run};
 pub use comparison::render_comparison;
@@ -49,6 +51,8 @@ pub struct Page {
     pub expectations: Vec<Expectation>,
     /// The scenario file as its author wrote it.
     pub scenario_text: Option<String>,
+    /// What the scenario says of itself, if anything.
+    pub description: Option<String>,
     /// What was asked for and could not run.
     pub left_out: Vec<LeftOut>,
 }
@@ -87,7 +91,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
         _ => "Ratewire report".into(),
     };
     let mut out = head(&title, STYLE);
-    out.push_str(&header(page, &title));
+    out.push_str(&header(page, groups, &title));
     if runs.is_empty() {
         out.push_str("<main><p class=\"note\">Nothing ran.</p></main>\n");
         return out + "</body>\n</html>\n";
@@ -133,23 +137,27 @@ fn end() -> String {
     )
 }
 
-fn header(page: &Page, title: &str) -> String {
+/// Seeds that the head of a page names.
+const SEEDS: usize = 8;
+
+fn header(page: &Page, groups: &Groups, title: &str) -> String {
     let Some(first) = page.runs.first() else {
         return format!("<header><h1>{title}</h1></header>\n");
     };
     let info = &first.info;
     let labels: Vec<String> = crate::headline::labels(&page.runs).iter().map(|l| name(l)).collect();
-    let seeds: Vec<String> = {
-        let mut seeds: Vec<u64> = page.runs.iter().map(|r| r.info.seed).collect();
-        seeds.dedup();
-        seeds.iter().take(8).map(u64::to_string).collect()
-    };
+    let laws: Vec<String> = groups.laws().map(name).collect();
+    let seeds: BTreeSet<u64> = page.runs.iter().map(|r| r.info.seed).collect();
+    let mut shown: Vec<String> = seeds.iter().take(SEEDS).map(u64::to_string).collect();
+    if seeds.len() > SEEDS {
+        shown.push(format!("and {} more", seeds.len() - SEEDS));
+    }
     let facts = vec![
-        (if labels.len() == 1 { "Law" } else { "Laws" }, labels.join(", ")),
+        (if laws.len() == 1 { "Law" } else { "Laws" }, laws.join(", ")),
         ("Duration", escape(&info.duration.to_string())),
         ("Flows", flows(&page.runs)),
         ("World", name(&crate::headline::worlds(&page.runs))),
-        (if seeds.len() == 1 { "Seed" } else { "Seeds" }, seeds.join(", ")),
+        (if seeds.len() == 1 { "Seed" } else { "Seeds" }, shown.join(", ")),
         ("Ratewire", name(&info.version)),
     ];
     let failed = page.expectations.iter().filter(|e| !e.passed).count();
@@ -165,21 +173,30 @@ fn header(page: &Page, title: &str) -> String {
     let untrue: String = untrue
         .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: too late to be relied on</p>"))
         .collect();
-    headed(title, &(verdict + &untrue), facts)
+    let description = page.description.as_deref().map_or_else(String::new, |text| {
+        format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))
+    });
+    headed(title, &(verdict + &untrue), facts).replace("</header>", &(description + "</header>"))
 }
 
-/// Those that are listed; where all arrive, as many as did, which differs between seeds.
+/// Those that are listed, and those that arrived, whose number differs between seeds.
 fn flows(runs: &[Run]) -> String {
-    let of = |run: &Run| match run.collected.flows_total as u64 {
-        0 => {
-            let completed = crate::headline::completions(run).map_or(0, |all| all.flows);
-            completed + completions::unfinished(run)
-        }
-        listed => listed,
-    };
+    let listed = runs.iter().map(|run| run.collected.flows_total as u64);
+    let arrived = runs.iter().map(|run| run.summary.arrived_flows.unwrap_or(0));
+    match (range(listed), range(arrived)) {
+        (listed, None) => listed.unwrap_or("0".into()),
+        (None, Some(arrived)) => arrived,
+        (Some(listed), Some(arrived)) => format!("{listed} listed, {arrived} arrived"),
+    }
+}
+
+/// The least and the most of them; `None` if all are 0.
+fn range(all: impl Iterator<Item = u64>) -> Option<String> {
+    let (least, most) = all.fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
     let count = crate::figure::count;
-    let (least, most) = runs.iter().map(of).fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
-    if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) }
+    let text =
+        if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) };
+    (most > 0).then_some(text)
 }
 
 /// The title, a verdict beside it, and the facts that there are.

@@ -3,7 +3,7 @@
 use ratewire_units::Time;
 use serde::Deserialize;
 
-use super::data::{Choice, LINKS};
+use super::data::{Choice, LINKS, smoothing};
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::figure::{count, percent, plural, rate, seconds};
@@ -18,8 +18,10 @@ const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"tru
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Plot {
-    /// Goodput of each flow.
+    /// Goodput of each flow, as a moving mean.
     Throughput,
+    /// The same, point by point.
+    Sampled,
     /// The pace each flow's law asks for.
     Pace,
     /// Goodput of all flows together.
@@ -49,8 +51,9 @@ pub enum Plot {
 }
 
 impl Plot {
-    pub(super) const ALL: [Plot; 14] = [
+    pub(super) const ALL: [Plot; 15] = [
         Plot::Throughput,
+        Plot::Sampled,
         Plot::Pace,
         Plot::Total,
         Plot::Window,
@@ -70,6 +73,7 @@ impl Plot {
     pub(super) fn key(self) -> &'static str {
         match self {
             Plot::Throughput => "goodput",
+            Plot::Sampled => "sampled",
             Plot::Pace => "pacing",
             Plot::Total => "total",
             Plot::Window => "cwnd",
@@ -88,7 +92,7 @@ impl Plot {
 
     pub(super) fn title(self) -> &'static str {
         match self {
-            Plot::Throughput | Plot::Pace | Plot::Total => "Throughput",
+            Plot::Throughput | Plot::Sampled | Plot::Pace | Plot::Total => "Throughput",
             Plot::Window | Plot::InFlight | Plot::ReceiveWindow => "Window",
             Plot::RoundTrip => "Round-trip time",
             Plot::Queue => "Queue",
@@ -103,9 +107,10 @@ impl Plot {
     /// What tells it from others of its title.
     fn detail(self) -> &'static str {
         match self {
-            Plot::Throughput => "per flow",
+            Plot::Throughput => "per flow, moving mean",
+            Plot::Sampled => "per flow, as sampled",
             Plot::Pace => "pace asked for",
-            Plot::Total => "all flows together",
+            Plot::Total => "all listed flows together",
             Plot::Window => "congestion window",
             Plot::InFlight => "data in flight",
             Plot::ReceiveWindow => "receive window",
@@ -114,7 +119,7 @@ impl Plot {
             Plot::Utilisation => "",
             Plot::Drops => "dropped",
             Plot::Marks => "marked",
-            Plot::Groups => "sent by all their senders",
+            Plot::Groups => "sent by all their senders, moving mean",
             Plot::Price => "price of a message",
             Plot::Waiting => "messages waiting",
         }
@@ -145,7 +150,7 @@ pub(super) fn plots(
     if flows > 0 {
         out.push_str("<div>\n");
         for quantities in [
-            &[Plot::Throughput, Plot::Pace, Plot::Total][..],
+            &[Plot::Throughput, Plot::Sampled, Plot::Pace, Plot::Total][..],
             &[Plot::Window, Plot::InFlight, Plot::ReceiveWindow],
             &[Plot::RoundTrip],
         ] {
@@ -263,11 +268,15 @@ pub(super) fn changes_told(runs: &[Run]) -> Option<String> {
 /// What was left out, and how fine the points are.
 fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
     let mut text = super::foot::points(runs, halvings);
+    let (points, long) = smoothing(runs, halvings);
+    if points > 1 {
+        text.push_str(&format!(" A moving mean is of the {long} up to each point."));
+    }
     let drawn = runs.iter().map(|r| r.collected.flows.len()).max().unwrap_or(0);
     let all = runs.iter().map(|r| r.collected.flows_total).max().unwrap_or(0);
-    if all > drawn {
+    if all > drawn && drawn > 0 {
         text.push_str(&format!(
-            " The first {} of {} are drawn one by one; “all flows together” counts every one.",
+            " {} of {}, taken evenly from the list, are drawn one by one; “all listed flows together” counts every one.",
             count(drawn as u64),
             plural(all, "flow")
         ));
@@ -294,9 +303,11 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
         text.push_str(" A queue is shaded when its link was paused by its far end.");
     }
     match groups.mode {
-        Mode::Runs => text.push_str(" One colour a law; its flows are lighter and darker."),
+        Mode::Runs if drawn > 1 => {
+            text.push_str(" One colour a law; its flows are lighter and darker.");
+        }
         Mode::Mixed => text.push_str(" One colour a law; links, which all laws share, are grey."),
-        Mode::Flows => {}
+        Mode::Runs | Mode::Flows => {}
     }
     let name = name(&runs[0].info.law);
     if groups.mode == Mode::Flows && !name.is_empty() {

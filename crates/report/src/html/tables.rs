@@ -63,6 +63,9 @@ fn laws(runs: &[Run]) -> String {
             h.queue_packets_max.map_or("–".into(), count),
             count(h.drops),
             count(h.marks),
+            index(run.summary.jain_over_time),
+            until_fair(run),
+            seconds(run.summary.rtt_max_s),
             c.map_or("–".into(), |c| count(c.flows)),
             seconds(c.map(|c| c.mean_s)),
             seconds(c.map(|c| c.median_s)),
@@ -85,6 +88,9 @@ fn laws(runs: &[Run]) -> String {
         "Queue, max (packets)",
         "Drops (packets)",
         "Marks (packets)",
+        "Fairness over time, Jain’s index",
+        "Time until fair, the longest after a change",
+        "Round-trip time, max",
         "Flows completed",
         "Completion time, mean",
         "Completion time, median",
@@ -107,6 +113,16 @@ fn laws(runs: &[Run]) -> String {
     let labels = crate::headline::labels(runs);
     let head: Vec<&str> = ["Figure"].into_iter().chain(labels.iter().map(String::as_str)).collect();
     table("Laws", &head, rows)
+}
+
+/// The longest that flows took to share fairly after a change.
+fn until_fair(run: &Run) -> String {
+    let took = run.summary.settlings.iter().map(|settling| settling.took_s);
+    match took.reduce(|worst, next| Some(worst?.max(next?))) {
+        None => "–".into(),
+        Some(None) => "not always".into(),
+        longest => seconds(longest.flatten()),
+    }
 }
 
 /// Packets that policers corrected or dropped: a column only where there are any.
@@ -151,7 +167,7 @@ fn flows(all: &[FlowSummary], limit: usize) -> String {
         row.extend(policed.then(|| count(f.clamps)));
         row
     });
-    table("Flows", &head, rows) + &more(all.len(), limit)
+    table("Listed flows", &head, rows) + &more(all.len(), limit)
 }
 
 fn links(all: &[LinkSummary], limit: usize) -> String {
@@ -161,15 +177,15 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
         "To",
         "Rate",
         "Utilisation",
-        "Throughput",
         "Queue mean",
         "Queue 99 %",
         "Queue max",
+        "Drops",
+        "Marks",
+        "Throughput",
         "Bytes mean",
         "Bytes 99 %",
         "Bytes max",
-        "Drops",
-        "Marks",
     ];
     let policed = all.iter().any(|l| l.clamps > 0);
     head.extend(policed.then_some(CLAMPS));
@@ -197,15 +213,15 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
             l.to.clone(),
             rate(l.rate_bps as f64),
             percent(l.utilisation),
-            rate(l.throughput_bps),
             mean(l.queue_packets_mean),
             mean(l.queue_packets_p99),
             count(l.queue_packets_max),
+            drops,
+            count(l.marks),
+            rate(l.throughput_bps),
             size(l.queue_bytes_mean),
             size(l.queue_bytes_p99),
             bytes(l.queue_bytes_max),
-            drops,
-            count(l.marks),
         ];
         row.extend(policed.then(|| count(l.clamps)));
         row.extend(is_paused.then(|| paused(l)));

@@ -3,7 +3,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::*;
 use crate::{
     Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo,
-    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Summary, Topology,
+    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -174,7 +174,7 @@ fn figures_that_are_no_numbers() {
 fn ten_thousand_flows_and_a_thousand_links_stay_small() {
     let runs = ["xcp", "cubic", "newreno"].map(|law| run(info(law, 10_000, 1_000), 3, 1e6));
     let html = rendered(&Page::new(runs.into()));
-    assert!(html.contains("The first 40 of 10,000 flows are drawn"), "flows");
+    assert!(html.contains("40 of 10,000 flows, taken evenly from the list, are drawn"), "flows");
     assert!(html.contains("Samples of 512 links were kept"), "links");
     assert!(html.contains("… and 9,900 more"), "table");
 }
@@ -282,15 +282,56 @@ fn flows_that_did_not_end_are_told_and_their_distribution_ends_lower() {
 }
 
 #[test]
-fn where_all_flows_arrive_the_head_counts_those() {
-    let mut run = run_with_completions("xcp", 30, 10);
-    assert!(rendered(&Page::new(vec![run.clone()])).contains("<dt>Flows</dt><dd>1</dd>"));
+fn the_head_counts_flows_that_are_listed_and_that_arrive() {
+    let mut run = run(info("xcp", 1, 1), 3, 1e6);
+    let told = |runs: &[&Run], flows: &str| {
+        let page = rendered(&Page::new(runs.iter().map(|run| (*run).clone()).collect()));
+        assert!(page.contains(&format!("<dt>Flows</dt><dd>{flows}</dd>")), "{flows}");
+    };
+    told(&[&run], "1");
+    run.summary.arrived_flows = Some(40);
+    told(&[&run], "1 listed, 40 arrived");
     run.collected.flows_total = 0;
-    assert!(rendered(&Page::new(vec![run.clone()])).contains("<dt>Flows</dt><dd>40</dd>"));
+    told(&[&run], "40");
     let mut other = run.clone();
-    other.summary.unfinished_flows = Some(12);
-    let both = rendered(&Page::new(vec![run, other]));
-    assert!(both.contains("<dt>Flows</dt><dd>40 to 42</dd>"), "of two seeds");
+    other.summary.arrived_flows = Some(42);
+    told(&[&run, &other], "40 to 42");
+}
+
+#[test]
+fn the_head_names_each_law_and_each_seed_once() {
+    let of = |law: &str, seed| {
+        let mut run = run(info(law, 1, 1), 3, 1e6);
+        run.info.seed = seed;
+        run
+    };
+    let runs = ["xcp", "cubic"].iter().flat_map(|law| (1..=10).map(|seed| of(law, seed)));
+    let description = Some(format!("What {EVIL} shows"));
+    let html = rendered(&Page { description, ..Page::new(runs.collect()) });
+    assert!(html.contains("<dt>Laws</dt><dd>xcp, cubic</dd>"));
+    assert!(html.contains("<dt>Seeds</dt><dd>1, 2, 3, 4, 5, 6, 7, 8, and 2 more</dd>"));
+    assert!(html.contains("<p class=\"note\">What &lt;script"), "the description");
+
+    let mut mixed = info("xcp", 2, 1);
+    mixed.flows[1].law = "bbr".into();
+    let html = rendered(&Page::new(vec![run(mixed, 3, 1e6)]));
+    assert!(html.contains("<dt>Laws</dt><dd>xcp, bbr</dd>") && html.contains("<h3>xcp, bbr</h3>"));
+}
+
+#[test]
+fn the_table_says_how_long_it_took_to_share() {
+    let told = |took: &[Option<f64>]| {
+        let mut run = run(info("xcp", 1, 1), 3, 1e6);
+        let settlings =
+            took.iter().map(|took_s| Settling { took_s: *took_s, ..Default::default() });
+        run.summary.settlings = settlings.collect();
+        let html = rendered(&Page::new(vec![run]));
+        let row = "Time until fair, the longest after a change</th><td class=\"n\">";
+        html.split_once(row).map(|(_, rest)| rest.split('<').next().unwrap_or("").to_string())
+    };
+    assert_eq!(told(&[]), None);
+    assert_eq!(told(&[Some(1.2), Some(0.4)]).as_deref(), Some("1.2 s"));
+    assert_eq!(told(&[Some(1.2), None]).as_deref(), Some("not always"));
 }
 
 #[test]
