@@ -331,3 +331,28 @@ fn an_error_behind_more_warnings_than_are_kept_is_told() {
     );
     assert!(said.contains("\"utilization\""), "{said}");
 }
+
+#[test]
+fn an_overlay_is_read_to_its_last_group_whatever_is_wrong_before() {
+    let groups = |service: &str| {
+        format!(
+            "[overlay]\nnodes = NODES\n[[group]]\nname = \"one\"\nservice = {service}\n\
+             senders = [\"a\"]\nreceivers = [\"b\", \"c\"]\njoins = [[\"1 s\", \"a\"]]\nleaves = [[\"9 s\", \"c\"]]\n"
+        )
+    };
+    let errors = |kind: &str, nodes: &str, service: &str| {
+        let text = star("", "").replace(FLOW, &groups(service));
+        let text = text.replace("\"custom\"", kind).replace("NODES", nodes);
+        let told = common::parse(&text).err().unwrap_or_default();
+        told.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>()
+    };
+    let all = "[\"a\", \"b\", \"c\"]";
+    assert!(errors("\"custom\"", all, "\"fifo\"").is_empty());
+    for (kind, nodes) in
+        [("true", all), ("\"custom\"", "[\"a\", \"nobody\"]"), ("\"custom\"", "[\"a\"]")]
+    {
+        assert_eq!(errors(kind, nodes, "\"fifo\"").len(), 1, "{kind} {nodes}");
+        let both = errors(kind, nodes, "\"fast\"");
+        assert!(both.len() == 2 && both[1].contains("`service`"), "{kind} {nodes}: {both:?}");
+    }
+}

@@ -57,7 +57,7 @@ impl Draft<'_, '_> {
                 .help(format!("the run ends at {}", self.senders.duration));
         }
         let joins = self.spec.changes.iter().any(|change| change.group == group && change.joins);
-        if members.is_empty() && !joins && !self.senders.net.is_guess {
+        if members.is_empty() && !joins && !self.is_guess {
             context
                 .error(section.span, "nobody receives what is sent to this group")
                 .help("name its `receivers`, or who `joins` when");
@@ -125,7 +125,7 @@ impl Draft<'_, '_> {
             .filter(|place| matches(pattern.value, names[*place]).is_some())
             .map(|place| NodeId(place as u8))
             .collect();
-        if found.is_empty() && !self.senders.net.is_guess {
+        if found.is_empty() && !self.is_guess {
             let message = format!("no node of the overlay is called {:?}", pattern.value);
             let known = names.iter().map(|name| name.as_str());
             context.unknown(pattern.span, message, pattern.value, known);

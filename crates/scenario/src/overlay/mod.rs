@@ -28,6 +28,8 @@ pub(super) struct Draft<'a, 'n> {
     pub access: Rate,
     /// Number of the next client.
     pub clients: u32,
+    /// Whether nodes may be missing because what names them is wrong.
+    pub is_guess: bool,
 }
 
 /// Reads the overlay, if there is one; its connections are added to `flows`.
@@ -61,7 +63,10 @@ pub(crate) fn read(
             .error(section.span, "an overlay without groups carries nothing")
             .help("say who sends to whom with [[group]]");
     }
-    let (nodes, links) = (nodes?, links?);
+    // Groups are read all the same: their other errors are told too.
+    let is_whole = nodes.is_some() && links.is_some();
+    let is_guess = senders.net.is_guess || !is_whole;
+    let (nodes, links) = (nodes.unwrap_or_default(), links.unwrap_or_default());
     let at = |place: usize| Host(nodes[place] as u32);
     let mut spec = OverlaySpec {
         params,
@@ -91,15 +96,15 @@ pub(crate) fn read(
             lie: None,
         });
     }
-    if !senders.net.is_guess {
+    if !is_guess {
         check_reach(&section, senders, &spec);
     }
-    let mut draft = Draft { senders, spec, message, access, clients: 0 };
+    let mut draft = Draft { senders, spec, message, access, clients: 0, is_guess };
     for group in &groups {
         draft.group(group);
         group.finish();
     }
-    Some(Arc::new(draft.spec))
+    is_whole.then(|| Arc::new(draft.spec))
 }
 
 fn params(section: &Section<'_>, duration: Duration) -> Params {
