@@ -198,14 +198,8 @@ impl Collector {
     pub fn flow(&mut self, s: &FlowSample) {
         let index = s.flow as usize;
         self.flows_total = self.flows_total.max(index.saturating_add(1));
-        if s.at != self.tick.at {
-            self.flush();
-            self.tick.at = s.at;
-        }
-        self.tick.interval = self.tick.interval.max(s.interval);
-        let bits = s.goodput.bps() * s.interval.secs();
         let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
-        self.tick.bits += if bits.is_finite() && !goes_on { bits } else { 0.0 };
+        self.count(s.at, s.interval, if goes_on { Throughput::ZERO } else { s.goodput });
         if !self.is_drawn(s.flow) {
             return;
         }
@@ -222,6 +216,22 @@ impl Collector {
         series.receive_window_bytes.push(at, dt, limit(s.receive_window));
         series.srtt_s.push(at, dt, srtt);
         series.pacing_bps.push(at, dt, s.pacing.map_or(f64::NAN, Throughput::bps));
+    }
+
+    /// Takes what all flows of arriving traffic delivered in the `interval` that ended `at`.
+    pub fn arriving(&mut self, at: Time, interval: Duration, goodput: Throughput) {
+        self.count(at, interval, goodput);
+    }
+
+    /// Adds to the total.
+    fn count(&mut self, at: Time, interval: Duration, goodput: Throughput) {
+        if at != self.tick.at {
+            self.flush();
+            self.tick.at = at;
+        }
+        self.tick.interval = self.tick.interval.max(interval);
+        let bits = goodput.bps() * interval.secs();
+        self.tick.bits += if bits.is_finite() { bits } else { 0.0 };
     }
 
     /// Takes a sample of a link.

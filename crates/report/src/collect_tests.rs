@@ -35,6 +35,20 @@ fn flows_beyond_the_limit_count_in_the_total() {
 }
 
 #[test]
+fn flows_that_arrive_count_in_the_total() {
+    let mut collector = Collector::new(&RunInfo::default());
+    for tick in 1..=3 {
+        collector.flow(&flow_sample(tick, 0, 1.0));
+        collector.arriving(Time::ZERO + MS(10 * tick), MS(10), Throughput::new(2e6 / 8.0));
+    }
+    let kept = collector.finish();
+    for total in kept.total_goodput_bps.values() {
+        assert!((total - 3e6).abs() < 1.0, "{total}");
+    }
+    assert_eq!(kept.flows_total, 1);
+}
+
+#[test]
 fn flows_are_chosen_evenly_from_the_list() {
     let chosen = |listed: usize, most: usize| {
         let info =

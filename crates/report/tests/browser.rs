@@ -60,6 +60,16 @@ fn run_of(law: &str, flows: u32, links: u32, ticks: u64, value: impl Fn(u64) -> 
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
 }
 
+/// No flow is listed, and throughput is drawn of all that arrive together.
+fn arriving() -> Run {
+    let mut run = run("xcp", 0, 1, 3, 0.5);
+    let mut collector = Collector::new(&run.info);
+    let interval = Duration::from_millis(10);
+    collector.arriving(Time::ZERO + interval, interval, Throughput::new(1e6));
+    run.collected.total_goodput_bps = collector.finish().total_goodput_bps;
+    run
+}
+
 fn chromium() -> Option<String> {
     let named = std::env::var("RATEWIRE_CHROMIUM").into_iter();
     let usual = ["chromium", "chromium-browser", "google-chrome"].map(String::from);
@@ -103,7 +113,8 @@ fn the_script_draws_what_there_is() {
     std::fs::create_dir_all(&folder).unwrap();
     let laws =
         |n: usize| -> Vec<Run> { (0..n).map(|i| run(&format!("law{i}"), 3, 2, 30, 0.5)).collect() };
-    let cases: [(&str, Vec<Run>, u32); 7] = [
+    let arriving = arriving();
+    let cases: [(&str, Vec<Run>, u32); 8] = [
         // Throughput, window, round-trip time; queue, utilisation; nothing was dropped.
         ("one law", vec![run("xcp", 3, 2, 30, 0.5)], 5),
         ("three laws", laws(3), 5),
@@ -112,6 +123,7 @@ fn the_script_draws_what_there_is() {
         // No throughput of single flows, no utilisation; the total counts what is no number as 0.
         ("not a number", vec![run("xcp", 1, 1, 3, f64::NAN)], 4),
         ("no flows", vec![run("xcp", 0, 1, 3, 0.5)], 2),
+        ("flows that arrive", vec![arriving], 3),
         ("nothing", vec![run("xcp", 0, 0, 0, 0.5)], 0),
     ];
     for (what, runs, expected) in cases {

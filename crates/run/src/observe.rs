@@ -7,8 +7,8 @@ use ratewire_net::CapturedFrame;
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
 use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
-    Recorder,
+    ArrivingSample, FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample,
+    PacketSeen, Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
@@ -172,6 +172,12 @@ impl Recorder for Observer<'_> {
         };
         self.collector.flow(&row);
         self.write(|files, info| files.flow(info, &row));
+    }
+
+    fn arriving_sample(&mut self, sample: &ArrivingSample) {
+        self.also.arriving_sample(sample);
+        let goodput = Throughput::over(sample.delivered, sample.interval);
+        self.collector.arriving(sample.at, sample.interval, goodput);
     }
 
     fn link_sample(&mut self, sample: &LinkSample) {

@@ -201,14 +201,19 @@ impl Flow {
         }
     }
 
-    pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
+    /// Payload that has arrived since this was last asked.
+    pub(crate) fn newly_delivered(&mut self) -> Bytes {
         let delivered = self.receiver.received() + self.passed;
+        delivered - core::mem::replace(&mut self.sampled_delivered, delivered)
+    }
+
+    pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
         let retransmitted = self.sender.stats().retransmitted;
         let sample = FlowSample {
             at,
             interval,
             flow: self.id,
-            delivered: delivered - self.sampled_delivered,
+            delivered: self.newly_delivered(),
             retransmitted: retransmitted - self.sampled_retransmitted,
             window: self.sender.source().window(),
             in_flight: Some(self.sender.in_flight()),
@@ -217,7 +222,6 @@ impl Flow {
             rtt: self.sender.rtt().latest(),
             pacing: self.sender.pacing(),
         };
-        self.sampled_delivered = delivered;
         self.sampled_retransmitted = retransmitted;
         sample
     }

@@ -17,6 +17,8 @@ pub trait Recorder {
     fn flow_started(&mut self, started: &FlowStarted<'_>);
     /// A flow over the last sampling interval; for flows that are active.
     fn flow_sample(&mut self, sample: &FlowSample);
+    /// All flows of arriving traffic over the last sampling interval, where any arrive.
+    fn arriving_sample(&mut self, _sample: &ArrivingSample) {}
     /// A link over the last sampling interval.
     fn link_sample(&mut self, sample: &LinkSample);
     /// An overlay over the last sampling interval.
@@ -152,6 +154,17 @@ impl Followed {
         let shares = self.trail.there.iter().enumerate().filter_map(share);
         shares.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i)
     }
+}
+
+/// Flows of arriving traffic, which are not sampled one by one, over one sampling interval.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrivingSample {
+    /// End of the interval.
+    pub at: Time,
+    /// Its length.
+    pub interval: Duration,
+    /// Payload of theirs that arrived in the interval, as [`FlowSample::delivered`].
+    pub delivered: Bytes,
 }
 
 /// A flow over one sampling interval.

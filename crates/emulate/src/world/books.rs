@@ -2,7 +2,9 @@
 
 use ratewire_net::spec::LinkId;
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
-use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Recorder};
+use ratewire_sim::record::{
+    ArrivingSample, FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Recorder,
+};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::World;
@@ -30,6 +32,13 @@ pub(super) struct Book {
     rtt_max: Duration,
 }
 
+impl Book {
+    /// Payload that has arrived since this was last asked.
+    fn newly_arrived(&mut self) -> Bytes {
+        self.arrived - core::mem::replace(&mut self.sampled_arrived, self.arrived)
+    }
+}
+
 impl<R: Recorder> World<'_, R> {
     pub(super) fn sample(&mut self, at: Time) {
         let interval = at.since(self.last_sample);
@@ -37,15 +46,24 @@ impl<R: Recorder> World<'_, R> {
         if interval.is_zero() {
             return;
         }
+        let mut arrived = Bytes::ZERO;
         for n in 0..self.books.len() {
             self.tell_start_and_end(n, at);
-            let book = &self.books[n];
-            if book.started && !book.settled && (n as u32) < self.setup.sampled_flows {
+            let book = &mut self.books[n];
+            if n as u32 >= self.setup.sampled_flows {
+                arrived += book.newly_arrived();
+                continue;
+            }
+            if book.started && !book.settled {
                 let sample = self.flow_sample(n, at, interval);
                 // The kernel is asked once more after the end, and then left alone.
                 self.books[n].settled = self.books[n].completed;
                 self.recorder.flow_sample(&sample);
             }
+        }
+        if !self.classes.is_empty() {
+            let sample = ArrivingSample { at, interval, delivered: arrived };
+            self.recorder.arriving_sample(&sample);
         }
         for i in 0..self.setup.network.links.len() {
             let link = LinkId(i as u32);
@@ -128,7 +146,7 @@ impl<R: Recorder> World<'_, R> {
             at,
             interval,
             flow: FlowId(n as u32),
-            delivered: book.arrived - book.sampled_arrived,
+            delivered: book.newly_arrived(),
             retransmitted: retransmitted.saturating_sub(book.sampled_retransmitted),
             window: known.map_or(Bytes::MAX, |info| packets(info.snd_cwnd)),
             in_flight: known.map(|info| packets(info.unacked)),
@@ -138,7 +156,6 @@ impl<R: Recorder> World<'_, R> {
             pacing: (info.pacing_rate != u64::MAX && info.pacing_rate > 0)
                 .then(|| Throughput::new(info.pacing_rate as f64)),
         };
-        book.sampled_arrived = book.arrived;
         book.sampled_retransmitted = book.sampled_retransmitted.max(retransmitted);
         sample
     }

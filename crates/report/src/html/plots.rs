@@ -110,7 +110,7 @@ impl Plot {
             Plot::Throughput => "per flow, moving mean",
             Plot::Sampled => "per flow, as sampled",
             Plot::Pace => "pace asked for",
-            Plot::Total => "all listed flows together",
+            Plot::Total => "all flows together",
             Plot::Window => "congestion window",
             Plot::InFlight => "data in flight",
             Plot::ReceiveWindow => "receive window",
@@ -143,18 +143,25 @@ pub(super) fn plots(
          <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
          <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
     );
+    let is_told = |run: &Run| !run.collected.total_goodput_bps.is_empty();
+    let throughput = match flows {
+        0 => &[Plot::Total][..],
+        _ => &[Plot::Throughput, Plot::Sampled, Plot::Pace, Plot::Total],
+    };
     if flows == 0 && choice.links.is_empty() {
         return out + "<p class=\"note\">The run has no samples.</p></section>\n";
     }
     out.push_str("<div class=\"plots\">\n");
-    if flows > 0 {
+    if flows > 0 || runs.iter().any(is_told) {
         out.push_str("<div>\n");
-        for quantities in [
-            &[Plot::Throughput, Plot::Sampled, Plot::Pace, Plot::Total][..],
-            &[Plot::Window, Plot::InFlight, Plot::ReceiveWindow],
-            &[Plot::RoundTrip],
-        ] {
-            out.push_str(&chart(runs, quantities[0].title(), quantities));
+        out.push_str(&chart(runs, throughput[0].title(), throughput));
+        // Flows that arrive are drawn together, and have no window together.
+        for quantities in
+            [&[Plot::Window, Plot::InFlight, Plot::ReceiveWindow][..], &[Plot::RoundTrip]]
+        {
+            if flows > 0 {
+                out.push_str(&chart(runs, quantities[0].title(), quantities));
+            }
         }
         if runs.iter().any(|run| run.collected.overlay.is_some()) {
             for quantities in [&[Plot::Groups][..], &[Plot::Price, Plot::Waiting]] {
@@ -276,7 +283,7 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     let all = runs.iter().map(|r| r.collected.flows_total).max().unwrap_or(0);
     if all > drawn && drawn > 0 {
         text.push_str(&format!(
-            " {} of {}, taken evenly from the list, are drawn one by one; “all listed flows together” counts every one.",
+            " {} of {}, taken evenly from the list, are drawn one by one; “all flows together” counts every one.",
             count(drawn as u64),
             plural(all, "flow")
         ));

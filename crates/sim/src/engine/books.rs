@@ -6,7 +6,7 @@ use ratewire_units::Bytes;
 use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::{LinkOutcome, Outcome};
-use crate::record::{FlowSample, LinkSample, Recorder};
+use crate::record::{ArrivingSample, FlowSample, LinkSample, Recorder};
 
 impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn sample(&mut self) {
@@ -27,7 +27,13 @@ impl<R: Recorder> Simulation<'_, R> {
                     (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
                 }
                 self.recorder.flow_sample(&sample);
+            } else {
+                self.arrived += flow.newly_delivered();
             }
+        }
+        if !self.setup.traffic.is_empty() {
+            let delivered = core::mem::take(&mut self.arrived);
+            self.recorder.arriving_sample(&ArrivingSample { at: self.now, interval, delivered });
         }
         for (link, before) in &mut self.sampled {
             let seen = self.network.observe(self.now, *link, &mut self.wheel);

@@ -166,9 +166,11 @@ impl<R: Recorder> Simulation<'_, R> {
     fn bury(&mut self, slot: u32, mut flow: Box<Flow>) {
         self.following.forget(slot);
         flow.passed = self.junctions.passed(flow.id.0);
+        // Told with the others, at the end of the interval.
         if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
-            // Told with the others, at the end of the interval.
             self.ended.push(flow.sample(self.now, self.now.since(self.last_sample)));
+        } else {
+            self.arrived += flow.newly_delivered();
         }
         self.settle(&flow);
     }

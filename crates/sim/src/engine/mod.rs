@@ -10,7 +10,7 @@ mod sockets;
 
 use ratewire_net::spec::LinkId;
 use ratewire_net::{Network, Observation, Scheduler};
-use ratewire_units::Time;
+use ratewire_units::{Bytes, Time};
 
 use crate::SetupError;
 use crate::ensemble::Junctions;
@@ -104,6 +104,8 @@ pub(crate) struct Simulation<'a, R> {
     last_sample: Time,
     /// What flows that have ended did since the last sample.
     ended: Vec<FlowSample>,
+    /// What flows of arriving traffic that have ended delivered since the last sample.
+    arrived: Bytes,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
@@ -139,6 +141,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             sampled: sampled_links(setup),
             last_sample: Time::ZERO,
             ended: Vec::new(),
+            arrived: Bytes::ZERO,
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,

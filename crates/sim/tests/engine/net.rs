@@ -163,6 +163,7 @@ pub struct Log {
     pub completed: Vec<FlowCompleted>,
     pub packets: u64,
     pub frames: u64,
+    pub arriving: Vec<ArrivingSample>,
     pub followed: Vec<Followed>,
     progress: Time,
 }
@@ -183,6 +184,10 @@ impl Recorder for Log {
     fn flow_sample(&mut self, sample: &FlowSample) {
         self.note(sample);
         self.flows.push(*sample);
+    }
+    fn arriving_sample(&mut self, sample: &ArrivingSample) {
+        self.note(sample);
+        self.arriving.push(*sample);
     }
     fn link_sample(&mut self, sample: &LinkSample) {
         self.note(sample);

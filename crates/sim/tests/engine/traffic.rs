@@ -38,6 +38,28 @@ fn poisson_arrivals_offer_the_load_they_are_set_to() {
 }
 
 #[test]
+fn what_arriving_flows_deliver_is_told_together_as_it_arrives() {
+    let mut net = Net::pair(law("newreno", &[]), MBPS(8), MS(1));
+    net.flow(0, 1, App::sized(Bytes::new(70_000)));
+    net.traffic(Arrivals::Periodic(MS(700)), Sizes::Fixed(Bytes::new(500_000)));
+    net.setup.sample_interval = Some(MS(10));
+    net.setup.sampled_flows = 1;
+    let (out, log) = net.seconds(2.0).log();
+    let told: Bytes = log.arriving.iter().map(|sample| sample.delivered).sum();
+    let of_traffic = out.flows.iter().filter(|flow| flow.traffic.is_some());
+    assert_eq!(told, of_traffic.map(|flow| flow.delivered).sum());
+    // The second flow has the link to itself: 10 KB in 10 ms with headers, give or take a packet.
+    let alone = log.arriving.iter().filter(|s| s.at > secs(0.9) && s.at <= secs(1.1));
+    assert!(alone.clone().count() == 20);
+    for sample in alone {
+        assert!((8_000..=11_000).contains(&sample.delivered.get()), "{sample:?}");
+    }
+    let mut net = wide();
+    net.setup.sample_interval = Some(MS(10));
+    assert!(net.seconds(1.0).log().1.arriving.is_empty(), "where nothing arrives");
+}
+
+#[test]
 fn periodic_arrivals_keep_their_period_and_their_time() {
     let mut net = wide();
     let t = net.traffic(Arrivals::Periodic(MS(100)), Sizes::Fixed(Bytes::new(1)));
