@@ -105,7 +105,8 @@ pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
     let width = width * (1_u64 << halvings.min(30));
     let lasted = runs.iter().map(|run| run.info.duration).max().unwrap_or_default();
     // No more than a sixty-sixth of what is drawn.
-    let points = (lasted.ps() / width.ps().max(1) / 66).clamp(1, 9);
+    let all = lasted.ps().checked_div(width.ps()).unwrap_or(0);
+    let points = (all / 66).clamp(1, 9);
     (points, width * points)
 }
 

@@ -299,6 +299,19 @@ fn the_head_counts_flows_that_are_listed_and_that_arrive() {
 }
 
 #[test]
+fn a_moving_mean_says_how_long_it_is() {
+    let told = |flows, ticks| {
+        let html = rendered(&Page::new(vec![run(info("xcp", flows, 1), ticks, 1e6)]));
+        let (_, rest) = html.split_once("A moving mean is of the ")?;
+        rest.split_once(" up to").map(|(long, _)| long.to_string())
+    };
+    // Of runs that say they last 10 s, sampled every 10 ms.
+    assert_eq!(told(1, 500).as_deref(), Some("90 ms"));
+    assert_eq!(told(1, 1000).as_deref(), Some("140 ms"));
+    assert_eq!(told(0, 500), None, "without flows there is none");
+}
+
+#[test]
 fn the_head_names_each_law_and_each_seed_once() {
     let of = |law: &str, seed| {
         let mut run = run(info(law, 1, 1), 3, 1e6);
