@@ -105,6 +105,9 @@ impl Graph {
             self.nodes[hosts[0]].sends = hosts.iter().map(|&h| self.nodes[h].sends).sum();
             self.nodes[hosts[0]].stands_for = hosts.len();
             self.nodes[hosts[0]].name = format!("{first} … {last}");
+            // Where the first stands is the end of their column: the drawing would be as high as
+            // the column, with nothing in it.
+            self.nodes[hosts[0]].at = mean(hosts.iter().filter_map(|&h| self.nodes[h].at));
         }
         if into.iter().enumerate().all(|(i, &to)| i == to) {
             return;
@@ -136,6 +139,13 @@ impl Graph {
         }
         self.edges = edges;
     }
+}
+
+/// The middle of what has a place.
+fn mean(places: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
+    let count = places.clone().count();
+    let (x, y) = places.fold((0.0, 0.0), |sum, at| (sum.0 + at.0, sum.1 + at.1));
+    (count > 0).then(|| (x / count as f64, y / count as f64))
 }
 
 /// Pairs the two directions of each link; parallel links get lanes.

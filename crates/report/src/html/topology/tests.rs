@@ -84,6 +84,27 @@ fn a_hundred_hosts_on_a_router_are_drawn_as_one() {
     assert!(html.contains(">100 hosts<"));
 }
 
+/// As scenarios place them: hosts in columns, routers half-way down.
+#[test]
+fn hosts_drawn_as_one_stand_in_their_middle() {
+    let mut net = dumbbell(100);
+    for node in &mut net.info.topology.nodes {
+        let row = |name: &str| -name[1..].parse::<f64>().unwrap();
+        node.at = match node.name.as_str() {
+            "r1" => Some((1.0, -49.5)),
+            "r2" => Some((2.0, -49.5)),
+            // Hosts without a place have no part in it.
+            "s0" | "s99" => None,
+            name if name.starts_with('s') => Some((0.0, row(name))),
+            name => Some((3.0, row(name))),
+        };
+    }
+    let (_, placed) = net.placed();
+    legible(&placed);
+    assert!(placed.at.iter().all(|p| (p.1 - placed.height / 2.0).abs() < 3.0), "{:?}", placed.at);
+    assert!((placed.at[1].0 - placed.at[0].0) > 150.0, "{:?}", placed.at);
+}
+
 #[test]
 fn a_fat_tree_stands_in_tiers() {
     let mut net = Net::default();
