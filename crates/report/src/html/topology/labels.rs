@@ -73,9 +73,13 @@ impl Labels {
         Labels { taken: nodes.iter().map(|p| Box::around(p.0, p.1, 8.0)).collect(), lines, size }
     }
 
-    /// Keeps `taken` free of the labels to come.
-    pub(super) fn keep_free(&mut self, taken: Box) {
-        self.taken.push(taken);
+    /// Whether `area` is free of nodes and labels; if so, it is kept free of the labels to come.
+    pub(super) fn take(&mut self, area: Box) -> bool {
+        let free = self.taken.iter().all(|t| t.overlap(&area) == 0.0);
+        if free {
+            self.taken.push(area);
+        }
+        free
     }
 
     /// The best place for `text` at the node `at`, on the side asked for if that is as good as any;
@@ -143,6 +147,14 @@ mod tests {
         let second = labels.place(nodes[1], "router", Side::Right).unwrap();
         assert_eq!(first.anchor, "end");
         assert_ne!(first, second);
+    }
+
+    #[test]
+    fn an_area_is_taken_once_and_not_over_a_node() {
+        let mut labels = Labels::new((200.0, 200.0), &[(100.0, 100.0)], vec![]);
+        assert!(!labels.take(Box::around(110.0, 100.0, 8.0)));
+        assert!(labels.take(Box::around(130.0, 100.0, 8.0)));
+        assert!(!labels.take(Box::around(140.0, 100.0, 8.0)));
     }
 
     #[test]

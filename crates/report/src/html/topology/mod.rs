@@ -226,7 +226,7 @@ fn step(utilisation: f64) -> usize {
     STEPS.iter().filter(|&&s| utilisation >= s).count()
 }
 
-/// Rate and delay, on the slowest; on every link where there are few.
+/// Rate and delay, on the slowest; on every link where there are few. Not over nodes or each other.
 fn link_labels(
     runs: &[Run],
     graph: &Graph,
@@ -245,13 +245,17 @@ fn link_labels(
         }
         let text = format!("{}, {}", link.rate, link.delay);
         let half = labels::width(&text) / 2.0;
-        let (x, y) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0 - 14.0);
+        let (x, middle) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
         let length = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
         // Only over a level line that is long enough; elsewhere the tooltip has it.
         if (b.1 - a.1).abs() > 12.0 || length < half * 2.0 + 16.0 {
             continue;
         }
-        labels.keep_free(labels::Box { x0: x - half, y0: y - 8.0, x1: x + half, y1: y + 8.0 });
+        let above_or_below = [middle - 14.0, middle + 14.0];
+        let free = above_or_below.into_iter().find(|y| {
+            labels.take(labels::Box { x0: x - half, y0: y - 8.0, x1: x + half, y1: y + 8.0 })
+        });
+        let Some(y) = free else { continue };
         out.push_str(&format!(
             "<text class=\"rate\" x=\"{}\" y=\"{}\" dy=\".33em\" text-anchor=\"middle\">{}</text>\n",
             coordinate(x, 1),

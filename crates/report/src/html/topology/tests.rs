@@ -209,6 +209,38 @@ fn parallel_links_lie_beside_each_other() {
     assert_eq!(lanes, [0, 1]);
 }
 
+/// Two routers on the level with a link between them, and nodes at the places `beside`.
+fn level(beside: &[(f64, f64)]) -> String {
+    let mut net = Net::default();
+    let west = net.node("west", NodeKind::Router, Some((0.0, 0.0)));
+    let east = net.node("east", NodeKind::Router, Some((4.0, 0.0)));
+    net.duplex(west, east);
+    for (i, &at) in beside.iter().enumerate() {
+        net.node(&format!("n{i}"), NodeKind::Router, Some(at));
+    }
+    topology(&[net.run()])
+}
+
+/// How high on the page the rate of the link is, and its routers are.
+fn rate_and_routers(page: &str) -> (Option<f64>, f64) {
+    let y = |from: &str| {
+        let tag = &page[page.find(from)?..];
+        let y = &tag[tag.find(" y=\"")? + 4..];
+        y[..y.find('"')?].parse::<f64>().ok()
+    };
+    (y("class=\"rate\""), y("class=\"router\"").unwrap() + 8.0)
+}
+
+#[test]
+fn a_rate_does_not_lie_across_a_node() {
+    let (rate, routers) = rate_and_routers(&level(&[]));
+    assert_eq!(rate, Some(routers - 14.0));
+    let (above, below) = ((2.2, 0.1), (1.8, -0.1));
+    let (rate, routers) = rate_and_routers(&level(&[above]));
+    assert_eq!(rate, Some(routers + 14.0));
+    assert_eq!(rate_and_routers(&level(&[above, below])).0, None);
+}
+
 #[test]
 fn an_ensemble_shows_its_switch_and_members() {
     let mut net = Net::default();
