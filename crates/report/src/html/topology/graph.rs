@@ -11,6 +11,9 @@ const HOSTS: usize = 40;
 /// Hosts of one router drawn one by one.
 const HOSTS_OF_ONE: usize = 14;
 
+/// Letters of a name that are kept.
+const NAME: usize = 40;
+
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) host: bool,
@@ -43,7 +46,7 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) fn of(info: &RunInfo) -> Graph {
         let nodes = info.topology.nodes.iter().map(|n| Node {
-            name: clip(&n.name, 40),
+            name: clip(&n.name, NAME),
             host: matches!(n.kind, NodeKind::Host | NodeKind::Member),
             kind: n.kind,
             part: clip(&n.part, 80),
@@ -78,6 +81,18 @@ impl Graph {
             list.dedup();
         }
         lists
+    }
+
+    /// For each node, the router that is its own: it hangs on that, which has its name from it, as in
+    /// networks read from files.
+    pub(super) fn own_routers(&self) -> Vec<Option<usize>> {
+        let neighbours = self.neighbours();
+        let own = |(host, node): (usize, &Node)| {
+            let &[router] = neighbours[host].as_slice() else { return None };
+            let called = clip(&format!("{}.router", node.name), NAME);
+            (node.host && self.nodes[router].name == called).then_some(router)
+        };
+        self.nodes.iter().enumerate().map(own).collect()
     }
 
     /// Puts the hosts that hang on one router together where there are too many to draw.

@@ -127,9 +127,19 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
         };
         out.push_str(&format!("<g><title>{title}</title>{shape}</g>\n"));
     }
+    out.push_str(&names(graph, &placed, &mut labels));
+    out + "</svg>"
+}
+
+/// The names of nodes, beside them where there is room.
+fn names(graph: &Graph, placed: &Placed, labels: &mut Labels) -> String {
+    let mut out = String::new();
+    let own = graph.own_routers();
+    // A host and the router of its own share the host's name, so that there is room for more.
+    let mut order: Vec<usize> =
+        (0..graph.nodes.len()).filter(|&i| !own.contains(&Some(i))).collect();
     // Routers first: when there is no room for all, they are what one looks for.
-    let mut order: Vec<usize> = (0..graph.nodes.len()).collect();
-    order.sort_by_key(|&i| graph.nodes[i].host);
+    order.sort_by_key(|&i| graph.nodes[i].host && own[i].is_none());
     for i in order {
         let node = &graph.nodes[i];
         let text = if node.stands_for > 1 {
@@ -145,7 +155,11 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
                 coordinate(at.1 + 12.0, 1),
                 escape(&text)
             ));
-        } else if let Some(label) = labels.place(at, &text, placed.side[i]) {
+            continue;
+        }
+        let mut beside = [Some(i), own[i]].into_iter().flatten();
+        let free = beside.find_map(|n| labels.place(placed.at[n], &text, placed.side[n]));
+        if let Some(label) = free {
             out.push_str(&format!(
                 "<text x=\"{}\" y=\"{}\" dy=\".33em\" text-anchor=\"{}\">{}</text>\n",
                 coordinate(label.x, 1),
@@ -155,7 +169,7 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
             ));
         }
     }
-    out + "</svg>"
+    out
 }
 
 /// Where an edge starts and ends; parallel edges lie beside each other.

@@ -241,6 +241,29 @@ fn a_rate_does_not_lie_across_a_node() {
     assert_eq!(rate_and_routers(&level(&[above, below])).0, None);
 }
 
+/// As networks from files have it; a router that others hang on, or of another name, keeps its own.
+#[test]
+fn a_host_and_the_router_of_its_own_share_a_name() {
+    let mut net = Net::default();
+    let long = "SEQSUINET, Rice University, Houston, Texas";
+    for (i, name) in ["LV", long].into_iter().enumerate() {
+        let router =
+            net.node(&format!("{name}.router"), NodeKind::Router, Some((i as f64 * 9.0, 50.0)));
+        let host = net.host(name);
+        net.duplex(router, host);
+    }
+    let (hub, leaf) = (net.router("hub"), net.host("leaf"));
+    net.duplex(hub, leaf);
+    net.duplex(hub, 0);
+    net.duplex(hub, 2);
+    let page = topology(&[net.run()]);
+    let clipped = crate::figure::clip(long, 40);
+    for (name, times) in [("LV", 1), ("LV.router", 0), (&*clipped, 1), ("hub", 1), ("leaf", 1)] {
+        assert_eq!(page.matches(&format!(">{name}</text>")).count(), times, "{name}");
+    }
+    assert!(page.contains("<title>LV.router</title>"));
+}
+
 #[test]
 fn an_ensemble_shows_its_switch_and_members() {
     let mut net = Net::default();
