@@ -7,6 +7,8 @@ mod layout;
 mod mesh;
 mod tiers;
 
+use std::cmp::Reverse;
+
 use super::text::{coordinate, escape, name};
 use crate::figure::{percent, plural};
 use crate::headline::labels as run_labels;
@@ -138,8 +140,11 @@ fn names(graph: &Graph, placed: &Placed, labels: &mut Labels) -> String {
     // A host and the router of its own share the host's name, so that there is room for more.
     let mut order: Vec<usize> =
         (0..graph.nodes.len()).filter(|&i| !own.contains(&Some(i))).collect();
-    // Routers first: when there is no room for all, they are what one looks for.
-    order.sort_by_key(|&i| graph.nodes[i].host && own[i].is_none());
+    // Routers first: when there is no room for all, they are what one looks for. Then where it is
+    // crowded: the others have room elsewhere.
+    order.sort_by_key(|&i| {
+        (graph.nodes[i].host && own[i].is_none(), Reverse(crowd(&placed.at, placed.at[i])))
+    });
     for i in order {
         let node = &graph.nodes[i];
         let text = if node.stands_for > 1 {
@@ -170,6 +175,11 @@ fn names(graph: &Graph, placed: &Placed, labels: &mut Labels) -> String {
         }
     }
     out
+}
+
+/// How many nodes are so near to `centre` that their names may be in each other's way.
+fn crowd(at: &[(f64, f64)], centre: (f64, f64)) -> usize {
+    at.iter().filter(|(x, y)| libm::hypot(x - centre.0, y - centre.1) < 60.0).count()
 }
 
 /// Where an edge starts and ends; parallel edges lie beside each other.

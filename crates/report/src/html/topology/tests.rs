@@ -265,6 +265,20 @@ fn a_host_and_the_router_of_its_own_share_a_name() {
 }
 
 #[test]
+fn names_have_room_first_where_nodes_are_crowded() {
+    let mut net = Net::default();
+    // As many units apart as the drawing has: it is 628 wide inside its margins.
+    let ends = [(0.0, 0.0), (628.0, 0.0)];
+    let around = [(262.0, 22.0), (262.0, -22.0), (284.0, 0.0), (344.0, 0.0)];
+    for at in ends.into_iter().chain(around) {
+        net.node("one of the outer", NodeKind::Router, Some(at));
+    }
+    net.node("inner", NodeKind::Router, Some((314.0, 0.0)));
+    let page = topology(&[net.run()]);
+    assert!(page.contains(">inner</text>"), "{page}");
+}
+
+#[test]
 fn an_ensemble_shows_its_switch_and_members() {
     let mut net = Net::default();
     let peer = net.host("peer");
