@@ -3,6 +3,7 @@
 
 use super::tables::{more, table};
 use super::text::{coordinate, escape, name};
+use super::topology::labels::{self, Box};
 use crate::figure::{bytes, count, mean, plural, rate, seconds};
 use crate::{OverlayInfo, OverlaySummary, Run, RunInfo};
 
@@ -14,6 +15,12 @@ const PRICED: usize = 24;
 /// Sides of a drawing, and its margin.
 const SIDE: (f64, f64) = (560.0, 420.0);
 const MARGIN: f64 = 34.0;
+/// A node's radius.
+const RADIUS: f64 = 4.0;
+/// How high the letters of names and prices are on a phone, where they are highest: what has room there
+/// has it elsewhere.
+const NAME: f64 = 17.0;
+const PRICE: f64 = 15.0;
 
 /// The section; nothing without an overlay.
 pub(super) fn overlay(runs: &[Run]) -> String {
@@ -30,7 +37,7 @@ pub(super) fn overlay(runs: &[Run]) -> String {
     for (group, links) in overlay.trees.iter().enumerate().take(GROUPS) {
         out.push_str(&figure(info, overlay, summary, &places, group, links));
     }
-    out.push_str("</div>\n<p class=\"note\">The trees of a group's senders are in colour, wider the dearer the connection; beside it, its mean price.");
+    out.push_str("</div>\n<p class=\"note\">The trees of a group's senders are in colour, wider the dearer the connection; beside it, where there is room, its mean price.");
     if overlay.groups.len() > GROUPS {
         out.push_str(&format!(
             " The first {GROUPS} of {} are drawn.",
@@ -134,28 +141,70 @@ fn figure(
     for ((x1, y1), (x2, y2)) in all {
         out.push_str(&line("way", (x1, y1), (x2, y2), 1.0));
     }
-    let mut labels = String::new();
+    let mut priced = Vec::new();
     for connection in tree.iter().map(|connection| *connection as usize) {
         let Some((from, to)) = ends(connection) else { continue };
         let price = summary.connections.get(connection).map_or(0.0, |c| c.price_mean);
         out.push_str(&line("branch", from, to, 1.5 + price.clamp(0.0, 20.0) / 4.0));
         if places.0.len() <= PRICED || price >= 1.0 {
-            // Off the middle towards the end, so that both directions have their own.
-            let at = (from.0 + (to.0 - from.0) * 0.56, from.1 + (to.1 - from.1) * 0.56 - 5.0);
-            labels.push_str(&text("price", at, &format!("${price:.2}")));
+            priced.push((price, [from, to]));
         }
     }
+    let mut names = String::new();
+    let mut taken = Vec::new();
     for (node, (x, y)) in &places.0 {
         let (cx, cy) = (coordinate(*x, 1), coordinate(*y, 1));
-        let called = escape(info.node_name(*node));
+        let called = info.node_name(*node);
         out.push_str(&format!(
-            "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"4\"><title>{called}</title></circle>"
+            "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"{RADIUS}\"><title>{}</title></circle>",
+            escape(called)
         ));
+        taken.push(Box::around(*x, *y, RADIUS + 1.0));
         if places.0.len() <= NAMED {
-            labels.push_str(&text("node", beside((*x, *y)), info.node_name(*node)));
+            let at = beside((*x, *y));
+            names.push_str(&text("node", at, called));
+            taken.push(area(at, called, NAME));
         }
     }
-    out + &labels + "</svg></figure>\n"
+    out + &prices(priced, taken) + &names + "</svg></figure>\n"
+}
+
+/// The prices of connections from one place to another, beside them: not where the connection is shorter
+/// than its price, and over nothing that is taken. The table has them all.
+fn prices(mut priced: Vec<(f64, [(f64, f64); 2])>, mut taken: Vec<Box>) -> String {
+    // The dearest have room first: they are what senders wait for.
+    priced.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut out = String::new();
+    for (price, [from, to]) in priced {
+        let words = format!("${price:.2}");
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        if libm::hypot(dx, dy) < wide(&words, PRICE) {
+            continue;
+        }
+        // Off the middle towards the end, so that both directions have their own.
+        let spots = [(0.56, -5.0), (0.56, PRICE), (0.7, -5.0), (0.7, PRICE)]
+            .map(|(part, down)| (from.0 + dx * part, from.1 + dy * part + down));
+        let free = spots.into_iter().find(|at| {
+            let area = area(*at, &words, PRICE);
+            taken.iter().all(|other| other.overlap(&area) == 0.0)
+        });
+        if let Some(at) = free {
+            taken.push(area(at, &words, PRICE));
+            out.push_str(&text("price", at, &words));
+        }
+    }
+    out
+}
+
+/// How wide words are in letters so high.
+fn wide(words: &str, high: f64) -> f64 {
+    labels::width(words) * high / labels::LETTERS
+}
+
+/// What words cover whose foot has its middle at `(x, y)`.
+fn area((x, y): (f64, f64), words: &str, high: f64) -> Box {
+    let half = wide(words, high) / 2.0;
+    Box { x0: x - half, y0: y - 0.8 * high, x1: x + half, y1: y + 0.2 * high }
 }
 
 /// Where a node's name stands: away from the middle, where fewer lines are.

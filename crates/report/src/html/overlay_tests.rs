@@ -48,14 +48,42 @@ fn run(at: Option<(f64, f64)>) -> Run {
 
 #[test]
 fn a_tree_has_its_prices_and_names() {
-    for at in [None, Some((1.0, 2.0))] {
+    // Between two nodes in one place there is no room for a price.
+    for (at, room) in [(None, true), (Some((1.0, 2.0)), false)] {
         let html = overlay(&[run(at)]);
         assert_eq!(html.matches("class=\"branch\"").count(), 1, "{html}");
         assert_eq!(html.matches("class=\"way\"").count(), 2);
-        assert!(html.contains("$12.30") && html.contains("a&lt;b"), "{html}");
+        assert!(html.contains("$12.30") == room && html.contains("a&lt;b"), "{html}");
         assert!(html.contains("0.500 of the optimum, 2 Mbit/s"), "{html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
+}
+
+#[test]
+fn prices_cover_nothing_and_are_no_longer_than_their_connection() {
+    let price = |length, taken| prices(vec![(12.3, [(0.0, 0.0), (length, 0.0)])], taken);
+    assert_eq!(price(50.0, Vec::new()), "");
+    let usual = price(200.0, Vec::new());
+    assert!(usual.contains("$12.30"));
+    let node = Box::around(112.0, -9.0, RADIUS);
+    let shifted = price(200.0, vec![node]);
+    assert!(shifted.contains("$12.30") && shifted != usual);
+    assert_eq!(price(200.0, vec![Box::around(100.0, 0.0, 60.0)]), "");
+}
+
+#[test]
+fn the_dearer_price_has_room_first() {
+    let (west, east) = ((0.0, 0.0), (200.0, 0.0));
+    let alone = prices(vec![(2.0, [west, east])], Vec::new());
+    let both = prices(vec![(1.0, [east, west]), (2.0, [west, east])], Vec::new());
+    assert!(both.starts_with(&alone) && both.contains("$1.00"), "{both}");
+}
+
+#[test]
+fn no_price_lies_across_a_name() {
+    let mut run = run(None);
+    run.info.topology.nodes[0].name = "a".repeat(100);
+    assert!(!overlay(&[run]).contains("$12.30"));
 }
 
 /// A host has the place of its router; a drawing is as wide as it is high.

@@ -9,17 +9,21 @@ const LINE: f64 = 15.0;
 /// From the middle of a node to the edge of its label.
 const OFF: f64 = 12.0;
 
-/// How wide `text` is at the drawing's font size, near enough.
-pub(super) fn width(text: &str) -> f64 {
+/// How high letters are.
+pub(in crate::html) const LETTERS: f64 = 12.0;
+
+/// How wide `text` is in such letters, near enough.
+pub(in crate::html) fn width(text: &str) -> f64 {
     text.width() as f64 * 7.0
 }
 
+/// A level rectangle, y downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Box {
-    pub(super) x0: f64,
-    pub(super) y0: f64,
-    pub(super) x1: f64,
-    pub(super) y1: f64,
+pub(in crate::html) struct Box {
+    pub(in crate::html) x0: f64,
+    pub(in crate::html) y0: f64,
+    pub(in crate::html) x1: f64,
+    pub(in crate::html) y1: f64,
 }
 
 /// Where a label's text starts, and how it is anchored there.
@@ -38,10 +42,12 @@ pub(super) struct Labels {
 }
 
 impl Box {
-    fn around(x: f64, y: f64, half: f64) -> Box {
+    /// The square around a point, to `half` of its side.
+    pub(in crate::html) fn around(x: f64, y: f64, half: f64) -> Box {
         Box { x0: x - half, y0: y - half, x1: x + half, y1: y + half }
     }
-    fn overlap(&self, o: &Box) -> f64 {
+    /// How much of an area both have.
+    pub(in crate::html) fn overlap(&self, o: &Box) -> f64 {
         let dx = f64::min(self.x1, o.x1) - f64::max(self.x0, o.x0);
         let dy = f64::min(self.y1, o.y1) - f64::max(self.y0, o.y0);
         if dx > 0.0 && dy > 0.0 { dx * dy } else { 0.0 }

@@ -2,7 +2,7 @@
 //! each direction was.
 
 mod graph;
-mod labels;
+pub(super) mod labels;
 mod layout;
 mod mesh;
 mod tiers;
