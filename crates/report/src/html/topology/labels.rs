@@ -39,6 +39,8 @@ pub(super) struct Labels {
     taken: Vec<Box>,
     lines: Vec<[(f64, f64); 2]>,
     size: (f64, f64),
+    /// How many times as large as elsewhere letters may be.
+    scale: f64,
 }
 
 impl Box {
@@ -76,7 +78,22 @@ impl Labels {
         nodes: &[(f64, f64)],
         lines: Vec<[(f64, f64); 2]>,
     ) -> Labels {
-        Labels { taken: nodes.iter().map(|p| Box::around(p.0, p.1, 8.0)).collect(), lines, size }
+        Labels {
+            taken: nodes.iter().map(|p| Box::around(p.0, p.1, 8.0)).collect(),
+            lines,
+            size,
+            scale: 1.0,
+        }
+    }
+
+    /// Leaves room for letters as large as page.css has them on a phone, in drawings that fit there.
+    pub(super) fn for_phones(self) -> Labels {
+        Labels { scale: 16.0 / LETTERS, ..self }
+    }
+
+    /// The room that `text` takes.
+    pub(super) fn room(&self, text: &str) -> (f64, f64) {
+        (width(text) * self.scale, LINE * self.scale)
     }
 
     /// Whether `area` is free of nodes and labels; if so, it is kept free of the labels to come.
@@ -91,7 +108,7 @@ impl Labels {
     /// The best place for `text` at the node `at`, on the side asked for if that is as good as any;
     /// `None` when every place covers too much of something else.
     pub(super) fn place(&mut self, at: (f64, f64), text: &str, side: Side) -> Option<Label> {
-        let w = width(text);
+        let (w, h) = self.room(text);
         let diagonal = OFF * 0.75;
         let spots = [
             (Side::Right, at.0 + OFF, at.1, "start"),
@@ -110,8 +127,7 @@ impl Labels {
                 "end" => x - w,
                 _ => x - w / 2.0,
             };
-            let area =
-                Box { x0: x0 - 2.0, y0: y - LINE / 2.0, x1: x0 + w + 2.0, y1: y + LINE / 2.0 };
+            let area = Box { x0: x0 - 2.0, y0: y - h / 2.0, x1: x0 + w + 2.0, y1: y + h / 2.0 };
             let outside = f64::max(0.0, -area.x0)
                 + f64::max(0.0, area.x1 - self.size.0)
                 + f64::max(0.0, -area.y0)

@@ -101,6 +101,9 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
         out.push_str(&draw_edge(runs, edge, *ends, &rates));
     }
     let mut labels = Labels::new((placed.width, placed.height), &placed.at, ends.clone());
+    if placed.fits {
+        labels = labels.for_phones();
+    }
     out.push_str(&link_labels(runs, graph, &ends, &mut labels));
     for (i, node) in graph.nodes.iter().enumerate() {
         let (x, y) = (coordinate(placed.at[i].0, 1), coordinate(placed.at[i].1, 1));
@@ -268,16 +271,21 @@ fn link_labels(
             continue;
         }
         let text = format!("{}, {}", link.rate, link.delay);
-        let half = labels::width(&text) / 2.0;
+        let (wide, high) = labels.room(&text);
         let (x, middle) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
         let length = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
         // Only over a level line that is long enough; elsewhere the tooltip has it.
-        if (b.1 - a.1).abs() > 12.0 || length < half * 2.0 + 16.0 {
+        if (b.1 - a.1).abs() > 12.0 || length < wide + 16.0 {
             continue;
         }
         let above_or_below = [middle - 14.0, middle + 14.0];
         let free = above_or_below.into_iter().find(|y| {
-            labels.take(labels::Box { x0: x - half, y0: y - 8.0, x1: x + half, y1: y + 8.0 })
+            labels.take(labels::Box {
+                x0: x - wide / 2.0,
+                y0: y - high / 2.0,
+                x1: x + wide / 2.0,
+                y1: y + high / 2.0,
+            })
         });
         let Some(y) = free else { continue };
         out.push_str(&format!(

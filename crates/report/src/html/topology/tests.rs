@@ -84,25 +84,55 @@ fn a_hundred_hosts_on_a_router_are_drawn_as_one() {
     assert!(html.contains(">100 hosts<"));
 }
 
-/// As scenarios place them: hosts in columns, routers half-way down.
-#[test]
-fn hosts_drawn_as_one_stand_in_their_middle() {
-    let mut net = dumbbell(100);
+/// A dumbbell as scenarios place it: hosts in columns, routers half-way down.
+fn dumbbell_on_map(pairs: usize) -> Net {
+    let mut net = dumbbell(pairs);
+    let middle = -(pairs as f64 - 1.0) / 2.0;
     for node in &mut net.info.topology.nodes {
         let row = |name: &str| -name[1..].parse::<f64>().unwrap();
-        node.at = match node.name.as_str() {
-            "r1" => Some((1.0, -49.5)),
-            "r2" => Some((2.0, -49.5)),
-            // Hosts without a place have no part in it.
-            "s0" | "s99" => None,
-            name if name.starts_with('s') => Some((0.0, row(name))),
-            name => Some((3.0, row(name))),
-        };
+        node.at = Some(match node.name.as_str() {
+            "r1" => (1.0, middle),
+            "r2" => (2.0, middle),
+            name if name.starts_with('s') => (0.0, row(name)),
+            name => (3.0, row(name)),
+        });
+    }
+    net
+}
+
+#[test]
+fn hosts_drawn_as_one_stand_in_their_middle() {
+    let mut net = dumbbell_on_map(100);
+    // Hosts without a place have no part in it.
+    for node in &mut net.info.topology.nodes {
+        if ["s0", "s99"].contains(&node.name.as_str()) {
+            node.at = None;
+        }
     }
     let (_, placed) = net.placed();
     legible(&placed);
     assert!(placed.at.iter().all(|p| (p.1 - placed.height / 2.0).abs() < 3.0), "{:?}", placed.at);
     assert!((placed.at[1].0 - placed.at[0].0) > 150.0, "{:?}", placed.at);
+}
+
+/// Letters are a third larger there: names beside the rates would run into them.
+#[test]
+fn names_keep_off_rates_on_a_phone() {
+    let mut net = dumbbell_on_map(20);
+    for link in &mut net.info.topology.links {
+        (link.rate, link.delay) = (Rate::from_mbps(1500), Duration::from_micros(1250));
+    }
+    assert!(net.placed().1.fits);
+    let page = topology(&[net.run()]);
+    let y = |words: &str| {
+        let tags = page.split("<text ").filter_map(|rest| Some(rest.split_once("</text>")?.0));
+        let tags = tags.filter(|tag| tag.contains(words));
+        let of = |tag: &str| tag.split(" y=\"").nth(1)?.split('"').next()?.parse::<f64>().ok();
+        tags.filter_map(of).collect::<Vec<f64>>()
+    };
+    let (rates, names) = (y("1.5 Gbit/s"), y("20 hosts"));
+    assert!(rates.len() == 3 && names.len() == 2, "{page}");
+    assert!(names.iter().all(|name| rates.iter().all(|rate| (name - rate).abs() > 15.0)), "{page}");
 }
 
 #[test]
