@@ -1,5 +1,5 @@
-//! Where a run's files go: made aside, and put in place together when all are whole, so that a run that
-//! is stopped or fails leaves an earlier one's as they were.
+//! Where a run's files go: made aside, and put in place together at the end, so that a run that is stopped
+//! or comes to nothing leaves an earlier one's as they were.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -9,10 +9,13 @@ use ratewire_run::Failure;
 
 use crate::job::cannot_write;
 
-/// Holds what is not whole, in the folder that it is for: no query over all of that folder's runs finds it.
+/// Holds what is not whole, in the folder that it is for: a query over `FOLDER/*/flows.parquet` does not find it.
 const UNFINISHED: &str = ".unfinished";
 
-/// What is told of all runs together. A folder that has both was filled by a run.
+/// Within that: what an earlier run had made, until it is removed.
+const EARLIER: &str = "earlier";
+
+/// What is told of all runs together.
 const PAGES: [&str; 2] = ["report.html", "summary.json"];
 
 /// A folder that is being filled, by nobody else meanwhile.
@@ -63,38 +66,43 @@ impl Output {
     /// Puts runs and what is told of them in the place of an earlier run's, of which nothing stays: queries
     /// over all of a folder's Parquet files would mix the two.
     pub(crate) fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Failure> {
-        let aside = self.aside();
-        for (name, text) in PAGES.iter().zip(pages) {
-            let page = aside.join(name);
-            fs::write(&page, text).map_err(|e| cannot_write(&page, &e))?;
-        }
-        self.remove_earlier()?;
+        let pages: Vec<PathBuf> = PAGES
+            .iter()
+            .zip(pages)
+            .map(|(name, text)| {
+                let page = self.aside().join(name);
+                fs::write(&page, text).map(|()| page.clone()).map_err(|e| cannot_write(&page, &e))
+            })
+            .collect::<Result<_, _>>()?;
+        let earlier = self.take_earlier_away()?;
         // The pages last: where they are, the runs are too.
-        let pages = PAGES.map(|name| aside.join(name));
         for made in runs.iter().copied().chain(pages.iter().map(PathBuf::as_path)) {
-            let place = at_last(made);
-            fs::rename(made, &place).map_err(|e| cannot_write(&place, &e))?;
+            rename(made, &at_last(made))?;
         }
-        // What failed is kept for whoever asks why; nothing else is left in there.
-        let _ = fs::remove_dir(&aside);
+        fs::remove_dir_all(&earlier).map_err(|e| cannot_write(&earlier, &e))?;
+        // What failed is kept for whoever asks why.
+        let _ = fs::remove_dir(self.aside());
         Ok(())
     }
 
-    /// Only what a run has made is touched, and its pages first: what is left of it if this is stopped
-    /// is known by its samples.
-    fn remove_earlier(&self) -> Result<(), Failure> {
+    /// Where an earlier run's pages and samples are then, whole: nothing of them is removed before the new
+    /// ones are in their place.
+    fn take_earlier_away(&self) -> Result<PathBuf, Failure> {
+        let earlier = self.aside().join(EARLIER);
+        fs::create_dir(&earlier).map_err(|e| cannot_write(&earlier, &e))?;
         let entries = fs::read_dir(&self.folder).map_err(|e| cannot_write(&self.folder, &e))?;
-        let mut old: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        old.retain(|folder| is_a_run(folder));
-        let told = PAGES.map(|name| self.folder.join(name));
-        if !old.is_empty() || told.iter().all(|file| file.is_file()) {
-            for file in told.iter().filter(|file| file.is_file()) {
-                fs::remove_file(file).map_err(|e| cannot_write(file, &e))?;
+        for old in entries.flatten().map(|entry| entry.path()) {
+            let name = old.file_name().unwrap_or_default();
+            if is_a_run(&old) || PAGES.iter().any(|page| name == *page) {
+                rename(&old, &earlier.join(name))?;
             }
         }
-        old.iter()
-            .try_for_each(|folder| fs::remove_dir_all(folder).map_err(|e| cannot_write(folder, &e)))
+        Ok(earlier)
     }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::rename(from, to).map_err(|e| cannot_write(to, &e))
 }
 
 fn refused_for(path: &Path, why: &str) -> Failure {
@@ -108,15 +116,27 @@ fn is_a_run(folder: &Path) -> bool {
     numbered && folder.join("links.parquet").is_file()
 }
 
-/// The folder a run's files are made in, within that of all.
-pub(crate) fn made_in(folder: &Path, law: &str, seed: u64) -> PathBuf {
+/// The folder a run's files are made in, within that of all; none of `others`.
+pub(crate) fn made_in<'a>(
+    folder: &Path,
+    law: &str,
+    seed: u64,
+    others: impl Iterator<Item = &'a Path> + Clone,
+) -> PathBuf {
     // Variants may be called anything; folders may not.
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = law.chars().map(plain).collect();
-    folder.join(UNFINISHED).join(format!("{}-seed-{seed}", name.trim_start_matches('.')))
+    let name = name.trim_start_matches('.');
+    let number = |n: u32| if n == 1 { String::new() } else { format!("_{n}") };
+    let path = |n| folder.join(UNFINISHED).join(format!("{name}{}-seed-{seed}", number(n)));
+    let is_free = |path: &PathBuf| !others.clone().any(|other| other == path);
+    (1..).map(path).find(is_free).expect("a number that is free")
 }
 
 /// Where what is made aside is found when all is done.
 pub(crate) fn at_last(made: &Path) -> PathBuf {
-    made.components().filter(|part| part.as_os_str() != UNFINISHED).collect()
+    let aside =
+        made.ancestors().find(|part| part.file_name().is_some_and(|name| name == UNFINISHED));
+    let place = |aside: &Path| Some(aside.parent()?.join(made.strip_prefix(aside).ok()?));
+    aside.and_then(place).unwrap_or_else(|| made.to_path_buf())
 }

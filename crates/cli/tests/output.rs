@@ -135,6 +135,34 @@ fn a_run_that_is_stopped_leaves_an_earlier_one_as_it_was() {
     assert_ne!(page(), earlier);
 }
 
+/// Of which folders have one, plain name; and in a folder that is itself called as one for what is not whole.
+#[test]
+fn each_law_has_a_folder_of_its_own() {
+    let folder = folder("alike");
+    let variant = |name: &str| format!("\n[variant.\"{name}\"]\nlaw = \"newreno\"\n");
+    write(&folder, "hello.toml", &(HELLO.to_string() + &variant("a b") + &variant("a_b")));
+    let out = "o/.unfinished/p";
+    let done = ratewire(&folder, &["run", "hello.toml", "--out", out, "--law", "a b,a_b,xcp"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    for made in ["a_b-seed-1", "a_b_2-seed-1", "xcp-seed-1"] {
+        assert!(folder.join(out).join(made).join("flows.parquet").is_file(), "{made}");
+    }
+}
+
+/// What is left of a run that was stopped while it took another's place, or of which files were taken away.
+#[test]
+fn an_earlier_run_is_taken_away_whole() {
+    let folder = folder("taken");
+    write(&folder, "hello.toml", HELLO);
+    let run = |law: &str| ratewire(&folder, &["run", "hello.toml", "--out", "o", "--law", law]);
+    assert_eq!(run("xcp").status.code(), Some(0));
+    std::fs::create_dir_all(folder.join("o/.unfinished/earlier/rcp-seed-1")).expect("a remnant");
+    std::fs::remove_file(folder.join("o/report.html")).expect("a page");
+    assert_eq!(run("rcp").status.code(), Some(0));
+    assert!(!folder.join("o/.unfinished").exists() && !folder.join("o/xcp-seed-1").exists());
+    assert!(folder.join("o/report.html").is_file() && folder.join("o/rcp-seed-1").is_dir());
+}
+
 #[test]
 fn what_no_run_has_made_is_not_written_over() {
     let folder = folder("in-the-way");

@@ -279,7 +279,8 @@ fn jobs<'a>(
                 }
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
-            let folder = out.map(|out| made_in(out, &name, *seed));
+            let others = jobs.iter().filter_map(|job: &Job<'_>| job.folder.as_deref());
+            let folder = out.map(|out| made_in(out, &name, *seed, others));
             jobs.push(Job { scenario, plan, world, folder });
         }
     }
