@@ -72,9 +72,14 @@ function panel(root, data) {
     const known = values.slice(Math.max(0, k + 1 - data.smooth), k + 1).filter((v) => v != null);
     return known.reduce((a, b) => a + b) / known.length;
   })];
-  const flowLines = (key, drawn = (values) => values) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: drawn(f[key]), name: f.name, why: f.why, done: f.done, delivered: key === "goodput" && movingMean(f.goodput),
-    ...flowStroke(f), width: data.flows.length > 30 ? 1 : 1.6,
+  for (const one of [...data.flows, ...data.overlay]) {
+    if (one.goodput) one.mean = movingMean(one.goodput);
+    if (one.sent) one.mean = movingMean(one.sent);
+  }
+  const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
+    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, done: f.done, ...flowStroke(f),
+    // For as long as a moving mean is of: what sends rarely is not silent in between.
+    delivered: (key === "mean" || key === "goodput") && f.mean, width: data.flows.length > 30 ? 1 : 1.6,
   }));
   function linkLines(key) {
     const link = data.links[state.link];
@@ -84,18 +89,18 @@ function panel(root, data) {
   }
 
   // Groups and connections of an overlay, each kind with colours of its own.
-  function overlayLines(key, drawn = (values) => values) {
+  function overlayLines(key) {
     const places = data.groups.map(() => 0);
     return data.overlay.filter((o) => o[key]).map((o) => {
       const nth = data.mode === "flows" || o.g < 0 ? places[0]++ : places[o.g]++;
       const stroke = style("--hue" + (nth % 8));
-      return { g: o.g, dt: o.dt, v: drawn(o[key]), name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
+      return { g: o.g, dt: o.dt, v: o[key], name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
     });
   }
 
   // What each chart draws, its unit, and what to say when there is nothing.
   const QUANTITIES = {
-    goodput: { lines: () => flowLines("goodput", movingMean), unit: data.units.goodput, none: "No goodput was sampled." },
+    goodput: { lines: () => flowLines("mean"), unit: data.units.goodput, none: "No goodput was sampled." },
     sampled: { lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." },
     pacing: { lines: () => flowLines("pacing"), unit: data.units.pacing, none: "No law here asks for a pace." },
     total: {
@@ -122,7 +127,7 @@ function panel(root, data) {
       },
       unit: "packets", none: "This link was not sampled.", paused: true,
     },
-    sent: { lines: () => overlayLines("sent", movingMean), unit: data.units.sent, none: "No group was sampled." },
+    sent: { lines: () => overlayLines("mean"), unit: data.units.sent, none: "No group was sampled." },
     price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
     waiting: { lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." },
     util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
@@ -311,7 +316,7 @@ function panel(root, data) {
   }
   // Names of flows where there are few: each has a colour of its own, or a shade of its law's.
   function chips(box, lines) {
-    const shades = data.mode === "runs" && !data.apart;
+    const shades = data.mode === "runs" && !data.apart && lines[0].shade != null;
     if (data.mode === "mixed") return;
     // Laws that are drawn apart have the same flows in the same colours.
     lines = lines.filter((line) => line.g === lines[0].g);

@@ -29,7 +29,6 @@ function tooltips(data, end, { number, instant, label, span }) {
     });
   }
 
-  // For as long as a moving mean is of: what sends rarely is not silent in between.
   function deliveredNothing({ delivered, dt }, time) {
     if (!delivered) return false;
     const [first, ...values] = delivered;

@@ -199,7 +199,7 @@ impl Collector {
         let index = s.flow as usize;
         self.flows_total = self.flows_total.max(index.saturating_add(1));
         let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
-        self.count(s.at, s.interval, if goes_on { Throughput::ZERO } else { s.goodput });
+        self.add(s.at, s.interval, if goes_on { Throughput::ZERO } else { s.goodput });
         if !self.is_drawn(s.flow) {
             return;
         }
@@ -218,13 +218,8 @@ impl Collector {
         series.pacing_bps.push(at, dt, s.pacing.map_or(f64::NAN, Throughput::bps));
     }
 
-    /// Takes what all flows of arriving traffic delivered in the `interval` that ended `at`.
-    pub fn arriving(&mut self, at: Time, interval: Duration, goodput: Throughput) {
-        self.count(at, interval, goodput);
-    }
-
-    /// Adds to the total.
-    fn count(&mut self, at: Time, interval: Duration, goodput: Throughput) {
+    /// Adds to the total what flows without samples of their own delivered in the `interval` that ended `at`.
+    pub fn add(&mut self, at: Time, interval: Duration, goodput: Throughput) {
         if at != self.tick.at {
             self.flush();
             self.tick.at = at;

@@ -39,7 +39,7 @@ fn flows_that_arrive_count_in_the_total() {
     let mut collector = Collector::new(&RunInfo::default());
     for tick in 1..=3 {
         collector.flow(&flow_sample(tick, 0, 1.0));
-        collector.arriving(Time::ZERO + MS(10 * tick), MS(10), Throughput::new(2e6 / 8.0));
+        collector.add(Time::ZERO + MS(10 * tick), MS(10), Throughput::new(2e6 / 8.0));
     }
     let kept = collector.finish();
     for total in kept.total_goodput_bps.values() {

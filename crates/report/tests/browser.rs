@@ -65,7 +65,7 @@ fn arriving() -> Run {
     let mut run = run("xcp", 0, 1, 3, 0.5);
     let mut collector = Collector::new(&run.info);
     let interval = Duration::from_millis(10);
-    collector.arriving(Time::ZERO + interval, interval, Throughput::new(1e6));
+    collector.add(Time::ZERO + interval, interval, Throughput::new(1e6));
     run.collected.total_goodput_bps = collector.finish().total_goodput_bps;
     run
 }
@@ -196,6 +196,12 @@ fn a_silent_flow_is_told_from_one_that_sends() {
         assert_eq!(said_first, format!("{says} bound by "));
         assert!(said.contains("bound by <b>the application"), "{said}");
     }
+    // What sends every fifth sample is not silent in between.
+    let mut run = run_of("xcp", 1, 1, 602, |tick| if tick % 5 == 0 { 0.5 } else { 0.0 });
+    run.collected.answers = vec![Answer::default()];
+    let page = html::render(&Page::new(vec![run])).replace("</body>", LAST_MOMENT);
+    let dom = dom(&chromium, &folder, &page);
+    assert!(dom.contains("<b>f0</b> at 0 s is bound by "), "{dom}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -203,7 +209,7 @@ fn a_silent_flow_is_told_from_one_that_sends() {
 /// from the next's.
 #[test]
 fn a_moving_mean_does_not_see_what_comes() {
-    const SIXTH_SECOND: &str = "<script>addEventListener('load', () => setTimeout(() => { \
+    const READ_ROUND_3_S: &str = "<script>addEventListener('load', () => setTimeout(() => { \
         const keys = ['Home', ...Array(29).fill('PageDown'), ...Array(9).fill('ArrowRight')]; \
         const press = (key) => document.querySelector('[role=slider]').dispatchEvent(new KeyboardEvent('keydown', { key })); \
         const told = () => document.querySelector('[role=slider]').getAttribute('aria-valuetext'); \
@@ -223,7 +229,7 @@ fn a_moving_mean_does_not_see_what_comes() {
             0.0
         }
     });
-    let page = html::render(&Page::new(vec![late])).replace("</body>", SIXTH_SECOND);
+    let page = html::render(&Page::new(vec![late])).replace("</body>", READ_ROUND_3_S);
     let dom = dom(&chromium, &folder, &page);
     let (_, title) = dom.split_once("<title>").expect("a title");
     let wanted = "2.995 s, f0, 0 kbit/s; 3.005 s, f0, 0.8 kbit/s; 3.105 s, f0, 7.2 kbit/s</title>";

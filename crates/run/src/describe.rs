@@ -76,7 +76,9 @@ const NAMED: usize = 3;
 
 /// What becomes of links, one entry an instant.
 fn changes(setup: &Setup) -> Vec<ChangeInfo> {
-    let mut all: Vec<&(Time, LinkId, Change)> = setup.changes.iter().collect();
+    let end = Time::ZERO + setup.duration;
+    let mut all: Vec<&(Time, LinkId, Change)> =
+        setup.changes.iter().filter(|change| change.0 <= end).collect();
     all.sort_by_key(|change| change.0);
     let instants = all.chunk_by(|a, b| a.0 == b.0).map(|together| {
         let told = together.iter().take(NAMED).map(|(_, link, change)| {
@@ -152,7 +154,9 @@ mod tests {
         let mut setup = Dumbbell::new(law, 2, Rate::from_mbps(8), rtt, 100).setup();
         let name = setup.network.links[BOTTLENECK.index()].name.clone();
         let at = |s| Time::ZERO + Duration::from_secs(s);
+        setup.duration = Duration::from_secs(3);
         setup.changes = vec![
+            (at(4), BOTTLENECK, Change::Up(false)),
             (at(3), BOTTLENECK, Change::Up(true)),
             (at(2), BOTTLENECK, Change::Rate(Rate::from_mbps(2))),
             (at(2), BOTTLENECK, Change::Delay(Duration::from_millis(7))),

@@ -177,7 +177,7 @@ impl Recorder for Observer<'_> {
     fn arriving_sample(&mut self, sample: &ArrivingSample) {
         self.also.arriving_sample(sample);
         let goodput = Throughput::over(sample.delivered, sample.interval);
-        self.collector.arriving(sample.at, sample.interval, goodput);
+        self.collector.add(sample.at, sample.interval, goodput);
     }
 
     fn link_sample(&mut self, sample: &LinkSample) {

@@ -176,7 +176,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
     let description = page.description.as_deref().map_or_else(String::new, |text| {
         format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))
     });
-    headed(title, &(verdict + &untrue), facts).replace("</header>", &(description + "</header>"))
+    headed(title, &(verdict + &untrue), facts, &description)
 }
 
 /// Those that are listed, and those that arrived, whose number differs between seeds.
@@ -200,12 +200,12 @@ fn range(all: impl Iterator<Item = u64>) -> Option<String> {
 }
 
 /// The title, a verdict beside it, and the facts that there are.
-fn headed(title: &str, verdict: &str, facts: Vec<(&str, String)>) -> String {
+fn headed(title: &str, verdict: &str, facts: Vec<(&str, String)>, below: &str) -> String {
     let known = facts.iter().filter(|(_, text)| !text.is_empty());
     let facts: String =
         known.map(|(k, v)| format!("<div><dt>{k}</dt><dd>{v}</dd></div>")).collect();
     format!(
-        "<header><div><h1>{title}</h1>{verdict}</div><dl class=\"facts\">{facts}</dl></header>\n"
+        "<header><div><h1>{title}</h1>{verdict}</div><dl class=\"facts\">{facts}</dl>{below}</header>\n"
     )
 }
 

@@ -3,7 +3,7 @@
 
 use super::data::{self, Choice, Drawing};
 use super::groups::{Groups, Mode};
-use super::plots::{Plot, changes_told, chart};
+use super::plots::{Plot, changes_told, chart, mean_told};
 use super::sweep::sweep;
 pub use super::sweep::{Line, Sweep};
 use super::text::{escape, name};
@@ -289,7 +289,8 @@ fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String 
     out.push_str("<div class=\"plots\">\n");
     out.extend(panel.plots.iter().map(|plot| chart(runs, plot.title(), &[*plot])));
     out.push_str("</div>\n");
-    if let Some(told) = changes_told(runs) {
+    let mean = || mean_told(runs, halvings).filter(|_| panel.plots.contains(&Plot::Throughput));
+    for told in changes_told(runs).into_iter().chain(mean()) {
         out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&told)));
     }
     out.push_str("<script type=\"application/json\">");

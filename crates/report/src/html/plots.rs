@@ -107,7 +107,7 @@ impl Plot {
     /// What tells it from others of its title.
     fn detail(self) -> &'static str {
         match self {
-            Plot::Throughput => "per flow, moving mean",
+            Plot::Throughput => "per flow",
             Plot::Sampled => "per flow, as sampled",
             Plot::Pace => "pace asked for",
             Plot::Total => "all flows together",
@@ -119,7 +119,7 @@ impl Plot {
             Plot::Utilisation => "",
             Plot::Drops => "dropped",
             Plot::Marks => "marked",
-            Plot::Groups => "sent by all their senders, moving mean",
+            Plot::Groups => "sent by all their senders",
             Plot::Price => "price of a message",
             Plot::Waiting => "messages waiting",
         }
@@ -272,16 +272,22 @@ pub(super) fn changes_told(runs: &[Run]) -> Option<String> {
     (!told.is_empty()).then(|| format!("Dashed lines: {}.", told.join("; ")))
 }
 
+/// What a point of throughput is the mean of, if of more than itself.
+pub(super) fn mean_told(runs: &[Run], halvings: u32) -> Option<String> {
+    let (points, long) = smoothing(runs, halvings);
+    (points > 1).then(|| format!("Throughput per flow is the mean of the {long} up to each point."))
+}
+
 /// What was left out, and how fine the points are.
 fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
     let mut text = super::foot::points(runs, halvings);
-    let (points, long) = smoothing(runs, halvings);
-    if points > 1 {
-        text.push_str(&format!(" A moving mean is of the {long} up to each point."));
+    if let Some(told) = mean_told(runs, halvings) {
+        text.push_str(&format!(" {told}"));
     }
     let drawn = runs.iter().map(|r| r.collected.flows.len()).max().unwrap_or(0);
     let all = runs.iter().map(|r| r.collected.flows_total).max().unwrap_or(0);
-    if all > drawn && drawn > 0 {
+    let most = runs.iter().map(|r| r.collected.limits.flows).max().unwrap_or(0);
+    if all > most && drawn > 0 {
         text.push_str(&format!(
             " {} of {}, taken evenly from the list, are drawn one by one; “all flows together” counts every one.",
             count(drawn as u64),

@@ -302,7 +302,7 @@ fn the_head_counts_flows_that_are_listed_and_that_arrive() {
 fn a_moving_mean_says_how_long_it_is() {
     let told = |flows, ticks| {
         let html = rendered(&Page::new(vec![run(info("xcp", flows, 1), ticks, 1e6)]));
-        let (_, rest) = html.split_once("A moving mean is of the ")?;
+        let (_, rest) = html.split_once("Throughput per flow is the mean of the ")?;
         rest.split_once(" up to").map(|(long, _)| long.to_string())
     };
     // Of runs that say they last 10 s, sampled every 10 ms.

@@ -102,19 +102,17 @@ pub(crate) struct Reference {
 }
 
 impl Expectation {
+    /// Which of several values is meant; `None` where there is but one.
+    fn statistic(&self) -> Option<Statistic> {
+        let of_one = self.measure.flows.len() == 1 && self.metric == "completion_time";
+        (OF_SEVERAL.contains(&self.metric) && !of_one).then_some(self.measure.statistic)
+    }
+
     /// The links whose packets it has to see one by one.
     pub(crate) fn watched(&self) -> Vec<LinkId> {
         let back = self.measure.late.map(|(back, _)| back);
         let both = back.and_then(|back| Some([self.measure.link?, back]));
         both.into_iter().flatten().map(|link| LinkId(link as u32)).collect()
-    }
-}
-
-impl Expectation {
-    /// Which of several values is meant; `None` where there is but one.
-    fn statistic(&self) -> Option<Statistic> {
-        let of_one = self.measure.flows.len() == 1 && self.metric == "completion_time";
-        (OF_SEVERAL.contains(&self.metric) && !of_one).then_some(self.measure.statistic)
     }
 }
 

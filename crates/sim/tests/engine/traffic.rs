@@ -50,7 +50,7 @@ fn what_arriving_flows_deliver_is_told_together_as_it_arrives() {
     assert_eq!(told, of_traffic.map(|flow| flow.delivered).sum());
     // The second flow has the link to itself: 10 KB in 10 ms with headers, give or take a packet.
     let alone = log.arriving.iter().filter(|s| s.at > secs(0.9) && s.at <= secs(1.1));
-    assert!(alone.clone().count() == 20);
+    assert_eq!(alone.clone().count(), 20);
     for sample in alone {
         assert!((8_000..=11_000).contains(&sample.delivered.get()), "{sample:?}");
     }

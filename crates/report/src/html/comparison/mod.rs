@@ -45,7 +45,7 @@ fn document(
         ("World", name(&comparison.world)),
         ("Ratewire", name(&comparison.version)),
     ];
-    let mut out = head(&title, STYLE) + &headed(&title, "", facts) + &toolbar(groups, choice);
+    let mut out = head(&title, STYLE) + &headed(&title, "", facts, "") + &toolbar(groups, choice);
     out.push_str("<main>\n");
     out.push_str(&verdict(comparison, groups));
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
