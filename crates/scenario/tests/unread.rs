@@ -337,7 +337,9 @@ fn an_overlay_is_read_to_its_last_group_whatever_is_wrong_before() {
     let groups = |service: &str| {
         format!(
             "[overlay]\nnodes = NODES\n[[group]]\nname = \"one\"\nservice = {service}\n\
-             senders = [\"a\"]\nreceivers = [\"b\", \"c\"]\njoins = [[\"1 s\", \"a\"]]\nleaves = [[\"9 s\", \"c\"]]\n"
+             senders = [\"a\"]\nreceivers = [\"b\", \"c\"]\njoins = [[\"1 s\", \"a\"]]\nleaves = [[\"9 s\", \"c\"]]\n\
+             [[expect]]\nmetric = \"received\"\ngroup = \"one\"\nnode = \"b\"\nmin = \"1 bit/s\"\n\
+             [[expect]]\nmetric = \"price_max\"\nconnection = \"a=>b\"\nmax = 9\n"
         )
     };
     let errors = |kind: &str, nodes: &str, service: &str| {

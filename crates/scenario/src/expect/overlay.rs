@@ -41,6 +41,7 @@ pub(super) fn read(
                 )
                 .help("add an [overlay] table");
         }
+        read_on(section, info);
         return None;
     };
     match info.subject {
@@ -69,6 +70,19 @@ pub(super) fn read(
             Some(name.value.to_string())
         }
         _ => Some("the overlay".to_string()),
+    }
+}
+
+/// Takes the keys for read: it is the overlay that is wrong.
+fn read_on(section: &Section<'_>, info: &MetricInfo) {
+    let keys: &[&str] = match info.subject {
+        Subject::Group if info.name == "received" => &["group", "node"],
+        Subject::Group => &["group"],
+        Subject::Connection => &["connection"],
+        _ => &[],
+    };
+    for key in keys {
+        section.get(key);
     }
 }
 
