@@ -126,7 +126,11 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             .help("give it a property, for example delay = \"20 ms\"; or `between` for a new link");
         return;
     }
-    for id in net.expect_links(context, name) {
+    let links = net.expect_links(context, name);
+    if names_both_ways(net, section, name, &links) {
+        return;
+    }
+    for id in links {
         let link = &mut net.links[id];
         if let (None, Some(entry)) = (link.peer, section.get("reverse")) {
             context
@@ -143,6 +147,21 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             }
         }
     }
+}
+
+/// Whether there is a `reverse` and no telling of which direction, which is an error.
+fn names_both_ways(net: &Net, section: &Section<'_>, name: At<&str>, links: &[usize]) -> bool {
+    let Some(entry) = section.get("reverse") else { return false };
+    let has_both = |id: &&usize| net.links[**id].peer.is_some_and(|peer| links.contains(&peer));
+    let Some(both) = links.iter().find(has_both) else { return false };
+    let (pattern, link) = (name.value, &net.links[*both].name);
+    section
+        .context
+        .error(entry.key_span, format!("{pattern:?} matches both directions of {link:?}"))
+        .help(format!(
+            "`reverse` is of the direction that `name` does not say: name one, for example {link:?}"
+        ));
+    true
 }
 
 fn ends_differ(context: &Context<'_>, a: usize, b: usize, span: Span) -> bool {
