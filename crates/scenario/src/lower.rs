@@ -89,12 +89,13 @@ fn read(root: &Section<'_>) -> Parts {
     warn_of_short_run(root, &trips, end);
     let own = flows.iter().map(|f| &f.transport).chain(traffic.iter().map(|t| &t.transport));
     let largest = own.map(|own| own.packet).fold(transport.packet, Bytes::max);
-    let finished =
+    let mut finished =
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
+    let talking = pairs(&flows, &traffic);
     pause::warn_of_queues(context, &net, &ensembles);
+    pause::keep_to_hosts(context, &net, &talking, &mut finished.network);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
-    let talking = pairs(&flows, &traffic);
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);
     let named = Named {
         net: &net,

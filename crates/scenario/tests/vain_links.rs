@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{refused, warned};
+use common::{refused, setup, warned};
+use ratewire_net::spec::{DriverSpec, LinkSpec};
 
 /// A dumbbell of one pair whose bottleneck has these further properties, and these further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
@@ -29,4 +30,40 @@ fn a_pattern_of_both_directions_has_no_reverse() {
     for one_way in ["bottleneck", "*->r1", "bottleneck.*"] {
         assert_eq!(warned(&change(one_way, reverse)), "", "{one_way}");
     }
+}
+
+/// Both are about the host that sends.
+#[test]
+fn sockets_and_bursts_are_of_hosts() {
+    let keys = [("sockets", "\"in-turn\""), ("bursts", "{ packets = 9, every = \"1 ms\" }")];
+    for (key, value) in keys {
+        let of_router = dumbbell(&format!("{key} = {value}"), "");
+        let said = refused(&of_router);
+        let wanted =
+            format!("`{key}` means nothing here: \"bottleneck\" and 1 more begin at a router");
+        assert!(said.contains(&wanted), "{said}");
+        let reverse = format!("[[link]]\nname = \"s1->r1\"\nreverse = {{ {key} = {value} }}");
+        let said = refused(&dumbbell("", &reverse));
+        assert!(said.contains("here: \"r1->s1\" begins at a router"), "{said}");
+        for name in ["s1->r1", "*"] {
+            let link = format!("[[link]]\nname = \"{name}\"\n{key} = {value}");
+            let text = dumbbell("", &link);
+            assert_eq!(warned(&text), "", "{name}");
+            let driven = |link: &&LinkSpec| link.driver != DriverSpec::default();
+            let driven: Vec<String> = setup(&text)
+                .network
+                .links
+                .iter()
+                .filter(driven)
+                .map(|link| link.name.clone())
+                .collect();
+            let hosts: &[&str] = if name == "*" { &["s1->r1", "d1->r2"] } else { &["s1->r1"] };
+            assert_eq!(driven, hosts, "{key}");
+        }
+    }
+    assert_eq!(warned(&dumbbell("sockets = \"drop\", bursts = \"none\"", "")), "", "the default");
+    // Who sends is a host, whatever traffic between all hosts includes.
+    let sends = "[[node]]\nname = \"a\"\nhost = false\n[[link]]\nbetween = [\"a\", \"r1\"]\n\
+                 rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nsockets = \"random\"\n[[flow]]\nfrom = \"a\"\nto = \"d1\"";
+    assert_eq!(warned(&dumbbell("", sends)), "");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_backpressure::headroom::{Hop, reaction};
-use ratewire_net::spec::{Arrangement, DriverSpec, LinkId, PauseSpec};
+use ratewire_net::spec::{Arrangement, DriverSpec, LinkId, PauseSpec, Sockets};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use super::Pause;
@@ -36,7 +36,10 @@ impl<'a> Pausing<'a> {
     /// How the host at the start of a link hands it packets.
     pub fn driver(&self, id: usize) -> DriverSpec {
         let wishes = &self.net.links[id].properties.wishes;
-        DriverSpec { sockets: wishes.sockets.unwrap_or_default(), bursts: wishes.bursts.flatten() }
+        DriverSpec {
+            sockets: wishes.sockets.map_or(Sockets::default(), |at| at.value),
+            bursts: wishes.bursts.and_then(|at| at.value),
+        }
     }
 
     /// The buffer that pauses a link, if one does.

@@ -1,5 +1,6 @@
 //! `pause`, `sockets` and `bursts` of links: as written, and as simulated.
 
+mod drivers;
 mod finish;
 mod unused;
 
@@ -10,6 +11,7 @@ use ratewire_units::{Bytes, Duration};
 use crate::document::{Table, Value};
 use crate::section::{At, Section};
 
+pub(crate) use drivers::keep_to_hosts;
 pub(crate) use finish::Pausing;
 pub(crate) use unused::warn_of_queues;
 
@@ -32,9 +34,9 @@ pub(crate) struct Pause {
 pub(crate) struct Wishes {
     /// The inner `None` is `false`.
     pub pause: Option<At<Option<Pause>>>,
-    pub sockets: Option<Sockets>,
+    pub sockets: Option<At<Sockets>>,
     /// The inner `None` is "none".
-    pub bursts: Option<Option<Bursts>>,
+    pub bursts: Option<At<Option<Bursts>>>,
 }
 
 impl Wishes {
@@ -51,12 +53,7 @@ impl Wishes {
     pub fn read(section: &Section<'_>, packet: Bytes) -> Wishes {
         Wishes {
             pause: pause(section, packet),
-            sockets: section.word("sockets").map(|word| match word.value {
-                "in-turn" => Sockets::InTurn,
-                "random" => Sockets::AtRandom,
-                "on-ack" => Sockets::OnAck,
-                _ => Sockets::Drop,
-            }),
+            sockets: section.word("sockets").map(|word| word.map(sockets)),
             bursts: bursts(section),
         }
     }
@@ -113,10 +110,20 @@ fn pause(section: &Section<'_>, packet: Bytes) -> Option<At<Option<Pause>>> {
     Some(At { value: Some(pause), span })
 }
 
-fn bursts(section: &Section<'_>) -> Option<Option<Bursts>> {
+fn sockets(word: &str) -> Sockets {
+    match word {
+        "in-turn" => Sockets::InTurn,
+        "random" => Sockets::AtRandom,
+        "on-ack" => Sockets::OnAck,
+        _ => Sockets::Drop,
+    }
+}
+
+fn bursts(section: &Section<'_>) -> Option<At<Option<Bursts>>> {
     let entry = section.get("bursts")?;
+    let span = entry.key_span;
     let table = match &entry.item.value {
-        Value::Text(text) if text == "none" => return Some(None),
+        Value::Text(text) if text == "none" => return Some(At { value: None, span }),
         Value::Table(table) => table,
         _ => {
             section.refuse("bursts", &entry.item);
@@ -126,5 +133,6 @@ fn bursts(section: &Section<'_>) -> Option<Option<Bursts>> {
     let s = Section::new(section.context, &["bursts"], "`bursts`", entry.key_span, table);
     let (packets, every) = (s.count("packets"), s.time("every"));
     s.finish();
-    Some(Some(Bursts { packets: packets?.value as u32, every: every?.value }))
+    let bursts = Bursts { packets: packets?.value as u32, every: every?.value };
+    Some(At { value: Some(bursts), span })
 }

@@ -21,20 +21,56 @@ pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensem
         !sends && inputs.peek().is_some() && inputs.all(pauses)
     };
     let unused: Vec<bool> = (0..net.nodes.len()).map(is_unused).collect();
-    // A key may be of many links: it is of use if one uses it.
-    let mut told: BTreeMap<(usize, usize), (Span, Vec<&str>, bool)> = BTreeMap::new();
+    let mut given = Given::default();
     for link in &net.links {
-        let Some(queue) = link.properties.queue else { continue };
-        let key = (queue.span.source, queue.span.start);
-        let (_, names, used) = told.entry(key).or_insert((queue.span, Vec::new(), false));
-        names.push(&link.name);
-        *used |= !unused[link.from];
+        if let Some(queue) = link.properties.queue {
+            given.note("queue", queue.span, &link.name, !unused[link.from]);
+        }
     }
-    for (span, names, _) in told.into_values().filter(|(_, _, used)| !used) {
-        let more = names.len() - 1;
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        context.warning(span, format!("`queue` of {:?}{more} means nothing here", names[0])).help(
+    for vain in given.vain() {
+        context.warning(vain.span, format!("`queue` of {} means nothing here", vain.links())).help(
             "all that comes there waits in buffers that pause the links it came by: see `pause`",
         );
+    }
+}
+
+/// Keys by where they stand. One may be of many links: it is of use if one of them uses it.
+#[derive(Default)]
+pub(super) struct Given<'n> {
+    keys: BTreeMap<(usize, usize), (OfLinks<'n>, bool)>,
+}
+
+/// A key and the links that it is given for.
+pub(super) struct OfLinks<'n> {
+    pub key: &'static str,
+    pub span: Span,
+    names: Vec<&'n str>,
+}
+
+impl<'n> Given<'n> {
+    /// Notes that a key is given for this link, and whether the link uses it.
+    pub fn note(&mut self, key: &'static str, span: Span, link: &'n str, is_used: bool) {
+        let none = || (OfLinks { key, span, names: Vec::new() }, false);
+        let (of, any) = self.keys.entry((span.source, span.start)).or_insert_with(none);
+        of.names.push(link);
+        *any |= is_used;
+    }
+
+    /// Those that no link uses.
+    pub fn vain(self) -> impl Iterator<Item = OfLinks<'n>> {
+        self.keys.into_values().filter(|(_, is_used)| !is_used).map(|(of, _)| of)
+    }
+}
+
+impl OfLinks<'_> {
+    pub fn is_one(&self) -> bool {
+        self.names.len() == 1
+    }
+
+    /// The links in words.
+    pub fn links(&self) -> String {
+        let more = self.names.len() - 1;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{:?}{more}", self.names[0])
     }
 }

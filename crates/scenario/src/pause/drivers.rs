@@ -1,0 +1,48 @@
+//! `sockets` and `bursts` are about the host that sends: on the links of routers they do nothing.
+
+use ratewire_net::spec::{DriverSpec, NetworkSpec, Sockets};
+
+use super::Wishes;
+use super::unused::Given;
+use crate::context::Context;
+use crate::network::Net;
+
+/// Takes drivers off the links that no host sends on; an error where such links are all that a key is given for. Whoever
+/// is among the pairs that talk sends, data or acknowledgements.
+pub(crate) fn keep_to_hosts(
+    context: &Context<'_>,
+    net: &Net,
+    talking: &[(usize, usize)],
+    network: &mut NetworkSpec,
+) {
+    let mut sends: Vec<bool> = net.nodes.iter().map(|node| node.is_host).collect();
+    for node in talking.iter().flat_map(|(from, to)| [from, to]) {
+        sends[*node] = true;
+    }
+    let mut given = Given::default();
+    for (link, spec) in net.links.iter().zip(&mut network.links) {
+        let Wishes { sockets, bursts, .. } = link.properties.wishes;
+        let sockets = sockets.filter(|at| at.value != Sockets::Drop).map(|at| at.span);
+        let bursts = bursts.filter(|at| at.value.is_some()).map(|at| at.span);
+        for (key, span) in [("sockets", sockets), ("bursts", bursts)] {
+            if let Some(span) = span {
+                given.note(key, span, &link.name, sends[link.from]);
+            }
+        }
+        if !sends[link.from] {
+            spec.driver = DriverSpec::default();
+        }
+    }
+    if net.is_guess {
+        return;
+    }
+    for vain in given.vain() {
+        let (links, begin) = (vain.links(), if vain.is_one() { "begins" } else { "begin" });
+        context
+            .error(
+                vain.span,
+                format!("`{}` means nothing here: {links} {begin} at a router", vain.key),
+            )
+            .help("it is about the host that sends: give it to the link that leads from that host");
+    }
+}
