@@ -4,6 +4,7 @@ mod common;
 
 use common::{refused, setup, warned};
 use ratewire_net::spec::{DriverSpec, LinkSpec};
+use ratewire_units::Duration;
 
 /// A dumbbell of one pair whose bottleneck has these further properties, and these further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
@@ -66,4 +67,18 @@ fn sockets_and_bursts_are_of_hosts() {
     let sends = "[[node]]\nname = \"a\"\nhost = false\n[[link]]\nbetween = [\"a\", \"r1\"]\n\
                  rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nsockets = \"random\"\n[[flow]]\nfrom = \"a\"\nto = \"d1\"";
     assert_eq!(warned(&dumbbell("", sends)), "");
+}
+
+#[test]
+fn a_round_trip_is_there_and_back() {
+    for (reverse, rtt) in [("10 ms", "60 ms"), ("29 ms", "60 ms"), ("29 ms", "39 ms")] {
+        let bottleneck =
+            format!("reverse = {{ delay = \"{reverse}\" }} }}\nrtt = \"{rtt}\"\naccess = {{");
+        let links = setup(&dumbbell(&bottleneck, "")).network.links;
+        let sum: Duration = links.iter().fold(Duration::ZERO, |sum, link| sum + link.delay);
+        assert_eq!(sum, rtt.parse().unwrap(), "{reverse}");
+    }
+    let said =
+        refused(&dumbbell("reverse = { delay = \"29 ms\" } }\nrtt = \"38 ms\"\naccess = {", ""));
+    assert!(said.contains("the bottleneck alone takes 39 ms there and back"), "{said}");
 }

@@ -47,7 +47,7 @@ pub(super) const KEYS: &[Key] = &[
     of(&["parking-lot", "chain", "star", "tree", "fat-tree", "graph"], "link", Kind::Table("properties"), REQUIRED, "The links between routers (in a star: between host and hub). In a graph: the links for which the file gives no rate or length.", "{ rate = \"100 Mbit/s\", delay = \"10 ms\" }"),
     of(&["dumbbell", "parking-lot", "chain", "tree", "fat-tree", "graph"], "access", Kind::Table("properties"), "(ten times the rate of the fastest other link, no delay)", "The links between hosts and their routers; their queues are unlimited unless given.", "{ rate = \"10 Gbit/s\", delay = \"1 ms\" }"),
     of(&["dumbbell"], "delays", Kind::Other("a list of times, one a pair"), "(that of `access`)", "Delay of both access links of each pair.", "[\"5 ms\", \"90 ms\"]"),
-    of(&["dumbbell"], "rtt", Kind::Other("a time, or a list of times, one a pair"), "(from the delays)", "Propagation round trip of all pairs or of each: sets the delay of both access links of the pair to (rtt / 2 - bottleneck delay) / 2.", "[\"30 ms\", \"200 ms\"]"),
+    of(&["dumbbell"], "rtt", Kind::Other("a time, or a list of times, one a pair"), "(from the delays)", "Propagation round trip of all pairs or of each: sets the delay of both access links of the pair, each way, to (rtt - bottleneck delay there and back) / 4.", "[\"30 ms\", \"200 ms\"]"),
     of(&["parking-lot"], "hops", Kind::Count(1, 1_000), "2", "Number of links in a row.", "3"),
     of(&["chain"], "routers", Kind::Count(1, 1_000), "2", "Number of routers in a row.", "4"),
     of(&["star"], "hosts", Kind::Count(2, 10_000), REQUIRED, "Number of hosts.", "16"),

@@ -4,7 +4,7 @@ use ratewire_units::Duration;
 
 use super::Builder;
 use crate::document::{Item, Value};
-use crate::network::properties::Cable;
+use crate::network::properties::{Cable, Properties};
 use crate::section::At;
 
 /// Pairs of hosts on both sides of one link.
@@ -33,15 +33,17 @@ pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {
                 .copied()
         };
         if let Some(rtt) = given(&rtts) {
-            let half = rtt.value / 2;
-            let between = bottleneck.value.forward.delay.map_or(Duration::ZERO, |at| at.value);
-            if half < between {
+            let of = |way: &Properties| way.delay.map_or(Duration::ZERO, |at| at.value);
+            let between = of(&bottleneck.value.forward) + of(&bottleneck.value.backward);
+            if rtt.value < between {
                 section
                     .context
                     .error(rtt.span, format!("a round trip of {} is too short", rtt.value))
-                    .help(format!("the bottleneck alone takes {} there and back", between * 2));
+                    .help(format!("the bottleneck alone takes {between} there and back"));
             }
-            set_delay(&mut own, At { value: half.saturating_sub(between) / 2, span: rtt.span });
+            // A round trip crosses an access link four times.
+            let each = rtt.value.saturating_sub(between) / 4;
+            set_delay(&mut own, At { value: each, span: rtt.span });
         } else if let Some(delay) = given(&delays) {
             set_delay(&mut own, delay);
         }
