@@ -42,6 +42,7 @@ mod network;
 mod overlay;
 mod overrides;
 mod pause;
+mod readers;
 mod record;
 mod reference;
 mod scenario;

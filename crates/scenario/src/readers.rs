@@ -1,0 +1,58 @@
+//! Receivers that take their time and hold nobody back.
+
+use ratewire_laws::FlowContext;
+use ratewire_sim::setup::{FlowSpec, Setup};
+use ratewire_transport::{Reader, ReceiveWindow};
+use ratewire_units::Rate;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::uses::Made;
+
+/// Warns of slow readers with a buffer without end: a sender learns of them by what room is left.
+pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
+    let edges = &setup.ensembles;
+    // What comes to a switch goes on to a host, whose reader is looked at there.
+    let ends_at_switch = |id: usize, flow: &FlowSpec| {
+        edges.has_edge(id) && edges.junctions.iter().any(|junction| junction.node == flow.to)
+    };
+    let vain = |(id, flow): &(usize, &FlowSpec)| {
+        is_slow(flow.app.reader)
+            && flow.transport.receive_window.buffer() >= ReceiveWindow::UNLIMITED
+            && !ends_at_switch(*id, flow)
+            && !tells_of_its_buffer(flow, &made[flow.law])
+    };
+    let vain: Vec<&str> =
+        setup.flows.iter().enumerate().filter(vain).map(|(_, flow)| flow.name.as_str()).collect();
+    let [first, more @ ..] = vain.as_slice() else { return };
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    // Emulated, the kernel's own buffer is never without end.
+    let message = format!(
+        "simulated, the reader of {first:?}{more} holds nobody back: its receive window is unlimited"
+    );
+    let help = "give its `transport` a buffer, for example receive_window = \"64 KB\"";
+    warnings.push(Diagnostic {
+        severity: Severity::Warning,
+        help: Some(help.to_string()),
+        ..Diagnostic::general(file, message)
+    });
+}
+
+fn is_slow(reader: Reader) -> bool {
+    match reader {
+        Reader::Immediate => false,
+        Reader::Slow(per_frame) => !per_frame.is_zero(),
+        Reader::Alternating { per_frame, .. } => per_frame.iter().any(|time| !time.is_zero()),
+    }
+}
+
+/// Whether the law's receivers hold senders back by what waits to be read, and not by what room is left.
+fn tells_of_its_buffer(flow: &FlowSpec, made: &Made) -> bool {
+    let transport = &flow.transport;
+    let context = FlowContext {
+        mss: transport.packet.saturating_sub(transport.headers + made.law.header_len()),
+        packet: transport.packet,
+        line_rate: Rate::ZERO,
+        back_pressured: false,
+    };
+    made.law.sink(&context).is_some_and(|sink| sink.watches_buffer())
+}
