@@ -82,3 +82,47 @@ fn a_round_trip_is_there_and_back() {
         refused(&dumbbell("reverse = { delay = \"29 ms\" } }\nrtt = \"38 ms\"\naccess = {", ""));
     assert!(said.contains("the bottleneck alone takes 39 ms there and back"), "{said}");
 }
+
+/// Two cities with a place on the map, and whether a third has one.
+fn cities(third: &str) -> String {
+    let node = |id: usize, place: &str| format!("<node id=\"{id}\">{place}</node>");
+    let place = "<data key=\"x\">8</data><data key=\"y\">47</data>";
+    format!(
+        "<graphml><key attr.name=\"Longitude\" for=\"node\" id=\"x\"/>\
+         <key attr.name=\"Latitude\" for=\"node\" id=\"y\"/>\
+         <key attr.name=\"LinkSpeedRaw\" for=\"edge\" id=\"r\"/><graph edgedefault=\"undirected\">\
+         {}{}{}<edge source=\"0\" target=\"1\"><data key=\"r\">1e7</data></edge>\
+         <edge source=\"1\" target=\"2\"><data key=\"r\">1e7</data></edge></graph></graphml>",
+        node(0, place),
+        node(1, place),
+        node(2, third)
+    )
+}
+
+#[test]
+fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
+    let warned = |link: &str, file: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n{link}\n\
+             [[flow]]\nfrom = \"0\"\nto = \"2\"\n"
+        );
+        let read = common::parse_with(&text, &[("g", file)]);
+        common::shown(&read.unwrap_or_else(|all| panic!("{}", common::shown(&all))).warnings)
+    };
+    let place = "<data key=\"x\">8</data><data key=\"y\">48</data>";
+    for link in ["link = { delay = \"5 ms\" }", "link = { reverse = { delay = \"5 ms\" } }"] {
+        let said = warned(link, &cities(place));
+        assert!(
+            said.contains("`delay` means nothing here: \"g\" says how long all links are"),
+            "{said}"
+        );
+        assert!(said.contains("^"), "{said}");
+    }
+    let said = warned("link = { rate = \"1 Mbit/s\" }", &cities(place));
+    assert!(
+        said.contains("`rate` means nothing here: \"g\" says how fast all links are"),
+        "{said}"
+    );
+    assert_eq!(warned("link = { rate = \"1 Mbit/s\" }\nfile_rates = false", &cities(place)), "");
+    assert_eq!(warned("link = { delay = \"5 ms\" }", &cities("")), "", "one is not on the map");
+}

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_inputs::topology::{Topology, detect_and_parse, propagation_delay};
+use ratewire_inputs::topology::{Edge, Topology, detect_and_parse, propagation_delay};
 
 use super::Builder;
+use crate::diagnostic::Span;
+use crate::network::properties::Cable;
 use crate::section::At;
 
 /// A topology from a file: a router and a host at each node.
@@ -39,8 +41,11 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
         b.net.cable(context, Some(&name), (host, router), &access.value, true, access.span);
         nodes.push(Some((router, host)));
     }
+    let is_kept = |edge: &&Edge| nodes[edge.a].is_some() && nodes[edge.b].is_some();
+    let kept: Vec<&Edge> = topology.edges.iter().filter(is_kept).collect();
+    warn_of_vain(b, &link.value, file.value, &kept, file_rates);
     let mut parallel: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for edge in &topology.edges {
+    for edge in kept {
         let (Some((a, _)), Some((z, _))) = (nodes[edge.a], nodes[edge.b]) else { continue };
         let mut own = At { value: link.value.clone(), span: link.span };
         for properties in [&mut own.value.forward, &mut own.value.backward] {
@@ -64,6 +69,28 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
         if let (Some((_, from)), Some((_, to))) = (nodes[demand.from], nodes[demand.to]) {
             b.net.demands.push((from, to, demand.rate.bps() as f64));
         }
+    }
+}
+
+/// Warns of what `link` says of no link, because the file says it of all.
+fn warn_of_vain(b: &Builder<'_, '_>, link: &Cable, file: &str, edges: &[&Edge], file_rates: bool) {
+    let ways = [&link.forward, &link.backward];
+    let warn = |key, span: Option<Span>, what: &str, help: &str| {
+        if let (Some(span), false) = (span, edges.is_empty()) {
+            let message = format!("`{key}` means nothing here: {file:?} says {what} all links are");
+            b.section.context.warning(span, message).help(help);
+        }
+    };
+    if file_rates && edges.iter().all(|edge| edge.rate.is_some()) {
+        let rate = ways.iter().find_map(|way| way.rate.map(|at| at.span));
+        let trace = ways.iter().find_map(|way| way.trace.as_ref().map(|at| at.span));
+        let help = "file_rates = false takes that of `link`";
+        warn("rate", rate, "how fast", help);
+        warn("trace", trace, "how fast", help);
+    }
+    if edges.iter().all(|edge| edge.length_km.is_some()) {
+        let delay = ways.iter().find_map(|way| way.delay.map(|at| at.span));
+        warn("delay", delay, "how long", "leave it out, or change links by name: [[link]]");
     }
 }
 
