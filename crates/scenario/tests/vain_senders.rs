@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{scenario, shown};
+use common::{refused, scenario, shown, warned};
+use ratewire_scenario::{Diagnostic, Scenario};
 
 /// A dumbbell of one pair with these further lines.
 fn dumbbell(more: &str) -> String {
@@ -42,4 +43,76 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     let soft = format!("{slow}law = \"xcp\"\noptions = {{ flow_control = \"soft\" }}");
     assert_eq!(planned(&flow(&soft), "xcp"), "");
     assert_eq!(planned(&flow("reader = { per_frame = \"0 s\" }"), "newreno"), "");
+}
+
+#[test]
+fn senders_that_stand_for_nobody_are_refused() {
+    let traffic = |between: &str| {
+        dumbbell(&format!(
+            "[[traffic]]\narrivals = {{ every = \"1 s\" }}\nsizes = {{ fixed = \"1 KB\" }}\nbetween = {between}"
+        ))
+    };
+    let said = refused(&traffic("[]"));
+    assert!(said.contains("[[traffic]] 1 has nobody to send to"), "{said}");
+    let flow =
+        |from: &str, to: &str| dumbbell(&format!("[[flow]]\nfrom = \"{from}\"\nto = \"{to}\""));
+    for (from, to) in [("s1", "s*"), ("s*", "s1")] {
+        for text in [flow(from, to), traffic(&format!("[[\"{from}\", \"{to}\"]]"))] {
+            let said = refused(&text);
+            assert!(said.contains("\"s*\" is \"s1\" alone, the other end"), "{said}");
+        }
+    }
+    let more = "\n[[node]]\nname = \"s2\"\n[[link]]\nbetween = [\"s2\", \"r1\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"";
+    assert_eq!(warned(&(flow("s1", "s*") + more)), "");
+}
+
+#[test]
+fn traffic_that_never_starts_is_told() {
+    let traffic = |more: &str| {
+        warned(&dumbbell(&format!(
+            "[[traffic]]\nname = \"t\"\narrivals = {{ every = \"1 s\" }}\nsizes = {{ fixed = \"1 KB\" }}\n{more}"
+        )))
+    };
+    for start in ["2 s", "10 s"] {
+        let said = traffic(&format!("start = \"{start}\"\nstop = \"20 s\""));
+        assert!(said.contains("the traffic \"t\" never starts"), "{said}");
+        assert!(said.contains("the run ends at 2 s"), "{said}");
+    }
+    assert_eq!(traffic("start = \"1 s\"\nstop = \"20 s\""), "");
+}
+
+/// Reads traffic whose arrivals are in this file.
+fn listed(file: &str, more: &str) -> Result<Scenario, Vec<Diagnostic>> {
+    let traffic = format!("[[traffic]]\nname = \"t\"\narrivals = {{ file = \"a.txt\" }}\n{more}");
+    common::parse_with(&dumbbell(&traffic), &[("a.txt", file)])
+}
+
+#[test]
+fn files_whose_flows_never_arrive_are_told() {
+    let warned = |more: &str| {
+        let read = listed("1 s1 d1 1000\n3 s1 d1 1000\n", more);
+        shown(&read.unwrap_or_else(|all| panic!("{}", shown(&all))).warnings)
+    };
+    for (more, wanted) in [
+        ("start = \"1.5 s\"", "no flow of \"a.txt\" arrives from 1.5 s up to 2 s"),
+        ("stop = \"0.5 s\"", "no flow of \"a.txt\" arrives from 0 s up to 500 ms"),
+        ("start = \"2 s\"\nstop = \"9 s\"", "the traffic \"t\" never starts"),
+    ] {
+        let said = warned(more);
+        assert!(said.contains(wanted) && said.matches("-->").count() == 1, "{said}");
+    }
+    assert!(warned("stop = \"0.5 s\"").contains("its first is at 1 s, its last at 3 s"));
+    assert_eq!(warned(""), "", "one is enough");
+    let late = listed("2 s1 d1 1000\n", "").expect("a scenario").warnings;
+    assert!(shown(&late).contains("no flow of \"a.txt\" arrives"), "{}", shown(&late));
+}
+
+#[test]
+fn a_file_of_arrivals_without_a_way_is_refused() {
+    let lone = "[[node]]\nname = \"lone\"\n";
+    let said = listed("0 s1 d1 9\n1 s1 lone 9\n1 s1 lone 9\n", lone).expect_err("no way");
+    let said = shown(&said);
+    assert!(said.contains("a.txt:2: no path leads from \"s1\" to \"lone\""), "{said}");
+    assert!(said.contains("the data of this traffic cannot arrive; add a [[link]]"), "{said}");
+    assert_eq!(said.matches("no path").count(), 1, "{said}");
 }

@@ -1,12 +1,11 @@
 //! `[[traffic]]`: flows that arrive.
 
-use ratewire_inputs::arrivals;
 use ratewire_net::spec::NodeId;
-use ratewire_sim::setup::{Arrivals, ListedArrival, Sizes, TrafficSpec};
+use ratewire_sim::setup::{Arrivals, Sizes, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Time, quantity};
 
+use super::listed::{self, Within};
 use super::{Senders, load, sizes};
-use crate::context::Context;
 use crate::document::{Item, Value};
 use crate::section::{At, Section};
 use crate::topology::hosts;
@@ -50,13 +49,19 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
         context
             .error(stop.map_or(section.span, |at| at.span), "no flow can arrive")
             .help(format!("arrivals start at {start} and stop at {end}"));
+    } else if start >= senders.duration {
+        context
+            .warning(name_span, format!("the traffic {name:?} never starts"))
+            .of_end()
+            .help(format!("the run ends at {}", senders.duration));
     }
     let table = section.section("arrivals");
     // Also where the file cannot be read, which is told.
     let is_file =
         |table: &Section<'_>| table.has("file") && !table.has("poisson") && !table.has("every");
     let from_file = table.as_ref().is_some_and(is_file);
-    let listed = table.map(|table| arrivals_of(&table, senders));
+    let within = Within { start, stop: stop.map(|stop| stop.value) };
+    let listed = table.map(|table| arrivals_of(&table, senders, within));
     let sizes = match section.section("sizes") {
         Some(table) => {
             let read = sizes::read(&table, payload);
@@ -140,7 +145,11 @@ fn refuse_too_many(section: &Section<'_>, arrivals: &Arrivals, within: Duration)
     }
 }
 
-fn arrivals_of(section: &Section<'_>, senders: &mut Senders<'_>) -> Option<Arrivals> {
+fn arrivals_of(
+    section: &Section<'_>,
+    senders: &mut Senders<'_>,
+    within: Within,
+) -> Option<Arrivals> {
     let context = section.context;
     let choice = section.only(&["poisson", "every", "file"]);
     let poisson = section.text("poisson");
@@ -168,32 +177,8 @@ fn arrivals_of(section: &Section<'_>, senders: &mut Senders<'_>) -> Option<Arriv
             }
             Some(Arrivals::Periodic(time.value))
         }
-        _ => {
-            let name = file?;
-            let flows = context.read(name.value, name.span, arrivals::parse)?;
-            let list = flows.iter().filter_map(|flow| listed(context, senders, name, flow));
-            Some(Arrivals::Listed(list.collect()))
-        }
+        _ => listed::read(context, senders, file?, within),
     }
-}
-
-fn listed(
-    context: &Context<'_>,
-    senders: &Senders<'_>,
-    file: At<&str>,
-    flow: &arrivals::Arrival,
-) -> Option<ListedArrival> {
-    let node = |name: &str| {
-        let found = senders.net.find_node(name);
-        if found.is_none() {
-            let message = format!("{}:{}: no node is called {name:?}", file.value, flow.line);
-            let known = senders.net.nodes.iter().map(|node| node.name.as_str());
-            senders.net.unknown(context, At { value: name, span: file.span }, message, known);
-        }
-        found.map(|id| NodeId(id as u32))
-    };
-    let (from, to) = (node(&flow.from), node(&flow.to));
-    Some(ListedArrival { start: flow.start, from: from?, to: to?, size: flow.size })
 }
 
 /// Reads `"5 /s"`.
@@ -216,7 +201,12 @@ fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
     let word = match entry.map(|entry| &entry.item) {
         None => "pairs",
         Some(Item { value: Value::Text(text), .. }) => text.as_str(),
-        Some(Item { value: Value::List(items), .. }) => {
+        Some(Item { value: Value::List(items), span }) => {
+            if items.is_empty() {
+                context.error(*span, format!("{} has nobody to send to", section.title)).help(
+                    "for example [[\"s1\", \"d1\"]]; without `between`: the topology's own pairs",
+                );
+            }
             return items.iter().flat_map(|item| weighted(section, senders, item)).collect();
         }
         Some(item) => {

@@ -2,6 +2,7 @@
 
 pub(crate) mod arriving;
 pub(crate) mod flows;
+mod listed;
 mod load;
 pub(crate) mod programs;
 mod sizes;
@@ -40,25 +41,23 @@ pub(crate) struct Senders<'a> {
 
 impl Senders<'_> {
     /// Notes errors where no path leads from one node to the other, or back.
-    pub(crate) fn check_route(
-        &mut self,
-        context: &Context<'_>,
-        (a, b): (usize, usize),
-        span: Span,
-    ) {
+    pub(crate) fn check_route(&mut self, context: &Context<'_>, pair: (usize, usize), span: Span) {
+        if let Some((message, help)) = self.no_route(pair) {
+            context.error(span, message).help(help);
+        }
+    }
+
+    /// Which way no path leads between two nodes, if one does not, and what to do.
+    fn no_route(&mut self, (a, b): (usize, usize)) -> Option<(String, String)> {
         if self.net.is_guess {
-            return;
+            return None;
         }
-        for (from, to) in [(a, b), (b, a)] {
-            if self.routes.shares(from, to).is_none() {
-                let name = |id: usize| &self.net.nodes[id].name;
-                let why = if from == a { "data" } else { "acknowledgements" };
-                context
-                    .error(span, format!("no path leads from {:?} to {:?}", name(from), name(to)))
-                    .help(format!("the {why} of this traffic cannot arrive; add a [[link]]"));
-                return;
-            }
-        }
+        let mut ways = [(a, b), (b, a)].into_iter();
+        let (from, to) = ways.find(|(from, to)| self.routes.shares(*from, *to).is_none())?;
+        let name = |id: usize| &self.net.nodes[id].name;
+        let why = if from == a { "data" } else { "acknowledgements" };
+        let message = format!("no path leads from {:?} to {:?}", name(from), name(to));
+        Some((message, format!("the {why} of this traffic cannot arrive; add a [[link]]")))
     }
 
     /// The pairs of nodes that two names or patterns stand for; errors where they stand for none.
@@ -70,17 +69,15 @@ impl Senders<'_> {
         }
         if !from.value.contains('*') {
             let Some(from) = net.expect_node(context, from) else { return Vec::new() };
-            return self
-                .hosts(context, to)
-                .into_iter()
-                .filter(|to| *to != from)
-                .map(|to| (from, to))
-                .collect();
+            let found = self.hosts(context, to);
+            let others = self.without(context, from, found, to);
+            return others.into_iter().map(|to| (from, to)).collect();
         }
         let senders = self.hosts(context, from);
         if !to.value.contains('*') {
             let Some(to) = net.expect_node(context, to) else { return Vec::new() };
-            return senders.into_iter().filter(|from| *from != to).map(|from| (from, to)).collect();
+            let others = self.without(context, to, senders, from);
+            return others.into_iter().map(|from| (from, to)).collect();
         }
         let mut pairs = Vec::new();
         for sender in senders {
@@ -105,6 +102,23 @@ impl Senders<'_> {
             let known = self.net.nodes.iter().filter(|n| n.is_host).map(|n| n.name.as_str());
             self.net.unknown(context, pattern, message, known);
         }
+        found
+    }
+
+    /// The nodes that a pattern was found to stand for, but for the other end; an error if it is that alone.
+    fn without(
+        &self,
+        context: &Context<'_>,
+        end: usize,
+        mut found: Vec<usize>,
+        pattern: At<&str>,
+    ) -> Vec<usize> {
+        if found == [end] && !self.net.is_guess {
+            let name = &self.net.nodes[end].name;
+            let message = format!("{:?} is {name:?} alone, the other end", pattern.value);
+            context.error(pattern.span, message).help("name two different nodes");
+        }
+        found.retain(|node| *node != end);
         found
     }
 

@@ -1,0 +1,103 @@
+//! Arrivals that a file lists.
+
+use std::collections::BTreeSet;
+
+use ratewire_inputs::arrivals::{self, Arrival};
+use ratewire_net::spec::NodeId;
+use ratewire_sim::setup::{Arrivals, ListedArrival};
+use ratewire_units::{Duration, Time};
+
+use super::Senders;
+use crate::context::Context;
+use crate::section::At;
+
+/// When flows of a class may arrive: from `start` up to `stop`, or the end.
+#[derive(Clone, Copy)]
+pub(super) struct Within {
+    pub start: Duration,
+    pub stop: Option<Duration>,
+}
+
+/// Reads the file, for flows that arrive within these times.
+pub(super) fn read(
+    context: &Context<'_>,
+    senders: &mut Senders<'_>,
+    file: At<&str>,
+    within: Within,
+) -> Option<Arrivals> {
+    let flows = context.read(file.value, file.span, arrivals::parse)?;
+    let list = flows.iter().filter_map(|flow| listed(context, senders, file, flow)).collect();
+    refuse_lost(context, senders, file, &flows);
+    warn_if_none_arrives(context, file, &flows, within, senders.duration);
+    Some(Arrivals::Listed(list))
+}
+
+fn listed(
+    context: &Context<'_>,
+    senders: &Senders<'_>,
+    file: At<&str>,
+    flow: &Arrival,
+) -> Option<ListedArrival> {
+    let node = |name: &str| {
+        let found = senders.net.find_node(name);
+        if found.is_none() {
+            let message = format!("{}:{}: no node is called {name:?}", file.value, flow.line);
+            let known = senders.net.nodes.iter().map(|node| node.name.as_str());
+            senders.net.unknown(context, At { value: name, span: file.span }, message, known);
+        }
+        found.map(|id| NodeId(id as u32))
+    };
+    let (from, to) = (node(&flow.from), node(&flow.to));
+    Some(ListedArrival { start: flow.start, from: from?, to: to?, size: flow.size })
+}
+
+/// Notes an error where no path leads between the nodes of a flow; one is enough to tell.
+fn refuse_lost(
+    context: &Context<'_>,
+    senders: &mut Senders<'_>,
+    file: At<&str>,
+    flows: &[Arrival],
+) {
+    let mut seen = BTreeSet::new();
+    for flow in flows {
+        let ends = (senders.net.find_node(&flow.from), senders.net.find_node(&flow.to));
+        let (Some(from), Some(to)) = ends else { continue };
+        if !seen.insert((from, to)) {
+            continue;
+        }
+        if let Some((message, help)) = senders.no_route((from, to)) {
+            let message = format!("{}:{}: {message}", file.value, flow.line);
+            context.error(file.span, message).help(help);
+            return;
+        }
+    }
+}
+
+fn warn_if_none_arrives(
+    context: &Context<'_>,
+    file: At<&str>,
+    flows: &[Arrival],
+    Within { start, stop }: Within,
+    duration: Duration,
+) {
+    let at = |flow: &Arrival| flow.start.since(Time::ZERO);
+    let any = |stop: Option<Duration>| {
+        let is_within = |at: Duration| at >= start && stop.is_none_or(|stop| at < stop);
+        flows.iter().any(|flow| is_within(at(flow)))
+    };
+    let end = stop.unwrap_or(duration).min(duration);
+    let ([first, ..], [.., last]) = (flows, flows) else { return };
+    // That there is no time to arrive in has been told.
+    if start >= end || any(Some(end)) {
+        return;
+    }
+    let message = format!("no flow of {:?} arrives from {start} up to {end}", file.value);
+    let warning = context.warning(file.span, message).help(format!(
+        "its first is at {}, its last at {}",
+        at(first),
+        at(last)
+    ));
+    if any(stop) {
+        let _ = warning.of_end();
+    }
+}
