@@ -116,3 +116,27 @@ fn a_file_of_arrivals_without_a_way_is_refused() {
     assert!(said.contains("the data of this traffic cannot arrive; add a [[link]]"), "{said}");
     assert_eq!(said.matches("no path").count(), 1, "{said}");
 }
+
+#[test]
+fn a_load_of_demands_is_of_all_of_them() {
+    let demands = |load: &str, between: &str| {
+        let file = "{\"directed\": false, \"multigraph\": false, \"graph\": {\"demands\": {\"0\": {\"1\": 1000}}}, \
+                    \"nodes\": [{\"id\": 0, \"name\": \"a\", \"pos\": [8, 47]}, {\"id\": 1, \"name\": \"b\", \"pos\": [8, 48]}], \
+                    \"links\": [{\"source\": 0, \"target\": 1, \"dist\": 100}]}";
+        let text = format!(
+            "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n\
+             link = {{ rate = \"10 Mbit/s\" }}\n\
+             [[traffic]]\nsizes = {{ fixed = \"1 KB\" }}\nload = {{ {load} }}\n{between}"
+        );
+        common::parse_with(&text, &[("g", file)])
+    };
+    let between = "between = \"demands\"";
+    let read = demands("demands = 0.5", between);
+    assert!(read.is_ok(), "{}", shown(&read.unwrap_err()));
+    let said = shown(&demands("demands = 0.5, link = \"a->b\"", between).expect_err("no link"));
+    assert!(said.contains("`link` means nothing here: demands are of no link"), "{said}");
+    for between in ["", "between = \"all\"", "between = [[\"a\", \"b\"]]"] {
+        let said = shown(&demands("demands = 0.5", between).expect_err("other pairs"));
+        assert!(said.contains("`demands` needs between = \"demands\""), "{said}");
+    }
+}

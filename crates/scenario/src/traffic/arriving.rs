@@ -103,7 +103,9 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
     let arrivals = match (listed, section.section("load")) {
         (Some(listed), _) => listed,
         (None, Some(table)) => {
-            let flows = load::Flows { pairs: &pairs, sizes: sizes.as_ref(), config: &config };
+            let are_demands = is_between_demands(section);
+            let (pairs, sizes, config) = (&pairs, sizes.as_ref(), &config);
+            let flows = load::Flows { pairs, are_demands, sizes, config };
             load::read(&table, senders, &flows)
         }
         (None, None) => None,
@@ -193,6 +195,11 @@ fn per_second(text: &str) -> Option<f64> {
     };
     let rate = number / seconds;
     (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+fn is_between_demands(section: &Section<'_>) -> bool {
+    let between = section.get("between").map(|entry| &entry.item.value);
+    matches!(between, Some(Value::Text(word)) if word == "demands")
 }
 
 fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {

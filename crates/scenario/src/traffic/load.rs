@@ -12,6 +12,8 @@ use crate::transport;
 /// The flows that are to make the load.
 pub(super) struct Flows<'a> {
     pub pairs: &'a Pairs,
+    /// Whether these are those of the topology's demands.
+    pub are_demands: bool,
     pub sizes: Option<&'a Sizes>,
     pub config: &'a TransportConfig,
 }
@@ -35,6 +37,16 @@ pub(super) fn read(
         |overhead: Bytes| payload + packets * (flows.config.headers.as_f64() + overhead.as_f64());
     if choice? == "demands" {
         let share = demands?;
+        if let Some(link) = link {
+            context
+                .error(link.span, "`link` means nothing here: demands are of no link")
+                .help("leave it out; or use `fraction`, which is of a link");
+        }
+        if !flows.are_demands {
+            context
+                .error(share.span, "`demands` needs between = \"demands\"")
+                .help("demands are of pairs of nodes; for other pairs use `fraction`");
+        }
         let total: f64 = senders.net.demands.iter().map(|(_, _, bps)| bps).sum();
         if total == 0.0 {
             if !senders.net.is_guess {
