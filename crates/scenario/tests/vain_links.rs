@@ -126,3 +126,14 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
     assert_eq!(warned("link = { rate = \"1 Mbit/s\" }\nfile_rates = false", &cities(place)), "");
     assert_eq!(warned("link = { delay = \"5 ms\" }", &cities("")), "", "one is not on the map");
 }
+
+#[test]
+fn a_medium_makes_half_duplex_whatever_duplex_says() {
+    let said = warned(&dumbbell("medium = \"air\", duplex = \"full\"", ""));
+    assert!(
+        said.contains("duplex = \"full\" means nothing here: the medium \"air\" is half-duplex"),
+        "{said}"
+    );
+    assert_eq!(said.matches("-->").count(), 1, "{said}");
+    assert_eq!(warned(&dumbbell("medium = \"air\", duplex = \"half\"", "")), "");
+}

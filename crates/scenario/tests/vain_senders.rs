@@ -140,3 +140,27 @@ fn a_load_of_demands_is_of_all_of_them() {
         assert!(said.contains("`demands` needs between = \"demands\""), "{said}");
     }
 }
+
+#[test]
+fn keys_of_flows_that_come_to_nothing_are_told() {
+    for (more, wanted) in [
+        ("stagger = \"1 s\"", "`stagger` means nothing here: there is a single flow"),
+        ("lie = {}", "`lie` says nothing that is not so"),
+        ("lie = { rtt = 1 }", "`lie` says nothing that is not so"),
+        (
+            "reader = { per_frame = [\"1 ms\", \"2 ms\"], every = \"2 s\" }",
+            "the reader's second speed is never its own",
+        ),
+    ] {
+        let said = warned(&flow(more));
+        assert!(said.contains(wanted) && said.contains("^"), "{more}: {said}");
+    }
+    for more in [
+        "stagger = \"1 s\"\ncount = 2",
+        "stagger = \"0 s\"",
+        "lie = { rtt = 2 }",
+        "reader = { per_frame = [\"1 ms\", \"2 ms\"], every = \"1.9 s\" }",
+    ] {
+        assert_eq!(warned(&flow(more)), "", "{more}");
+    }
+}

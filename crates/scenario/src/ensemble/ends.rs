@@ -172,7 +172,7 @@ fn special_hosts(section: &Section<'_>, senders: &Senders<'_>) -> Vec<End> {
     let window = section.size("receive_window").map(|at| at.value.bytes(payload));
     let host = Host {
         receive_window: window,
-        reader: flows::reader(section),
+        reader: flows::reader(section, senders.duration),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
         told: told(section, &["receive_window", "reader", "idle"]),

@@ -84,7 +84,7 @@ fn one(
     let transport = section
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
-    let app = flows::app(section, &transport);
+    let app = flows::app(section, &transport, senders.duration);
     if let Some(stop) = stop
         && stop.value <= start
     {

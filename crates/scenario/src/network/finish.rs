@@ -263,7 +263,15 @@ impl Media {
         let link = &net.links[id];
         let properties = &link.properties;
         let name = match (&properties.medium, properties.half_duplex) {
-            (Some(name), _) => name.clone(),
+            (Some(name), said) => {
+                if said == Some(false) {
+                    let why = format!("the medium {name:?} is half-duplex");
+                    context
+                        .warning(link.span, format!("duplex = \"full\" means nothing here: {why}"))
+                        .help("leave out one of the two");
+                }
+                name.clone()
+            }
             (None, Some(true)) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
             (None, said) => {
                 // Who says "full" turns off what is set for all links.

@@ -36,7 +36,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     let config = section
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
-    let app = app(section, &config);
+    let app = app(section, &config, senders.duration);
     let lie = lie(section);
     if let Some(stop) = stop
         && stop.value <= start
@@ -57,6 +57,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
         return;
     }
     let many = pairs.len() * count > 1;
+    warn_of_vain_stagger(section, senders, pairs.len() * count);
     let law = senders.uses.index(law);
     let mut number = 0;
     for (a, b) in pairs {
@@ -102,6 +103,19 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     }
 }
 
+fn warn_of_vain_stagger(section: &Section<'_>, senders: &Senders<'_>, flows: usize) {
+    if let Some(entry) = section.get("stagger")
+        && !section.time_or("stagger").is_zero()
+        && flows == 1
+        && !senders.net.is_guess
+    {
+        section
+            .context
+            .warning(entry.key_span, "`stagger` means nothing here: there is a single flow")
+            .help("it is between the flows of one table, made by `count` or `*`; see `start`");
+    }
+}
+
 /// `a->b`, or the next of `a->b#2`, `a->b#3` ...
 fn unused(senders: &mut Senders<'_>, a: usize, b: usize) -> String {
     let arrow = format!("{}->{}", senders.net.nodes[a].name, senders.net.nodes[b].name);
@@ -116,6 +130,7 @@ fn unused(senders: &mut Senders<'_>, a: usize, b: usize) -> String {
 }
 
 fn lie(section: &Section<'_>) -> Option<Lie> {
+    let before = section.context.errors();
     let inner = section.section("lie")?;
     let lie = Lie {
         rtt: inner.number_or("rtt"),
@@ -124,11 +139,17 @@ fn lie(section: &Section<'_>) -> Option<Lie> {
         inflate: inner.number_or("inflate"),
     };
     inner.finish();
+    if lie == Lie::default() && inner.context.errors() == before {
+        inner
+            .context
+            .warning(inner.span, "`lie` says nothing that is not so: the hosts are honest")
+            .help("for example { rtt = 0.1 }, or leave it out");
+    }
     Some(lie)
 }
 
 /// Reads `size`, `app`, `reader` and `frame`.
-pub(crate) fn app(section: &Section<'_>, config: &TransportConfig) -> App {
+pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Duration) -> App {
     let context = section.context;
     let payload = transport::payload(config);
     let size = section.size("size").map(|at| at.map(|size| size.bytes(payload)));
@@ -175,7 +196,7 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig) -> App {
             _ => section.refuse("app", &entry.item),
         }
     }
-    let reader = reader(section).unwrap_or(Reader::Immediate);
+    let reader = reader(section, duration).unwrap_or(Reader::Immediate);
     App { writer, reader, frame: frame.map(|at| at.value) }
 }
 
@@ -215,8 +236,8 @@ fn constant(s: &Section<'_>) -> Option<Writer> {
     Some(Writer::Constant { rate: rate.value })
 }
 
-/// Reads `reader`.
-pub(crate) fn reader(section: &Section<'_>) -> Option<Reader> {
+/// Reads `reader`, for a run of this duration.
+pub(crate) fn reader(section: &Section<'_>, duration: Duration) -> Option<Reader> {
     let item = &section.get("reader")?.item;
     let table = match &item.value {
         Value::Text(text) if text == "immediate" => return Some(Reader::Immediate),
@@ -233,6 +254,11 @@ pub(crate) fn reader(section: &Section<'_>) -> Option<Reader> {
     match (paces?.as_slice(), every) {
         ([pace], None) => Some(Reader::Slow(*pace)),
         ([first, second], Some(every)) if !every.value.is_zero() => {
+            if every.value >= duration {
+                let message = "the reader's second speed is never its own: the first holds longer";
+                let warning = section.context.warning(every.span, message).of_end();
+                let _ = warning.help(format!("the run ends at {duration}"));
+            }
             Some(Reader::Alternating { per_frame: [*first, *second], every: every.value })
         }
         _ => {
