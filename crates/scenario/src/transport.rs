@@ -1,11 +1,14 @@
 //! `[transport]`: how the ends of flows behave.
 
+use std::fmt::Display;
+
 use ratewire_laws::options::parse_size;
 use ratewire_transport::{ReceiveWindow, TransportConfig};
 use ratewire_units::Bytes;
 
+use crate::context::Context;
 use crate::document::Value;
-use crate::section::Section;
+use crate::section::{At, Section};
 
 /// Payload of a full packet, the congestion header left out.
 pub(crate) fn payload(config: &TransportConfig) -> Bytes {
@@ -83,6 +86,21 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     config
 }
 
+/// Whether a window, written so, has room for a full packet; an error if it has not.
+pub(crate) fn holds_a_packet(
+    context: &Context<'_>,
+    written: At<impl Display>,
+    window: Bytes,
+    payload: Bytes,
+) -> bool {
+    if window < payload {
+        context
+            .error(written.span, format!("a window of {} holds no full packet", written.value))
+            .help(format!("a packet carries {payload}"));
+    }
+    window >= payload
+}
+
 fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<ReceiveWindow> {
     let entry = section.get("receive_window")?;
     let context = section.context;
@@ -91,13 +109,12 @@ fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<ReceiveWindow
             TransportConfig::default().receive_window.into()
         }
         Value::Text(text) => match parse_size(text) {
-            Ok(size) if size.bytes(payload) < payload => {
-                context
-                    .error(entry.item.span, format!("a window of {text} holds no full packet"))
-                    .help(format!("a packet carries {payload}"));
-                None
+            Ok(size) => {
+                let (written, size) =
+                    (At { value: text, span: entry.item.span }, size.bytes(payload));
+                holds_a_packet(context, written, size, payload)
+                    .then_some(ReceiveWindow::Fixed(size))
             }
-            Ok(size) => Some(ReceiveWindow::Fixed(size.bytes(payload))),
             Err(why) => {
                 context.error(entry.item.span, format!("`receive_window`: {why}"));
                 None
@@ -115,10 +132,7 @@ fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<ReceiveWindow
                 context.error(initial.span, format!("`initial` ({first}) is above `max` ({most})"));
                 return None;
             }
-            if first < payload {
-                context
-                    .error(initial.span, format!("a window of {first} holds no full packet"))
-                    .help(format!("a packet carries {payload}"));
+            if !holds_a_packet(context, initial.map(|_| first), first, payload) {
                 return None;
             }
             Some(ReceiveWindow::Auto { initial: first, max: most, packets_per_ack })

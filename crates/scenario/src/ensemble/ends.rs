@@ -8,10 +8,20 @@ use super::routing;
 use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::document::{Item, Value};
+use crate::network::Net;
 use crate::network::matches;
 use crate::section::{At, Section};
-use crate::traffic::{Senders, flows};
+use crate::traffic::flows;
 use crate::transport;
+
+/// What reading ends needs.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'n> {
+    pub net: &'n Net,
+    /// Of a full packet of the connection.
+    pub payload: Bytes,
+    pub duration: Duration,
+}
 
 /// An end of an edge.
 pub(super) struct End {
@@ -47,10 +57,10 @@ pub(super) struct Host {
 
 impl End {
     /// The peer: one end, which does not fail.
-    pub fn of_peer(section: &Section<'_>, item: &Item, senders: &Senders<'_>) -> Option<End> {
+    pub fn of_peer(section: &Section<'_>, item: &Item, known: Known<'_>) -> Option<End> {
         let context = section.context;
         let mut ends = match &item.value {
-            Value::Text(_) | Value::Table(_) => End::of_item(section, "peer", item, senders),
+            Value::Text(_) | Value::Table(_) => End::of_item(section, "peer", item, known),
             _ => {
                 section.refuse("peer", item);
                 return None;
@@ -71,11 +81,11 @@ impl End {
     }
 
     /// The ends in `members`.
-    pub fn list(section: &Section<'_>, senders: &Senders<'_>) -> Vec<End> {
+    pub fn list(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
         let Some(list) = section.list("members") else { return Vec::new() };
         let ends = list.value.iter();
         let ends: Vec<End> =
-            ends.flat_map(|item| End::of_item(section, "members", item, senders)).collect();
+            ends.flat_map(|item| End::of_item(section, "members", item, known)).collect();
         if list.value.is_empty() {
             section
                 .context
@@ -97,12 +107,12 @@ impl End {
         section: &Section<'_>,
         key: &'static str,
         item: &Item,
-        senders: &Senders<'_>,
+        known: Known<'_>,
     ) -> Vec<End> {
         let context = section.context;
         let table = match &item.value {
             Value::Text(name) => {
-                return hosts(context, At { value: name, span: item.span }, senders);
+                return hosts(context, At { value: name, span: item.span }, known);
             }
             Value::Table(table) => table,
             _ => {
@@ -113,8 +123,8 @@ impl End {
         let title = format!("an end in `{key}` of {}", section.title);
         let own = Section::new(context, &["end"], title, item.span, table);
         let ends = match own.only(&["node", "switch"]) {
-            Some("switch") => switch(&own, senders).into_iter().collect(),
-            Some(_) => special_hosts(&own, senders),
+            Some("switch") => switch(&own, known).into_iter().collect(),
+            Some(_) => special_hosts(&own, known),
             None => Vec::new(),
         };
         own.finish();
@@ -145,8 +155,8 @@ impl Host {
 }
 
 /// The nodes that a name or pattern stands for.
-fn hosts(context: &Context<'_>, name: At<&str>, senders: &Senders<'_>) -> Vec<End> {
-    let net = senders.net;
+fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
+    let net = known.net;
     let end = |node: usize| End {
         name: net.nodes[node].name.clone(),
         node,
@@ -167,24 +177,29 @@ fn hosts(context: &Context<'_>, name: At<&str>, senders: &Senders<'_>) -> Vec<En
     found
 }
 
-fn special_hosts(section: &Section<'_>, senders: &Senders<'_>) -> Vec<End> {
-    let payload = transport::payload(senders.transport);
-    let window = section.size("receive_window").map(|at| at.value.bytes(payload));
+fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
     let host = Host {
-        receive_window: window,
-        reader: flows::reader(section, senders.duration),
+        receive_window: receive_window(section, known.payload),
+        reader: flows::reader(section, known.duration),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
         told: told(section, &["receive_window", "reader", "idle"]),
     };
     let Some(name) = section.text("node") else { return Vec::new() };
-    let mut ends = hosts(section.context, name, senders);
+    let mut ends = hosts(section.context, name, known);
     ends.iter_mut().for_each(|end| end.kind = EndKind::Host(host.clone()));
     ends
 }
 
-fn switch(section: &Section<'_>, senders: &Senders<'_>) -> Option<End> {
-    let members = End::list(section, senders);
+fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<Bytes> {
+    let window = section.size("receive_window")?.map(|size| size.bytes(payload));
+    let written = section.text("receive_window")?;
+    transport::holds_a_packet(section.context, written, window.value, payload)
+        .then_some(window.value)
+}
+
+fn switch(section: &Section<'_>, known: Known<'_>) -> Option<End> {
+    let members = End::list(section, known);
     if !section.has("members") {
         section.missing("members");
     }
@@ -192,7 +207,7 @@ fn switch(section: &Section<'_>, senders: &Senders<'_>) -> Option<End> {
     let keys = routing::keys(section, &routing);
     let told = told(section, &["routing", "keys"]);
     let name = section.text("switch")?;
-    let node = senders.net.expect_node(section.context, name)?;
+    let node = known.net.expect_node(section.context, name)?;
     let kind = EndKind::Switch { members, routing, keys, told };
     Some(End { name: name.value.to_string(), node, span: name.span, kind })
 }

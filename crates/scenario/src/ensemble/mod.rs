@@ -15,7 +15,7 @@ use crate::section::Section;
 use crate::traffic::{Senders, flows};
 use crate::transport;
 use crate::uses::Made;
-use ends::End;
+use ends::{End, Known};
 use tree::{FirstWindows, Tree};
 
 /// A switch looks for idleness as often as this.
@@ -66,9 +66,14 @@ fn one(
 ) {
     let context = section.context;
     let name = section.text("name");
-    let peer = section.item("peer").and_then(|item| End::of_peer(section, item, senders));
+    let transport = section
+        .section("transport")
+        .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
+    let payload = transport::payload(&transport);
+    let known = Known { net: senders.net, payload, duration: senders.duration };
+    let peer = section.item("peer").and_then(|item| End::of_peer(section, item, known));
     let switch = section.text("switch").and_then(|at| senders.net.expect_node(context, at));
-    let members = End::list(section, senders);
+    let members = End::list(section, known);
     let routing = routing::read(section, &members);
     let keys = routing::keys(section, &routing);
     let direction = section.word_or("direction");
@@ -81,9 +86,6 @@ fn one(
     let start = section.time_or("start");
     let stop = section.time("stop");
     let law = senders.laws.read_use(section, senders.defaults);
-    let transport = section
-        .section("transport")
-        .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
     let app = flows::app(section, &transport, senders.duration);
     if let Some(stop) = stop
         && stop.value <= start
