@@ -31,3 +31,29 @@ fn a_receive_window_of_an_end_holds_a_packet() {
     assert_eq!(warned(&window("500 B", small)), "");
     assert!(refused(&window("499 B", small)).contains("a packet carries 500 B"));
 }
+
+#[test]
+fn a_key_ends_with_what_is_simulated_of_a_frame() {
+    let hash = |hash: &str| {
+        ensemble(&format!("members = [\"h2\", \"h3\"]\nrouting = {{ hash = {{ {hash} }} }}"))
+    };
+    let said = refused(&hash("offset = 4, len = 5"));
+    assert!(said.contains("no frame has the bytes from 4 up to 9"), "{said}");
+    for fits in ["offset = 4, len = 4", "len = 8", "offset = 7", ""] {
+        assert_eq!(warned(&hash(fits)), "", "{fits}");
+    }
+}
+
+#[test]
+fn prefixes_are_hexadecimal_and_there_once() {
+    let prefix = |prefixes: &str| {
+        ensemble(&format!("members = [\"h2\", \"h3\"]\nrouting = {{ prefix = {{ {prefixes} }} }}"))
+    };
+    for digits in ["", "+1", "0", "0g", "0x", " 1"] {
+        let said = refused(&prefix(&format!("\"{digits}\" = \"h2\"")));
+        assert!(said.contains(&format!("{digits:?} are not hexadecimal digits")), "{said}");
+    }
+    let said = refused(&prefix("\"0a\" = \"h2\", \"0A\" = \"h3\""));
+    assert!(said.contains("\"0A\" is the same prefix as \"0a\""), "{said}");
+    assert_eq!(warned(&prefix("\"0a\" = \"h2\", \"0A00\" = \"h3\"")), "");
+}

@@ -1,5 +1,7 @@
 //! Routing modules and the keys of frames.
 
+use std::collections::BTreeMap;
+
 use ratewire_sim::setup::{Keys, RoutingSpec};
 
 use super::ends::End;
@@ -26,17 +28,27 @@ pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
     let title = format!("`routing` of {}", section.title);
     let own = Section::new(section.context, &["routing"], title, entry.key_span, table);
     let routing = match own.only(&["hash", "weighted", "prefix"]) {
-        Some("hash") => own.section("hash").map(|hash| {
-            let (offset, len) = (hash.count_or("offset") as usize, hash.count_or("len") as usize);
-            hash.finish();
-            RoutingSpec::KeyHash { offset, len }
-        }),
+        Some("hash") => own.section("hash").map(|hash| key_hash(&hash)),
         Some("weighted") => weighted(&own, members),
         Some(_) => prefixes(&own, members),
         None => None,
     };
     own.finish();
     routing.unwrap_or(RoutingSpec::RoundRobin)
+}
+
+fn key_hash(section: &Section<'_>) -> RoutingSpec {
+    let (offset, len) = (section.count_or("offset") as usize, section.count_or("len") as usize);
+    section.finish();
+    // Without `len` the key is all that there is.
+    if let (Some(entry), true) = (section.get("len"), offset + len > CONTENT) {
+        let end = offset + len;
+        section
+            .context
+            .error(entry.item.span, format!("no frame has the bytes from {offset} up to {end}"))
+            .help(format!("frames are simulated with a key of {CONTENT} bytes"));
+    }
+    RoutingSpec::KeyHash { offset, len }
 }
 
 fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
@@ -61,6 +73,7 @@ fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
 fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
     let (table, _) = section.table("prefix")?;
     let mut prefixes = Vec::new();
+    let mut taken: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
     for entry in &table.value.entries {
         let Some(prefix) = bytes(&entry.key) else {
             section
@@ -72,6 +85,13 @@ fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
                 .help("for example \"00ff\"");
             continue;
         };
+        if let Some(other) = taken.insert(prefix.clone(), &entry.key) {
+            section
+                .context
+                .error(entry.key_span, format!("{:?} is the same prefix as {other:?}", entry.key))
+                .help("a prefix has one member: leave one of them out");
+            continue;
+        }
         let name = match &entry.item.value {
             Value::Text(name) => name,
             _ => {
@@ -100,7 +120,8 @@ fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
 }
 
 fn bytes(digits: &str) -> Option<Vec<u8>> {
-    if !digits.is_ascii() || digits.len() % 2 == 1 {
+    let are_digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if digits.is_empty() || !are_digits || digits.len() % 2 == 1 {
         return None;
     }
     let pairs = (0..digits.len()).step_by(2);
