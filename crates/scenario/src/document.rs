@@ -50,9 +50,22 @@ impl Value {
             Value::Float(n) => format!("the number {n:?}"),
             Value::Switch(v) => v.to_string(),
             Value::Other(words) => words.clone(),
-            Value::List(_) => "a list".to_string(),
+            Value::List(items) => described(items),
             Value::Table(_) => "a table".to_string(),
         }
+    }
+}
+
+/// A list in words: what is in it, where it is short and holds no lists or tables.
+fn described(items: &[Item]) -> String {
+    let is_nested = |item: &Item| matches!(item.value, Value::List(_) | Value::Table(_));
+    let words = |item: &Item| item.value.describe();
+    match items {
+        [] => "an empty list".to_string(),
+        _ if items.iter().any(is_nested) => "a list".to_string(),
+        [one] => format!("a list of {}", words(one)),
+        [one, two] => format!("a list of {} and {}", words(one), words(two)),
+        _ => format!("a list of {}", items.len()),
     }
 }
 

@@ -21,12 +21,16 @@ impl fmt::Display for QuantityError {
 }
 impl core::error::Error for QuantityError {}
 
+/// Microseconds with the Greek letter, which keyboards have where they have no micro sign.
+const GREEK_US: &str = "\u{3bc}s";
+
 /// Unit names of times, with their size in seconds.
 pub const TIME_UNITS: &[(&str, f64)] = &[
     ("ps", 1e-12),
     ("ns", 1e-9),
     ("us", 1e-6),
     ("µs", 1e-6),
+    (GREEK_US, 1e-6),
     ("ms", 1e-3),
     ("s", 1.0),
     ("min", 60.0),
@@ -135,7 +139,8 @@ fn example(what: &str) -> &'static str {
 
 fn names(units: &[(&str, f64)]) -> String {
     let mut list = String::new();
-    for (name, _) in units {
+    // The two letters look alike: one of them is enough to read.
+    for (name, _) in units.iter().filter(|(name, _)| *name != GREEK_US) {
         if !list.is_empty() {
             list.push_str(", ");
         }
@@ -203,6 +208,13 @@ mod tests {
     fn reads_what_users_write() {
         assert_eq!("50 ms".parse(), Ok(Duration::from_millis(50)));
         assert_eq!("0.5s".parse(), Ok(Duration::from_millis(500)));
+        for micro in ["us", "\u{b5}s", "\u{3bc}s"] {
+            assert_eq!(
+                alloc::format!("5 {micro}").parse(),
+                Ok(Duration::from_micros(5)),
+                "{micro}"
+            );
+        }
         assert_eq!("1 Gbit/s".parse(), Ok(Rate::from_mbps(1000)));
         assert_eq!("1250 B/ms".parse(), Ok(Rate::from_mbps(10)));
         assert_eq!("1e9 bit/s".parse(), Ok(Rate::from_mbps(1000)));
@@ -216,7 +228,7 @@ mod tests {
     fn says_what_is_wrong() {
         let text = |r: Result<Duration, QuantityError>| r.unwrap_err().to_string();
         assert!(text("50".parse()).contains("has no unit"));
-        assert!(text("50 parsec".parse()).contains("known: ps, ns"));
+        assert!(text("50 parsec".parse()).contains("known: ps, ns, us, \u{b5}s, ms, s, min, h"));
         assert!(text("-1 s".parse()).contains("0 or more"));
         assert!(text("ms".parse()).contains("does not start with a number"));
         assert!(text("1e300 s".parse()).contains("too large"));

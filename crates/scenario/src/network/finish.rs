@@ -29,6 +29,7 @@ impl Net {
         let fastest = rates.filter(|rate| *rate > Rate::ZERO).max();
         let access = Rate::from_bps(fastest.map_or(10_000_000_000, |r| r.bps().saturating_mul(10)));
         let mut told = BTreeSet::new();
+        let without_table = self.without_table;
         for link in &mut self.links {
             let span = link.span;
             let properties = &mut link.properties;
@@ -41,9 +42,13 @@ impl Net {
             }
             let mut missing = |what: &'static str, example: &str| {
                 if told.insert((span.source, span.start, what)) {
-                    context
-                        .error(span, format!("the link {:?} has no {what}", link.name))
-                        .help(format!("give it one, for example {what} = {example}"));
+                    context.error(span, format!("the link {:?} has no {what}", link.name)).help(
+                        if without_table == Some(span) {
+                            format!("give it one, for example link = {{ {what} = {example} }}")
+                        } else {
+                            format!("give it one, for example {what} = {example}")
+                        },
+                    );
                 }
             };
             if properties.mean_rate().is_none() && !properties.told.rate {

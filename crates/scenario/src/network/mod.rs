@@ -42,6 +42,8 @@ pub(crate) struct Net {
     pub links: Vec<Link>,
     /// Whether nodes are missing, or too many, because what says how many there are is wrong.
     pub is_guess: bool,
+    /// Where a table `link` may stand that would say what the links described there are like, and does not.
+    pub without_table: Option<Span>,
     node_names: BTreeMap<String, usize>,
     link_names: BTreeMap<String, usize>,
     /// Between whom traffic goes when a scenario does not say.

@@ -236,6 +236,9 @@ impl Reading<'_> {
                     ));
                 }
                 Ok(size) => Queue::Bytes(size),
+                Err(e) if quantity::SIZE_UNITS.iter().any(|(name, _)| *name == unit) => {
+                    return refused(e.to_string());
+                }
                 Err(e) => return refused(format!("{e}, packets, bdp, or a time")),
             },
         };

@@ -17,6 +17,7 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     let external = section.switch_or("external");
     // Rate and delay may come from the file, so the table may be left out.
     let link = b.properties_or_none("link");
+    b.net.without_table = (!section.has("link")).then_some(section.span);
     let access = b.properties("access");
     let read = file.and_then(|file| {
         Some((file, section.context.read(file.value, file.span, detect_and_parse)?))

@@ -34,6 +34,16 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     Some(ProgramSpec { host: NodeId(node as u32), run: run.value.into(), start, flow: None })
 }
 
+/// Notes an error where a flow says at which end its program runs, and names none.
+pub(super) fn refuse_lone_place(section: &Section<'_>) {
+    if let (Some(entry), None) = (section.get("run_at"), section.get("run")) {
+        section
+            .context
+            .error(entry.key_span, "`run_at` needs `run`")
+            .help("`run` names the program that sends, `run_at` the end at which it is started");
+    }
+}
+
 /// The program that sends a flow's data, where `[[flow]]` names one; `index` is the flow's.
 pub(super) fn of_flow(
     section: &Section<'_>,

@@ -1,0 +1,72 @@
+//! Remedies that help.
+
+mod common;
+
+use common::{dumbbell, flow, refused, setup};
+use ratewire_units::Duration;
+
+#[test]
+fn where_to_run_without_what_to_run_is_told() {
+    let said = refused(&dumbbell(&format!("{}run_at = \"to\"", flow())));
+    assert!(said.contains("`run_at` needs `run`"), "{said}");
+    assert!(!said.contains("another key"), "{said}");
+}
+
+#[test]
+fn a_list_that_is_wrong_is_told_by_what_is_in_it() {
+    let position = |list: &str| {
+        refused(&dumbbell(&format!("[[node]]\nname = \"x\"\nposition = {list}\n{}", flow())))
+    };
+    let said = position("[1, nan]");
+    assert!(
+        said.contains(
+            "`position` cannot be a list of the number 1 and the number nan, which is not finite"
+        ),
+        "{said}"
+    );
+    assert!(position("[]").contains("`position` cannot be an empty list"));
+    assert!(position("[1, 2, 3, 4]").contains("`position` cannot be a list of 4"));
+    let group = "[overlay]\nlinks = [[\"s1\", \"d1\"]]\n\
+                 [[group]]\nname = \"g\"\nsenders = [[\"s1\", -1]]\nreceivers = [\"d1\"]\n";
+    let said = refused(&dumbbell(group));
+    assert!(said.contains("`senders` cannot be a list of \"s1\" and the number -1"), "{said}");
+}
+
+#[test]
+fn a_queue_that_is_too_large_is_told_so() {
+    let queue = |size: &str| {
+        let bottleneck = format!("delay = \"20 ms\", queue = \"{size}\"");
+        refused(&dumbbell(flow()).replace("delay = \"20 ms\"", &bottleneck))
+    };
+    let said = queue("99999999 TB");
+    assert!(said.contains("`queue`: \"99999999 TB\" is too large\n"), "{said}");
+    assert!(queue("9 furlongs").contains("GiB, packets, bdp, or a time"));
+    assert!(queue("9").contains("packets, bdp, or a time"));
+}
+
+#[test]
+fn a_graph_that_says_nothing_of_its_links_is_told_where_to() {
+    let text = "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n\
+                [[flow]]\nfrom = \"0\"\nto = \"1\"\n";
+    let node = |id: usize| format!("<node id=\"{id}\"></node>");
+    let edge = "<edge source=\"0\" target=\"1\"></edge>";
+    let file = format!(
+        "<graphml><graph edgedefault=\"undirected\">{}{}{edge}</graph></graphml>",
+        node(0),
+        node(1)
+    );
+    let said = common::shown(&common::parse_with(text, &[("g", &file)]).expect_err("no rate"));
+    assert!(said.contains("for example link = { rate = \"10 Mbit/s\" }"), "{said}");
+    assert!(said.contains("for example link = { delay = \"20 ms\" }"), "{said}");
+    let link = text.replace("[[flow]]", "link = {}\n[[flow]]");
+    let said = common::shown(&common::parse_with(&link, &[("g", &file)]).expect_err("no rate"));
+    assert!(said.contains("for example rate = \"10 Mbit/s\""), "{said}");
+}
+
+#[test]
+fn either_letter_is_a_micro() {
+    for micro in ['\u{b5}', '\u{3bc}'] {
+        let text = dumbbell(flow()).replace("\"20 ms\"", &format!("\"5 {micro}s\""));
+        assert_eq!(setup(&text).network.links[0].delay, Duration::from_micros(5), "{micro}");
+    }
+}
