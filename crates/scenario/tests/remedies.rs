@@ -1,8 +1,8 @@
-//! Remedies that help.
+//! Remedies that help, and names that can be called.
 
 mod common;
 
-use common::{dumbbell, flow, refused, setup};
+use common::{dumbbell, flow, refused, scenario, setup};
 use ratewire_units::Duration;
 
 #[test]
@@ -69,4 +69,45 @@ fn either_letter_is_a_micro() {
         let text = dumbbell(flow()).replace("\"20 ms\"", &format!("\"5 {micro}s\""));
         assert_eq!(setup(&text).network.links[0].delay, Duration::from_micros(5), "{micro}");
     }
+}
+
+#[test]
+fn what_has_an_empty_name_cannot_be_called() {
+    let traffic =
+        "[[traffic]]\nname = \"\"\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }";
+    let link =
+        "[[link]]\nname = \"\"\nbetween = [\"s1\", \"d1\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"";
+    let one_way = link.replace("between = [\"s1\", \"d1\"]", "from = \"s1\"\nto = \"d1\"");
+    let group = "[overlay]\nlinks = [[\"s1\", \"d1\"]]\n\
+                 [[group]]\nname = \"\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n";
+    let ensemble =
+        "[[ensemble]]\nname = \"\"\npeer = \"s1\"\nswitch = \"r1\"\nmembers = [\"d1\"]\n";
+    let flow = format!("{}name = \"\"", flow());
+    for (more, what) in [
+        (flow.as_str(), "a flow"),
+        (link, "a link"),
+        (&one_way, "a link"),
+        (traffic, "a class of traffic"),
+        (group, "a group"),
+        (ensemble, "an ensemble"),
+        ("[[node]]\nname = \"\"", "a node"),
+    ] {
+        let said = refused(&dumbbell(more));
+        assert!(said.contains(&format!("{what} needs a name")), "{what}: {said}");
+        assert_eq!(said.matches("needs a name").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn what_is_new_is_not_called_by_a_pattern() {
+    let link =
+        "[[link]]\nname = \"x*\"\nbetween = [\"s1\", \"d1\"]\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"";
+    let one_way = link.replace("between = [\"s1\", \"d1\"]", "from = \"s1\"\nto = \"d1\"");
+    for more in ["[[node]]\nname = \"x*\"", link, &one_way] {
+        let said = refused(&dumbbell(&format!("{more}\n{}", flow())));
+        assert!(said.contains("\"x*\" is a pattern and no name"), "{said}");
+        assert!(said.contains("`*` stands for any text"), "{said}");
+    }
+    let change = "[[link]]\nname = \"*\"\ndelay = \"1 ms\"\n";
+    scenario(&dumbbell(&format!("{change}{}", flow())));
 }

@@ -65,7 +65,7 @@ fn one(
     ensembles: &mut Ensembles,
 ) {
     let context = section.context;
-    let name = section.text("name");
+    let name = section.name("an ensemble");
     let transport = section
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));

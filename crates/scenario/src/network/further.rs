@@ -40,10 +40,18 @@ fn node(net: &mut Net, section: &Section<'_>) {
     });
     let host = section.switch_or("host");
     if let Some(name) = name {
-        if name.value.is_empty() {
-            section.context.error(name.span, "a node needs a name").help("for example \"s1\"");
-        }
+        check_new_name(section, name, "a node");
         net.node(section.context, name.value.to_string(), host, position, name.span);
+    }
+}
+
+/// Notes an error where something new has a name by which it cannot be called.
+fn check_new_name(section: &Section<'_>, name: At<&str>, what: &str) {
+    if !section.refuse_empty(name, what) && name.value.contains('*') {
+        section
+            .context
+            .error(name.span, format!("{:?} is a pattern and no name", name.value))
+            .help("where names are asked for, `*` stands for any text: leave it out");
     }
 }
 
@@ -59,6 +67,10 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
     let context = section.context;
     let name = section.text("name");
     let (properties, reverse) = reading.both(section);
+    let is_new = ["between", "from", "to"].iter().any(|key| section.has(key));
+    if let (Some(name), true) = (name, is_new) {
+        check_new_name(section, name, "a link");
+    }
     if section.has("between") {
         let ends = section.list("between");
         if section.has("from") || section.has("to") {

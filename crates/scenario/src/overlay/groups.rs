@@ -16,7 +16,7 @@ const MOST_CLIENTS: u64 = 1_000_000;
 impl Draft<'_, '_> {
     pub(super) fn group(&mut self, section: &Section<'_>) {
         let context = section.context;
-        let name = section.text("name");
+        let name = section.name("a group");
         let service = match section.word_or("service") {
             "unordered" => Service::Unordered,
             "agreed" => Service::Agreed,

@@ -23,6 +23,22 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The text `name` of something new, by which it must be possible to call it; `what` says what.
+    pub fn name(&self, what: &str) -> Option<At<&'a str>> {
+        let name = self.text("name")?;
+        (!self.refuse_empty(name, what)).then_some(name)
+    }
+
+    /// Whether a name is empty, which is an error.
+    pub fn refuse_empty(&self, name: At<&str>, what: &str) -> bool {
+        if name.value.is_empty() {
+            self.context
+                .error(name.span, format!("{what} needs a name"))
+                .help(format!("for example {}", self.key("name").example));
+        }
+        name.value.is_empty()
+    }
+
     fn parsed<T>(
         &self,
         name: &'static str,

@@ -31,7 +31,7 @@ pub(crate) fn read(root: &Section<'_>, senders: &mut Senders<'_>) -> Vec<Traffic
 
 fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option<TrafficSpec> {
     let context = section.context;
-    let name = section.text("name");
+    let name = section.name("a class of traffic");
     let default = || if index == 0 { "traffic".into() } else { format!("traffic{}", index + 1) };
     let name_span = name.map_or(section.span, |name| name.span);
     let name: String = name.map_or_else(default, |name| name.value.to_string());

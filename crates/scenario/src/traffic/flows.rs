@@ -27,7 +27,7 @@ pub(crate) fn read(root: &Section<'_>, senders: &mut Senders<'_>) -> Vec<FlowSpe
 fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpec>) {
     let context = section.context;
     let (from, to) = (section.text("from"), section.text("to"));
-    let name = section.text("name");
+    let name = section.name("a flow");
     let start = section.time_or("start");
     let stop = section.time("stop");
     let count = section.count_or("count") as usize;
