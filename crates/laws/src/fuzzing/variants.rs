@@ -35,7 +35,10 @@ pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("maxnet", &[("floor", "zero"), ("capacity", "0 bit/s"), ("interval", "10 s")]),
     ("xcp", &[("draft", "02"), ("capacity", "0 bit/s"), ("initial_interval", "1 us")]),
     ("xcp", &[("draft", "00"), ("weight", "1000"), ("initial_window", "0 B")]),
-    ("xcp", &[("flow_control", "soft"), ("soft_decrease", "1"), ("soft_low", "1")]),
+    (
+        "xcp",
+        &[("flow_control", "soft"), ("soft_decrease", "1"), ("soft_low", "1"), ("soft_high", "1")],
+    ),
     ("dctcp", &[("threshold", "1 packets"), ("g", "0.0625")]),
     ("noq", &[("mode", "force")]),
     ("fixed", &[("rate", "12 Mbit/s")]),

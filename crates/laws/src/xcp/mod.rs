@@ -186,6 +186,9 @@ impl Law for Xcp {
         if o.time("max_interval") < o.time("min_interval") {
             return Err(OptionError::new("max_interval", "must not be below min_interval"));
         }
+        if o.number("soft_high") < o.number("soft_low") {
+            return Err(OptionError::new("soft_high", "must not be below soft_low"));
+        }
         Ok(Xcp {
             throughput: match o.word("throughput") {
                 "measured" => ThroughputField::Measured,

@@ -109,3 +109,12 @@ fn what_is_given_out_in_an_epoch_is_the_change() {
         assert!((granted - change).abs() < 1e-3 * change.abs(), "{granted} {change}");
     }
 }
+
+#[test]
+fn the_marks_of_the_buffer_are_in_order() {
+    let made = |low: &'static str, high: &'static str| {
+        crate::AnyLaw::new("xcp", &[("soft_low", low), ("soft_high", high)])
+    };
+    assert_eq!(made("0.6", "0.5").expect_err("no order").option, "soft_high");
+    assert!(made("0.5", "0.5").is_ok());
+}
