@@ -415,3 +415,18 @@ fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
     let said = refused(&text.replace("10 s", "5 s"));
     assert!(said.contains("error: at 9 s the run has ended"), "{said}");
 }
+
+#[test]
+fn a_dumbbell_is_drawn_at_least_as_wide_as_high() {
+    for pairs in [1, 2, 3, 8, 14] {
+        let text = dumbbell(flow()).replace("kind =", &format!("pairs = {pairs}\nkind ="));
+        let nodes = scenario(&text).setup(None, None).unwrap().network.nodes;
+        let at = |name: &str| {
+            let node = nodes.iter().find(|node| node.name == name);
+            node.and_then(|node| node.position).expect(name)
+        };
+        let (first, last) = (at("s1"), at(&format!("d{pairs}")));
+        assert!(last.0 - first.0 >= first.1 - last.1, "{pairs}");
+        assert!(at("r2").0 - at("r1").0 >= (first.1 - last.1) / 3.0, "{pairs}");
+    }
+}

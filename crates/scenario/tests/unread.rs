@@ -50,6 +50,11 @@ fn a_link_that_nothing_is_changed_of_is_refused() {
                    [[link]]\nname = \"c->a\"\nreverse = { rate = \"2 Mbit/s\" }\n";
     let said = refused(&star("", one_way));
     assert!(said.contains("\"c->a\" has no other direction"), "{said}");
+    // Of several links those that have another direction have theirs changed.
+    let some = one_way.replace("name = \"c->a\"", "name = \"c->*\"");
+    assert_eq!(warned(&star("", &some)), "");
+    let empty = "name = \"out\"\n[[link]]\nname = \"out\"\nreverse = {}";
+    assert!(refused(&star("", empty)).contains("[[link]] 4 changes nothing of \"out\""));
 }
 
 #[test]

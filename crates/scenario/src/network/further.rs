@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::document::{Item, Value};
+use crate::document::{Entry, Item, Value};
 use crate::network::Net;
 use crate::network::properties::{Cable, Reading, name_of};
 use crate::section::{At, Section};
@@ -132,23 +132,22 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             .help("`between` or `from` and `to` make a new link, `name` changes one that is there");
         return;
     };
-    if section.entries().len() == 1 {
+    let says = |entry: &Entry| match &entry.item.value {
+        Value::Table(reverse) if entry.key == "reverse" => !reverse.entries.is_empty(),
+        _ => entry.key != "name",
+    };
+    if !section.entries().iter().any(says) {
         context
             .error(section.span, format!("{} changes nothing of {:?}", section.title, name.value))
             .help("give it a property, for example delay = \"20 ms\"; or `between` for a new link");
         return;
     }
     let links = net.expect_links(context, name);
-    if names_both_ways(net, section, name, &links) {
+    if !reverse_is_told(net, section, name, &links) {
         return;
     }
     for id in links {
         let link = &mut net.links[id];
-        if let (None, Some(entry)) = (link.peer, section.get("reverse")) {
-            context
-                .error(entry.key_span, format!("{:?} has no other direction", link.name))
-                .help("a link that was made with `between` has one");
-        }
         link.properties = properties.clone().over(&link.properties);
         if let Some(peer) = link.peer {
             let other = &mut net.links[peer];
@@ -161,19 +160,26 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
     }
 }
 
-/// Whether there is a `reverse` and no telling of which direction, which is an error.
-fn names_both_ways(net: &Net, section: &Section<'_>, name: At<&str>, links: &[usize]) -> bool {
-    let Some(entry) = section.get("reverse") else { return false };
-    let has_both = |id: &&usize| net.links[**id].peer.is_some_and(|peer| links.contains(&peer));
-    let Some(both) = links.iter().find(has_both) else { return false };
-    let (pattern, link) = (name.value, &net.links[*both].name);
-    section
-        .context
-        .error(entry.key_span, format!("{pattern:?} matches both directions of {link:?}"))
-        .help(format!(
+/// Whether it can be told which directions a `reverse` is of, if there is one; else that is an error.
+fn reverse_is_told(net: &Net, section: &Section<'_>, name: At<&str>, links: &[usize]) -> bool {
+    let Some(entry) = section.get("reverse") else { return true };
+    let (context, pattern) = (section.context, name.value);
+    let peer = |id: &usize| net.links[*id].peer;
+    if !links.is_empty() && links.iter().all(|id| peer(id).is_none()) {
+        context
+            .error(entry.key_span, format!("{pattern:?} has no other direction"))
+            .help("a link that was made with `between` has one");
+        return false;
+    }
+    let has_both = |id: &&usize| peer(id).is_some_and(|peer| links.contains(&peer));
+    let Some(both) = links.iter().find(has_both) else { return true };
+    let link = &net.links[*both].name;
+    context.error(entry.key_span, format!("{pattern:?} matches both directions of {link:?}")).help(
+        format!(
             "`reverse` is of the direction that `name` does not say: name one, for example {link:?}"
-        ));
-    true
+        ),
+    );
+    false
 }
 
 fn ends_differ(context: &Context<'_>, a: usize, b: usize, span: Span) -> bool {

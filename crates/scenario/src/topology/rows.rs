@@ -22,8 +22,10 @@ pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {
     }
     let pairs = pairs(b, delays.as_deref().or(rtts.as_deref()));
     let middle = (pairs as f64 - 1.0) / 2.0;
-    let r1 = b.router("r1".into(), 1.0, -middle);
-    let r2 = b.router("r2".into(), 2.0, -middle);
+    // As wide as high at least: of many pairs the bottleneck would be drawn as a stub.
+    let step = middle.max(1.0);
+    let r1 = b.router("r1".into(), step, -middle);
+    let r2 = b.router("r2".into(), 2.0 * step, -middle);
     b.named("bottleneck", r1, r2, &bottleneck);
     for i in 0..pairs {
         let mut own = access.clone();
@@ -48,7 +50,7 @@ pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {
             set_delay(&mut own, delay);
         }
         let s = b.host(format!("s{}", i + 1), 0.0, -(i as f64));
-        let d = b.host(format!("d{}", i + 1), 3.0, -(i as f64));
+        let d = b.host(format!("d{}", i + 1), 3.0 * step, -(i as f64));
         b.access(s, r1, &own);
         b.access(r2, d, &own);
         b.net.pairs.push((s, d));
