@@ -145,6 +145,21 @@ fn expectations_that_decide_nothing_are_told() {
 }
 
 #[test]
+fn expectations_of_nothing_are_refused() {
+    let refuses = |network: &str, expect: &str, key: &str| {
+        let said = refused(&dumbbell(&format!("{network}[[expect]]\n{expect}\n{key} = []\n")));
+        assert!(said.contains(&format!("`{key}` of [[expect]] 1 names nothing")), "{key}: {said}");
+        assert_eq!(said.matches("error: ").count(), 1, "{key}: {said}");
+    };
+    refuses(flow(), "metric = \"goodput\"\nmin = \"1 Mbit/s\"", "flow");
+    refuses(flow(), "metric = \"ratio\"\nmin = 1", "of");
+    refuses(flow(), "metric = \"drops\"\nmax = 0", "laws");
+    let overlay = "[overlay]\nlinks = [[\"s1\", \"d1\"]]\n\
+                   [[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n";
+    refuses(overlay, "metric = \"sent\"\nmin = \"1 Mbit/s\"", "group");
+}
+
+#[test]
 fn flows_that_are_to_complete_and_never_do_are_told() {
     let completes = |more: &str| {
         let expect = "[[expect]]\nmetric = \"completion_time\"\nmax = \"1 s\"\n";

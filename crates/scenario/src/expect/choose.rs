@@ -44,7 +44,7 @@ pub(super) fn choose(
     named: &Named<'_>,
 ) -> Option<(Vec<usize>, String)> {
     let context = section.context;
-    let Some(names) = section.texts(key) else {
+    let Some(names) = section.names(key) else {
         let all = (0..named.flows.len()).filter(|id| side.has(*id, named.ensembles));
         let all: Vec<usize> = all.collect();
         if all.is_empty() && !named.incomplete {

@@ -87,7 +87,7 @@ fn read_on(section: &Section<'_>, info: &MetricInfo) {
 }
 
 fn groups(section: &Section<'_>, overlay: &OverlaySpec, part: &mut Part) -> Option<String> {
-    let Some(names) = section.texts("group") else {
+    let Some(names) = section.names("group") else {
         part.groups = (0..overlay.groups.len()).collect();
         return Some("all groups".to_string());
     };

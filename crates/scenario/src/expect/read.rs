@@ -50,7 +50,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     let context = section.context;
     let metric = section.word("metric");
     let laws: Vec<String> = section
-        .texts("laws")
+        .names("laws")
         .unwrap_or_default()
         .into_iter()
         .filter_map(|name| named.laws.check(context, name))

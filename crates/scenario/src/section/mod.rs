@@ -157,6 +157,20 @@ impl<'a> Section<'a> {
         Some(texts)
     }
 
+    /// One text or a list of texts, where an empty list would say that it is of nothing.
+    pub fn names(&self, name: &'static str) -> Option<Vec<At<&'a str>>> {
+        let names = self.texts(name)?;
+        if let Some(Entry { item, .. }) = self.get(name)
+            && matches!(&item.value, Value::List(items) if items.is_empty())
+        {
+            let all = self.key(name).default.trim_matches(['(', ')']);
+            self.context
+                .error(item.span, format!("`{name}` of {} names nothing", self.title))
+                .help(format!("name one, or leave `{name}` out for {all}"));
+        }
+        Some(names)
+    }
+
     /// The table `name`.
     pub fn table(&self, name: &'static str) -> Option<(At<&'a Table>, Span)> {
         let entry = self.get(name);
