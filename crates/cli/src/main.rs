@@ -4,11 +4,12 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 /// Writes a line to standard error. A reader that has gone away, as `head` does, is no error: what is
-/// being done goes on, and ends as it would have.
+/// being done goes on, and ends as it would have. Names of scenarios that it says do not steer a terminal.
 macro_rules! tell {
     ($($line:tt)*) => {{
         use std::io::Write;
-        writeln!(std::io::stderr(), $($line)*).ok()
+        let said = ratewire_units::text::legible_lines(&format!($($line)*));
+        writeln!(std::io::stderr(), "{said}").ok()
     }};
 }
 

@@ -121,3 +121,31 @@ fn the_tutorials_mistake_is_told_as_it_says() {
     let done = ratewire(&folder, &["check", "--syntax", "two-sites.toml"]);
     assert_eq!(err(&done), block("unknown key `queu`"));
 }
+
+/// Names may hold anything.
+#[test]
+fn names_cannot_steer_a_terminal() {
+    let folder = folder("steering");
+    let flow = "\n[[flow]]\nname = \"f\\u001b[31m\\u202e\"\nfrom = \"s1\"\nto = \"d1\"\n";
+    let fails =
+        "\n[[expect]]\nmetric = \"goodput\"\nflow = \"f*\\u001b[31m\\u202e\"\nmin = \"1 Gbit/s\"\n";
+    let named = format!("{HELLO}{flow}");
+    let keys = format!("{named}\"la\\u001b[31m\\nw\" = \"\u{202e}\"\n[options.\"\\u001b[31m\"]\n");
+    write(&folder, "keys.toml", &keys);
+    write(&folder, "flow.toml", &named);
+    write(&folder, "fails.toml", &(named + fails));
+    let quiet = ["run", "flow.toml", "--quiet"];
+    let answers = [
+        ratewire(&folder, &["check", "--syntax", "keys.toml"]),
+        ratewire(&folder, &["check", "--quiet", "fails.toml"]),
+        ratewire(&folder, &[&quiet[..], &["--capture", "\u{1b}[31m"]].concat()),
+        ratewire(&folder, &[&quiet[..], &["--why", "\u{1b}[31m@1s"]].concat()),
+        ratewire(&folder, &[&quiet[..], &["--why", "f\u{1b}[31m\u{202e}@1s"]].concat()),
+    ];
+    for (i, said) in answers.iter().map(|done| out(done) + &err(done)).enumerate() {
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!said.chars().any(steers), "{i}: {said:?}");
+        assert!(said.contains("u001b[31m") || said.contains("u{1b}[31m"), "{i}: {said}");
+    }
+    assert!(err(&answers[0]).contains("unknown key `la\\u001b[31m\\nw` in [[flow]] 2"));
+}

@@ -1,5 +1,6 @@
 //! Figures as people read them: the same text in the terminal and on the page.
 
+use ratewire_units::text::steers;
 use ratewire_units::{Bytes, Duration, Throughput};
 
 /// What stands for a figure that does not exist.
@@ -75,10 +76,10 @@ pub(crate) fn held(passed: usize, claims: usize) -> String {
     format!("{} of {} {verb}", count(passed as u64), plural(claims, "claim"))
 }
 
-/// At most `width` characters of `text`, with an ellipsis where some are missing, and no control
-/// characters: names come from scenario files and must not steer a terminal.
+/// At most `width` characters of `text`, with an ellipsis where some are missing, and none
+/// that steers: names come from scenario files.
 pub(crate) fn clip(text: &str, width: usize) -> String {
-    let clean = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let clean = text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c });
     let clipped: String = clean.clone().take(width).collect();
     if clean.count() <= width {
         return clipped;
@@ -120,6 +121,6 @@ mod tests {
     fn clips_and_disarms() {
         assert_eq!(clip("abcdef", 4), "abc…");
         assert_eq!(clip("abcd", 4), "abcd");
-        assert_eq!(clip("a\u{1b}[31m", 9), "a\u{fffd}[31m");
+        assert_eq!(clip("a\u{1b}[31m\u{202e}", 9), "a\u{fffd}[31m\u{fffd}");
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use ratewire_units::text::{legible, steers};
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -102,17 +104,22 @@ const SHOWN: usize = 120;
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.is_error() { "error" } else { "warning" };
-        writeln!(f, "{word}: {}", self.message)?;
+        let file = legible(&self.file);
+        writeln!(f, "{word}: {}", legible(&self.message))?;
         if self.line == 0 {
-            write!(f, " --> {}", self.file)?;
+            write!(f, " --> {file}")?;
             return self.write_help(f, " ");
         }
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
-        writeln!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
-        // Tabs would shift the carets, control characters could do anything.
-        let line: Vec<char> =
-            self.source_line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        writeln!(f, "{margin}--> {file}:{}:{}", self.line, self.column)?;
+        // One character for one, so that the carets stand right.
+        let shown = |c: char| match c {
+            '\t' => ' ',
+            c if steers(c) => char::REPLACEMENT_CHARACTER,
+            c => c,
+        };
+        let line: Vec<char> = self.source_line.chars().map(shown).collect();
         let start = (self.column - 1).min(line.len());
         let first = if start + 20 > SHOWN { start - 20 } else { 0 };
         let last = line.len().min(first + SHOWN);
@@ -137,10 +144,10 @@ impl Diagnostic {
 
     fn write_help(&self, f: &mut fmt::Formatter<'_>, margin: &str) -> fmt::Result {
         if let Some(nearest) = &self.nearest {
-            write!(f, "\n{margin} = help: did you mean `{nearest}`?")?;
+            write!(f, "\n{margin} = help: did you mean `{}`?", legible(nearest))?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\n{margin} = help: {help}")?;
+            write!(f, "\n{margin} = help: {}", legible(help))?;
         }
         Ok(())
     }
@@ -261,6 +268,21 @@ mod tests {
         assert!(at("x", 1, 1).ends_with("1 | x\n  |  ^"));
         assert!(at("a\nb", 0, 3).ends_with("1 | a\n  | ^"));
         assert!(at("", 0, 9).ends_with("1 | \n  | ^"));
+    }
+
+    #[test]
+    fn what_it_says_cannot_steer_a_terminal() {
+        let source =
+            Source { name: "a\u{1b}.toml".into(), text: "\"x\u{202e}\u{9b}y\" = 1".into() };
+        let message = "unknown key `x\u{1b}[31m\ny`".to_string();
+        let span = Span { source: 0, start: 0, end: 9 };
+        let said = source.diagnostic(Severity::Error, span, message).knowing("x\n", &["x\ny"]);
+        assert_eq!(
+            said.to_string(),
+            "error: unknown key `x\\u001b[31m\\ny`\n --> a\\u001b.toml:1:1\n  |\n\
+             1 | \"x\u{fffd}\u{fffd}y\" = 1\n  | ^^^^^^\n  \
+             = help: did you mean `x\\ny`?\n  = help: known: x\\ny"
+        );
     }
 
     #[test]

@@ -12,7 +12,8 @@
 //! | [`Throughput`] | a measured or allotted speed, may be fractional or negative | bytes per second, `f64` |
 //! | [`SerialTime`] | how long a link takes for a byte | picoseconds per byte, Q44.20 |
 //!
-//! The strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`) are read by [`quantity`].
+//! The strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`) are read by [`quantity`]; [`text`] makes what else they write
+//! fit to be shown.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
@@ -21,6 +22,7 @@ extern crate alloc;
 mod bytes;
 pub mod quantity;
 mod rate;
+pub mod text;
 mod time;
 
 pub use bytes::Bytes;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ratewire_report::{Expectation, table};
 use ratewire_run::Failure;
 use ratewire_scenario::Scenario;
+use ratewire_units::text::legible;
 use serde::Serialize;
 
 use super::run::{missing, why_not, without_repeats};
@@ -130,7 +131,7 @@ fn by_scenario<'a, 'b>(
 fn tables(checked: &[Checked], is_all: bool) -> String {
     let mut text = String::new();
     for one in checked {
-        text += &format!("{}\n", one.scenario);
+        text += &(legible(&one.scenario) + "\n");
         text += &match one.expectations[..] {
             [] => "no expectations\n".to_string(),
             _ => table::expectations(&one.expectations, &table_options()),
@@ -140,7 +141,8 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
     for one in checked {
         for e in one.expectations.iter().filter(|e| !e.passed) {
             let (file, law) = (&one.scenario, &e.law);
-            text += &format!("FAIL  {file}, {law}: {}: {}, not {}\n", e.claim, e.measured, e.bound);
+            let fail = format!("FAIL  {file}, {law}: {}: {}, not {}", e.claim, e.measured, e.bound);
+            text += &(legible(&fail) + "\n");
         }
     }
     let all = || checked.iter().flat_map(|c| &c.expectations);

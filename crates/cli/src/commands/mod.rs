@@ -15,6 +15,7 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 
 use ratewire_scenario::{Diagnostic, nearest};
+use ratewire_units::text::legible;
 
 use crate::Exit;
 
@@ -99,7 +100,8 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
         0..=SHOWN => String::new(),
         all => format!(" and {} more", all - SHOWN),
     };
-    let shown = known[..known.len().min(SHOWN)].join(", ");
+    let shown: Vec<String> = known.iter().take(SHOWN).map(|name| legible(name)).collect();
+    let shown = shown.join(", ");
     format!("no {what} is called {name:?}; {near}known: {shown}{more}")
 }
 

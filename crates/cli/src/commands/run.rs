@@ -9,6 +9,7 @@ use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::FlowId;
 use ratewire_sim::setup::TrafficSpec;
+use ratewire_units::text::legible_lines;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
@@ -145,7 +146,7 @@ fn tell(
     args: &Args,
 ) -> Exit {
     for answer in answers {
-        if let Exit::File = print(&format!("{answer}\n")) {
+        if let Exit::File = print(&legible_lines(&format!("{answer}\n"))) {
             return Exit::File;
         }
     }

@@ -1,5 +1,7 @@
 //! Text for HTML and JSON: escaped, clipped, numbers short.
 
+use ratewire_units::text::steers;
+
 use crate::figure::clip;
 
 /// Longest name shown; scenario files may hold anything.
@@ -18,7 +20,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if steers(c) => out.push(char::REPLACEMENT_CHARACTER),
             c => out.push(c),
         }
     }
@@ -140,6 +142,7 @@ mod tests {
     #[test]
     fn nothing_breaks_out() {
         assert_eq!(escape("<script>\"'&"), "&lt;script&gt;&quot;&#39;&amp;");
+        assert_eq!(escape("a\n\u{1b}\u{2066}"), "a\n\u{fffd}\u{fffd}");
         assert_eq!(json_string("</script>"), "\"\\u003c/script\\u003e\"");
         assert_eq!(json_string("a\"b\\"), "\"a\\\"b\\\\\"");
     }

@@ -1,0 +1,51 @@
+//! Text that users write, made fit to be shown: names may hold anything, and must steer neither a terminal nor a page.
+
+use alloc::string::String;
+
+/// Whether who shows `c` would do something else than draw it: control characters, and those that turn the direction
+/// of what follows.
+pub fn steers(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns
+}
+
+/// `text` on one line, with what [`steers`] written as in a scenario's text: `\u001b`.
+pub fn legible(text: &str) -> String {
+    written_out(text, steers)
+}
+
+/// Likewise of text whose lines and tabs are meant.
+pub fn legible_lines(text: &str) -> String {
+    written_out(text, |c| steers(c) && !matches!(c, '\n' | '\t'))
+}
+
+fn written_out(text: &str, is_written: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if !is_written(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c => out.push_str(&alloc::format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_steer_is_written_out() {
+        assert_eq!(legible("a\u{1b}[31m\nb\t\u{9b}"), "a\\u001b[31m\\nb\\t\\u009b");
+        assert_eq!(legible("\u{202e}\u{2066}\u{200f}"), "\\u202e\\u2066\\u200f");
+        assert_eq!(legible_lines("a\n\tb\u{7}"), "a\n\tb\\u0007");
+        // What is written from right to left, and joins, is as it was.
+        for plain in ["s1->d1 µs", "שלום", "می\u{200c}خواهم"] {
+            assert_eq!(legible(plain), plain);
+        }
+    }
+}
