@@ -34,8 +34,16 @@ pub struct OptionSpec {
     pub kind: Kind,
     /// What it holds when not given, as it would be written.
     pub default: &'static str,
-    /// What it does, its unit and source, in one or two sentences.
+    /// What it does, its unit and source, in one or two sentences, the first word saying of which part where not of
+    /// the sender: `Port`, `Sink`, or `Both`.
     pub doc: &'static str,
+}
+
+impl OptionSpec {
+    /// Whether it is of ports alone: sources and sinks do not read it.
+    pub fn is_of_ports(&self) -> bool {
+        self.doc.starts_with("Port")
+    }
 }
 
 /// An amount of data as users write it: bytes, or packets of the flow's own size.

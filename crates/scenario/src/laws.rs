@@ -145,11 +145,16 @@ impl LawBook {
             (None, Some(_)) => return LawUse::default(),
             (None, None) => defaults.iter().collect(),
         };
-        let infos: Vec<&LawInfo> = names.iter().filter_map(|name| self.info(name)).collect();
+        let infos: Vec<&'static LawInfo> =
+            names.iter().filter_map(|name| self.info(name)).collect();
         let of = name.clone().map_or(Of::Run, Of::Named);
         let mut options = OptionList::new();
         for entry in &table.value.entries {
             let has = |info: &&&LawInfo| info.options.iter().any(|o| o.name == entry.key);
+            if is_of_ports(&entry.key, &infos, given.is_none()) {
+                refuse_port_option(context, entry);
+                continue;
+            }
             match infos.iter().find(has) {
                 Some(info) => options.extend(read_options(context, info, &of, &[entry])),
                 // Some other law may have it: `--law` brings in those.
@@ -194,6 +199,29 @@ fn variant_names(root: &Section<'_>) -> Vec<String> {
         Value::List(items) => items.iter().filter_map(name_of).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether an option is one of ports in each of these laws that has it; where none does, in each law that has it if
+/// `of_any`.
+fn is_of_ports(option: &str, laws: &[&'static LawInfo], of_any: bool) -> bool {
+    let specs = |laws: &[&'static LawInfo]| {
+        let all = laws.iter().flat_map(|info| info.options);
+        all.filter(|spec| spec.name == option).collect::<Vec<_>>()
+    };
+    let mut found = specs(laws);
+    if found.is_empty() && of_any {
+        found = specs(ratewire_laws::list());
+    }
+    !found.is_empty() && found.iter().all(|spec| spec.is_of_ports())
+}
+
+fn refuse_port_option(context: &Context<'_>, entry: &Entry) {
+    context
+        .error(entry.key_span, format!("`{}` is an option of ports: it does nothing here", entry.key))
+        .help(
+            "ports stand at links; their options are those of [options.LAW], or of a [variant.NAME] that is the \
+             `law` of links",
+        );
 }
 
 fn name_is_complete(info: Option<&LawInfo>, options: &OptionList) -> bool {

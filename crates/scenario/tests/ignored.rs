@@ -35,7 +35,7 @@ fn options_are_told_of_the_laws_of_the_run_wherever_they_are_given() {
 
 #[test]
 fn so_are_those_of_single_flows() {
-    let own = format!("{}options = {{ alpha = 0.2, weight = 2 }}", flow());
+    let own = format!("{}options = {{ weight = 2 }}", flow());
     assert!(warnings(&dumbbell(&own), "xcp").contains("does not read `weight` of xcp"));
     assert_eq!(warnings(&dumbbell(&own), "cubic"), "", "which has none of that name");
     let named = dumbbell(&format!("{}law = \"xcp\"\noptions = {{ weight = 2 }}", flow()));

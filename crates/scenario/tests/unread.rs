@@ -6,6 +6,28 @@ use common::{dumbbell, flow, refused, scenario, shown, warned};
 
 const FLOW: &str = "[[flow]]\nfrom = \"a\"\nto = \"c\"\n";
 
+#[test]
+fn options_of_ports_are_refused_where_there_are_only_hosts() {
+    let told = |law: &str, options: &str, table: &str| {
+        let text = dumbbell(&format!("{table}law = \"{law}\"\noptions = {{ {options} }}\n"));
+        let text = text.replace("law = \"\"\n", "");
+        common::parse(&text).map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
+    };
+    for (law, options) in [("xcp", "alpha = 0.1"), ("", "alpha = 9"), ("", "mu = 0.9")] {
+        let said = told(law, options, flow());
+        let option = &options[..options.find(' ').expect("one")];
+        assert!(said.contains(&format!("`{option}` is an option of ports")), "{law}: {said}");
+        assert_eq!(said.matches("error: ").count(), 1, "{said}");
+    }
+    let overlay = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n\
+                   [overlay]\nlinks = [[\"s1\", \"d1\"]]\n";
+    assert!(told("rcp", "beta = 0.3", overlay).contains("`beta` is an option of ports"));
+    // In emkc it is the source's, as it is in JetMax and the port what is of both.
+    for (law, options) in [("emkc", "alpha = \"9 kbit/s\""), ("jetmax", "switch_margin = 0.1")] {
+        assert!(!told(law, options, flow()).contains("is an option of ports"), "{law}");
+    }
+}
+
 /// Hosts `a` and `b` at a switch, and `c` behind it.
 fn star(inputs: &str, output: &str) -> String {
     let mut text =
@@ -254,7 +276,7 @@ fn a_law_whose_ports_are_not_on_the_way_is_told() {
         said.contains("\"s1->d1\" sends by rcp, and no port on its way is one of rcp"),
         "{said}"
     );
-    let more = "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\noptions = { alpha = 0.2 }\n";
+    let more = "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\noptions = { after_loss = \"ignore\" }\n";
     assert_eq!(beside("xcp", more), said, "once for each law, whatever its options");
     assert_eq!(beside("rcp", ""), "");
     // One on the way is enough, and a law of marks obeys those of any queue.
