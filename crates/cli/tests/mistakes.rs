@@ -53,6 +53,34 @@ fn mistakes_on_the_command_line_are_explained() {
     }
 }
 
+/// What the command line gives is not looked for in the file.
+#[test]
+fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
+    let folder = folder("blame");
+    write(&folder, "hello.toml", HELLO);
+    let missing = "error: a law's name is missing\n --> --law\n";
+    for (args, part) in [
+        (&["run", "--law", "xpc"][..], "\"xpc\"\n --> --law\n  = help: did you mean `xcp`?"),
+        (&["run", "--law", ""], missing),
+        (&["run", "--law", "xcp,"], missing),
+        (&["shell", "--law", "xpc", "s1"], "\"xpc\"\n --> --law\n"),
+        (&["compare", "--laws", "all,xpc"], "\"xpc\"\n --> --laws\n"),
+    ] {
+        let done = ratewire(&folder, &[&[args[0], "hello.toml"], &args[1..]].concat());
+        assert_eq!(done.status.code(), Some(2), "{args:?}");
+        assert!(err(&done).contains(part), "{args:?}: {}", err(&done));
+    }
+    let named = HELLO.replace("\"s*\"", "\"s2\"").replace("\"d*\"", "\"d2\"");
+    write(&folder, "two.toml", &named);
+    let run = |file: &str| err(&ratewire(&folder, &["run", file, "--set", "pairs=1"]));
+    let said = run("two.toml");
+    assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
+    // What is wrong without it too is the file's own.
+    write(&folder, "wrong.toml", &named.replace("min ", "most "));
+    let said = run("wrong.toml");
+    assert!(said.contains("unknown key `most` in [[expect]] 1\n"), "{said}");
+}
+
 /// Only the emulated world runs programs.
 #[test]
 fn a_simulated_run_that_waits_for_programs_is_told() {

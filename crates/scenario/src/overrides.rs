@@ -5,6 +5,9 @@ use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
 
+/// What diagnostics say in place of a file.
+pub(crate) const SOURCE: &str = "--set";
+
 /// Puts `value` at `path`. Its text becomes a source of its own, so that diagnostics can show it.
 ///
 /// # Errors
@@ -18,7 +21,7 @@ pub(crate) fn apply(
     let index = sources.len();
     let text = format!("{path}={value}");
     let key_span = Span { source: index, start: 0, end: path.len() };
-    sources.push(Source { name: "--set".to_string(), text });
+    sources.push(Source { name: SOURCE.to_string(), text });
     let source = &sources[index];
     let refuse = |message: String, help: &str, nearest: Option<String>| {
         let at = source.diagnostic(Severity::Error, key_span, message);

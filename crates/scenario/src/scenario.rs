@@ -161,6 +161,26 @@ impl Scenario {
         self.template.network.links.iter().map(|link| link.name.clone())
     }
 
+    /// Whether there is a law or variant called `law`, which the command line gives by `option`.
+    ///
+    /// # Errors
+    /// That there is none; no place of the scenario's file is to blame.
+    pub fn check_law(&self, law: &str, option: &str) -> Result<(), Box<Diagnostic>> {
+        if self.book.info(law).is_some() {
+            return Ok(());
+        }
+        let message = match law {
+            "" => "a law's name is missing".to_string(),
+            _ => format!("no law or variant is called {law:?}"),
+        };
+        let names = self.book.names();
+        Err(Box::new(Diagnostic {
+            help: Some(format!("known: {}", names.join(", "))),
+            nearest: nearest(law, names.iter().copied()),
+            ..Diagnostic::general(option, message)
+        }))
+    }
+
     /// What to simulate, under `law` in place of the scenario's own, from `seed` in place of its own.
     ///
     /// # Errors
@@ -175,26 +195,18 @@ impl Scenario {
     /// As [`Scenario::setup`].
     pub fn plan(&self, law: Option<&str>, seed: Option<u64>) -> Result<Plan, Vec<Diagnostic>> {
         let law = law.unwrap_or(&self.laws[0]);
-        let refuse = |message: String, help: Option<String>, nearest: Option<String>| {
-            let general = Diagnostic::general(&self.file, message);
-            vec![Diagnostic { help, nearest, ..general }]
+        let refuse = |message: String, help: Option<String>| {
+            vec![Diagnostic { help, ..Diagnostic::general(&self.file, message) }]
         };
-        if self.book.info(law).is_none() {
-            let names = self.book.names();
-            return Err(refuse(
-                format!("no law or variant is called {law:?}"),
-                Some(format!("known: {}", names.join(", "))),
-                nearest(law, names.iter().copied()),
-            ));
-        }
+        self.check_law(law, "--law").map_err(|wrong| vec![*wrong])?;
         let made = self
             .uses
             .make(&self.book, law)
-            .map_err(|e| refuse(format!("options of {law}: {e}"), None, None))?;
+            .map_err(|e| refuse(format!("options of {law}: {e}"), None))?;
         let mut setup = self.template.clone();
         setup.seed = seed.unwrap_or(self.seed);
         if let Some((message, help)) = ensemble::refuse(&setup, &made) {
-            return Err(refuse(message, Some(help.to_string()), None));
+            return Err(refuse(message, Some(help.to_string())));
         }
         let mut warnings = Vec::new();
         for one in &made {
@@ -215,7 +227,7 @@ impl Scenario {
                      congestion header of {}",
                     transport.packet, transport.headers, made[law].name
                 );
-                return Err(refuse(message, Some("use larger packets".to_string()), None));
+                return Err(refuse(message, Some("use larger packets".to_string())));
             }
         }
         trust::check(&self.file, &setup, &made, &mut warnings);
@@ -296,6 +308,26 @@ fn read(
             folder: None,
             overrides: values.to_vec(),
         }),
-        _ => Err(diagnostics),
+        _ if values.is_empty() => Err(diagnostics),
+        _ => Err(blamed(diagnostics, values, read(name, text, &[], loader, files).err())),
     }
+}
+
+/// The diagnostics of a file with values put in: where the file alone is right, they say what it is wrong with.
+fn blamed(
+    diagnostics: Vec<Diagnostic>,
+    values: &[(String, String)],
+    alone: Option<Vec<Diagnostic>>,
+) -> Vec<Diagnostic> {
+    let alone = alone.unwrap_or_default();
+    let place = |d: &Diagnostic| (d.file.clone(), d.line, d.column);
+    let sets: Vec<String> = values.iter().map(|(path, v)| format!("`--set {path}={v}`")).collect();
+    let blame = |mut d: Diagnostic| {
+        let is_own = alone.iter().any(|own| own.is_error() && place(own) == place(&d));
+        if d.is_error() && d.file != overrides::SOURCE && !is_own {
+            d.message = format!("{}, with {}", d.message, sets.join(" and "));
+        }
+        d
+    };
+    diagnostics.into_iter().map(blame).collect()
 }

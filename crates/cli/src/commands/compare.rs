@@ -57,7 +57,13 @@ pub(crate) fn compare(args: &Args) -> Exit {
         Ok(scenario) => scenario,
         Err(exit) => return exit,
     };
-    let laws = laws(&scenario, &args.laws);
+    let laws = match laws(&scenario, &args.laws) {
+        Ok(laws) => laws,
+        Err(wrong) => {
+            complain(&[*wrong]);
+            return Exit::Wrong;
+        }
+    };
     let mut warnings = scenario.warnings.clone();
     let jobs = jobs(&scenario, &laws, args.seeds, &mut warnings);
     complain(&without_repeats(warnings));
@@ -117,7 +123,9 @@ fn tell(
 }
 
 /// The laws that are asked for, each once.
-fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
+fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagnostic>> {
+    let named = asked.iter().filter(|name| *name != ALL);
+    named.into_iter().try_for_each(|name| scenario.check_law(name, "--laws"))?;
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
     // The kernel's laws are others' laws again, in integers.
     let contends = |name: &String| {
@@ -131,7 +139,7 @@ fn laws(scenario: &Scenario, asked: &[String]) -> Vec<String> {
     let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
     let laws =
         if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() };
-    without_repeats(laws)
+    Ok(without_repeats(laws))
 }
 
 /// One job a law and seed, in this order, and whether chance has a part in any of them. If it has
