@@ -46,6 +46,7 @@ pub(crate) fn apply(
     }
     let item = item(source, index, path.len() + 1, kind(&segments));
     let Value::Table(table) = &mut root.value else { return Ok(()) };
+    make_list(table, &segments, key_span);
     put(table, &segments, &item, key_span).map_err(|Missed { why, nearest }| {
         let help = "entries of a list are chosen by number from 1, by `name`, or all by `*`";
         refuse(why, help, nearest)
@@ -114,15 +115,10 @@ struct Missed {
 fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Result<(), Missed> {
     let (segment, rest) = (&segments[0], &segments[1..]);
     if rest.is_empty() {
+        let put = Entry { key: segment.clone(), key_span: span, item: item.clone() };
         match table.get_mut(segment) {
-            Some(entry) => {
-                *entry = Entry { key: segment.clone(), key_span: span, item: item.clone() }
-            }
-            None => table.entries.push(Entry {
-                key: segment.clone(),
-                key_span: span,
-                item: item.clone(),
-            }),
+            Some(entry) => *entry = put,
+            None => table.entries.push(put),
         }
         return Ok(());
     }
@@ -131,82 +127,114 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
         table.entries.push(Entry { key: segment.clone(), key_span: span, item: empty });
     }
     let Some(entry) = table.get_mut(segment) else { return Ok(()) };
-    if segment == "link" {
-        name_link(&mut entry.item, &rest[0], span);
-    }
     match &mut entry.item.value {
         Value::Table(inner) => put(inner, rest, item, span),
         Value::List(items) => {
-            let wanted = &rest[0];
-            let count = items.len();
-            let mut found = false;
-            let mut names = Vec::new();
-            for (i, one) in items.iter_mut().enumerate() {
-                let Value::Table(inner) = &mut one.value else { continue };
-                let named = |text: &str| text == wanted;
-                let name = inner.get("name").map(|entry| &entry.item.value);
-                let is = wanted == "*"
-                    || wanted.parse() == Ok(i + 1)
-                    || matches!(name, Some(Value::Text(text)) if named(text));
-                if !is {
-                    names.extend(name.and_then(|name| match name {
-                        Value::Text(text) => Some(text.clone()),
-                        _ => None,
-                    }));
-                    continue;
-                }
-                found = true;
-                if rest.len() == 1 {
-                    *one = item.clone();
-                } else {
-                    put(inner, &rest[1..], item, span)?;
+            for at in chosen(items, segment, &rest[0])? {
+                match &mut items[at] {
+                    one if rest.len() == 1 => *one = item.clone(),
+                    Item { value: Value::Table(inner), .. } => put(inner, &rest[1..], item, span)?,
+                    other => return Err(no_table(&format!("{segment}.{}", at + 1), &other.value)),
                 }
             }
-            if found {
-                Ok(())
-            } else {
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let named = match names[..] {
-                    [] => String::new(),
-                    _ => format!("; named are {}", listing(&names)),
-                };
-                let there_are = match count {
-                    0 => "there are none".to_string(),
-                    1 => "there is one, 1".to_string(),
-                    _ => format!("there are 1 to {count}"),
-                };
-                Err(Missed {
-                    why: format!("`{segment}` has no entry {wanted:?}: {there_are}{named}"),
-                    nearest: nearest(wanted, names.iter().copied()),
-                })
-            }
+            Ok(())
         }
-        other => Err(Missed {
-            why: format!("`{segment}` is {}, not a table", other.describe()),
-            nearest: None,
-        }),
+        other => Err(no_table(segment, other)),
     }
 }
 
-/// Links have names that no entry need give them, as `a->b`: an entry of that name changes the link. Whether there is
-/// one is known later.
-fn name_link(item: &mut Item, name: &str, span: Span) {
-    if matches!(&item.value, Value::Table(table) if table.entries.is_empty()) {
-        item.value = Value::List(Vec::new());
+fn no_table(what: &str, value: &Value) -> Missed {
+    Missed { why: format!("`{what}` is {}, not a table", value.describe()), nearest: None }
+}
+
+/// The places of the entries of the list `list` that are `wanted`.
+fn chosen(items: &[Item], list: &str, wanted: &str) -> Result<Vec<usize>, Missed> {
+    if wanted == "*" && !items.is_empty() {
+        return Ok((0..items.len()).collect());
     }
-    let Value::List(list) = &mut item.value else { return };
-    let has_name = |one: &Item| match &one.value {
-        Value::Table(table) => table
-            .get("name")
-            .is_some_and(|entry| matches!(&entry.item.value, Value::Text(text) if text == name)),
-        _ => false,
+    let named: Vec<usize> =
+        (0..items.len()).filter(|at| name(&items[*at]) == Some(wanted)).collect();
+    let number = wanted.parse().ok().filter(|number| (1..=items.len()).contains(number));
+    match (number, named.first()) {
+        (None, Some(_)) => Ok(named),
+        (Some(number), None) => Ok(vec![number - 1]),
+        (Some(number), Some(_)) if named == [number - 1] => Ok(named),
+        (Some(number), Some(other)) => Err(Missed {
+            why: format!(
+                "`{list}.{wanted}` may be entry {number} or entry {}, whose name is {wanted:?}",
+                other + 1
+            ),
+            nearest: None,
+        }),
+        (None, None) => Err(none_is(items, list, wanted)),
+    }
+}
+
+/// That no entry is `wanted`, and which there are.
+fn none_is(items: &[Item], list: &str, wanted: &str) -> Missed {
+    let names: Vec<&str> = items.iter().filter_map(name).collect();
+    let named = match names[..] {
+        [] => String::new(),
+        _ => format!("; named are {}", listing(&names)),
     };
-    if name == "*" || name.parse::<usize>().is_ok() || list.iter().any(has_name) {
-        return;
+    let there_are = match items.len() {
+        0 => "there are none".to_string(),
+        1 => "there is one, 1".to_string(),
+        count => format!("there are 1 to {count}"),
+    };
+    Missed {
+        why: format!("`{list}` has no entry {wanted:?}: {there_are}{named}"),
+        nearest: nearest(wanted, names.iter().copied()),
     }
+}
+
+/// The `name` of an entry of a list.
+fn name(item: &Item) -> Option<&str> {
+    let Value::Table(table) = &item.value else { return None };
+    match &table.get("name")?.item.value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Makes a list of what a path takes an entry of: of a single `[flow]`, and of links that no
+/// `[[link]]` of the file is of.
+fn make_list(root: &mut Table, segments: &[String], span: Span) {
+    let [list, wanted, rest @ ..] = segments else { return };
+    let Some(Kind::Tables(of)) = keys::find("", list).map(|key| key.kind) else { return };
+    let is_number = wanted.parse::<usize>().is_ok();
+    let is_key = keys::find(of, wanted).is_some()
+        || (of == "link" && keys::find("properties", wanted).is_some());
+    let is_entry = wanted == "*" || is_number || (!rest.is_empty() && !is_key);
+    match root.get_mut(list) {
+        Some(Entry { item, .. })
+            if matches!(item.value, Value::Table(_))
+                && (is_entry || name(item) == Some(wanted)) =>
+        {
+            item.value = Value::List(vec![item.clone()]);
+        }
+        None if is_entry => {
+            let item = Item { value: Value::List(Vec::new()), span };
+            root.entries.push(Entry { key: list.clone(), key_span: span, item });
+        }
+        _ => {}
+    }
+    if of == "link"
+        && let Some(Entry { item: Item { value: Value::List(links), .. }, .. }) = root.get_mut(list)
+        && !is_number
+        && (wanted != "*" || links.iter().all(|link| link.span.is_set()))
+        && !links.iter().any(|link| name(link) == Some(wanted))
+    {
+        links.push(named_link(wanted, span));
+    }
+}
+
+/// Links have names that no entry need give them, as `a->b`, or `*` for all: an entry of that name changes the link.
+/// Whether there is one is known later.
+fn named_link(name: &str, span: Span) -> Item {
     let item = Item { value: Value::Text(name.to_string()), span };
     let entries = vec![Entry { key: "name".to_string(), key_span: span, item }];
-    list.push(Item { value: Value::Table(Table { entries }), span });
+    Item { value: Value::Table(Table { entries }), span }
 }
 
 #[cfg(test)]
@@ -240,26 +268,27 @@ mod tests {
         assert_eq!(wrong("flow = []"), "`flow` has no entry \"9\": there are none");
     }
 
+    fn show(value: &Value) -> String {
+        match value {
+            Value::Table(table) => {
+                let all = table.entries.iter();
+                let all: Vec<String> =
+                    all.map(|e| format!("{}={}", e.key, show(&e.item.value))).collect();
+                format!("{{{}}}", all.join(" "))
+            }
+            Value::List(items) => {
+                let all: Vec<String> = items.iter().map(|item| show(&item.value)).collect();
+                format!("[{}]", all.join(" "))
+            }
+            Value::Text(text) => text.clone(),
+            other => other.describe(),
+        }
+    }
+
     fn set(text: &str, path: &str, value: &str) -> Result<String, String> {
         let mut sources = vec![Source { name: "a".into(), text: text.into() }];
         let mut root = document::parse(&sources[0]).unwrap();
         apply(&mut root, &mut sources, path, value).map_err(|d| d.message)?;
-        fn show(value: &Value) -> String {
-            match value {
-                Value::Table(table) => {
-                    let all = table.entries.iter();
-                    let all: Vec<String> =
-                        all.map(|e| format!("{}={}", e.key, show(&e.item.value))).collect();
-                    format!("{{{}}}", all.join(" "))
-                }
-                Value::List(items) => {
-                    let all: Vec<String> = items.iter().map(|item| show(&item.value)).collect();
-                    format!("[{}]", all.join(" "))
-                }
-                Value::Text(text) => text.clone(),
-                other => other.describe(),
-            }
-        }
         Ok(show(&root.value))
     }
 
@@ -298,6 +327,59 @@ mod tests {
             set("[[link]]\nname = \"wan\"", "link.wan.rate", "10M").unwrap(),
             "{link=[{name=wan rate=10 Mbit/s}]}"
         );
+    }
+
+    #[test]
+    fn a_single_table_is_a_list_of_one() {
+        let flow = "[flow]\nname = \"a\"";
+        for path in ["flow.1.size", "flow.a.size", "flow.*.size"] {
+            assert_eq!(set(flow, path, "5 KB").unwrap(), "{flow=[{name=a size=5 KB}]}", "{path}");
+        }
+        assert_eq!(set(flow, "flow.size", "5 KB").unwrap(), "{flow={name=a size=5 KB}}");
+        assert_eq!(set("", "flow.size", "5 KB").unwrap(), "{flow={size=5 KB}}");
+        assert!(set(flow, "flow.b.size", "1").unwrap_err().contains("no entry \"b\""));
+        assert!(set("", "flow.1.size", "1").unwrap_err().contains("there are none"));
+        assert_eq!(
+            set("[link]\nname = \"wan\"", "link.b->c.queue", "9 KB").unwrap(),
+            "{link=[{name=wan} {name=b->c queue=9 KB}]}"
+        );
+        assert_eq!(
+            set("[topology]\n", "topology.link.rate", "3M").unwrap(),
+            "{topology={link={rate=3 Mbit/s}}}"
+        );
+    }
+
+    #[test]
+    fn all_links_are_changed_where_none_is_listed() {
+        assert_eq!(set("", "link.*.rate", "3M").unwrap(), "{link=[{name=* rate=3 Mbit/s}]}");
+        let mut sources = vec![Source { name: "a".into(), text: String::new() }];
+        let mut root = document::parse(&sources[0]).unwrap();
+        for path in ["link.wan.queue", "link.*.queue", "link.*.delay"] {
+            apply(&mut root, &mut sources, path, "5 ms").unwrap();
+        }
+        let all = "{link=[{name=wan queue=5 ms delay=5 ms} {name=* queue=5 ms delay=5 ms}]}";
+        assert_eq!(show(&root.value), all);
+    }
+
+    #[test]
+    fn entries_of_any_list_are_chosen_by_number() {
+        let laws = "law = [\"xcp\", \"cubic\"]";
+        assert_eq!(set(laws, "law.1", "bbr").unwrap(), "{law=[bbr cubic]}");
+        assert_eq!(set(laws, "law.*", "bbr").unwrap(), "{law=[bbr bbr]}");
+        assert!(set(laws, "law.3", "bbr").unwrap_err().contains("there are 1 to 2"));
+        assert!(set(laws, "law.1.alpha", "1").unwrap_err().contains("`law.1` is \"xcp\", not a"));
+    }
+
+    #[test]
+    fn a_name_that_is_another_entrys_number_is_refused() {
+        let flows = |first: &str, second: &str| {
+            let text = format!("flow = [{{ name = \"{first}\" }}, {{ name = \"{second}\" }}]");
+            set(&text, "flow.1.size", "5 KB")
+        };
+        let refused = flows("2", "1").unwrap_err();
+        assert_eq!(refused, "`flow.1` may be entry 1 or entry 2, whose name is \"1\"");
+        assert_eq!(flows("1", "2").unwrap(), "{flow=[{name=1 size=5 KB} {name=2}]}");
+        assert_eq!(flows("a", "7").unwrap(), "{flow=[{name=a size=5 KB} {name=7}]}");
     }
 
     #[test]
