@@ -177,3 +177,37 @@ fn names_cannot_steer_a_terminal() {
     }
     assert!(err(&answers[0]).contains("unknown key `la\\u001b[31m\\nw` in [[flow]] 2"));
 }
+
+#[test]
+fn errors_that_are_too_many_to_list_are_counted() {
+    let folder = folder("many");
+    let keys: String = (0..203).map(|i| format!("k{i} = 1\n")).collect();
+    write(&folder, "many.toml", &(keys + HELLO));
+    let said = err(&ratewire(&folder, &["check", "--syntax", "many.toml"]));
+    assert!(said.contains("\nerror: and 3 more errors, too many to list\n"), "{said}");
+    assert!(said.contains("\n203 errors\n") && !said.contains("k202"), "{said}");
+}
+
+/// `reproduce` without names lists papers, and `check --syntax` prints no results.
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let folder = folder("idle");
+    write(&folder, "hello.toml", HELLO);
+    let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers");
+    let names = "<PAPER[/FIGURE]|--all>";
+    for (args, why) in [
+        (&["check", "--syntax", "--json", "hello.toml"][..], "cannot be used with '--json'"),
+        (&["reproduce", "--json"], names),
+        (&["reproduce", "--out", "page.html"], names),
+        (&["reproduce", "--world", "emulate"], names),
+        (&["reproduce", "--all", "xcp"], "cannot be used with"),
+    ] {
+        let done = ratewire(&folder, args);
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {}", out(&done));
+        assert!(err(&done).contains(why), "{args:?}: {}", err(&done));
+    }
+    for args in [&["check", "--syntax", "hello.toml"][..], &["reproduce", "--papers", papers]] {
+        let done = ratewire(&folder, args);
+        assert_eq!(done.status.code(), Some(0), "{args:?}: {}", err(&done));
+    }
+}

@@ -24,6 +24,8 @@ pub(crate) struct Context<'a> {
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
+    /// Errors and warnings that are too many to be kept.
+    unkept: Cell<(usize, usize)>,
     /// Whether the network that all is about is a guess, because what describes it is wrong.
     pub guesses_network: Cell<bool>,
     /// Options of laws, in the order in which they were met.
@@ -44,6 +46,7 @@ impl<'a> Context<'a> {
             files: RefCell::new(files),
             diagnostics: RefCell::default(),
             errors: Cell::new(0),
+            unkept: Cell::new((0, 0)),
             guesses_network: Cell::new(false),
             options: RefCell::default(),
             reads: RefCell::default(),
@@ -55,6 +58,15 @@ impl<'a> Context<'a> {
         let mut diagnostics = self.diagnostics.into_inner();
         diagnostics.sort_by_key(|d| (d.file != self.sources[0].name, d.line, d.column));
         diagnostics.dedup();
+        let (errors, warnings) = self.unkept.get();
+        for (severity, count, what) in
+            [(Severity::Error, errors, "error"), (Severity::Warning, warnings, "warning")]
+        {
+            let s = if count == 1 { "" } else { "s" };
+            let more = format!("and {count} more {what}{s}, too many to list");
+            let general = Diagnostic::general(&self.sources[0].name, more);
+            diagnostics.extend((count > 0).then_some(Diagnostic { severity, count, ..general }));
+        }
         (diagnostics, self.files.into_inner())
     }
 
@@ -84,8 +96,11 @@ impl<'a> Context<'a> {
         let source = self.sources.get(span.source).unwrap_or(&self.sources[0]);
         let is_alike = |other: &&Diagnostic| other.severity == severity;
         let kept = diagnostics.iter().filter(is_alike).count() < MOST;
-        if kept {
-            diagnostics.push(source.diagnostic(severity, span, message));
+        let (errors, warnings) = self.unkept.get();
+        match severity {
+            _ if kept => diagnostics.push(source.diagnostic(severity, span, message)),
+            Severity::Error => self.unkept.set((errors + 1, warnings)),
+            Severity::Warning => self.unkept.set((errors, warnings + 1)),
         }
         Added { context: self, at: kept.then(|| diagnostics.len() - 1) }
     }

@@ -48,6 +48,8 @@ pub struct Diagnostic {
     pub nearest: Option<String>,
     /// Whether it is so because the run ends when it does.
     pub is_of_end: bool,
+    /// How many it stands for: more than one where it says how many are not listed.
+    pub count: usize,
 }
 
 impl Diagnostic {
@@ -91,6 +93,7 @@ impl Diagnostic {
             help: None,
             nearest: None,
             is_of_end: false,
+            count: 1,
         }
     }
 }
@@ -202,6 +205,7 @@ impl Source {
             help: None,
             nearest: None,
             is_of_end: false,
+            count: 1,
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Only read the scenarios, and say everything that is wrong with them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     syntax: bool,
     /// Print the results as JSON in place of a table
     #[arg(long)]

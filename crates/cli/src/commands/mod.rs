@@ -54,8 +54,9 @@ pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     for warning in shortened(&warnings) {
         tell!("{warning}\n");
     }
-    if errors.len() > 1 {
-        tell!("{} errors", errors.len());
+    let count: usize = errors.iter().map(|error| error.count).sum();
+    if count > 1 {
+        tell!("{count} errors");
     }
 }
 

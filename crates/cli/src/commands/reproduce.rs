@@ -20,22 +20,22 @@ use crate::paper::{self, Figure, Name, Paper, is_metric};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The papers, by the names of their folders, or single figures of them; without any, all are listed
-    #[arg(value_name = "PAPER[/FIGURE]")]
+    #[arg(value_name = "PAPER[/FIGURE]", group = "what")]
     names: Vec<String>,
     /// Every paper there is
-    #[arg(long, conflicts_with = "names")]
+    #[arg(long, group = "what")]
     all: bool,
     /// Worlds to run in: simulate, emulate or both. Emulated, runs take as long as they last, and root
-    #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate")]
+    #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate", requires = "what")]
     world: Vec<World>,
     /// Where the papers are
     #[arg(long = "papers", value_name = "FOLDER", default_value = "papers")]
     folder: PathBuf,
     /// The page [default: out/reproduce/PAPER.html, or out/reproduce/papers.html for several]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", requires = "what")]
     out: Option<PathBuf>,
     /// Print the claims as JSON in place of tables
-    #[arg(long)]
+    #[arg(long, requires = "what")]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
