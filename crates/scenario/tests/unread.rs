@@ -160,10 +160,61 @@ fn expectations_that_decide_nothing_are_told() {
         ("utilisation", link, "max = 0.99"),
         ("drops", "", "max = 0"),
         ("goodput", "", "min = \"1 bit/s\""),
-        ("ratio", "", "max = 3"),
     ] {
         assert_eq!(expect(metric, link, bound), "", "{metric} {bound}");
     }
+}
+
+#[test]
+fn metrics_that_have_one_value_whatever_happens_are_told() {
+    let police = ("delay = \"20 ms\" }", "delay = \"20 ms\", police = true }");
+    let pause = ("delay = \"20 ms\" }", "delay = \"20 ms\", pause = true }");
+    let expect = |(from, to): (&str, &str), more: &str| {
+        let two = format!("{}start = \"4 s\"\n{}start = \"5 s\"\n", flow(), flow());
+        let text = dumbbell(&format!("{two}[[expect]]\n{more}\n"));
+        let read = common::parse_with(&text.replace(from, to), &[("r.csv", "t\n10,1,1\n")]);
+        read.map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
+    };
+    let bottleneck = "link = \"bottleneck\"";
+    let reference =
+        "metric = \"reference_error\"\nfile = \"r.csv\"\ncapacity = \"1 Mbit/s\"\nmax = 0.1";
+    let window = ("[topology]", "[transport]\nreceive_window = \"64 KB\"\n[topology]");
+    for (vain, why, other, more) in [
+        ("metric = \"pauses\"\nmax = 0", "pauses is always 0", pause, ""),
+        (&format!("metric = \"paused\"\nmax = 0.1\n{bottleneck}"), "paused is always 0", pause, ""),
+        ("metric = \"overflows\"\nmax = 0", "overflows is always 0", pause, ""),
+        ("metric = \"deadlock\"\nmax = 0", "deadlock is always 0", pause, ""),
+        ("metric = \"clamps\"\nmax = 0", "clamps is always 0", police, ""),
+        ("metric = \"refused\"\nmax = 0", "refused is always 0", window, ""),
+        ("metric = \"share\"\nmin = 0.9", "share is always 1", ("", ""), "flow = \"s1->d1\""),
+        ("metric = \"ratio\"\nmin = 0.9", "ratio is always 1", ("", ""), "flow = \"s1->d1\""),
+        (
+            "metric = \"convergence_time\"\nmax = \"1 s\"\nduring = \"5 s .. 7 s\"\naverage = \"3 s\"",
+            "an average over 3 s is longer than what is measured",
+            ("3 s", "1 s"),
+            "",
+        ),
+        (
+            &format!("{reference}\nskip = \"10 s\""),
+            "to skip 10 s leaves nothing to measure",
+            ("skip = \"10 s\"", "skip = \"5 s\""),
+            "",
+        ),
+        (
+            "metric = \"goodput\"\nmin = \"1 Mbit/s\"\nduring = \"1 s .. 4 s\"",
+            "this ends before any of these flows starts",
+            ("4 s\"\n\n", "5 s\"\n"),
+            "",
+        ),
+    ] {
+        let said = expect(("", ""), vain);
+        assert!(said.starts_with("warning: ") && said.contains(why), "{vain}: {said}");
+        assert_eq!(said.matches("-->").count(), 1, "{said}");
+        assert_eq!(expect(other, &format!("{vain}\n{more}")), "", "{vain}");
+    }
+    let jain = |flow: &str| expect(("", ""), &format!("metric = \"jain\"\nmin = 0.9\n{flow}"));
+    assert!(jain("flow = \"s1->d1\"").contains("jain is always 1"));
+    assert_eq!(jain(""), "");
 }
 
 #[test]

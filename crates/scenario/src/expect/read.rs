@@ -100,10 +100,12 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         }
     };
     details(section, info, &mut measure, edges);
+    let (target, during) = (target?, during.ok()?);
+    vain::known(section, named, info, &measure, during);
     Some(Expectation {
         metric: info.name,
-        target: target?,
-        during: during.ok()?,
+        target,
+        during,
         bound: bound?,
         laws,
         basis,

@@ -1,10 +1,13 @@
 //! Expectations that decide nothing, of which a user is warned.
 
+use ratewire_transport::ReceiveWindow;
 use ratewire_units::Time;
 
 use super::read::Named;
-use super::{Bound, Expectation, MetricInfo};
+use super::{Bound, Expectation, Measure, MetricInfo};
+use crate::context::Added;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::network::Link;
 use crate::scenario::Scenario;
 use crate::section::Section;
 
@@ -74,4 +77,93 @@ pub(super) fn completion(section: &Section<'_>, named: &Named<'_>, chosen: &[usi
             .of_end()
             .help("let it `stop` sooner, or run for longer"),
     };
+}
+
+/// Warns of what is known of a metric's value, or of there being none, before anything has run.
+pub(super) fn known(
+    section: &Section<'_>,
+    named: &Named<'_>,
+    info: &MetricInfo,
+    measure: &Measure,
+    during: Option<(Time, Time)>,
+) {
+    if named.incomplete {
+        return;
+    }
+    if let Some((value, help)) = always(named, info, measure) {
+        let message = format!("{} is always {value} here", info.name);
+        section.context.warning(section.span, message).help(help);
+    }
+    times(section, named, measure, during);
+}
+
+/// The value that a metric has whatever happens, and why.
+fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8, &'static str)> {
+    let mut links = match measure.link {
+        Some(id) => named.net.links[id..=id].iter(),
+        None => named.net.links.iter(),
+    };
+    let mut flows = measure.flows.iter().map(|id| &named.flows[*id]);
+    let is_paused =
+        |link: &Link| link.properties.wishes.pause.is_some_and(|pause| pause.value.is_some());
+    let is_policed = |link: &Link| link.properties.police.as_ref().is_some_and(Option::is_some);
+    let is_unlimited =
+        |window| matches!(window, ReceiveWindow::Fixed(size) if size >= ReceiveWindow::UNLIMITED);
+    match info.name {
+        "pauses" | "paused" | "overflows" | "deadlock" if !links.any(is_paused) => {
+            Some((0, "`pause` of a link says that its far end pauses it"))
+        }
+        "clamps" if !named.net.links.iter().any(is_policed) => {
+            Some((0, "`police` of a link says that senders are policed there"))
+        }
+        "refused" if flows.all(|flow| is_unlimited(flow.transport.receive_window)) => Some((
+            0,
+            "`receive_window` of [transport] or of a flow says how large its receiver's buffer is",
+        )),
+        "share" | "ratio" if are_same(&measure.flows, &measure.of) => {
+            Some((1, "`flow` and `of` are the same flows: name some of them"))
+        }
+        "jain" if measure.flows.len() == 1 => Some((1, "it is of how equal several flows are")),
+        _ => None,
+    }
+}
+
+fn are_same(some: &[usize], others: &[usize]) -> bool {
+    let are_in = |these: &[usize], those: &[usize]| these.iter().all(|id| those.contains(id));
+    are_in(some, others) && are_in(others, some)
+}
+
+/// Warns of times in which nothing can be measured.
+fn times(
+    section: &Section<'_>,
+    named: &Named<'_>,
+    measure: &Measure,
+    during: Option<(Time, Time)>,
+) {
+    let context = section.context;
+    let length = during.map_or(named.duration, |(from, to)| to.since(from));
+    let too_long = |key, message: String| {
+        let span = section.get(key).map_or(section.span, |entry| entry.item.span);
+        let warning = context.warning(span, message).help(format!("that is {length}"));
+        let _ = if during.is_none() { Added::of_end(warning) } else { warning };
+    };
+    if measure.average > length {
+        let average = measure.average;
+        too_long("average", format!("an average over {average} is longer than what is measured"));
+    }
+    if let Some(reference) = &measure.reference
+        && reference.skip >= length
+    {
+        too_long("skip", format!("to skip {} leaves nothing to measure", reference.skip));
+    }
+    let first = measure.flows.iter().map(|id| named.flows[*id].start).min();
+    if let (Some(first), Some((_, to))) = (first, during)
+        && first >= to
+        && let Some(entry) = section.get("during")
+    {
+        let first = first.since(Time::ZERO);
+        context
+            .warning(entry.item.span, "this ends before any of these flows starts")
+            .help(format!("the first starts at {first}"));
+    }
 }
