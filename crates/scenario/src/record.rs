@@ -2,7 +2,7 @@
 
 use ratewire_units::Duration;
 
-use crate::expect::{self, Edges};
+use crate::expect::Edges;
 use crate::section::Section;
 
 const MILLISECOND: u64 = 1_000_000_000;
@@ -37,8 +37,36 @@ pub(crate) fn interval(root: &Section<'_>, duration: Duration, edges: &Edges) ->
         Some(interval.value)
     });
     let interval = given.unwrap_or_else(|| suitable(duration, edges));
-    expect::edges(root, edges, interval);
+    check(root, edges, interval);
     interval
+}
+
+/// Checks that all `edges` are multiples of the interval.
+fn check(root: &Section<'_>, edges: &Edges, interval: Duration) {
+    let mut told = Vec::new();
+    for (edge, what) in edges {
+        if edge.value.ps() % interval.ps().max(1) != 0 && !told.contains(&edge.span) {
+            told.push(edge.span);
+            let (edge_text, interval) = (exactly(edge.value), exactly(interval));
+            root.context
+                .error(edge.span, format!("{what} is no multiple of the sampling interval"))
+                .help(format!("{edge_text} is not {interval} times a whole number; see [record]"));
+        }
+    }
+}
+
+/// A time with all of its digits: rounded, as times are shown elsewhere, one that is no multiple may look like one.
+fn exactly(time: Duration) -> String {
+    let rounded = time.to_string();
+    let (_, unit) = rounded.split_once(' ').unwrap_or(("", "s"));
+    let one = format!("1 {unit}").parse::<Duration>().map_or(1, |one| one.ps());
+    let (whole, rest) = (time.ps() / one, time.ps() % one);
+    // As many digits as the unit has zeros.
+    let digits = format!("{rest:0width$}", width = one.ilog10() as usize);
+    match digits.trim_end_matches('0') {
+        "" => format!("{whole} {unit}"),
+        digits => format!("{whole}.{digits} {unit}"),
+    }
 }
 
 /// A thousandth of the duration, rounded up to 1, 2 or 5 times a power of ten, at least 1 ms; less,
@@ -67,6 +95,13 @@ mod tests {
     use super::*;
     use crate::diagnostic::Span;
     use crate::section::At;
+
+    #[test]
+    fn times_are_told_to_the_last_digit() {
+        for text in ["0 s", "10 ms", "1.7001 s", "3.000000000001 s", "5.05 us", "7 ps", "3600 s"] {
+            assert_eq!(exactly(text.parse().unwrap()), text);
+        }
+    }
 
     #[test]
     fn intervals_are_round_and_fit() {

@@ -19,7 +19,7 @@ use ratewire_units::{Duration, Rate, Time};
 
 pub use evaluate::{Evaluator, Verdict};
 pub use metrics::{MetricInfo, Subject, Unit, metrics};
-pub(crate) use read::{Edges, Named, edges, read};
+pub(crate) use read::{Edges, Named, read};
 pub(crate) use reference::Series;
 
 /// Something that must come out.

@@ -396,20 +396,3 @@ fn tolerance_of(section: &Section<'_>, item: &Item, value: f64, unit: Unit) -> O
         }
     }
 }
-
-/// Checks that all `edges` are multiples of the interval.
-pub(crate) fn edges(section: &Section<'_>, edges: &Edges, interval: Duration) {
-    let mut told = Vec::new();
-    for (edge, what) in edges {
-        if edge.value.ps() % interval.ps().max(1) != 0 && !told.contains(&edge.span) {
-            told.push(edge.span);
-            section
-                .context
-                .error(edge.span, format!("{what} is no multiple of the sampling interval"))
-                .help(format!(
-                    "{} is not {interval} times a whole number; see [record]",
-                    edge.value
-                ));
-        }
-    }
-}

@@ -1,0 +1,112 @@
+//! Expectations that decide nothing, or are of nothing, are told.
+
+mod common;
+
+use common::{dumbbell, flow, refused, shown, warned};
+
+#[test]
+fn expectations_that_decide_nothing_are_told() {
+    let expect = |metric: &str, link: &str, bound: &str| {
+        let more = format!("{}[[expect]]\nmetric = \"{metric}\"\n{link}{bound}\n", flow());
+        warned(&dumbbell(&more))
+    };
+    let link = "link = \"bottleneck\"\n";
+    for (metric, link, bound) in [
+        ("utilisation", link, "min = 0"),
+        ("utilisation", link, "max = 1.5"),
+        ("utilisation", link, "equals = 0.5\ntolerance = 0.5"),
+        ("drops", "", "min = 0"),
+        ("jain", "", "max = 1"),
+    ] {
+        let said = expect(metric, link, bound);
+        assert!(
+            said.contains(&format!("this expectation of {metric} cannot fail")),
+            "{bound}: {said}"
+        );
+    }
+    let said = expect("utilisation", link, "min = 1.1");
+    assert!(said.contains("this expectation of utilisation cannot hold"), "{said}");
+    assert!(said.contains("it is from 0 to 1"), "{said}");
+    for (metric, link, bound) in [
+        ("utilisation", link, "min = 0.01"),
+        ("utilisation", link, "max = 0.99"),
+        ("drops", "", "max = 0"),
+        ("goodput", "", "min = \"1 bit/s\""),
+    ] {
+        assert_eq!(expect(metric, link, bound), "", "{metric} {bound}");
+    }
+}
+
+#[test]
+fn metrics_that_have_one_value_whatever_happens_are_told() {
+    let police = ("delay = \"20 ms\" }", "delay = \"20 ms\", police = true }");
+    let pause = ("delay = \"20 ms\" }", "delay = \"20 ms\", pause = true }");
+    let expect = |(from, to): (&str, &str), more: &str| {
+        let two = format!("{}start = \"4 s\"\n{}start = \"5 s\"\n", flow(), flow());
+        let text = dumbbell(&format!("{two}[[expect]]\n{more}\n"));
+        let read = common::parse_with(&text.replace(from, to), &[("r.csv", "t\n10,1,1\n")]);
+        read.map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
+    };
+    let bottleneck = "link = \"bottleneck\"";
+    let reference =
+        "metric = \"reference_error\"\nfile = \"r.csv\"\ncapacity = \"1 Mbit/s\"\nmax = 0.1";
+    let window = ("[topology]", "[transport]\nreceive_window = \"64 KB\"\n[topology]");
+    for (vain, why, other, more) in [
+        ("metric = \"pauses\"\nmax = 0", "pauses is always 0", pause, ""),
+        (&format!("metric = \"paused\"\nmax = 0.1\n{bottleneck}"), "paused is always 0", pause, ""),
+        ("metric = \"overflows\"\nmax = 0", "overflows is always 0", pause, ""),
+        ("metric = \"deadlock\"\nmax = 0", "deadlock is always 0", pause, ""),
+        ("metric = \"clamps\"\nmax = 0", "clamps is always 0", police, ""),
+        ("metric = \"refused\"\nmax = 0", "refused is always 0", window, ""),
+        ("metric = \"share\"\nmin = 0.9", "share is always 1", ("", ""), "flow = \"s1->d1\""),
+        ("metric = \"ratio\"\nmin = 0.9", "ratio is always 1", ("", ""), "flow = \"s1->d1\""),
+        (
+            "metric = \"convergence_time\"\nmax = \"1 s\"\nduring = \"5 s .. 7 s\"\naverage = \"3 s\"",
+            "an average over 3 s is longer than what is measured",
+            ("3 s", "1 s"),
+            "",
+        ),
+        (
+            &format!("{reference}\nskip = \"10 s\""),
+            "to skip 10 s leaves nothing to measure",
+            ("skip = \"10 s\"", "skip = \"5 s\""),
+            "",
+        ),
+        (
+            "metric = \"goodput\"\nmin = \"1 Mbit/s\"\nduring = \"1 s .. 4 s\"",
+            "this ends before any of these flows starts",
+            ("4 s\"\n\n", "5 s\"\n"),
+            "",
+        ),
+    ] {
+        let said = expect(("", ""), vain);
+        assert!(said.starts_with("warning: ") && said.contains(why), "{vain}: {said}");
+        assert_eq!(said.matches("-->").count(), 1, "{said}");
+        assert_eq!(expect(other, &format!("{vain}\n{more}")), "", "{vain}");
+    }
+    let jain = |flow: &str| expect(("", ""), &format!("metric = \"jain\"\nmin = 0.9\n{flow}"));
+    assert!(jain("flow = \"s1->d1\"").contains("jain is always 1"));
+    assert_eq!(jain(""), "");
+}
+
+#[test]
+fn expectations_of_nothing_are_refused() {
+    let refuses = |network: &str, expect: &str, key: &str| {
+        let said = refused(&dumbbell(&format!("{network}[[expect]]\n{expect}\n{key} = []\n")));
+        assert!(said.contains(&format!("`{key}` of [[expect]] 1 names nothing")), "{key}: {said}");
+        assert_eq!(said.matches("error: ").count(), 1, "{key}: {said}");
+    };
+    refuses(flow(), "metric = \"goodput\"\nmin = \"1 Mbit/s\"", "flow");
+    refuses(flow(), "metric = \"ratio\"\nmin = 1", "of");
+    refuses(flow(), "metric = \"drops\"\nmax = 0", "laws");
+    let overlay = "[overlay]\nlinks = [[\"s1\", \"d1\"]]\n\
+                   [[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n";
+    refuses(overlay, "metric = \"sent\"\nmin = \"1 Mbit/s\"", "group");
+}
+
+#[test]
+fn a_time_that_is_no_multiple_of_the_interval_does_not_look_like_one() {
+    let during = "[[expect]]\nmetric = \"drops\"\nmax = 0\nduring = \"0.3 s .. 1.7001 s\"\n";
+    let said = refused(&dumbbell(&format!("{}{during}", flow())));
+    assert!(said.contains("1.7001 s is not 10 ms times a whole number"), "{said}");
+}
