@@ -81,6 +81,30 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
     assert!(said.contains("unknown key `most` in [[expect]] 1\n"), "{said}");
 }
 
+#[test]
+fn what_is_given_twice_is_refused() {
+    let folder = folder("twice");
+    write(&folder, "hello.toml", HELLO);
+    let law = "--set law=cubic: --law takes its place: give one of them";
+    for (args, why) in [
+        (&["run", "--law", "xcp", "--set", "law=cubic"][..], law),
+        (&["run", "--seed", "2", "--set", "seed=3"], "--seed takes its place"),
+        (&["shell", "s1", "--law", "xcp", "--set", "law=cubic"], law),
+        (&["compare", "--laws", "xcp", "--set", "law=cubic"], "--laws takes its place"),
+        (
+            &["run", "--set", "bottleneck.rate=1M", "--set", "topology.bottleneck.rate=2M"],
+            "topology.bottleneck.rate is set twice",
+        ),
+    ] {
+        let done = ratewire(&folder, &[&[args[0], "hello.toml"], &args[1..]].concat());
+        assert_eq!(done.status.code(), Some(2), "{args:?}");
+        assert!(err(&done).contains(why), "{args:?}: {}", err(&done));
+    }
+    let two = ["--law", "xcp", "--set", "seed=3", "--set", "bottleneck.rate=1M"];
+    let run = [&["run", "hello.toml", "--quiet", "--no-files"], &two[..]].concat();
+    assert_eq!(ratewire(&folder, &run).status.code(), Some(0));
+}
+
 /// Only the emulated world runs programs.
 #[test]
 fn a_simulated_run_that_waits_for_programs_is_told() {

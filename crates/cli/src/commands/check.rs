@@ -8,7 +8,8 @@ use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 use serde::Serialize;
 
-use super::run::{missing, why_not, without_repeats};
+use super::load::why_not;
+use super::run::{missing, without_repeats};
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Done, Job, World, expectations, run_all};

@@ -6,7 +6,8 @@ use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Scenario};
 
-use super::run::{fail, folder, load, missing, without_repeats, write};
+use super::load::load;
+use super::run::{fail, folder, missing, without_repeats, write};
 use super::{complain, print, table_options, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
@@ -53,7 +54,8 @@ type Kept = (Summary, Option<Run>);
 type OfLaw<T> = (String, Vec<T>);
 
 pub(crate) fn compare(args: &Args) -> Exit {
-    let scenario = match load(&args.scenario, &args.set) {
+    let taken = (!args.laws.is_empty()).then_some(("law", "--laws"));
+    let scenario = match load(&args.scenario, &args.set, taken.as_slice()) {
         Ok(scenario) => scenario,
         Err(exit) => return exit,
     };

@@ -13,6 +13,7 @@ use ratewire_units::text::legible_lines;
 use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
+use super::load::load;
 use super::{complain, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::job::{self, Done, Job, World, cannot_write, run_all};
@@ -66,7 +67,10 @@ struct Summaries<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
-    let scenario = match load(&args.scenario, &args.set) {
+    let given =
+        [(!args.law.is_empty(), ("law", "--law")), (!args.seed.is_empty(), ("seed", "--seed"))];
+    let taken: Vec<_> = given.into_iter().filter_map(|(is, taken)| is.then_some(taken)).collect();
+    let scenario = match load(&args.scenario, &args.set, &taken) {
         Ok(scenario) => scenario,
         Err(exit) => return exit,
     };
@@ -170,27 +174,6 @@ fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
         run.summary.seed,
         from.since(Time::ZERO)
     )
-}
-
-/// Reads a scenario, or says what is wrong with it.
-pub(crate) fn load(path: &Path, set: &[String]) -> Result<Scenario, Exit> {
-    let mut overrides = Vec::new();
-    for pair in set {
-        let Some((key, value)) = pair.split_once('=') else {
-            tell!("ratewire: --set {pair}: write KEY=VALUE, as in bottleneck.rate=10Mbit/s");
-            return Err(Exit::Wrong);
-        };
-        overrides.push((key.trim().to_string(), value.trim().to_string()));
-    }
-    Scenario::load_with(path, &overrides).map_err(|wrong| {
-        complain(&wrong);
-        why_not(path)
-    })
-}
-
-/// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
-pub(super) fn why_not(path: &Path) -> Exit {
-    if path.is_dir() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
 }
 
 pub(crate) fn fail(failure: &Failure) -> Exit {

@@ -8,7 +8,8 @@ use ratewire_emulate::Shell;
 use ratewire_net::spec::NodeId;
 use ratewire_report::table;
 
-use super::run::{can_emulate, fail, load, tell_ignored};
+use super::load::load;
+use super::run::{can_emulate, fail, tell_ignored};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Job, World};
@@ -46,7 +47,8 @@ fn code(status: ExitStatus) -> u8 {
 
 /// Opens the shell; how it ended, once the tables are printed.
 fn open(args: &Args) -> Result<ExitStatus, Exit> {
-    let mut scenario = load(&args.scenario, &args.set)?;
+    let taken = args.law.as_ref().map(|_| ("law", "--law"));
+    let mut scenario = load(&args.scenario, &args.set, taken.as_slice())?;
     // Nobody sees what the expectations come to.
     scenario.expectations.clear();
     scenario.warnings.retain(|warning| !warning.is_of_end);

@@ -1,0 +1,46 @@
+//! Reading a scenario with what the command line puts in.
+
+use std::path::Path;
+
+use ratewire_scenario::Scenario;
+
+use super::complain;
+use crate::Exit;
+
+/// Reads a scenario, or says what is wrong with it. What `taken` gives, pairs of a key and its own option, `set` may
+/// not give as well.
+pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Result<Scenario, Exit> {
+    let mut overrides: Vec<(String, String)> = Vec::new();
+    for pair in set {
+        let wrong = |why: String| {
+            tell!("ratewire: --set {pair}: {why}");
+            Err(Exit::Wrong)
+        };
+        let Some((key, value)) = pair.split_once('=') else {
+            return wrong("write KEY=VALUE, as in bottleneck.rate=10Mbit/s".to_string());
+        };
+        let key = key.trim();
+        if overrides.iter().any(|(other, _)| shortened(other) == shortened(key)) {
+            return wrong(format!("{key} is set twice"));
+        }
+        let is_taken = |at: &&(&str, &str)| key.split('.').next() == Some(at.0);
+        if let Some((_, option)) = taken.iter().find(is_taken) {
+            return wrong(format!("{option} takes its place: give one of them"));
+        }
+        overrides.push((key.to_string(), value.trim().to_string()));
+    }
+    Scenario::load_with(path, &overrides).map_err(|wrong| {
+        complain(&wrong);
+        why_not(path)
+    })
+}
+
+/// A path without the table that may be left out.
+fn shortened(path: &str) -> &str {
+    path.strip_prefix("topology.").unwrap_or(path)
+}
+
+/// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
+pub(super) fn why_not(path: &Path) -> Exit {
+    if path.is_dir() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
+}
