@@ -75,6 +75,11 @@ impl LawBook {
             section.refuse_entry(entry, "a table with a `law` and its options");
             return;
         };
+        if entry.key.is_empty() {
+            context
+                .error(entry.key_span, "a variant needs a name")
+                .help("for example [variant.naive]");
+        }
         if ratewire_laws::find(&entry.key).is_some()
             || ["none", "strip"].contains(&entry.key.as_str())
         {

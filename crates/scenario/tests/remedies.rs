@@ -91,6 +91,7 @@ fn what_has_an_empty_name_cannot_be_called() {
         (group, "a group"),
         (ensemble, "an ensemble"),
         ("[[node]]\nname = \"\"", "a node"),
+        ("[variant.\"\"]\nlaw = \"xcp\"", "a variant"),
     ] {
         let said = refused(&dumbbell(more));
         assert!(said.contains(&format!("{what} needs a name")), "{what}: {said}");
