@@ -98,6 +98,11 @@ impl Diagnostic {
     }
 }
 
+/// A name in quotes, and how many more there are.
+pub(crate) fn and_more(name: &str, more: usize) -> String {
+    if more > 0 { format!("{name:?} and {more} more") } else { format!("{name:?}") }
+}
+
 /// The most words that are listed.
 const MOST_KNOWN: usize = 16;
 

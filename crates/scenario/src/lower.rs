@@ -8,7 +8,7 @@ use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Span, and_more};
 use crate::document::{Item, Value};
 use crate::expect::{self, Expectation, Named};
 use crate::laws::LawBook;
@@ -93,7 +93,9 @@ fn read(root: &Section<'_>) -> Parts {
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
     let talking = pairs(&flows, &traffic);
     pause::warn_of_queues(context, &net, &ensembles);
-    pause::keep_to_hosts(context, &net, &talking, &mut finished.network);
+    let ends = talking.iter().flat_map(|(from, to)| [*from, *to]);
+    let senders = ends.chain(programs.iter().map(|program| program.host.index()));
+    pause::keep_to_hosts(context, &net, senders, &mut finished.network);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);
@@ -233,10 +235,9 @@ fn warn_of_rate_zero(
         }
     }
     for (span, id, more) in told {
-        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let name = &net.links[id].name;
+        let links = and_more(&net.links[id].name, more);
         context
-            .warning(span, format!("nothing ever crosses {name:?}{others}: the rate is 0"))
+            .warning(span, format!("nothing ever crosses {links}: the rate is 0"))
             .help("traffic is routed over it, and no [[change]] gives it another rate");
     }
 }

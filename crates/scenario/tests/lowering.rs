@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
+use common::{dumbbell, flow, parse_with, scenario, setup, shown};
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
     Change, Contention, Discipline, Limit, LinkId, Loss, PoliceSpec, Reorder, Service,
@@ -391,29 +391,6 @@ fn ensembles_of(setup: &Setup, names: &[&str]) {
     assert_eq!(setup.flows[14].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(200_000)));
     assert_eq!(setup.flows[12].app.writer, Writer::Constant { rate: Rate::ZERO });
     assert_eq!(setup.flows[10].app.writer, Writer::Unlimited);
-}
-
-/// An expectation is about the times that it names: a run that is made shorter is not held against it.
-#[test]
-fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
-    let expect = "[[expect]]\nmetric = \"utilisation\"\nlink = \"bottleneck\"\nmin = 0.5\n";
-    let text = dumbbell(&format!(
-        "{}{expect}during = \"1 s .. 4 s\"\n{expect}during = \"2 s .. 9 s\"\n{expect}",
-        flow()
-    ));
-    let set = |duration: &str| {
-        let set = [("duration".to_string(), duration.to_string())];
-        scenario(&text).with_overrides(&set).unwrap_or_else(|all| panic!("{}", shown(&all)))
-    };
-    let shorter = set("5s");
-    let said = shown(&shorter.warnings);
-    assert!(said.contains("warning: left out: at 9 s the run has ended"), "{said}");
-    assert!(said.contains("`--set duration` ends it at 5 s") && said.matches("-->").count() == 1);
-    assert_eq!(shorter.expectations.len(), 2);
-    assert_eq!((set("9s").expectations.len(), set("9s").warnings.len()), (3, 0));
-    // In the file it is a mistake.
-    let said = refused(&text.replace("10 s", "5 s"));
-    assert!(said.contains("error: at 9 s the run has ended"), "{said}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{dumbbell, flow, refused, shown, warned};
+use common::{dumbbell, flow, refused, scenario, shown, warned};
 
 #[test]
 fn expectations_that_decide_nothing_are_told() {
@@ -67,9 +67,15 @@ fn metrics_that_have_one_value_whatever_happens_are_told() {
             "",
         ),
         (
-            &format!("{reference}\nskip = \"10 s\""),
-            "to skip 10 s leaves nothing to measure",
-            ("skip = \"10 s\"", "skip = \"5 s\""),
+            &format!("{reference}\nskip = \"5 s\"\nduring = \"4 s .. 9 s\""),
+            "to skip 5 s after each start leaves nothing to measure",
+            ("4 s .. 9 s", "3.9 s .. 9 s"),
+            "",
+        ),
+        (
+            &format!("{reference}\nskip = \"1 s\"\nduring = \"4 s .. 6 s\""),
+            "to skip 1 s after each start leaves nothing to measure",
+            ("4 s .. 6 s", "4 s .. 6.1 s"),
             "",
         ),
         (
@@ -87,6 +93,9 @@ fn metrics_that_have_one_value_whatever_happens_are_told() {
     let jain = |flow: &str| expect(("", ""), &format!("metric = \"jain\"\nmin = 0.9\n{flow}"));
     assert!(jain("flow = \"s1->d1\"").contains("jain is always 1"));
     assert_eq!(jain(""), "");
+    let early = jain("flow = \"s1->d1\"\nduring = \"1 s .. 2 s\"");
+    assert!(early.contains("this ends before any of these flows starts"), "{early}");
+    assert_eq!(early.matches("warning: ").count(), 1, "nor is it 1 then: {early}");
 }
 
 #[test]
@@ -109,4 +118,27 @@ fn a_time_that_is_no_multiple_of_the_interval_does_not_look_like_one() {
     let during = "[[expect]]\nmetric = \"drops\"\nmax = 0\nduring = \"0.3 s .. 1.7001 s\"\n";
     let said = refused(&dumbbell(&format!("{}{during}", flow())));
     assert!(said.contains("1.7001 s is not 10 ms times a whole number"), "{said}");
+}
+
+/// An expectation is about the times that it names: a run that is made shorter is not held against it.
+#[test]
+fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
+    let expect = "[[expect]]\nmetric = \"utilisation\"\nlink = \"bottleneck\"\nmin = 0.5\n";
+    let text = dumbbell(&format!(
+        "{}{expect}during = \"1 s .. 4 s\"\n{expect}during = \"2 s .. 9 s\"\n{expect}",
+        flow()
+    ));
+    let set = |duration: &str| {
+        let set = [("duration".to_string(), duration.to_string())];
+        scenario(&text).with_overrides(&set).unwrap_or_else(|all| panic!("{}", shown(&all)))
+    };
+    let shorter = set("5s");
+    let said = shown(&shorter.warnings);
+    assert!(said.contains("warning: left out: at 9 s the run has ended"), "{said}");
+    assert!(said.contains("`--set duration` ends it at 5 s") && said.matches("-->").count() == 1);
+    assert_eq!(shorter.expectations.len(), 2);
+    assert_eq!((set("9s").expectations.len(), set("9s").warnings.len()), (3, 0));
+    // In the file it is a mistake.
+    let said = refused(&text.replace("10 s", "5 s"));
+    assert!(said.contains("error: at 9 s the run has ended"), "{said}");
 }

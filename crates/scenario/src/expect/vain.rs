@@ -1,7 +1,9 @@
 //! Expectations that decide nothing, of which a user is warned.
 
+use std::collections::BTreeSet;
+
 use ratewire_transport::ReceiveWindow;
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use super::read::Named;
 use super::{Bound, Expectation, Measure, MetricInfo};
@@ -90,11 +92,11 @@ pub(super) fn known(
     if named.incomplete {
         return;
     }
-    if let Some((value, help)) = always(named, info, measure) {
+    let has_told = times(section, named, measure, during);
+    if let Some((value, help)) = always(named, info, measure).filter(|_| !has_told) {
         let message = format!("{} is always {value} here", info.name);
         section.context.warning(section.span, message).help(help);
     }
-    times(section, named, measure, during);
 }
 
 /// The value that a metric has whatever happens, and why.
@@ -104,8 +106,7 @@ fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8
         None => named.net.links.iter(),
     };
     let mut flows = measure.flows.iter().map(|id| &named.flows[*id]);
-    let is_paused =
-        |link: &Link| link.properties.wishes.pause.is_some_and(|pause| pause.value.is_some());
+    let is_paused = |link: &Link| link.properties.wishes.is_paused();
     let is_policed = |link: &Link| link.properties.police.as_ref().is_some_and(Option::is_some);
     let is_unlimited =
         |window| matches!(window, ReceiveWindow::Fixed(size) if size >= ReceiveWindow::UNLIMITED);
@@ -129,20 +130,23 @@ fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8
 }
 
 fn are_same(some: &[usize], others: &[usize]) -> bool {
-    let are_in = |these: &[usize], those: &[usize]| these.iter().all(|id| those.contains(id));
-    are_in(some, others) && are_in(others, some)
+    let set = |flows: &[usize]| flows.iter().copied().collect::<BTreeSet<usize>>();
+    set(some) == set(others)
 }
 
-/// Warns of times in which nothing can be measured.
+/// Warns of times in which nothing can be measured; says whether it did.
 fn times(
     section: &Section<'_>,
     named: &Named<'_>,
     measure: &Measure,
     during: Option<(Time, Time)>,
-) {
+) -> bool {
     let context = section.context;
-    let length = during.map_or(named.duration, |(from, to)| to.since(from));
-    let too_long = |key, message: String| {
+    let mut has_told = false;
+    let (from, to) = during.unwrap_or((Time::ZERO, Time::ZERO + named.duration));
+    let length = to.since(from);
+    let mut too_long = |key, message: String| {
+        has_told = true;
         let span = section.get(key).map_or(section.span, |entry| entry.item.span);
         let warning = context.warning(span, message).help(format!("that is {length}"));
         let _ = if during.is_none() { Added::of_end(warning) } else { warning };
@@ -151,19 +155,32 @@ fn times(
         let average = measure.average;
         too_long("average", format!("an average over {average} is longer than what is measured"));
     }
+    let mut starts: Vec<Time> = measure.flows.iter().map(|id| named.flows[*id].start).collect();
+    starts.sort_unstable();
     if let Some(reference) = &measure.reference
-        && reference.skip >= length
+        && end_of_skipping(&starts, from, reference.skip) >= to
     {
-        too_long("skip", format!("to skip {} leaves nothing to measure", reference.skip));
+        let each = if starts.len() > 1 { "after each start " } else { "" };
+        too_long("skip", format!("to skip {} {each}leaves nothing to measure", reference.skip));
     }
-    let first = measure.flows.iter().map(|id| named.flows[*id].start).min();
-    if let (Some(first), Some((_, to))) = (first, during)
-        && first >= to
+    if let (Some(first), Some(_)) = (starts.first(), during)
+        && *first >= to
         && let Some(entry) = section.get("during")
     {
-        let first = first.since(Time::ZERO);
+        has_told = true;
         context
             .warning(entry.item.span, "this ends before any of these flows starts")
-            .help(format!("the first starts at {first}"));
+            .help(format!("the first starts at {}", first.since(Time::ZERO)));
     }
+    has_told
+}
+
+/// Up to when all is skipped from `from` on, where so much is after each of these starts, the earliest first.
+fn end_of_skipping(starts: &[Time], from: Time, skip: Duration) -> Time {
+    starts.iter().fold(
+        from,
+        |until, start| {
+            if *start <= until { until.max(*start + skip) } else { until }
+        },
+    )
 }

@@ -7,17 +7,17 @@ use super::unused::Given;
 use crate::context::Context;
 use crate::network::Net;
 
-/// Takes drivers off the links that no host sends on; an error where such links are all that a key is given for. Whoever
-/// is among the pairs that talk sends, data or acknowledgements.
+/// Takes drivers off the links that no host sends on; an error where such links are all that a key is given for. `senders`
+/// are the nodes that send though they may be routers: what flows begin or end at, and where programs run.
 pub(crate) fn keep_to_hosts(
     context: &Context<'_>,
     net: &Net,
-    talking: &[(usize, usize)],
+    senders: impl Iterator<Item = usize>,
     network: &mut NetworkSpec,
 ) {
     let mut sends: Vec<bool> = net.nodes.iter().map(|node| node.is_host).collect();
-    for node in talking.iter().flat_map(|(from, to)| [from, to]) {
-        sends[*node] = true;
+    for node in senders {
+        sends[node] = true;
     }
     let mut given = Given::default();
     for (link, spec) in net.links.iter().zip(&mut network.links) {

@@ -40,6 +40,11 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
+    /// Whether the far end pauses the link.
+    pub fn is_paused(&self) -> bool {
+        self.pause.is_some_and(|pause| pause.value.is_some())
+    }
+
     /// These, and what they do not say from `base`.
     pub fn over(self, base: Wishes) -> Wishes {
         Wishes {

@@ -5,20 +5,17 @@ use std::collections::BTreeMap;
 use ratewire_sim::setup::Ensembles;
 
 use crate::context::Context;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Span, and_more};
 use crate::network::Net;
 
 /// Warns of a `queue` where nothing can wait in one: in a switch all of whose inputs are paused, packets wait in the
 /// buffers of those.
 pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensembles) {
-    let pauses = |link: &crate::network::Link| {
-        link.properties.wishes.pause.is_some_and(|pause| pause.value.is_some())
-    };
     let is_unused = |node: usize| {
         let sends = net.nodes[node].is_host
             || ensembles.junctions.iter().any(|junction| junction.node.index() == node);
         let mut inputs = net.links.iter().filter(|link| link.to == node).peekable();
-        !sends && inputs.peek().is_some() && inputs.all(pauses)
+        !sends && inputs.peek().is_some() && inputs.all(|link| link.properties.wishes.is_paused())
     };
     let unused: Vec<bool> = (0..net.nodes.len()).map(is_unused).collect();
     let mut given = Given::default();
@@ -69,8 +66,6 @@ impl OfLinks<'_> {
 
     /// The links in words.
     pub fn links(&self) -> String {
-        let more = self.names.len() - 1;
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{:?}{more}", self.names[0])
+        and_more(self.names[0], self.names.len() - 1)
     }
 }
