@@ -1,40 +1,35 @@
 //! Receivers that take their time and hold nobody back.
 
-use ratewire_laws::FlowContext;
+use ratewire_laws::{AnyLaw, FlowContext};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_transport::{Reader, ReceiveWindow};
 use ratewire_units::Rate;
 
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::uses::Made;
+use crate::diagnostic::{Diagnostic, Severity, and_more};
 
-/// Warns of slow readers with a buffer without end: a sender learns of them by what room is left.
-pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
-    let edges = &setup.ensembles;
-    // What comes to a switch goes on to a host, whose reader is looked at there.
-    let ends_at_switch = |id: usize, flow: &FlowSpec| {
-        edges.has_edge(id) && edges.junctions.iter().any(|junction| junction.node == flow.to)
-    };
+/// Warns of slow readers with a buffer without end: a simulated sender learns of them by what room is left. Emulated, the
+/// kernel's own buffer is never without end.
+pub(crate) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
     let vain = |(id, flow): &(usize, &FlowSpec)| {
         is_slow(flow.app.reader)
             && flow.transport.receive_window.buffer() >= ReceiveWindow::UNLIMITED
-            && !ends_at_switch(*id, flow)
-            && !tells_of_its_buffer(flow, &made[flow.law])
+            // What comes to a switch goes on to a host, whose reader is looked at there.
+            && !setup.ensembles.ends_at_switch(*id)
+            && !tells_of_its_buffer(flow, &setup.laws[flow.law])
     };
     let vain: Vec<&str> =
         setup.flows.iter().enumerate().filter(vain).map(|(_, flow)| flow.name.as_str()).collect();
-    let [first, more @ ..] = vain.as_slice() else { return };
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    // Emulated, the kernel's own buffer is never without end.
+    let [first, more @ ..] = vain.as_slice() else { return None };
+    let flows = and_more(first, more.len());
     let message = format!(
-        "simulated, the reader of {first:?}{more} holds nobody back: its receive window is unlimited"
+        "simulated, the reader of {flows} holds nobody back: its receive window is unlimited"
     );
     let help = "give its `transport` a buffer, for example receive_window = \"64 KB\"";
-    warnings.push(Diagnostic {
+    Some(Diagnostic {
         severity: Severity::Warning,
         help: Some(help.to_string()),
         ..Diagnostic::general(file, message)
-    });
+    })
 }
 
 fn is_slow(reader: Reader) -> bool {
@@ -46,13 +41,13 @@ fn is_slow(reader: Reader) -> bool {
 }
 
 /// Whether the law's receivers hold senders back by what waits to be read, and not by what room is left.
-fn tells_of_its_buffer(flow: &FlowSpec, made: &Made) -> bool {
+fn tells_of_its_buffer(flow: &FlowSpec, law: &AnyLaw) -> bool {
     let transport = &flow.transport;
     let context = FlowContext {
-        mss: transport.packet.saturating_sub(transport.headers + made.law.header_len()),
+        mss: transport.packet.saturating_sub(transport.headers + law.header_len()),
         packet: transport.packet,
         line_rate: Rate::ZERO,
         back_pressured: false,
     };
-    made.law.sink(&context).is_some_and(|sink| sink.watches_buffer())
+    law.sink(&context).is_some_and(|sink| sink.watches_buffer())
 }

@@ -7,7 +7,6 @@ use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::scenario::{Plan, Scenario};
 use crate::uses::Made;
 
 /// A flow, or a class of traffic between two nodes.
@@ -67,18 +66,14 @@ fn models_nothing(setup: &Setup) -> bool {
     setup.flows.is_empty() && setup.traffic.is_empty()
 }
 
-impl Scenario {
-    /// Warns of a simulated run in which nothing is sent because only programs do.
-    pub fn silent_when_simulated(&self, plan: &Plan) -> Option<Diagnostic> {
-        let setup = &plan.setup;
-        (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
-            let message =
-                "nothing sends anything when simulated: programs run where it is emulated";
-            let help =
-                "`ratewire run --world emulate` runs them; a [[flow]], also with `run`, is modelled";
-            warning(&self.file, message.to_string(), help.to_string())
-        })
-    }
+/// Warns of a simulated run in which nothing is sent because only programs do.
+pub(crate) fn silent(file: &str, setup: &Setup) -> Option<Diagnostic> {
+    (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
+        let message = "nothing sends anything when simulated: programs run where it is emulated";
+        let help =
+            "`ratewire run --world emulate` runs them; a [[flow]], also with `run`, is modelled";
+        warning(file, message.to_string(), help.to_string())
+    })
 }
 
 fn warning(file: &str, message: String, help: String) -> Diagnostic {

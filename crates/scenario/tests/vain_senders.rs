@@ -17,15 +17,18 @@ fn flow(more: &str) -> String {
     dumbbell(&format!("[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n{more}"))
 }
 
-/// What is told of a run under one law.
-fn planned(text: &str, law: &str) -> String {
-    shown(&scenario(text).plan(Some(law), None).expect("a plan").warnings)
+/// What is told of a simulated run under one law, and not of an emulated one.
+fn simulated(text: &str, law: &str) -> String {
+    let scenario = scenario(text);
+    let plan = scenario.plan(Some(law), None).expect("a plan");
+    assert_eq!(shown(&plan.warnings), "");
+    shown(&scenario.vain_when_simulated(&plan))
 }
 
 #[test]
 fn a_slow_reader_that_holds_nobody_back_is_told() {
     let slow = "reader = { per_frame = \"5 ms\" }\n";
-    let said = planned(&flow(slow), "newreno");
+    let said = simulated(&flow(slow), "newreno");
     assert!(
         said.contains(
             "simulated, the reader of \"s1->d1\" holds nobody back: its receive window is unlimited"
@@ -34,15 +37,25 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     );
     assert!(said.contains("receive_window = \"64 KB\""), "{said}");
     let many = format!("{slow}count = 3\n");
-    assert!(planned(&flow(&many), "newreno").contains("\"s1->d1\" and 2 more"));
+    assert!(simulated(&flow(&many), "newreno").contains("\"s1->d1\" and 2 more"));
     for window in ["\"64 KB\"", "{ initial = \"4 packets\", max = \"4 MB\" }"] {
         let window = format!("{slow}transport = {{ receive_window = {window} }}");
-        assert_eq!(planned(&flow(&window), "newreno"), "");
+        assert_eq!(simulated(&flow(&window), "newreno"), "");
     }
     // Such receivers feed back how full their buffer is.
     let soft = format!("{slow}law = \"xcp\"\noptions = {{ flow_control = \"soft\" }}");
-    assert_eq!(planned(&flow(&soft), "xcp"), "");
-    assert_eq!(planned(&flow("reader = { per_frame = \"0 s\" }"), "newreno"), "");
+    assert_eq!(simulated(&flow(&soft), "xcp"), "");
+    assert_eq!(simulated(&flow("reader = { per_frame = \"0 s\" }"), "newreno"), "");
+
+    // What comes to a switch goes on, and is told of where it is read; `h2` is a switch too, of others.
+    let star = "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"star\"\nhosts = 6\n\
+                link = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n\
+                [[ensemble]]\nname = \"a\"\npeer = \"h1\"\nswitch = \"h2\"\nmembers = [\"h3\"]\n\
+                [[ensemble]]\nname = \"b\"\npeer = \"h4\"\nswitch = \"h5\"\n";
+    let member = |reader: &str| format!("{star}members = [{{ node = \"h2\"{reader} }}, \"h6\"]\n");
+    assert_eq!(simulated(&member(""), "newreno"), "");
+    let said = simulated(&member(", reader = { per_frame = \"5 ms\" }"), "newreno");
+    assert!(said.contains("simulated, the reader of \"b"), "{said}");
 }
 
 #[test]
@@ -115,6 +128,10 @@ fn a_file_of_arrivals_without_a_way_is_refused() {
     assert!(said.contains("a.txt:2: no path leads from \"s1\" to \"lone\""), "{said}");
     assert!(said.contains("the data of this traffic cannot arrive; add a [[link]]"), "{said}");
     assert_eq!(said.matches("no path").count(), 1, "{said}");
+    let never =
+        |when: &str| listed("1 s1 lone 9\n1.5 s1 d1 9\n2 s1 d1 9\n", &format!("{when}\n{lone}"));
+    assert!(never("start = \"1.1 s\"").is_ok(), "it does not arrive");
+    assert!(never("start = \"1 s\"").is_err());
 }
 
 #[test]

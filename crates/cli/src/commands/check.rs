@@ -76,7 +76,7 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
     let plan = |law: String| match scenario.plan(Some(&law), None) {
         Ok(plan) => {
             said.extend(plan.warnings.iter().cloned());
-            said.extend(scenario.silent_when_simulated(&plan));
+            said.extend(scenario.vain_when_simulated(&plan));
             Some(Job { scenario, plan, world: World::Simulate, folder: None })
         }
         Err(wrong) => {

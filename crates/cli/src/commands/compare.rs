@@ -162,7 +162,7 @@ fn jobs<'a>(
     for law in laws {
         let plan = plan(law, scenario.seed)?;
         warnings.extend(plan.warnings.iter().cloned());
-        warnings.extend(scenario.silent_when_simulated(&plan));
+        warnings.extend(scenario.vain_when_simulated(&plan));
         has_chance |= plan.setup.has_chance();
     }
     let seeds = if has_chance { seeds } else { 1 };

@@ -257,7 +257,7 @@ fn jobs<'a>(
                 warnings.extend(plan.warnings.iter().cloned());
             }
             match world {
-                World::Simulate => warnings.extend(scenario.silent_when_simulated(&plan)),
+                World::Simulate => warnings.extend(scenario.vain_when_simulated(&plan)),
                 World::Emulate => {
                     warnings.extend(scenario.ignored_options(&plan, ratewire_emulate::ignores));
                 }

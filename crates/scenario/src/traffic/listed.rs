@@ -18,6 +18,13 @@ pub(super) struct Within {
     pub stop: Option<Duration>,
 }
 
+impl Within {
+    fn holds(self, flow: &Arrival) -> bool {
+        let at = flow.start.since(Time::ZERO);
+        at >= self.start && self.stop.is_none_or(|stop| at < stop)
+    }
+}
+
 /// Reads the file, for flows that arrive within these times.
 pub(super) fn read(
     context: &Context<'_>,
@@ -26,8 +33,10 @@ pub(super) fn read(
     within: Within,
 ) -> Option<Arrivals> {
     let flows = context.read(file.value, file.span, arrivals::parse)?;
-    let list = flows.iter().filter_map(|flow| listed(context, senders, file, flow)).collect();
-    refuse_lost(context, senders, file, &flows);
+    let nodes_of = |flow| Some((flow, listed(context, senders, file, flow)?));
+    let (arriving, list): (Vec<&Arrival>, Vec<ListedArrival>) =
+        flows.iter().filter_map(nodes_of).filter(|(flow, _)| within.holds(flow)).unzip();
+    refuse_lost(context, senders, file, &arriving);
     warn_if_none_arrives(context, file, &flows, within, senders.duration);
     Some(Arrivals::Listed(list))
 }
@@ -56,7 +65,7 @@ fn refuse_lost(
     context: &Context<'_>,
     senders: &mut Senders<'_>,
     file: At<&str>,
-    flows: &[Arrival],
+    flows: &[&Arrival],
 ) {
     let mut seen = BTreeSet::new();
     for flow in flows {
@@ -77,18 +86,16 @@ fn warn_if_none_arrives(
     context: &Context<'_>,
     file: At<&str>,
     flows: &[Arrival],
-    Within { start, stop }: Within,
+    within: Within,
     duration: Duration,
 ) {
     let at = |flow: &Arrival| flow.start.since(Time::ZERO);
-    let any = |stop: Option<Duration>| {
-        let is_within = |at: Duration| at >= start && stop.is_none_or(|stop| at < stop);
-        flows.iter().any(|flow| is_within(at(flow)))
-    };
+    let Within { start, stop } = within;
+    let any = |within: Within| flows.iter().any(|flow| within.holds(flow));
     let end = stop.unwrap_or(duration).min(duration);
     let ([first, ..], [.., last]) = (flows, flows) else { return };
     // That there is no time to arrive in has been told.
-    if start >= end || any(Some(end)) {
+    if start >= end || any(Within { start, stop: Some(end) }) {
         return;
     }
     let message = format!("no flow of {:?} arrives from {start} up to {end}", file.value);
@@ -97,7 +104,7 @@ fn warn_if_none_arrives(
         at(first),
         at(last)
     ));
-    if any(stop) {
+    if any(within) {
         let _ = warning.of_end();
     }
 }
