@@ -30,6 +30,9 @@ fn a_receive_window_of_an_end_holds_a_packet() {
     let small = "transport = { packet = \"540 B\" }";
     assert_eq!(warned(&window("500 B", small)), "");
     assert!(refused(&window("499 B", small)).contains("a packet carries 500 B"));
+    // No packet holds more than a frame.
+    assert_eq!(warned(&window("100 B", "frame = \"100 B\"")), "");
+    assert!(refused(&window("99 B", "frame = \"100 B\"")).contains("a packet carries 100 B"));
 }
 
 #[test]
@@ -39,7 +42,8 @@ fn a_key_ends_with_what_is_simulated_of_a_frame() {
     };
     let said = refused(&hash("offset = 4, len = 5"));
     assert!(said.contains("no frame has the bytes from 4 up to 9"), "{said}");
-    for fits in ["offset = 4, len = 4", "len = 8", "offset = 7", ""] {
+    assert!(said.contains("without `len` it is all from 4 on"), "{said}");
+    for fits in ["offset = 4, len = 4", "offset = 4", "len = 8", "offset = 7", ""] {
         assert_eq!(warned(&hash(fits)), "", "{fits}");
     }
 }

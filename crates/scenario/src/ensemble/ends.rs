@@ -20,6 +20,8 @@ pub(super) struct Known<'n> {
     pub net: &'n Net,
     /// Of a full packet of the connection.
     pub payload: Bytes,
+    /// The largest packet of it: no packet carries more than a frame.
+    pub largest: Bytes,
     pub duration: Duration,
 }
 
@@ -179,7 +181,7 @@ fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
 
 fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
     let host = Host {
-        receive_window: receive_window(section, known.payload),
+        receive_window: receive_window(section, known),
         reader: flows::reader(section, known.duration),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
@@ -191,10 +193,10 @@ fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
     ends
 }
 
-fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<Bytes> {
-    let window = section.size("receive_window")?.map(|size| size.bytes(payload));
+fn receive_window(section: &Section<'_>, known: Known<'_>) -> Option<Bytes> {
+    let window = section.size("receive_window")?.map(|size| size.bytes(known.payload));
     let written = section.text("receive_window")?;
-    transport::holds_a_packet(section.context, written, window.value, payload)
+    transport::holds_a_packet(section.context, written, window.value, known.largest)
         .then_some(window.value)
 }
 

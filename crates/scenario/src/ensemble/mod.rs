@@ -70,7 +70,9 @@ fn one(
         .section("transport")
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
     let payload = transport::payload(&transport);
-    let known = Known { net: senders.net, payload, duration: senders.duration };
+    let app = flows::app(section, &transport, senders.duration);
+    let largest = app.frame.map_or(payload, |frame| frame.min(payload));
+    let known = Known { net: senders.net, payload, largest, duration: senders.duration };
     let peer = section.item("peer").and_then(|item| End::of_peer(section, item, known));
     let switch = section.text("switch").and_then(|at| senders.net.expect_node(context, at));
     let members = End::list(section, known);
@@ -86,7 +88,6 @@ fn one(
     let start = section.time_or("start");
     let stop = section.time("stop");
     let law = senders.laws.read_use(section, senders.defaults);
-    let app = flows::app(section, &transport, senders.duration);
     if let Some(stop) = stop
         && stop.value <= start
     {

@@ -38,15 +38,20 @@ pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
 }
 
 fn key_hash(section: &Section<'_>) -> RoutingSpec {
-    let (offset, len) = (section.count_or("offset") as usize, section.count_or("len") as usize);
+    let offset = section.count_or("offset") as usize;
+    let given = section.count("len");
+    let len = given.map_or(CONTENT - offset, |len| len.value as usize);
     section.finish();
-    // Without `len` the key is all that there is.
-    if let (Some(entry), true) = (section.get("len"), offset + len > CONTENT) {
+    if let Some(given) = given
+        && offset + len > CONTENT
+    {
         let end = offset + len;
         section
             .context
-            .error(entry.item.span, format!("no frame has the bytes from {offset} up to {end}"))
-            .help(format!("frames are simulated with a key of {CONTENT} bytes"));
+            .error(given.span, format!("no frame has the bytes from {offset} up to {end}"))
+            .help(format!(
+                "frames are simulated with a key of {CONTENT} bytes; without `len` it is all from {offset} on"
+            ));
     }
     RoutingSpec::KeyHash { offset, len }
 }

@@ -60,7 +60,7 @@ pub(super) const KEYS: &[Key] = &[
     key("routing", "weighted", Kind::Other("a list of numbers above 0, one a member"), "(none)", "Each its share.", "[3, 1]"),
     key("routing", "prefix", Kind::Other("a table of hexadecimal digits and members' names"), "(none)", "By what frames begin with.", "{ \"00\" = \"a1\", \"0001\" = \"a2\" }"),
     key("hash", "offset", Kind::Count(0, 7), "0", "Where the key begins in the frame, in bytes: of the eight that are simulated.", "0"),
-    key("hash", "len", Kind::Count(1, 8), "8", "How long it is, in bytes; up to the eighth byte of the frame at most.", "8"),
+    key("hash", "len", Kind::Count(1, 8), "(up to the eighth byte)", "How long it is, in bytes: it ends at the eighth byte of the frame at the latest.", "8"),
 ];
 
 pub(super) const TABLES: &[TableInfo] = &[
