@@ -28,6 +28,7 @@ fn a_pattern_of_both_directions_has_no_reverse() {
         assert!(said.contains(&wanted), "{said}");
         assert_eq!(warned(&change(pattern, "")), "");
     }
+    assert_eq!(warned(&change("*", "reverse = {}")), "", "it says nothing");
     for one_way in ["bottleneck", "*->r1", "bottleneck.*"] {
         assert_eq!(warned(&change(one_way, reverse)), "", "{one_way}");
     }
@@ -67,6 +68,13 @@ fn sockets_and_bursts_are_of_hosts() {
     let sends = "[[node]]\nname = \"a\"\nhost = false\n[[link]]\nbetween = [\"a\", \"r1\"]\n\
                  rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nsockets = \"random\"\n[[flow]]\nfrom = \"a\"\nto = \"d1\"";
     assert_eq!(warned(&dumbbell("", sends)), "");
+    let program = sends.replace(
+        "[[flow]]\nfrom = \"a\"\nto = \"d1\"",
+        "[[program]]\nhost = \"a\"\nrun = \"ping d1\"",
+    );
+    assert_eq!(warned(&dumbbell("", &program)), "");
+    let driven = |link: &LinkSpec| link.name == "a->r1" && link.driver != DriverSpec::default();
+    assert!(setup(&dumbbell("", &program)).network.links.iter().any(driven));
 }
 
 #[test]
@@ -106,7 +114,7 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
             "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n{link}\n\
              [[flow]]\nfrom = \"0\"\nto = \"2\"\n"
         );
-        let read = common::parse_with(&text, &[("g", file)]);
+        let read = common::parse_with(&text, &[("g", file), ("t", "1\n")]);
         common::shown(&read.unwrap_or_else(|all| panic!("{}", common::shown(&all))).warnings)
     };
     let place = "<data key=\"x\">8</data><data key=\"y\">48</data>";
@@ -123,6 +131,9 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
         said.contains("`rate` means nothing here: \"g\" says how fast all links are"),
         "{said}"
     );
+    assert!(
+        warned("link = { trace = \"t\" }", &cities(place)).contains("`trace` means nothing here")
+    );
     assert_eq!(warned("link = { rate = \"1 Mbit/s\" }\nfile_rates = false", &cities(place)), "");
     assert_eq!(warned("link = { delay = \"5 ms\" }", &cities("")), "", "one is not on the map");
 }
@@ -135,5 +146,29 @@ fn a_medium_makes_half_duplex_whatever_duplex_says() {
         "{said}"
     );
     assert_eq!(said.matches("-->").count(), 1, "{said}");
+    assert!(said.contains("| ") && said.contains("^^^^^^"), "at the key: {said}");
     assert_eq!(warned(&dumbbell("medium = \"air\", duplex = \"half\"", "")), "");
+}
+
+/// As a rate replaces a trace.
+#[test]
+fn duplex_replaces_the_medium_of_another_table() {
+    let mediums = |name: &str, say: &str| {
+        let star = format!(
+            "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
+             link = {{ rate = \"10 Mbit/s\", delay = \"1 ms\", medium = \"air\" }}\n\
+             [[link]]\nname = \"{name}\"\n{say}\n[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n"
+        );
+        assert_eq!(warned(&star), "");
+        let network = setup(&star).network;
+        let name = |link: &LinkSpec| Some(network.mediums[link.medium?.index()].name.clone());
+        let of = |wanted: &str| name(network.links.iter().find(|l| l.name == wanted).expect("one"));
+        [of("h1->r1"), of("r1->h1"), of("h2->r1")]
+    };
+    let air = || Some("air".to_string());
+    assert_eq!(mediums("h1->r1", "duplex = \"full\""), [None, None, air()]);
+    let own = || Some("h1->r1".to_string());
+    assert_eq!(mediums("h1->r1", "duplex = \"half\""), [own(), own(), air()]);
+    let two = mediums("h1->r1", "medium = \"water\"\nreverse = { medium = \"water\" }");
+    assert_eq!(two, [Some("water".to_string()), Some("water".to_string()), air()]);
 }

@@ -66,7 +66,7 @@ pub(super) const KEYS: &[Key] = &[
     key("properties", "discipline", Kind::Other("\"drop-tail\", \"red\", \"codel\", { red = { ... } } or { codel = { ... } }"), "drop-tail", "Which packets are dropped or marked.", "{ codel = { ecn = true } }"),
     key("properties", "loss", Kind::Other("\"none\", { random = PROBABILITY } or { burst = { ... } }"), "none", "Packets lost on the way, after they were sent.", "{ random = 0.01 }"),
     key("properties", "trace", Kind::Text, "(none)", "A file that says how fast it sends, in place of `rate`, repeated until the run ends: one column is a Mahimahi trace (milliseconds at which 1500 bytes may pass), two columns are seconds and Mbit/s.", "\"Verizon-LTE-short.down\""),
-    key("properties", "duplex", Kind::Word(&["full", "half"]), "full", "\"half\": both directions share one medium and send one at a time.", "\"half\""),
+    key("properties", "duplex", Kind::Word(&["full", "half"]), "full", "\"half\": both directions share one medium and send one at a time. In a `[[link]]` it takes the link off the `medium` that it had.", "\"half\""),
     key("properties", "medium", Kind::Text, "(none)", "Half-duplex, with all links that name the same medium.", "\"air\""),
     key("properties", "contention", Kind::Word(&["alternate", "random", "backoff"]), "alternate", "Who sends next on a half-duplex medium: the one that has sent least recently, any, or the winner of Ethernet's backoff.", "\"backoff\""),
     key("properties", "law", Kind::Other("a law's or variant's name, \"none\" or \"strip\""), "(that of the scenario)", "The law whose port stands at this queue (hosts have queues too); \"none\" for a router that takes no part, \"strip\" for one that takes the congestion header off every packet.", "\"none\""),

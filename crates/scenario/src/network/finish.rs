@@ -9,8 +9,10 @@ use ratewire_net::spec::{
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
+use crate::diagnostic::Span;
 use crate::laws::LawUse;
-use crate::network::properties::{Queue, Router, Trace};
+use crate::network::properties::{Router, Trace};
+use crate::network::queue::Queue;
 use crate::network::routes::{self, Routes};
 use crate::network::{Link, Net};
 use crate::pause::Pausing;
@@ -28,8 +30,7 @@ impl Net {
         // A link that sends nothing says nothing about those of the hosts.
         let fastest = rates.filter(|rate| *rate > Rate::ZERO).max();
         let access = Rate::from_bps(fastest.map_or(10_000_000_000, |r| r.bps().saturating_mul(10)));
-        let mut told = BTreeSet::new();
-        let without_table = self.without_table;
+        let mut lacking: BTreeMap<_, Lacking<'_>> = BTreeMap::new();
         for link in &mut self.links {
             let span = link.span;
             let properties = &mut link.properties;
@@ -40,23 +41,47 @@ impl Net {
                 properties.delay.get_or_insert(At { value: Duration::ZERO, span });
                 properties.queue.get_or_insert(At { value: Queue::Unlimited, span });
             }
-            let mut missing = |what: &'static str, example: &str| {
-                if told.insert((span.source, span.start, what)) {
-                    context.error(span, format!("the link {:?} has no {what}", link.name)).help(
-                        if without_table == Some(span) {
-                            format!("give it one, for example link = {{ {what} = {example} }}")
-                        } else {
-                            format!("give it one, for example {what} = {example}")
-                        },
-                    );
-                }
+            let lacks_rate = properties.mean_rate().is_none() && !properties.told.rate;
+            let lacks_delay = properties.delay.is_none() && !properties.told.delay;
+            if lacks_rate || lacks_delay {
+                let new = || Lacking { span, rate: None, delay: None };
+                let of = lacking.entry((span.source, span.start)).or_insert_with(new);
+                of.rate = of.rate.or(lacks_rate.then_some(&link.name));
+                of.delay = of.delay.or(lacks_delay.then_some(&link.name));
+            }
+        }
+        for of in lacking.values() {
+            of.tell(context, self.without_table == Some(of.span));
+        }
+    }
+}
+
+/// What links that stand at one place do not say, each with the first link that it is missing of.
+struct Lacking<'n> {
+    span: Span,
+    rate: Option<&'n str>,
+    delay: Option<&'n str>,
+}
+
+impl Lacking<'_> {
+    /// Notes the errors; where there is not even a table for it, one that has all.
+    fn tell(&self, context: &Context<'_>, lacks_table: bool) {
+        let both = [
+            (self.rate, "rate", "rate = \"10 Mbit/s\""),
+            (self.delay, "delay", "delay = \"20 ms\""),
+        ];
+        let missing: Vec<_> =
+            both.into_iter().filter_map(|(link, what, how)| Some((link?, what, how))).collect();
+        let all: Vec<&str> = missing.iter().map(|(.., how)| *how).collect();
+        for (link, what, how) in &missing {
+            let example = if lacks_table {
+                format!("link = {{ {} }}", all.join(", "))
+            } else {
+                how.to_string()
             };
-            if properties.mean_rate().is_none() && !properties.told.rate {
-                missing("rate", "\"10 Mbit/s\"");
-            }
-            if properties.delay.is_none() && !properties.told.delay {
-                missing("delay", "\"20 ms\"");
-            }
+            context
+                .error(self.span, format!("the link {link:?} has no {what}"))
+                .help(format!("give it one, for example {example}"));
         }
     }
 }
@@ -268,15 +293,7 @@ impl Media {
         let link = &net.links[id];
         let properties = &link.properties;
         let name = match (&properties.medium, properties.half_duplex) {
-            (Some(name), said) => {
-                if said == Some(false) {
-                    let why = format!("the medium {name:?} is half-duplex");
-                    context
-                        .warning(link.span, format!("duplex = \"full\" means nothing here: {why}"))
-                        .help("leave out one of the two");
-                }
-                name.clone()
-            }
+            (Some(name), _) => name.clone(),
             (None, Some(true)) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
             (None, said) => {
                 // Who says "full" turns off what is set for all links.

@@ -152,9 +152,10 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         if let Some(peer) = link.peer {
             let other = &mut net.links[peer];
             other.properties = reverse.clone().over(&other.properties);
-            // One half-duplex direction makes both so.
-            if properties.half_duplex.is_some() {
+            // One half-duplex direction makes both so, and one on no medium both.
+            if properties.half_duplex.is_some() && properties.medium.is_none() {
                 other.properties.half_duplex = properties.half_duplex;
+                other.properties.medium = None;
             }
         }
     }
@@ -163,6 +164,9 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
 /// Whether it can be told which directions a `reverse` is of, if there is one; else that is an error.
 fn reverse_is_told(net: &Net, section: &Section<'_>, name: At<&str>, links: &[usize]) -> bool {
     let Some(entry) = section.get("reverse") else { return true };
+    if matches!(&entry.item.value, Value::Table(table) if table.entries.is_empty()) {
+        return true;
+    }
     let (context, pattern) = (section.context, name.value);
     let peer = |id: &usize| net.links[*id].peer;
     if !links.is_empty() && links.iter().all(|id| peer(id).is_none()) {

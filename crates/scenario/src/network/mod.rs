@@ -5,6 +5,7 @@ pub(crate) mod changes;
 mod finish;
 mod further;
 pub(crate) mod properties;
+mod queue;
 pub(crate) mod routes;
 
 use std::collections::BTreeMap;

@@ -4,26 +4,14 @@ use std::sync::Arc;
 
 use ratewire_inputs::cooked::RateTrace;
 use ratewire_inputs::{InputError, cooked, mahimahi};
-use ratewire_laws::options::Size;
-use ratewire_net::spec::{
-    CoDelSpec, Contention, Discipline, Loss, Opportunities, PoliceSpec, RedSpec, Reorder,
-};
-use ratewire_units::{Bytes, Duration, Rate, quantity};
+use ratewire_net::spec::{Contention, Discipline, Loss, Opportunities, PoliceSpec, Reorder};
+use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
+use crate::network::queue::{self, Queue};
 use crate::pause::Wishes;
 use crate::section::{At, Section};
-
-/// Room in a queue, as written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Queue {
-    Unlimited,
-    Bytes(Bytes),
-    Packets(u32),
-    Time(Duration),
-    Bdp(f64),
-}
 
 /// What a router at a queue has to do with congestion headers.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,8 +82,9 @@ pub(crate) struct Cable {
 impl Properties {
     /// These, and what they do not say from `base`.
     pub fn over(self, base: &Properties) -> Properties {
-        // A rate replaces a trace and the other way round.
+        // A rate replaces a trace and the other way round, and so do `duplex` and a medium by name.
         let own = self.rate.is_some() || self.trace.is_some();
+        let sharing = self.half_duplex.is_some() || self.medium.is_some();
         Properties {
             rate: if own { self.rate } else { base.rate },
             trace: if own { self.trace } else { base.trace.clone() },
@@ -105,8 +94,8 @@ impl Properties {
             queue_rtt: self.queue_rtt.or(base.queue_rtt),
             discipline: self.discipline.or_else(|| base.discipline.clone()),
             loss: self.loss.or_else(|| base.loss.clone()),
-            half_duplex: self.half_duplex.or(base.half_duplex),
-            medium: self.medium.or_else(|| base.medium.clone()),
+            half_duplex: if sharing { self.half_duplex } else { base.half_duplex },
+            medium: if sharing { self.medium } else { base.medium.clone() },
             contention: self.contention.or(base.contention),
             law: self.law.or_else(|| base.law.clone()),
             reorder: self.reorder.or(base.reorder),
@@ -173,6 +162,19 @@ impl Reading<'_> {
             _ => self.laws.check(section.context, name).map(Router::Law),
         });
         let delay = section.time("delay");
+        let half_duplex = section.word("duplex").map(|word| word.map(|word| word == "half"));
+        let medium = section.text("medium").map(|text| text.value.to_string());
+        if let (Some(At { value: false, span }), Some(name)) = (half_duplex, &medium) {
+            section
+                .context
+                .warning(
+                    span,
+                    format!(
+                        "duplex = \"full\" means nothing here: the medium {name:?} is half-duplex"
+                    ),
+                )
+                .help("leave out one of the two");
+        }
         let rate_given = section.has("rate") || section.has("trace");
         Properties {
             told: Told {
@@ -183,12 +185,12 @@ impl Reading<'_> {
             trace,
             delay,
             overhead: section.bytes("overhead").map(|at| at.value),
-            queue: self.queue(section),
+            queue: queue::queue(section, self.packet),
             queue_rtt: section.time("queue_rtt"),
-            discipline: self.discipline(section),
+            discipline: queue::discipline(section, self.packet),
             loss: loss(section),
-            half_duplex: section.word("duplex").map(|word| word.value == "half"),
-            medium: section.text("medium").map(|text| text.value.to_string()),
+            half_duplex: half_duplex.map(|half| half.value),
+            medium,
             contention: section.word("contention").map(|word| match word.value {
                 "random" => Contention::Random,
                 "backoff" => Contention::Backoff,
@@ -199,115 +201,6 @@ impl Reading<'_> {
             police: police(section),
             wishes: Wishes::read(section, self.packet),
         }
-    }
-
-    fn queue(&self, section: &Section<'_>) -> Option<At<Queue>> {
-        let text = section.text("queue")?;
-        let refused = |why: String| {
-            section
-                .context
-                .error(text.span, format!("`queue`: {why}"))
-                .help("allowed: \"64 KB\", \"100 packets\", \"50 ms\", \"2 bdp\" or \"unlimited\"");
-            None
-        };
-        if text.value == "unlimited" {
-            return Some(text.map(|_| Queue::Unlimited));
-        }
-        let (number, unit) = match quantity::split(text.value) {
-            Ok(parts) => parts,
-            Err(e) => return refused(e.to_string()),
-        };
-        let queue = match unit {
-            "bdp" | "BDP" => Queue::Bdp(number),
-            "packet" | "packets" => Queue::Packets((number + 0.5) as u32),
-            _ if quantity::TIME_UNITS.iter().any(|(name, _)| *name == unit) => {
-                match text.value.parse() {
-                    Ok(time) => Queue::Time(time),
-                    Err(e) => return refused(format!("{e}")),
-                }
-            }
-            _ => match text.value.parse::<Bytes>() {
-                // The port holds one more packet, the one being sent: less room is no room.
-                Ok(size) if size < self.packet => {
-                    return refused(format!(
-                        "{size} is less than a full packet ({}): nothing could ever wait; \
-                         write \"0 packets\" if that is meant",
-                        self.packet
-                    ));
-                }
-                Ok(size) => Queue::Bytes(size),
-                Err(e) if quantity::SIZE_UNITS.iter().any(|(name, _)| *name == unit) => {
-                    return refused(e.to_string());
-                }
-                Err(e) => return refused(format!("{e}, packets, bdp, or a time")),
-            },
-        };
-        Some(text.map(|_| queue))
-    }
-
-    fn discipline(&self, section: &Section<'_>) -> Option<Discipline> {
-        let item = &section.get("discipline")?.item;
-        let empty = crate::document::Table::default();
-        let (which, table, span) = match &item.value {
-            Value::Text(text) => match text.as_str() {
-                "drop-tail" => return Some(Discipline::DropTail),
-                "red" | "codel" => (text.as_str(), &empty, item.span),
-                other => {
-                    let message = format!("`discipline` cannot be {other:?}");
-                    let known = ["drop-tail", "red", "codel"];
-                    section.context.unknown(item.span, message, other, known);
-                    return None;
-                }
-            },
-            Value::Table(table) => match table.entries.as_slice() {
-                [entry] if matches!(entry.key.as_str(), "red" | "codel") => {
-                    let Value::Table(inner) = &entry.item.value else {
-                        section.refuse("discipline", &entry.item);
-                        return None;
-                    };
-                    (entry.key.as_str(), inner, entry.key_span)
-                }
-                _ => {
-                    section.refuse("discipline", item);
-                    return None;
-                }
-            },
-            _ => {
-                section.refuse("discipline", item);
-                return None;
-            }
-        };
-        let context = section.context;
-        if which == "codel" {
-            let s = Section::new(context, &["codel"], "`codel`", span, table);
-            let spec = CoDelSpec {
-                target: s.time_or("target"),
-                interval: s.time_or("interval"),
-                ecn: s.switch_or("ecn"),
-            };
-            s.finish();
-            if spec.interval.is_zero() {
-                context.error(span, "the interval of CoDel must be above 0");
-            }
-            return Some(Discipline::CoDel(spec));
-        }
-        let s = Section::new(context, &["red"], "`red`", span, table);
-        let size = |size: Size| size.bytes(self.packet);
-        let spec = RedSpec {
-            min: size(s.size_or("min")),
-            max: size(s.size_or("max")),
-            max_probability: s.number_or("max_probability"),
-            weight: s.number_or("weight"),
-            ecn: s.switch_or("ecn"),
-        };
-        s.finish();
-        if spec.min >= spec.max {
-            context.error(
-                span,
-                format!("`min` of RED ({}) must be below `max` ({})", spec.min, spec.max),
-            );
-        }
-        Some(Discipline::Red(spec))
     }
 }
 

@@ -9,6 +9,9 @@ use crate::diagnostic::Span;
 use crate::network::properties::Cable;
 use crate::section::At;
 
+/// An edge, and the routers at its ends.
+type Kept<'e> = (&'e Edge, usize, usize);
+
 /// A topology from a file: a router and a host at each node.
 pub(super) fn graph(b: &mut Builder<'_, '_>) {
     let section = b.section;
@@ -42,12 +45,11 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
         b.net.cable(context, Some(&name), (host, router), &access.value, true, access.span);
         nodes.push(Some((router, host)));
     }
-    let is_kept = |edge: &&Edge| nodes[edge.a].is_some() && nodes[edge.b].is_some();
-    let kept: Vec<&Edge> = topology.edges.iter().filter(is_kept).collect();
+    let routers = |edge| kept(edge, &nodes);
+    let kept: Vec<Kept<'_>> = topology.edges.iter().filter_map(routers).collect();
     warn_of_vain(b, &link.value, file.value, &kept, file_rates);
     let mut parallel: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for edge in kept {
-        let (Some((a, _)), Some((z, _))) = (nodes[edge.a], nodes[edge.b]) else { continue };
+    for (edge, a, z) in kept {
         let mut own = At { value: link.value.clone(), span: link.span };
         for properties in [&mut own.value.forward, &mut own.value.backward] {
             if let (Some(rate), true) = (edge.rate, file_rates) {
@@ -74,7 +76,18 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
 }
 
 /// Warns of what `link` says of no link, because the file says it of all.
-fn warn_of_vain(b: &Builder<'_, '_>, link: &Cable, file: &str, edges: &[&Edge], file_rates: bool) {
+/// An edge between nodes that there are; `nodes` are the router and the host at each.
+fn kept<'e>(edge: &'e Edge, nodes: &[Option<(usize, usize)>]) -> Option<Kept<'e>> {
+    Some((edge, nodes[edge.a]?.0, nodes[edge.b]?.0))
+}
+
+fn warn_of_vain(
+    b: &Builder<'_, '_>,
+    link: &Cable,
+    file: &str,
+    edges: &[Kept<'_>],
+    file_rates: bool,
+) {
     let ways = [&link.forward, &link.backward];
     let warn = |key, span: Option<Span>, what: &str, help: &str| {
         if let (Some(span), false) = (span, edges.is_empty()) {
@@ -82,14 +95,14 @@ fn warn_of_vain(b: &Builder<'_, '_>, link: &Cable, file: &str, edges: &[&Edge], 
             b.section.context.warning(span, message).help(help);
         }
     };
-    if file_rates && edges.iter().all(|edge| edge.rate.is_some()) {
+    if file_rates && edges.iter().all(|(edge, ..)| edge.rate.is_some()) {
         let rate = ways.iter().find_map(|way| way.rate.map(|at| at.span));
         let trace = ways.iter().find_map(|way| way.trace.as_ref().map(|at| at.span));
         let help = "file_rates = false takes that of `link`";
         warn("rate", rate, "how fast", help);
         warn("trace", trace, "how fast", help);
     }
-    if edges.iter().all(|edge| edge.length_km.is_some()) {
+    if edges.iter().all(|(edge, ..)| edge.length_km.is_some()) {
         let delay = ways.iter().find_map(|way| way.delay.map(|at| at.span));
         warn("delay", delay, "how long", "leave it out, or change links by name: [[link]]");
     }
