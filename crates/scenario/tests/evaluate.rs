@@ -163,6 +163,42 @@ fn link_metrics_over_a_window() {
 }
 
 #[test]
+fn a_queue_in_time_is_of_the_rate_at_the_time() {
+    let change = |at: &str, rate: &str| {
+        format!("[[change]]\nat = \"{at}\"\nlink = \"bottleneck\"\nrate = \"{rate}\"\n")
+    };
+    // In microseconds.
+    let queue = |changes: &str, metric: &str, during: &str| {
+        let expect = format!(
+            "[[expect]]\nmetric = \"{metric}\"\nlink = \"bottleneck\"\n{during}max = \"1 ms\""
+        );
+        let verdict = verdicts(&format!("{changes}{expect}")).remove(0);
+        verdict
+            .measured
+            .map(|value| (value * 1e6).round() as u64)
+            .ok_or(verdict.reason.unwrap_or_default())
+    };
+    let slower = change("7 s", "1 Mbit/s");
+    let during = "during = \"4 s .. 8 s\"\n";
+    // 7500, 9000, 10,500 bytes at 10 Mbit/s, and then 12,000 at 1 Mbit/s.
+    assert_eq!(queue(&slower, "queue_mean", during), Ok((6000 + 7200 + 8400 + 96_000) / 4));
+    assert_eq!(queue(&slower, "queue_max", during), Ok(192_000));
+    assert_eq!(queue(&slower, "queue_p99", during), Ok(96_000));
+    // In the middle of a sample: half of it at each rate.
+    let half = change("7.5 s", "1 Mbit/s");
+    assert_eq!(queue(&half, "queue_p99", during), Ok((9600 + 96_000) / 2));
+    assert_eq!(queue(&half, "queue_max", during), Ok(192_000));
+    // The whole run: of the outcome where the rate stays, else of the samples.
+    assert_eq!(queue("", "queue_max", ""), Ok(24_800));
+    assert_eq!(queue(&change("5 s", "10 Mbit/s"), "queue_max", ""), Ok(24_800));
+    assert_eq!(queue(&slower, "queue_max", ""), Ok(240_000));
+    let stands = change("7 s", "0 bit/s");
+    let no_length = "a queue in front of a link of rate 0 has no length in time".to_string();
+    assert_eq!(queue(&stands, "queue_mean", during), Err(no_length));
+    assert_eq!(queue(&stands, "queue_max", "during = \"4 s .. 7 s\"\n"), Ok(16_800));
+}
+
+#[test]
 fn link_metrics_over_the_whole_run_are_those_of_the_outcome() {
     let link = |metric: &str, bound: &str| {
         measured(&format!("metric = \"{metric}\"\nlink = \"bottleneck\"\nmax = {bound}"))

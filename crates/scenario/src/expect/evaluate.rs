@@ -89,7 +89,7 @@ impl Evaluator {
                     Sums::Late(LateAcks::new(link, back, late_by))
                 }
                 (None, Some(Subject::Link | Subject::LinkOrAll | Subject::Run)) => {
-                    Sums::Link(LinkSums::default())
+                    Sums::Link(LinkSums::new(expectation, setup))
                 }
                 (None, Some(Subject::Group | Subject::Connection | Subject::Overlay)) => {
                     Sums::Overlay(Box::new(OverlaySums::new(expectation, setup)))

@@ -2,21 +2,24 @@
 
 use ratewire_sim::outcome::{LinkOutcome, Outcome};
 use ratewire_sim::record::LinkSample;
-use ratewire_units::{Duration, Rate, Throughput};
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Duration, Throughput};
 
+use super::rates::{Rates, seconds_a_byte};
 use super::{Expectation, Statistic, Unit};
 
 /// Sums over the samples of one link, or of all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LinkSums {
+    /// Where what waits is asked for in time.
+    rates: Option<Rates>,
     time: Duration,
     busy: f64,
     sent: f64,
-    queue_packets: f64,
-    queue_bytes: f64,
-    queue_packets_max: f64,
-    queue_bytes_max: f64,
-    means: Vec<f64>,
+    /// What waits, in the bound's unit.
+    queue: f64,
+    queue_max: f64,
+    queue_means: Vec<f64>,
     drops: u64,
     marks: u64,
     pauses: u64,
@@ -24,58 +27,80 @@ pub(super) struct LinkSums {
 }
 
 impl LinkSums {
-    /// Adds a sample; `unit` is what percentiles are to be in.
+    pub fn new(expectation: &Expectation, setup: &Setup) -> LinkSums {
+        let in_time = expectation.measure.link.filter(|_| is_queue_in_time(expectation));
+        LinkSums { rates: in_time.map(|link| Rates::of(setup, link)), ..LinkSums::default() }
+    }
+
     pub fn add(&mut self, sample: &LinkSample, expectation: &Expectation) {
         let seconds = sample.interval.secs();
         self.time += sample.interval;
         self.busy += sample.busy * seconds;
         self.sent += sample.sent.as_f64();
-        self.queue_packets += sample.queue_packets_mean * seconds;
-        self.queue_bytes += sample.queue_bytes_mean * seconds;
-        self.queue_packets_max = self.queue_packets_max.max(f64::from(sample.queue_packets_max));
-        self.queue_bytes_max = self.queue_bytes_max.max(sample.queue_bytes_max.as_f64());
+        let (mean, max) = match (&self.rates, expectation.bound.unit) {
+            (Some(rates), _) => {
+                let (takes, most) = rates.per_byte(sample.at - sample.interval, sample.at);
+                (time(sample.queue_bytes_mean, takes), time(sample.queue_bytes_max.as_f64(), most))
+            }
+            (None, Unit::Packets) => {
+                (sample.queue_packets_mean, f64::from(sample.queue_packets_max))
+            }
+            (None, _) => (sample.queue_bytes_mean, sample.queue_bytes_max.as_f64()),
+        };
+        self.queue += mean * seconds;
+        self.queue_max = self.queue_max.max(max);
+        if expectation.metric == "queue_p99" {
+            self.queue_means.push(mean);
+        }
         self.drops += sample.drops;
         self.marks += sample.marks;
         self.pauses += sample.pauses;
         self.paused += sample.paused * seconds;
-        if expectation.metric == "queue_p99" {
-            let in_packets = expectation.bound.unit == Unit::Packets;
-            let mean = if in_packets { sample.queue_packets_mean } else { sample.queue_bytes_mean };
-            self.means.push(mean);
-        }
     }
 
     /// The metric over the samples; without a window, over the run where it knows better.
     pub fn value(&self, expectation: &Expectation, outcome: &Outcome) -> Result<f64, String> {
         let link = expectation.measure.link;
         if expectation.during.is_none()
-            && let Some(value) = whole(expectation, link, outcome)
+            && let Some(value) = self.whole(expectation, link, outcome)
         {
-            return Ok(value);
+            return known(value);
         }
         if self.time.is_zero() {
             return Err("the link has no samples in this time".to_string());
         }
         let seconds = self.time.secs();
-        let packets = expectation.bound.unit == Unit::Packets;
-        let value = match expectation.metric {
+        known(match expectation.metric {
             "utilisation" => self.busy / seconds,
             "throughput" => self.sent * 8.0 / seconds,
-            "queue_mean" if packets => self.queue_packets / seconds,
-            "queue_mean" => self.queue_bytes / seconds,
-            "queue_max" if packets => self.queue_packets_max,
-            "queue_max" => self.queue_bytes_max,
-            "queue_p99" => Statistic::Percentile(99).of(&self.means).unwrap_or(0.0),
+            "queue_mean" => self.queue / seconds,
+            "queue_max" => self.queue_max,
+            "queue_p99" => Statistic::Percentile(99).of(&self.queue_means).unwrap_or(0.0),
             "drops" => self.drops as f64,
             "pauses" => self.pauses as f64,
             "paused" => self.paused / seconds,
             _ => self.marks as f64,
+        })
+    }
+
+    /// What the outcome knows about the whole run.
+    fn whole(
+        &self,
+        expectation: &Expectation,
+        link: Option<usize>,
+        outcome: &Outcome,
+    ) -> Option<f64> {
+        // How long what waited had to wait, it does not know where the rate changed.
+        let takes = match &self.rates {
+            Some(rates) => Some(seconds_a_byte(rates.only()?)),
+            None => None,
         };
-        in_unit(expectation, value)
+        whole(expectation, link, outcome)
+            .map(|value| takes.map_or(value, |takes| time(value, takes)))
     }
 }
 
-/// What the outcome knows about the whole run.
+/// What the outcome knows about the whole run, queues in packets or bytes.
 fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> Option<f64> {
     let total = |f: fn(&LinkOutcome) -> u64| outcome.links.iter().map(f).sum::<u64>() as f64;
     if expectation.metric == "deadlock" {
@@ -106,17 +131,21 @@ fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> O
         "paused" if !run.is_zero() => link.pausing.paused.secs() / run.secs(),
         _ => return None,
     };
-    in_unit(expectation, value).ok()
+    Some(value)
 }
 
-/// Turns bytes waiting into time waiting, where that is asked for.
-fn in_unit(expectation: &Expectation, value: f64) -> Result<f64, String> {
-    if expectation.bound.unit != Unit::Seconds {
-        return Ok(value);
-    }
-    let rate = expectation.measure.rate;
-    if rate == Rate::ZERO {
+fn is_queue_in_time(expectation: &Expectation) -> bool {
+    expectation.metric.starts_with("queue_") && expectation.bound.unit == Unit::Seconds
+}
+
+/// How long so many bytes take; those that are not there take no time, whatever the rate.
+fn time(bytes: f64, seconds_a_byte: f64) -> f64 {
+    if bytes > 0.0 { bytes * seconds_a_byte } else { 0.0 }
+}
+
+fn known(value: f64) -> Result<f64, String> {
+    if value.is_infinite() {
         return Err("a queue in front of a link of rate 0 has no length in time".to_string());
     }
-    Ok(value / rate.throughput().get())
+    Ok(value)
 }

@@ -89,7 +89,7 @@ pub fn metrics() -> &'static [MetricInfo] {
 const METRICS: &[MetricInfo] = &[
     metric("utilisation", Subject::Link, &[Unit::Share], "Share of the time in which the link was sending."),
     metric("throughput", Subject::Link, &[Unit::BitsPerSecond], "Network-layer bits the link sent, per second."),
-    metric("queue_mean", Subject::Link, QUEUE, "Mean of what was waiting, the packet being sent not counted. A time is what was waiting over the link's rate."),
+    metric("queue_mean", Subject::Link, QUEUE, "Mean of what was waiting, the packet being sent not counted. A time is what was waiting over the link's rate then (of a Mahimahi trace, its mean)."),
     metric("queue_max", Subject::Link, QUEUE, "The most that was waiting."),
     metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the sampling intervals' means of what was waiting."),
     metric("drops", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, for whatever reason."),

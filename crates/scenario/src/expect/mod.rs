@@ -7,6 +7,7 @@ mod late;
 mod links;
 mod metrics;
 mod overlay;
+mod rates;
 mod read;
 mod reference;
 mod statistics;
@@ -75,8 +76,6 @@ pub struct Bound {
 pub(crate) struct Measure {
     /// The link; `None` for all.
     pub link: Option<usize>,
-    /// Its rate, or mean rate, for queues in time.
-    pub rate: Rate,
     /// Listed flows.
     pub flows: Vec<usize>,
     /// Listed flows that those are compared with.

@@ -80,7 +80,6 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     let during = if whole_run { Ok(None) } else { during(section, named, edges) };
     let mut measure = Measure {
         link: None,
-        rate: Rate::ZERO,
         flows: Vec::new(),
         of: Vec::new(),
         traffic: None,
@@ -193,7 +192,6 @@ fn link(
     };
     let link = &named.net.links[*id];
     measure.link = Some(*id);
-    measure.rate = link.properties.mean_rate().unwrap_or(Rate::ZERO);
     if info.name == "late_acks" {
         let late_by = section.time_or("late_by");
         measure.late = link.peer.map(|back| (back, late_by));
