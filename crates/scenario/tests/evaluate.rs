@@ -245,8 +245,10 @@ fn convergence_is_counted_from_the_window_s_start() {
     let convergence = |more: &str| format!("metric = \"convergence_time\"\nmax = \"10 s\"\n{more}");
     assert_eq!(measured(&convergence("")), 5.0);
     assert_eq!(measured(&convergence("during = \"2 s .. 8 s\"")), 3.0);
-    // Averaged over 2 s, the block from 4 to 6 s is still 1500 to 2000.
-    assert_eq!(measured(&convergence("average = \"2 s\"")), 6.0);
+    // Averaged over 2 s, the block from 4 to 6 s is still 1500 to 2000, and two are left: too few.
+    assert!(reason(&convergence("average = \"2 s\"")).contains("had not converged"));
+    assert_eq!(measured(&convergence("average = \"2 s\"\nduring = \"6 s .. 10 s\"")), 0.0);
+    assert!(reason(&convergence("during = \"2 s .. 7 s\"")).contains("had not converged"));
     assert_eq!(measured(&convergence("within = \"40 %\"")), 0.0);
     assert!(reason(&convergence("during = \"0 s .. 5 s\"")).contains("had not converged"));
 }

@@ -50,6 +50,9 @@ impl Sums {
     }
 }
 
+/// So many averages up to the end must be fair: fewer may be so by chance.
+const FAIR_AT_LEAST: usize = 3;
+
 impl FlowSums {
     pub fn new(expectation: &Expectation, setup: &Setup) -> FlowSums {
         let measure = &expectation.measure;
@@ -250,7 +253,9 @@ impl FlowSums {
         let held: Vec<bool> =
             blocks.iter().map(|block| is_fair(block, &equal, measure.within)).collect();
         let late = || "the flows had not converged by the end".to_string();
-        settles_at(&held, 1).map(|first| (average * first as u64).secs()).ok_or_else(late)
+        settles_at(&held, FAIR_AT_LEAST.min(held.len()))
+            .map(|first| (average * first as u64).secs())
+            .ok_or_else(late)
     }
 
     /// `average`, or the sampling interval where that is longer or nothing was said.

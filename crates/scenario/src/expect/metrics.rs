@@ -112,7 +112,7 @@ const METRICS: &[MetricInfo] = &[
     metric("rtt_min", Subject::Flows, &[Unit::Seconds], "The shortest round trip."),
     metric("rtt_max", Subject::Flows, &[Unit::Seconds], "The longest round trip among the samples."),
     metric("completion_time", Subject::FlowsOrTraffic, &[Unit::Seconds], "Time from a flow's start to the arrival of its last byte; of several flows, their `statistic`. A listed flow that does not complete fails; of a class of traffic those count that complete."),
-    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` an equal share of their sum, and stays there until the end of `during`."),
+    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` an equal share of their sum, and stays there until the end of `during`, for three averages at least."),
     metric("reference_error", Subject::Flows, &[Unit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`; the `statistic` over all flows and times."),
     metric("sent", Subject::Group, &[Unit::BitsPerSecond], "What the groups' senders paid for of their own data, per second; the sum over the groups."),
     metric("received", Subject::Group, &[Unit::BitsPerSecond], "What came to `node` of the senders' own data, or on average to each node that had any, per second; the sum over the groups."),
