@@ -55,6 +55,10 @@ pub trait Law: Sized {
     fn marks(&self) -> bool {
         false
     }
+    /// Whether queues alone hold its senders back where their own link is paused.
+    fn leaves_it_to_queues(&self) -> bool {
+        false
+    }
     /// Writes a header of a packet of that size to the front of `bytes`; returns its length, 0 for a
     /// law whose packets carry none on the wire.
     fn encode(&self, _: &Self::Header, _packet: Bytes, _bytes: &mut [u8; MAX_HEADER]) -> usize {

@@ -90,6 +90,10 @@ macro_rules! registry {
             pub fn marks(&self) -> bool {
                 match self { $(AnyLaw::$variant(law) => law.marks(),)* }
             }
+            /// See [`Law::leaves_it_to_queues`].
+            pub fn leaves_it_to_queues(&self) -> bool {
+                match self { $(AnyLaw::$variant(law) => law.leaves_it_to_queues(),)* }
+            }
             /// See [`Law::encode`]; a header of another law takes no bytes.
             pub fn encode(&self, header: &Header, packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
                 match (self, header) {

@@ -55,6 +55,7 @@ mod traffic;
 mod transport;
 mod trust;
 mod unheard;
+mod unmet;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};

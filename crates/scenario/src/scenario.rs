@@ -15,7 +15,7 @@ use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;
 use crate::laws::LawBook;
 use crate::uses::Uses;
-use crate::{document, ensemble, lower, overrides, readers, trust, unheard};
+use crate::{document, ensemble, lower, overrides, readers, trust, unheard, unmet};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -232,6 +232,7 @@ impl Scenario {
         }
         trust::check(&self.file, &setup, &made, &mut warnings);
         unheard::check(&self.file, &setup, &made, &mut warnings);
+        unmet::check(&self.file, &setup, &made, &mut warnings);
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })

@@ -99,7 +99,8 @@ fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {
     flows.chain(classes)
 }
 
-fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
+/// Those that flows of a class may be between.
+pub(crate) fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
     let listed = match &class.arrivals {
         Arrivals::Listed(list) => list.as_slice(),
         _ => &[],

@@ -58,6 +58,58 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     assert!(said.contains("simulated, the reader of \"b"), "{said}");
 }
 
+/// What is told of a run under one law.
+fn planned(text: &str, law: &str) -> String {
+    shown(&scenario(text).plan(Some(law), None).expect("a plan").warnings)
+}
+
+#[test]
+fn senders_that_nothing_marks_are_told() {
+    let marking = |bottleneck: &str, transport: &str| {
+        let text = flow(&format!("count = 2\n[transport]\n{transport}"));
+        text.replace("\"10 ms\"", &format!("\"10 ms\"{bottleneck}"))
+    };
+    let told = "`ecn` lets \"s1->d1\" and 1 more be marked, and no queue marks";
+    let said = planned(&marking("", "ecn = true"), "cubic");
+    assert!(said.contains(told) && said.matches("warning: ").count() == 1, "{said}");
+    for drops in [", discipline = \"codel\"", ", discipline = { red = {} }"] {
+        assert!(planned(&marking(drops, "ecn = true"), "cubic").contains(told), "{drops}");
+    }
+    for marks in [
+        ", discipline = { codel = { ecn = true } }",
+        ", discipline = { red = { ecn = true } }",
+        ", law = \"dctcp\"",
+    ] {
+        assert_eq!(planned(&marking(marks, "ecn = true"), "cubic"), "", "{marks}");
+    }
+    assert_eq!(planned(&marking("", "ecn = true"), "dctcp"), "");
+    assert_eq!(planned(&marking("", "ecn = false"), "cubic"), "");
+}
+
+#[test]
+fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
+    let star = |link: &str, sends: &str| {
+        format!(
+            "duration = \"1 s\"\nlaw = \"noq\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
+             link = {{ rate = \"1 Gbit/s\", delay = \"10 us\"{link} }}\n{sends}"
+        )
+    };
+    let flow = "[[flow]]\nfrom = \"h2\"\nto = \"h1\"\n";
+    let traffic = "[[traffic]]\nname = \"t\"\narrivals = { every = \"9 ms\" }\n\
+                   sizes = { fixed = \"1 KB\" }\nbetween = [[\"h2\", \"h1\"]]\n";
+    for (sends, name) in [(flow, "h2->h1"), (traffic, "t")] {
+        let said = planned(&star(", pause = true", sends), "noq");
+        let told = format!("queues alone hold {name:?} back, and the first drops what has no room");
+        assert!(said.contains(&told), "{said}");
+        assert_eq!(planned(&star(", pause = true", sends), "newreno"), "");
+        assert_eq!(planned(&star(", pause = true, sockets = \"in-turn\"", sends), "noq"), "");
+        assert_eq!(planned(&star("", sends), "noq"), "", "nothing is paused");
+        // Only the sender's own link matters.
+        let own = format!("{sends}[[link]]\nname = \"h2->r1\"\nsockets = \"random\"\n");
+        assert_eq!(planned(&star(", pause = true", &own), "noq"), "");
+    }
+}
+
 #[test]
 fn senders_that_stand_for_nobody_are_refused() {
     let traffic = |between: &str| {

@@ -82,4 +82,7 @@ impl Law for Noq {
     fn sink(&self, _: &FlowContext) -> Option<NoSink> {
         None
     }
+    fn leaves_it_to_queues(&self) -> bool {
+        true
+    }
 }

@@ -1,0 +1,109 @@
+//! Senders that count on what their network does not do: to mark packets, or to make them wait at home.
+
+use ratewire_net::routing::Routing;
+use ratewire_net::spec::{Discipline, LinkSpec, NodeId, Sockets};
+use ratewire_sim::setup::{Setup, TrafficSpec};
+use ratewire_transport::TransportConfig;
+
+use crate::diagnostic::{Diagnostic, Severity, and_more};
+use crate::unheard::pairs;
+use crate::uses::Made;
+
+/// A flow, or a class of traffic.
+struct Sender<'a> {
+    name: &'a str,
+    law: usize,
+    transport: &'a TransportConfig,
+    between: Between<'a>,
+}
+
+enum Between<'a> {
+    /// The ends of the flow, and what chooses among its paths.
+    Ends(NodeId, NodeId, u64),
+    Class(&'a TrafficSpec),
+}
+
+impl Between<'_> {
+    /// There may be many.
+    fn pairs(&self) -> Vec<(NodeId, NodeId, u64)> {
+        match self {
+            Between::Ends(from, to, key) => vec![(*from, *to, *key)],
+            Between::Class(class) => {
+                pairs(class).into_iter().map(|(from, to)| (from, to, 0)).collect()
+            }
+        }
+    }
+}
+
+/// Warns of both.
+pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
+    let mut warn = |message: String, help: &str| {
+        warnings.push(Diagnostic {
+            severity: Severity::Warning,
+            help: Some(help.to_string()),
+            ..Diagnostic::general(file, message)
+        });
+    };
+    let senders = senders(setup);
+    let links = &setup.network.links;
+    if !links.iter().any(|link| may_mark(link, made)) {
+        let capable = senders.iter().filter(|s| s.transport.ecn).map(|s| s.name);
+        if let Some(names) = listed(&capable.collect::<Vec<_>>()) {
+            warn(
+                format!("`ecn` lets {names} be marked, and no queue marks"),
+                "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
+            );
+        }
+    }
+    if links.iter().any(drops_what_is_paused) {
+        let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return };
+        let mut loses = |sender: &&Sender<'_>| {
+            made[sender.law].law.leaves_it_to_queues()
+                && sender.between.pairs().into_iter().any(|(from, to, key)| {
+                    let path = routing.path(from, to, key).unwrap_or_default();
+                    path.first().is_some_and(|link| drops_what_is_paused(&links[link.index()]))
+                })
+        };
+        let lost = senders.iter().filter(|s| loses(s)).map(|s| s.name);
+        if let Some(names) = listed(&lost.collect::<Vec<_>>()) {
+            warn(
+                format!("queues alone hold {names} back, and the first drops what has no room"),
+                "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
+            );
+        }
+    }
+}
+
+fn listed(names: &[&str]) -> Option<String> {
+    names.split_first().map(|(first, more)| and_more(first, more.len()))
+}
+
+fn senders(setup: &Setup) -> Vec<Sender<'_>> {
+    let flows = setup.flows.iter().enumerate().map(|(id, flow)| Sender {
+        name: &flow.name,
+        law: flow.law,
+        transport: &flow.transport,
+        between: Between::Ends(flow.from, flow.to, id as u64),
+    });
+    let classes = setup.traffic.iter().map(|class| Sender {
+        name: &class.name,
+        law: class.law,
+        transport: &class.transport,
+        between: Between::Class(class),
+    });
+    flows.chain(classes).collect()
+}
+
+fn may_mark(link: &LinkSpec, made: &[Made]) -> bool {
+    let by_itself = match &link.discipline {
+        Discipline::DropTail => false,
+        Discipline::Red(red) => red.ecn,
+        Discipline::CoDel(codel) => codel.ecn,
+    };
+    by_itself || link.law.and_then(|law| made.get(law)).is_some_and(|made| made.law.marks())
+}
+
+/// Whether a host's queue there is full when its far end pauses it, and nobody is told to wait.
+fn drops_what_is_paused(link: &LinkSpec) -> bool {
+    link.pause.is_some() && link.driver.sockets == Sockets::Drop
+}
