@@ -112,7 +112,14 @@ fn check_says_which_expectations_are_of_none_of_its_laws() {
     let of = |law: &str| HELLO.replace("min    = 0.9", &format!("min = 0.9\nlaws = [\"{law}\"]"));
     write(&folder, "of-others.toml", &of("jetmax"));
     let done = ratewire(&folder, &["check", "of-others.toml"]);
-    assert!(err(&done).contains("is held against no run: it is of jetmax"), "{}", err(&done));
+    let told = "is held against no run: it is of jetmax";
+    assert!(err(&done).contains(told), "{}", err(&done));
+    let run = |law: &[&str]| {
+        let done = ratewire(&folder, &[&["run", "of-others.toml", "--no-files"], law].concat());
+        err(&done).contains(told)
+    };
+    assert!(run(&[]));
+    assert!(!run(&["--law", "cubic"]), "which laws to run was said");
     write(&folder, "of-its-own.toml", &of("xcp"));
     let done = ratewire(&folder, &["check", "of-its-own.toml"]);
     assert_eq!(err(&done), "");
@@ -368,6 +375,7 @@ fn what_there_is_can_be_listed() {
     assert!(!laws.iter().any(|law| law["law"] == "newreno"), "has no part in routers");
     assert!(text(&["explain", "xcp"]).contains("alpha = 0.4"));
     assert!(text(&["topologies"]).contains("fat-tree"));
+    assert!(text(&["topologies"]).contains("  pairs       s1 to d1, s2 to d2"));
     assert!(text(&["scenario"]).contains("[topology]"));
     assert!(text(&["completions", "bash"]).contains("complete -F"));
     assert!(text(&["--help"]).contains("Exit codes"));

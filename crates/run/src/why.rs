@@ -20,12 +20,13 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     let mut text =
         format!("Why {} sends as it does under {title}, seed {}\n", flow.name, setup.seed);
     if let Some(asked) = silent_from(followed, setup) {
-        let (from, to) = (asked.since(Time::ZERO), followed.sent.since(Time::ZERO));
-        let _ = writeln!(
-            text,
-            "\n{} sent nothing between {from} and {to}, probes aside; this is the packet sent at {to}",
-            flow.name
-        );
+        let [from, to, start] = [asked, followed.sent, flow.start].map(|at| at.since(Time::ZERO));
+        let before = if flow.start > asked {
+            format!("starts at {start}")
+        } else {
+            format!("sent nothing between {from} and {to}, probes aside")
+        };
+        let _ = writeln!(text, "\n{} {before}; this is the packet sent at {to}", flow.name);
     }
     let _ = write!(text, "\n{}  data packet of {} sent", at(followed.sent), followed.size);
     if let Some(first) = followed.trail.there.first() {

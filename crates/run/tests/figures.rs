@@ -102,6 +102,8 @@ fn where_a_flow_is_silent_it_is_said_which_packet_is_followed() {
     assert!(sent > Duration::from_millis(2500) && sent < Duration::from_secs(5), "{sent}");
     let busy = why(PAUSING, "s1->d1", Duration::from_millis(500));
     assert!(!busy.contains("sent nothing"), "{busy}");
+    let late = why(&format!("{PAUSING}start = \"1 s\"\n"), "s1->d1", Duration::from_millis(500));
+    assert!(late.contains("\ns1->d1 starts at 1 s; this is the packet sent at 1."), "{late}");
 }
 
 /// Whatever a port's equation names, of the port or of the packet.

@@ -114,6 +114,7 @@ pub(crate) fn topologies() -> Exit {
     for info in ratewire_scenario::topologies() {
         text += &format!("{}: {}\n", info.kind, info.summary);
         text += &format!("  nodes       {}\n  links       {}\n", info.nodes, info.links);
+        text += &format!("  pairs       {}\n", info.pairs);
         let parameters: Vec<&str> = info.parameters().map(|key| key.name).collect();
         text += &format!("  parameters  {}\n\n", parameters.join(", "));
         for line in info.example.lines() {

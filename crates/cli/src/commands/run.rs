@@ -76,6 +76,9 @@ pub(crate) fn run(args: &Args) -> Exit {
     };
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
     let mut warnings = scenario.warnings.clone();
+    if args.law.is_empty() {
+        warnings.extend(scenario.unheld());
+    }
     let found = jobs(&scenario, args, out.as_deref(), &mut warnings);
     complain(&without_repeats(warnings));
     let (jobs, left_out) = match found {

@@ -171,6 +171,7 @@ impl FlowSums {
             "window_mean" | "window_max" => Err("no window is known in this time".to_string()),
             "rtt_min" if whole => least(outcomes()).ok_or_else(unknown_rtt),
             "rtt_mean" if whole => mean(outcomes()).ok_or_else(unknown_rtt),
+            "rtt_max" if whole => most(outcomes()).ok_or_else(unknown_rtt),
             "rtt_min" => self.rtt.min.ok_or_else(unknown_rtt),
             "rtt_mean" if self.rtt.count > 0 => Ok(self.rtt.sum / self.rtt.count as f64),
             "rtt_max" if self.rtt.count > 0 => Ok(self.rtt.max),
@@ -297,6 +298,10 @@ impl FlowSums {
 
 fn least<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<f64> {
     flows.filter_map(|flow| flow.min_rtt).min().map(Duration::secs)
+}
+
+fn most<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<f64> {
+    flows.filter_map(|flow| flow.max_rtt).max().map(Duration::secs)
 }
 
 fn mean<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<f64> {

@@ -22,7 +22,7 @@ pub(super) const KEYS: &[Key] = &[
 
     key("flow", "from", Kind::Text, REQUIRED, "The node that sends, or a pattern with one `*`.", "\"s1\""),
     key("flow", "to", Kind::Text, REQUIRED, "The node that receives. With a `*` in both, it stands for the same text.", "\"d1\""),
-    key("flow", "name", Kind::Text, "(\"FROM->TO\")", "Unique name; of several flows alike, they are NAME.1, NAME.2 ...", "\"bulk\""),
+    key("flow", "name", Kind::Text, "(\"FROM->TO\")", "Unique name; of several flows alike, they are NAME.1, NAME.2 ... Without one, the second flow from one host to another is FROM->TO#2.", "\"bulk\""),
     key("flow", "start", Kind::Time, "0 s", "When it starts.", "\"5 s\""),
     key("flow", "stop", Kind::Time, "(never)", "When its application stops writing; what is written is still delivered.", "\"20 s\""),
     key("flow", "count", Kind::Count(1, 100_000), "1", "Number of equal flows between each pair of nodes.", "10"),
