@@ -4,80 +4,24 @@ use ratewire_laws::AnyLaw;
 
 use crate::control::control;
 
-/// Whether an option of a law does nothing: the kernel's senders have none of a law's, only its ports do.
+/// Whether an option of a law does nothing: the kernel's senders have none of a law's, only its ports do. JetMax's ports
+/// are those of the kernel, as they are.
 pub fn ignores(law: &AnyLaw, option: &str) -> bool {
-    control(law).is_some() && !of_ports(law).contains(&option)
-}
-
-/// The options that a law's ports read.
-fn of_ports(law: &AnyLaw) -> &'static [&'static str] {
-    match law {
-        AnyLaw::Xcp(_) => &[
-            "alpha",
-            "beta",
-            "gamma",
-            "capacity",
-            "measure_capacity",
-            "probe",
-            "initial_interval",
-            "min_interval",
-            "max_interval",
-            "allowed_queue",
-            "queue_measure",
-            "rtt_zero",
-        ],
-        AnyLaw::Rcp(_) => &[
-            "alpha",
-            "beta",
-            "gamma",
-            "slot",
-            "initial_rtt",
-            "initial_rate",
-            "min_packets",
-            "capacity",
-        ],
-        AnyLaw::PiqiRcp(_) => &[
-            "integral",
-            "proportional",
-            "gamma",
-            "slot",
-            "initial_rtt",
-            "initial_rate",
-            "min_packets",
-            "capacity",
-        ],
-        AnyLaw::XcpKernel(_)
-        | AnyLaw::RcpKernel(_)
-        | AnyLaw::PiqiRcpKernel(_)
-        | AnyLaw::JetmaxKernel(_) => &["capacity"],
-        AnyLaw::Dctcp(_) => &["threshold"],
-        // JetMax's are those of the kernel, as they are.
-        _ => &[],
-    }
+    let mut all = law.info().options.iter();
+    let is_read = match law {
+        AnyLaw::Jetmax(_) => false,
+        _ => all.any(|spec| spec.name == option && spec.part.has_port()),
+    };
+    control(law).is_some() && !is_read
 }
 
 #[cfg(test)]
 mod tests {
-    use ratewire_laws::options::Kind;
-    use ratewire_laws::{LinkContext, list};
+    use ratewire_laws::{LinkContext, fuzzing, list};
     use ratewire_units::{Duration, Rate};
 
     use super::*;
     use crate::dialect::adapt;
-
-    /// Values that are allowed, one of which is not the default.
-    fn values(kind: Kind) -> Vec<String> {
-        match kind {
-            Kind::Switch => vec!["true".into(), "false".into()],
-            Kind::Number(least, most) => [0.3, 0.7]
-                .map(|share| (least + share * (most.min(100.0) - least)).to_string())
-                .into(),
-            Kind::Time => vec!["70 ms".into(), "30 ms".into()],
-            Kind::Rate(_) => vec!["7 Mbit/s".into()],
-            Kind::Size(_) => vec!["7 packets".into(), "9 packets".into()],
-            Kind::Word(words) => words.iter().map(ToString::to_string).collect(),
-        }
-    }
 
     /// A port of the law with these options, as an emulated run has it.
     fn port(law: &str, options: &[(&str, &str)]) -> Option<String> {
@@ -102,10 +46,8 @@ mod tests {
                     "probe" if info.name == "xcp" => &[("measure_capacity", "true")],
                     _ => &[],
                 };
-                let plain = port(info.name, base);
-                let changes = values(option.kind).iter().any(|value| {
-                    let with = port(info.name, &[base, &[(option.name, value)]].concat());
-                    with.is_some() && with != plain
+                let changes = fuzzing::makes_a_difference(option, |options| {
+                    port(info.name, &[base, options].concat())
                 });
                 let what = (info.name, option.name);
                 assert_eq!(ignores(&law, option.name), !changes, "{what:?}");

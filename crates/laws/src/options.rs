@@ -34,15 +34,50 @@ pub struct OptionSpec {
     pub kind: Kind,
     /// What it holds when not given, as it would be written.
     pub default: &'static str,
-    /// What it does, its unit and source, in one or two sentences, the first word saying of which part where not of
-    /// the sender: `Port`, `Sink`, or `Both`.
+    /// What reads it.
+    pub part: Part,
+    /// What it does there, its unit and source, in one or two sentences.
     pub doc: &'static str,
 }
 
 impl OptionSpec {
-    /// Whether it is of ports alone: sources and sinks do not read it.
-    pub fn is_of_ports(&self) -> bool {
-        self.doc.starts_with("Port")
+    /// What it does, and what reads it.
+    pub fn description(&self) -> String {
+        format!("{}: {}", self.part, self.doc)
+    }
+}
+
+/// What of a law reads a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The source.
+    Sender,
+    /// The sink.
+    Sink,
+    /// The port: what a flow's own law says does nothing.
+    Port,
+    /// The source and the port.
+    Both,
+    /// What writes and reads headers as bytes.
+    Header,
+}
+
+impl Part {
+    /// Whether ports read it.
+    pub fn has_port(self) -> bool {
+        matches!(self, Part::Port | Part::Both)
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Sender => "Sender",
+            Part::Sink => "Sink",
+            Part::Port => "Port",
+            Part::Both => "Both",
+            Part::Header => "Header",
+        })
     }
 }
 

@@ -9,7 +9,7 @@
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::law::{Acked, Congestion, FlowContext, Signal};
-use crate::options::{Kind, OptionSpec, Options};
+use crate::options::{Kind, OptionSpec, Options, Part};
 
 /// Round trips' worth of data that may be outstanding.
 const SPARE: f64 = 20.0;
@@ -21,7 +21,8 @@ pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
     name: "after_loss",
     kind: Kind::Word(&["halve", "ignore"]),
     default: "halve",
-    doc: "What a loss does: cap the rate at half of what it was, the cap growing by a packet an RTT \
+    part: Part::Sender,
+    doc: "what a loss does: cap the rate at half of what it was, the cap growing by a packet an RTT \
           each RTT until it is back at what routers grant; or nothing.",
 };
 

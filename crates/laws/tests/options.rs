@@ -1,52 +1,82 @@
-//! Options say of which part of a law they are.
+//! Options say what reads them.
 
-use ratewire_laws::options::Kind;
-use ratewire_laws::{AnyLaw, FlowContext, LinkContext, list};
-use ratewire_units::{Bytes, Duration, Rate};
+use ratewire_laws::options::{OptionSpec, Part};
+use ratewire_laws::{
+    AnyLaw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, fuzzing, list,
+};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
-/// Values that are allowed, one of which is not the default.
-fn values(kind: Kind) -> Vec<String> {
-    match kind {
-        Kind::Switch => vec!["true".into(), "false".into()],
-        Kind::Number(least, most) => {
-            [0.3, 0.7].map(|share| (least + share * (most.min(100.0) - least)).to_string()).into()
-        }
-        Kind::Time => vec!["70 ms".into(), "30 ms".into()],
-        Kind::Rate(_) => vec!["7 Mbit/s".into()],
-        Kind::Size(_) => vec!["7 packets".into(), "9 packets".into()],
-        Kind::Word(words) => words.iter().map(ToString::to_string).collect(),
-    }
+const PACKET: Bytes = Bytes::new(1500);
+
+/// What an option can make a difference to.
+#[derive(Debug, PartialEq)]
+struct Parts {
+    source: String,
+    sink: String,
+    port: String,
+    /// The first packet's header.
+    header: Vec<u8>,
 }
 
-/// The source and the sink of a law, and its port, as they are made.
-fn parts(law: &str, options: &[(&str, &str)]) -> Option<(String, String)> {
+/// The parts of a law as they are made.
+fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
     let law = AnyLaw::new(law, options).ok()?;
     let flow = FlowContext {
         mss: Bytes::new(1460),
-        packet: Bytes::new(1500),
+        packet: PACKET,
         line_rate: Rate::from_mbps(100),
         back_pressured: false,
     };
     let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::from_millis(1), id: 1 };
-    let ends = format!("{:?} {:?} {}", law.source(&flow), law.sink(&flow), law.header_len());
-    Some((ends, format!("{:?}", law.port(&link))))
+    let source = law.source(&flow);
+    let header = source.clone().on_send(&Sending {
+        now: Time::ZERO,
+        packet: PACKET,
+        in_flight: PACKET,
+        receive_window: Bytes::MAX,
+        srtt: Duration::from_millis(100),
+        rto: Duration::from_secs(1),
+        limited: false,
+    });
+    let mut bytes = [0; MAX_HEADER];
+    let len = law.encode(&header, PACKET, &mut bytes);
+    Some(Parts {
+        source: format!("{source:?} {}", law.header_len()),
+        sink: format!("{:?}", law.sink(&flow)),
+        port: format!("{:?}", law.port(&link)),
+        header: bytes[..len].to_vec(),
+    })
+}
+
+/// Which parts read an option.
+fn readers(info: &LawInfo, option: &OptionSpec) -> Option<Part> {
+    let reads = |part: fn(Parts) -> String| {
+        fuzzing::makes_a_difference(option, |options| parts(info.name, options).map(part))
+    };
+    // Only a port that measures its capacity probes.
+    let has_port = (info.name, option.name) == ("xcp", "probe") || reads(|parts| parts.port);
+    match (reads(|parts| parts.source), reads(|parts| parts.sink), has_port) {
+        (true, false, false) => Some(Part::Sender),
+        (false, true, false) => Some(Part::Sink),
+        (false, false, true) => Some(Part::Port),
+        (true, false, true) => Some(Part::Both),
+        (false, false, false) if reads(|parts| format!("{:?}", parts.header)) => Some(Part::Header),
+        _ => None,
+    }
 }
 
 #[test]
-fn options_of_ports_are_those_that_change_ports_and_nothing_else() {
+fn options_are_read_by_the_parts_they_say() {
+    let mut wrong = Vec::new();
     for info in list() {
-        let (ends, port) = parts(info.name, &[]).expect("a law without options");
         for option in info.options {
-            let changed = values(option.kind).into_iter().filter_map(|value| {
-                let (other_ends, other_port) = parts(info.name, &[(option.name, &value)])?;
-                Some((other_ends != ends, other_port != port))
-            });
-            let changed: Vec<(bool, bool)> = changed.collect();
-            let of_ends = changed.iter().any(|(ends, _)| *ends);
-            // Only a port that measures its capacity probes.
-            let what = (info.name, option.name);
-            let of_port = what == ("xcp", "probe") || changed.iter().any(|(_, port)| *port);
-            assert_eq!(option.is_of_ports(), of_port && !of_ends, "{what:?}");
+            // Only with soft flow control does a sink read these.
+            let said = Some(option.part).filter(|_| !option.name.starts_with("soft_"));
+            let read = readers(info, option);
+            if read != said {
+                wrong.push((info.name, option.name, said, read));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_laws::options::Part;
 use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 
 use crate::context::Context;
@@ -217,7 +218,7 @@ fn is_of_ports(option: &str, laws: &[&'static LawInfo], of_any: bool) -> bool {
     if found.is_empty() && of_any {
         found = specs(ratewire_laws::list());
     }
-    !found.is_empty() && found.iter().all(|spec| spec.is_of_ports())
+    !found.is_empty() && found.iter().all(|spec| spec.part == Part::Port)
 }
 
 fn refuse_port_option(context: &Context<'_>, entry: &Entry) {
@@ -279,7 +280,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, of: &Of, entries: &[&Entr
                         entry.item.span,
                         format!("option `{}` of {}: {message}", e.option, info.name),
                     )
-                    .help(spec.doc)
+                    .help(spec.description())
                     .nearest(near);
             }
             // An error about another option: the two contradict each other unless both are set.

@@ -49,7 +49,7 @@ struct LawOption {
     name: &'static str,
     allowed: String,
     default: &'static str,
-    doc: &'static str,
+    doc: String,
 }
 
 impl Law {
@@ -58,7 +58,7 @@ impl Law {
             name: o.name,
             allowed: o.kind.to_string(),
             default: o.default,
-            doc: o.doc,
+            doc: o.description(),
         });
         Law {
             name: info.name,

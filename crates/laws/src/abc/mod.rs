@@ -65,7 +65,7 @@ use alloc::vec::Vec;
 use ratewire_units::{Duration, Rate};
 
 use crate::law::{FlowContext, Law, LawInfo, LinkContext};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::reason::Figure;
 use crate::tcp::cubic::Cubic;
 
@@ -104,53 +104,61 @@ const OPTIONS: &[OptionSpec] = &[
         name: "additive",
         kind: Kind::Number(0.0, 100.0),
         default: "1",
-        doc: "Sender: packets added each RTT, which makes shares equal; 0 leaves them as they are. \
+        part: Part::Sender,
+        doc: "packets added each RTT, which makes shares equal; 0 leaves them as they are. \
               NSDI 2020: 1.",
     },
     OptionSpec {
         name: "fallback",
         kind: Kind::Word(&["cubic", "none"]),
         default: "cubic",
-        doc: "Sender: for bottlenecks that do not take part. \"cubic\": a second window, CUBIC's, that \
+        part: Part::Sender,
+        doc: "for bottlenecks that do not take part. \"cubic\": a second window, CUBIC's, that \
               hears of losses and marks; \"none\": they are ignored.",
     },
     OptionSpec {
         name: "eta",
         kind: Kind::Number(0.0, 1.0),
         default: "0.98",
-        doc: "Port: share of the capacity that is the target while the queue is short. NSDI 2020.",
+        part: Part::Port,
+        doc: "share of the capacity that is the target while the queue is short. NSDI 2020.",
     },
     OptionSpec {
         name: "delta",
         kind: Kind::Time,
         default: "133 ms",
-        doc: "Port: time in which to drain a queue; stable above 2/3 RTT. NSDI 2020.",
+        part: Part::Port,
+        doc: "time in which to drain a queue; stable above 2/3 RTT. NSDI 2020.",
     },
     OptionSpec {
         name: "queue_delay",
         kind: Kind::Time,
         default: "50 ms",
-        doc: "Port: delay in the queue that is let be, d_t. 50 ms in the authors' experiments (their \
+        part: Part::Port,
+        doc: "delay in the queue that is let be, d_t. 50 ms in the authors' experiments (their \
               repository).",
     },
     OptionSpec {
         name: "token_limit",
         kind: Kind::Number(2.0, 1e6),
         default: "5",
-        doc: "Port: most tokens that can be saved up, in packets; a packet needs more than one. The authors' code.",
+        part: Part::Port,
+        doc: "most tokens that can be saved up, in packets; a packet needs more than one. The authors' code.",
     },
     OptionSpec {
         name: "window",
         kind: Kind::Time,
         default: "20 ms",
-        doc: "Port: time over which rates are measured, or ten packets of 1500 bytes at the link's \
+        part: Part::Port,
+        doc: "time over which rates are measured, or ten packets of 1500 bytes at the link's \
               rate where that is longer. The authors' code; choose a fraction of the RTT.",
     },
     OptionSpec {
         name: "capacity",
         kind: Kind::Rate(Some("measured")),
         default: "measured",
-        doc: "Port: capacity it believes in; \"measured\" is the link's rate at first, then what left \
+        part: Part::Port,
+        doc: "capacity it believes in; \"measured\" is the link's rate at first, then what left \
               the busy queue in the window before.",
     },
 ];

@@ -75,7 +75,7 @@ use alloc::vec::Vec;
 use ratewire_units::Duration;
 
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoPort};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::reason::Figure;
 
 /// How many packets a sender had sent before this one.
@@ -104,76 +104,88 @@ const OPTIONS: &[OptionSpec] = &[
         name: "initial_window",
         kind: Kind::Size(None),
         default: "10 packets",
-        doc: "Window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
+        part: Part::Sender,
+        doc: "window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
     },
     OptionSpec {
         name: "startup_pacing_gain",
         kind: Kind::Number(1.0, 10.0),
         default: "2.77",
-        doc: "Pace in Startup as a multiple of bw; 4 ln 2 doubles the rate each round. Draft -06, 2.5.",
+        part: Part::Sender,
+        doc: "pace in Startup as a multiple of bw; 4 ln 2 doubles the rate each round. Draft -06, 2.5.",
     },
     OptionSpec {
         name: "up_pacing_gain",
         kind: Kind::Number(1.0, 10.0),
         default: "1.25",
-        doc: "Pace in ProbeBW_UP as a multiple of bw. Draft -06, 5.6.1.",
+        part: Part::Sender,
+        doc: "pace in ProbeBW_UP as a multiple of bw. Draft -06, 5.6.1.",
     },
     OptionSpec {
         name: "pacing_margin",
         kind: Kind::Number(0.0, 0.5),
         default: "0.01",
-        doc: "Share of the pace held back, to keep the queue short. Draft -06, 2.5.",
+        part: Part::Sender,
+        doc: "share of the pace held back, to keep the queue short. Draft -06, 2.5.",
     },
     OptionSpec {
         name: "loss_thresh",
         kind: Kind::Number(0.0, 0.5),
         default: "0.02",
-        doc: "Share of a round's packets that may be lost while probing. Draft -06, 2.8.",
+        part: Part::Sender,
+        doc: "share of a round's packets that may be lost while probing. Draft -06, 2.8.",
     },
     OptionSpec {
         name: "beta",
         kind: Kind::Number(0.01, 1.0),
         default: "0.7",
-        doc: "Share of a bound that a round with losses leaves at least. Draft -06, 2.8.",
+        part: Part::Sender,
+        doc: "share of a bound that a round with losses leaves at least. Draft -06, 2.8.",
     },
     OptionSpec {
         name: "headroom",
         kind: Kind::Number(0.0, 0.9),
         default: "0.15",
-        doc: "Share of inflight_longterm left to others while cruising. Draft -06, 2.8.",
+        part: Part::Sender,
+        doc: "share of inflight_longterm left to others while cruising. Draft -06, 2.8.",
     },
     OptionSpec {
         name: "probe_wait",
         kind: Kind::Time,
         default: "2 s",
-        doc: "Shortest wait from the end of a probe for bandwidth to the next; the longest is a second \
+        part: Part::Sender,
+        doc: "shortest wait from the end of a probe for bandwidth to the next; the longest is a second \
               more. Draft -06, 5.3.3.5.3.",
     },
     OptionSpec {
         name: "probe_rtt_interval",
         kind: Kind::Time,
         default: "5 s",
-        doc: "How long a minimum of the RTT is good before ProbeRTT looks for a new one. Draft -06, \
+        part: Part::Sender,
+        doc: "how long a minimum of the RTT is good before ProbeRTT looks for a new one. Draft -06, \
               2.16.2.",
     },
     OptionSpec {
         name: "probe_rtt_duration",
         kind: Kind::Time,
         default: "200 ms",
-        doc: "How long ProbeRTT keeps half of the bdp outstanding, and at least a round. Draft -06, \
+        part: Part::Sender,
+        doc: "how long ProbeRTT keeps half of the bdp outstanding, and at least a round. Draft -06, \
               2.16.2.",
     },
     OptionSpec {
         name: "min_rtt_window",
         kind: Kind::Time,
         default: "10 s",
-        doc: "How long min_rtt is held without a lower one. Draft -06, 2.16.1.",
+        part: Part::Sender,
+        doc: "how long min_rtt is held without a lower one. Draft -06, 2.16.1.",
     },
     OptionSpec {
         name: "offload",
         kind: Kind::Switch,
         default: "true",
-        doc: "Leave room in the window for three send quanta, as hosts with segmentation offload need. \
+        part: Part::Sender,
+        doc: "leave room in the window for three send quanta, as hosts with segmentation offload need. \
               Draft -06, 5.5.8.",
     },
 ];

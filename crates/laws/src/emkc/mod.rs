@@ -54,7 +54,7 @@ use ratewire_units::Bytes;
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
@@ -73,24 +73,27 @@ const OPTIONS: &[OptionSpec] = &[
         name: "alpha",
         kind: Kind::Rate(None),
         default: "200 kbit/s",
-        doc: "Source: by how much the rate grows each round trip. As remembered of the paper.",
+        part: Part::Sender,
+        doc: "by how much the rate grows each round trip. As remembered of the paper.",
     },
     OptionSpec {
         name: "beta",
         kind: Kind::Number(0.001, 4.0),
         default: "0.5",
-        doc: "Source: share of the price taken off the rate each round trip; stable below 2. As \
+        part: Part::Sender,
+        doc: "share of the price taken off the rate each round trip; stable below 2. As \
               remembered of the paper.",
     },
     OptionSpec {
         name: "gamma",
         kind: Kind::Number(0.01, 1.0),
         default: "0.9",
-        doc: "Port: share of the capacity that the price is reckoned with. At equilibrium the link \
+        part: Part::Port,
+        doc: "share of the capacity that the price is reckoned with. At equilibrium the link \
               carries gamma C and alpha / beta for each flow: 0.9 has room for a flow per 4 Mbit/s. \
               1 is the paper's, and overflows. Our choice.",
     },
-    feedback::interval("20 ms", "Port: the time over which the arrival rate is measured."),
+    feedback::interval("20 ms", "the time over which the arrival rate is measured."),
     CAPACITY,
     INITIAL_RATE,
     LONGEST_GAP,

@@ -21,14 +21,15 @@ pub(crate) use round::Round;
 use ratewire_units::{Rate, Time};
 
 use crate::law::{FlowContext, Sink};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 
 /// Where a flow starts.
 pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
     name: "initial_rate",
     kind: Kind::Rate(None),
     default: "1 Mbit/s",
-    doc: "Source: network-layer rate until the routers have been heard. Our choice: ten packets of \
+    part: Part::Sender,
+    doc: "network-layer rate until the routers have been heard. Our choice: ten packets of \
           1500 bytes in 120 ms.",
 };
 
@@ -37,7 +38,8 @@ pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
     name: "longest_gap",
     kind: Kind::Time,
     default: "1 s",
-    doc: "Source: longest time between packets, however low the rate: who sends nothing hears of no \
+    part: Part::Sender,
+    doc: "longest time between packets, however low the rate: who sends nothing hears of no \
           better rate. Our choice.",
 };
 
@@ -46,13 +48,14 @@ pub(crate) const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
     kind: Kind::Rate(Some("link")),
     default: "link",
-    doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate, without \
+    part: Part::Port,
+    doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate, without \
           regard to link-layer overhead.",
 };
 
 /// The time a port measures for.
 pub(crate) const fn interval(default: &'static str, doc: &'static str) -> OptionSpec {
-    OptionSpec { name: "interval", kind: Kind::Time, default, doc }
+    OptionSpec { name: "interval", kind: Kind::Time, default, part: Part::Port, doc }
 }
 
 /// Refuses what the options of this module must not be.

@@ -9,7 +9,7 @@ use crate::law::{
     Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink, Sending,
     Source,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::reason::{Figure, Reason};
 
 /// A set rate, a set window, or both.
@@ -46,13 +46,15 @@ impl Law for Fixed {
                 name: "rate",
                 kind: Kind::Rate(Some("none")),
                 default: "none",
-                doc: "Network-layer rate to send at.",
+                part: Part::Sender,
+                doc: "network-layer rate to send at.",
             },
             OptionSpec {
                 name: "window",
                 kind: Kind::Size(Some("none")),
                 default: "none",
-                doc: "Data that may be outstanding.",
+                part: Part::Sender,
+                doc: "data that may be outstanding.",
             },
         ],
     };

@@ -5,15 +5,18 @@
 //! - [`laws`]: whatever happens, in whatever order, no law panics, sends at no usable rate, writes a
 //!   header that is not a number or breaks its [`books`].
 //! - [`headers`]: reading and writing headers agree.
+//! - [`makes_a_difference`]: what reads an option.
 
 mod books;
 mod events;
 mod flow;
 mod headers;
+mod options;
 mod variants;
 
 pub use events::{number, wild};
 pub use headers::headers;
+pub use options::makes_a_difference;
 
 use alloc::vec::Vec;
 

@@ -58,7 +58,7 @@ use alloc::vec::Vec;
 use ratewire_units::{Bytes, Duration};
 
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use header::HEADER_LEN;
@@ -79,33 +79,38 @@ const OPTIONS: &[OptionSpec] = &[
         name: "eta",
         kind: Kind::Number(0.01, 1.0),
         default: "0.95",
-        doc: "Sender: share of a link that is the target. SIGCOMM 2019.",
+        part: Part::Sender,
+        doc: "share of a link that is the target. SIGCOMM 2019.",
     },
     OptionSpec {
         name: "max_stage",
         kind: Kind::Number(0.0, 1000.0),
         default: "5",
-        doc: "Sender: RTTs in a row that only add before the window is multiplied. SIGCOMM 2019; the \
+        part: Part::Sender,
+        doc: "RTTs in a row that only add before the window is multiplied. SIGCOMM 2019; the \
               authors' simulator ships with 0.",
     },
     OptionSpec {
         name: "flows",
         kind: Kind::Number(1.0, 1e9),
         default: "100",
-        doc: "Sender: N, flows that a link is to bear without a queue; a flow adds (1 - eta) / N of what \
+        part: Part::Sender,
+        doc: "N, flows that a link is to bear without a queue; a flow adds (1 - eta) / N of what \
               its own link holds each RTT. 100 comes near the 80 bytes an RTT of SIGCOMM 2019.",
     },
     OptionSpec {
         name: "base_rtt",
         kind: Kind::Time,
         default: "0 s",
-        doc: "Sender: T, the RTT without queueing; 0 for the smallest measured.",
+        part: Part::Sender,
+        doc: "T, the RTT without queueing; 0 for the smallest measured.",
     },
     OptionSpec {
         name: "initial_window",
         kind: Kind::Size(Some("line")),
         default: "line",
-        doc: "Sender: window at first; \"line\": what the sender's own link holds, B_NIC T (SIGCOMM \
+        part: Part::Sender,
+        doc: "window at first; \"line\": what the sender's own link holds, B_NIC T (SIGCOMM \
               2019), or ten packets until T is known.",
     },
     AFTER_LOSS,

@@ -59,7 +59,7 @@ use ratewire_units::{Bytes, Duration};
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
@@ -76,31 +76,39 @@ const OPTIONS: &[OptionSpec] = &[
         name: "tau",
         kind: Kind::Number(0.001, 4.0),
         default: "0.6",
-        doc: "Source: share of the way to the fair rate taken each round trip; stable below 2, \
+        part: Part::Sender,
+        doc: "share of the way to the fair rate taken each round trip; stable below 2, \
               monotone up to 1. 0.6 is the gain for which the abstract's six round trips to 1 % hold.",
     },
     OptionSpec {
         name: "gamma",
         kind: Kind::Number(0.01, 1.0),
         default: "0.95",
-        doc: "Port: share of the capacity to be used. The paper calls it tunable; 0.95 leaves room for \
+        part: Part::Port,
+        doc: "share of the capacity to be used. The paper calls it tunable; 0.95 leaves room for \
               what an interval cannot resolve.",
     },
     feedback::interval(
         "50 ms",
-        "Port: Delta, the time over which flows are counted. A count is off by up to one gap per flow, \
+        "Delta, the time over which flows are counted. A count is off by up to one gap per flow, \
          so shorter intervals are noisier.",
     ),
     OptionSpec {
         name: "switch_margin",
         kind: Kind::Number(0.0, 0.5),
         default: "0.02",
-        doc: "Both: how much less than its bottleneck another router must offer before a flow switches \
+        part: Part::Both,
+        doc: "how much less than its bottleneck another router must offer before a flow switches \
               to it, as a share; keeps flows from changing between equal routers. Our choice.",
     },
     CAPACITY,
     INITIAL_RATE,
-    LONGEST_GAP,
+    OptionSpec {
+        part: Part::Both,
+        doc: "longest time between packets, however low the rate: who sends nothing hears of no \
+              better rate. A port counts no gap as longer. Our choice.",
+        ..LONGEST_GAP
+    },
     AFTER_LOSS,
 ];
 

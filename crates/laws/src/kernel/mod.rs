@@ -29,7 +29,7 @@ pub use port::{Arithmetic, KernelPort};
 pub use rcp::{PiqiRcpKernel, RcpKernel, RcpKernelSink, RcpKernelSource};
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
-use crate::options::{Kind, OptionSpec};
+use crate::options::{Kind, OptionSpec, Part};
 
 /// The simulator's policer and switches of ensembles read the headers of the laws in Rust.
 const NO_POLICER: &str = "the kernel's program has no policer";
@@ -40,7 +40,8 @@ const DESIRED: OptionSpec = OptionSpec {
     name: "desired",
     kind: Kind::Rate(Some("line")),
     default: "line",
-    doc: "Sender: the rate it asks for; \"line\" is the rate of the sender's own link.",
+    part: Part::Sender,
+    doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
 };
 
 /// Port: what it shares out.
@@ -48,5 +49,6 @@ const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
     kind: Kind::Rate(Some("link")),
     default: "link",
-    doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",
+    part: Part::Port,
+    doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",
 };

@@ -51,7 +51,7 @@ use ratewire_units::{Bytes, Rate};
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
@@ -70,14 +70,16 @@ const OPTIONS: &[OptionSpec] = &[
         name: "x_max",
         kind: Kind::Rate(None),
         default: "1 Tbit/s",
-        doc: "Both: what a source would send at price 0. The same for all flows, and more than any link \
+        part: Part::Both,
+        doc: "what a source would send at price 0. The same for all flows, and more than any link \
               carries. Our choice.",
     },
     OptionSpec {
         name: "k",
         kind: Kind::Number(0.001, 1000.0),
         default: "4",
-        doc: "Port: gain of the price, per second. Stable below pi / 2 over the round trip, without \
+        part: Part::Port,
+        doc: "gain of the price, per second. Stable below pi / 2 over the round trip, without \
               oscillation up to 1 / e over it: 390 and 92 ms for 4. Queues after a join go with 1 / k, so \
               networks with short round trips want more. Our choice; a published form has mu.",
     },
@@ -85,14 +87,16 @@ const OPTIONS: &[OptionSpec] = &[
         name: "mu",
         kind: Kind::Number(0.01, 1.0),
         default: "0.96",
-        doc: "Port: share of the capacity to be used. As remembered of the paper.",
+        part: Part::Port,
+        doc: "share of the capacity to be used. As remembered of the paper.",
     },
-    feedback::interval("10 ms", "Port: T, the time over which the arrival rate is measured."),
+    feedback::interval("10 ms", "T, the time over which the arrival rate is measured."),
     OptionSpec {
         name: "floor",
         kind: Kind::Word(&["one-flow", "zero"]),
         default: "one-flow",
-        doc: "Port: least price. \"one-flow\": the one at which a single flow fills the link; \"zero\": \
+        part: Part::Port,
+        doc: "least price. \"one-flow\": the one at which a single flow fills the link; \"zero\": \
               0, as published.",
     },
     CAPACITY,

@@ -24,7 +24,7 @@ pub use source::NoqSource;
 use ratewire_units::Rate;
 
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::tcp::common;
 use crate::tcp::newreno::{self, NewReno};
 
@@ -41,6 +41,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "mode",
         kind: Kind::Word(&["safe", "force"]),
         default: "safe",
+        part: Part::Sender,
         doc: "\"safe\": as NewReno where the sender's own link is not paused (802.3x, PFC) when what \
               it fills has no room; \"force\": without a congestion window wherever it is. Section II-D.",
     },

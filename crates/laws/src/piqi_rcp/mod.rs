@@ -49,7 +49,7 @@ use ratewire_wire::xcp::HEADER_LEN;
 
 use crate::junction::{Declared, Junction};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::rcp::{
     Formats, Ramp, RatePort, RcpHeader, RcpSink, RcpSource, Rule, Slot, check_shared, junction,
@@ -63,33 +63,38 @@ const OPTIONS: &[OptionSpec] = &[
         name: "integral",
         kind: Kind::Number(0.0, 10.0),
         default: "0.5",
-        doc: "Port: share of the spare capacity given out per mean RTT. Reconstructed.",
+        part: Part::Port,
+        doc: "share of the spare capacity given out per mean RTT. Reconstructed.",
     },
     OptionSpec {
         name: "proportional",
         kind: Kind::Number(0.0, 1.0),
         default: "0",
-        doc: "Port: share of a change of the arrival rate that R answers at once. Reconstructed.",
+        part: Part::Port,
+        doc: "share of a change of the arrival rate that R answers at once. Reconstructed.",
     },
     OptionSpec {
         name: "ramp",
         kind: Kind::Number(0.0, 10.0),
         default: "0.5",
-        doc: "Sender: share of the way to the routers' rate that it goes in an RTT; 0 takes the rate \
+        part: Part::Sender,
+        doc: "share of the way to the routers' rate that it goes in an RTT; 0 takes the rate \
               at once. Reconstructed.",
     },
     OptionSpec {
         name: "fall",
         kind: Kind::Word(&["at-once", "ramp"]),
         default: "at-once",
-        doc: "Sender: whether a lower rate is taken at once or approached like a higher one. \
+        part: Part::Sender,
+        doc: "whether a lower rate is taken at once or approached like a higher one. \
               Reconstructed.",
     },
     OptionSpec {
         name: "gamma",
         kind: Kind::Number(0.01, 1.0),
         default: "0.95",
-        doc: "Port: share of the capacity to fill. Below 1, for nothing else drains a queue.",
+        part: Part::Port,
+        doc: "share of the capacity to fill. Below 1, for nothing else drains a queue.",
     },
     shared::SLOT,
     shared::INITIAL_RTT,

@@ -63,57 +63,64 @@ use ratewire_wire::xcp::HEADER_LEN;
 
 use crate::junction::{Declared, Junction};
 use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind as Of, OptionError, OptionSpec, Options};
+use crate::options::{Kind as Of, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// Options of RCP and PIQI-RCP alike.
 pub(crate) mod shared {
-    use super::{Of, OptionSpec};
+    use super::{Of, OptionSpec, Part};
 
     pub(crate) const SLOT: OptionSpec = OptionSpec {
         name: "slot",
         kind: Of::Time,
         default: "10 ms",
-        doc: "Port: longest time between two changes of R; the mean RTT where that is shorter. ns-2: \
+        part: Part::Port,
+        doc: "longest time between two changes of R; the mean RTT where that is shorter. ns-2: \
               10 ms.",
     };
     pub(crate) const INITIAL_RTT: OptionSpec = OptionSpec {
         name: "initial_rtt",
         kind: Of::Time,
         default: "200 ms",
-        doc: "Port: mean RTT before any is known. ns-2: 0.2 s.",
+        part: Part::Port,
+        doc: "mean RTT before any is known. ns-2: 0.2 s.",
     };
     pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
         name: "initial_rate",
         kind: Of::Number(0.0, 1.0),
         default: "0.05",
-        doc: "Port: R at first, as a share of the capacity. ns-2: 0.05.",
+        part: Part::Port,
+        doc: "R at first, as a share of the capacity. ns-2: 0.05.",
     };
     pub(crate) const MIN_PACKETS: OptionSpec = OptionSpec {
         name: "min_packets",
         kind: Of::Number(1e-6, 1e6),
         default: "0.01",
-        doc: "Port: R is not below so many packets of 1000 bytes a mean RTT. ns-2's min_pprtt.",
+        part: Part::Port,
+        doc: "R is not below so many packets of 1000 bytes a mean RTT. ns-2's min_pprtt.",
     };
     pub(crate) const CAPACITY: OptionSpec = OptionSpec {
         name: "capacity",
         kind: Of::Rate(Some("link")),
         default: "link",
-        doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",
+        part: Part::Port,
+        doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",
     };
     pub(crate) const DESIRED: OptionSpec = OptionSpec {
         name: "desired",
         kind: Of::Rate(Some("line")),
         default: "line",
-        doc: "Sender: the rate it asks for; \"line\" is the rate of the sender's own link.",
+        part: Part::Sender,
+        doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
     };
     pub(crate) const PROBE: OptionSpec = OptionSpec {
         name: "probe",
         kind: Of::Time,
         default: "0.5 s",
-        doc: "Sender: a packet leaves at least this often, however low the rate, to hear of a higher \
+        part: Part::Sender,
+        doc: "a packet leaves at least this often, however low the rate, to hear of a higher \
               one. ns-2: a header-only packet each RTT, or every 0.5 s where that is shorter.",
     };
 }
@@ -123,19 +130,22 @@ const OPTIONS: &[OptionSpec] = &[
         name: "alpha",
         kind: Of::Number(0.0, 2.0),
         default: "0.4",
-        doc: "Port: share of the spare capacity given out per mean RTT. ns-2: 0.4 or 0.1.",
+        part: Part::Port,
+        doc: "share of the spare capacity given out per mean RTT. ns-2: 0.4 or 0.1.",
     },
     OptionSpec {
         name: "beta",
         kind: Of::Number(0.0, 2.0),
         default: "0.226",
-        doc: "Port: share of the queue drained per mean RTT. ns-2: 0.4 or 1.",
+        part: Part::Port,
+        doc: "share of the queue drained per mean RTT. ns-2: 0.4 or 1.",
     },
     OptionSpec {
         name: "gamma",
         kind: Of::Number(0.01, 1.0),
         default: "1",
-        doc: "Port: share of the capacity to fill.",
+        part: Part::Port,
+        doc: "share of the capacity to fill.",
     },
     shared::SLOT,
     shared::INITIAL_RTT,

@@ -3,7 +3,7 @@
 use ratewire_units::Bytes;
 
 use crate::law::FlowContext;
-use crate::options::{Kind, OptionSpec, Options, Size};
+use crate::options::{Kind, OptionSpec, Options, Part, Size};
 
 /// How a TCP starts, paces and restarts.
 #[derive(Clone, Debug)]
@@ -36,14 +36,16 @@ pub(crate) const INITIAL_WINDOW: OptionSpec = OptionSpec {
     name: "initial_window",
     kind: Kind::Size(None),
     default: "10 packets",
-    doc: "Window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
+    part: Part::Sender,
+    doc: "window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
 };
 
 pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
     name: "initial_ssthresh",
     kind: Kind::Size(Some("none")),
     default: "none",
-    doc: "Window at which the first slow start ends, at least two packets; \"none\": at the first \
+    part: Part::Sender,
+    doc: "window at which the first slow start ends, at least two packets; \"none\": at the first \
           loss, mark or, with hystart, rise of the RTT. RFC 5681, 3.1.",
 };
 
@@ -51,7 +53,8 @@ pub(crate) const ABC: OptionSpec = OptionSpec {
     name: "abc",
     kind: Kind::Number(1.0, f64::INFINITY),
     default: "2",
-    doc: "Packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the window \
+    part: Part::Sender,
+    doc: "packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the window \
           each RTT with delayed acknowledgements too, \"inf\" counts all that is acknowledged (Linux). \
           Always 1 after a timeout (RFC 3465, 2.3); while hystart watches 8, or no limit with pacing \
           (RFC 9406, 4.3).",
@@ -61,7 +64,8 @@ pub(crate) const PACING: OptionSpec = OptionSpec {
     name: "pacing",
     kind: Kind::Switch,
     default: "false",
-    doc: "Spread packets over the RTT: at 2 cwnd / SRTT below half the slow-start threshold, at 1.2 \
+    part: Part::Sender,
+    doc: "spread packets over the RTT: at 2 cwnd / SRTT below half the slow-start threshold, at 1.2 \
           cwnd / SRTT above it (Linux), instead of sending on each acknowledgement.",
 };
 
@@ -69,7 +73,8 @@ pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
     name: "idle_restart",
     kind: Kind::Word(&["initial", "halve", "keep"]),
     default: "initial",
-    doc: "After sending nothing for longer than the retransmission timeout: start again from no more \
+    part: Part::Sender,
+    doc: "after sending nothing for longer than the retransmission timeout: start again from no more \
           than the initial window (RFC 5681, 4.1); halve the window for each timeout that passed, down \
           to the initial one, and remember three quarters of it as the slow-start threshold (RFC 2861, \
           3.1, without its part for applications that do not fill the window; Linux); or keep it.",
@@ -81,7 +86,8 @@ pub(crate) const fn hystart(default: &'static str) -> OptionSpec {
         name: "hystart",
         kind: Kind::Switch,
         default,
-        doc: "End the first slow start when the RTT rises, before packets are lost: HyStart++, \
+        part: Part::Sender,
+        doc: "end the first slow start when the RTT rises, before packets are lost: HyStart++, \
               RFC 9406.",
     }
 }

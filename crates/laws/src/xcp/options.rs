@@ -1,13 +1,14 @@
 //! Its parameters.
 
-use crate::options::{Kind, OptionSpec};
+use crate::options::{Kind, OptionSpec, Part};
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "throughput",
         kind: Kind::Word(&["measured", "outstanding", "cwnd"]),
         default: "measured",
-        doc: "Sender: what X and the wish are computed from. \"measured\": the allowed rate while the \
+        part: Part::Sender,
+        doc: "what X and the wish are computed from. \"measured\": the allowed rate while the \
               window is full, else the bytes sent in the last RTT; \"outstanding\": packets in \
               flight / SRTT; \"cwnd\": cwnd / SRTT, a permission (the thesis's naive choice). \
               Draft -03, 4.1.1.",
@@ -16,50 +17,58 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "aging",
         kind: Kind::Number(0.0, 1.0),
         default: "0.5",
-        doc: "Sender: p of the aging of allowed throughput, per RTT in which less was sent than \
+        part: Part::Sender,
+        doc: "p of the aging of allowed throughput, per RTT in which less was sent than \
               allowed; 0 turns it off. Draft -03, 4.1.3.1.",
     },
     OptionSpec {
         name: "pacing",
         kind: Kind::Switch,
         default: "true",
-        doc: "Sender: spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
+        part: Part::Sender,
+        doc: "spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
     },
     OptionSpec {
         name: "cap_to_receive_window",
         kind: Kind::Switch,
         default: "true",
-        doc: "Sender: cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
+        part: Part::Sender,
+        doc: "cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
     },
     OptionSpec {
         name: "zero_wish_when_limited",
         kind: Kind::Switch,
         default: "true",
-        doc: "Sender: wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
+        part: Part::Sender,
+        doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
     },
     OptionSpec {
         name: "initial_window",
         kind: Kind::Size(None),
         default: "2 packets",
-        doc: "Sender: window until the first feedback.",
+        part: Part::Sender,
+        doc: "window until the first feedback.",
     },
     OptionSpec {
         name: "desired",
         kind: Kind::Rate(Some("line")),
         default: "line",
-        doc: "Sender: desired throughput; \"line\" is the rate of the sender's own link.",
+        part: Part::Sender,
+        doc: "desired throughput; \"line\" is the rate of the sender's own link.",
     },
     OptionSpec {
         name: "weight",
         kind: Kind::Number(1e-3, 1e3),
         default: "1",
-        doc: "Sender: share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
+        part: Part::Sender,
+        doc: "share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
     },
     OptionSpec {
         name: "after_loss",
         kind: Kind::Word(&["return", "stay-reno", "ignore"]),
         default: "return",
-        doc: "Sender: after a loss or mark. \"return\": halve, take no increase until the loss is \
+        part: Part::Sender,
+        doc: "after a loss or mark. \"return\": halve, take no increase until the loss is \
               repaired, then XCP again; \"stay-reno\": halve and be Reno for the rest of the flow; \
               \"ignore\": nothing (the thesis's implementation). Draft -03, 4.1.3.2.",
     },
@@ -67,7 +76,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "without_header",
         kind: Kind::Word(&["reno", "hold"]),
         default: "reno",
-        doc: "Sender: when acknowledgements carry no congestion header, which someone on the path has \
+        part: Part::Sender,
+        doc: "when acknowledgements carry no congestion header, which someone on the path has \
               taken off. \"reno\": grow as Reno until they do again; \"hold\": keep the window. The \
               drafts do not say.",
     },
@@ -75,39 +85,45 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "alpha",
         kind: Kind::Number(0.0, 2.0),
         default: "0.4",
-        doc: "Port: share of the spare capacity given out per interval; stable below 0.555.",
+        part: Part::Port,
+        doc: "share of the spare capacity given out per interval; stable below 0.555.",
     },
     OptionSpec {
         name: "beta",
         kind: Kind::Number(0.0, 2.0),
         default: "0.226",
-        doc: "Port: share of the persistent queue drained per interval; alpha^2 sqrt 2.",
+        part: Part::Port,
+        doc: "share of the persistent queue drained per interval; alpha^2 sqrt 2.",
     },
     OptionSpec {
         name: "gamma",
         kind: Kind::Number(0.0, 1.0),
         default: "0.1",
-        doc: "Port: share of the traffic shuffled between flows per interval.",
+        part: Part::Port,
+        doc: "share of the traffic shuffled between flows per interval.",
     },
     OptionSpec {
         name: "capacity",
         kind: Kind::Rate(Some("link")),
         default: "link",
-        doc: "Port: capacity it believes in, for network-layer bytes; \"link\" is the link's rate, \
+        part: Part::Port,
+        doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate, \
               without regard to link-layer overhead, as the drafts have it.",
     },
     OptionSpec {
         name: "measure_capacity",
         kind: Kind::Switch,
         default: "false",
-        doc: "Port: start from `capacity`, then believe the rate at which packets leave while others \
+        part: Part::Port,
+        doc: "start from `capacity`, then believe the rate at which packets leave while others \
               wait. For links whose rate nobody can tell, or told wrongly (ns-2 has a metered mode).",
     },
     OptionSpec {
         name: "probe",
         kind: Kind::Number(0.0, 1.0),
         default: "0.05",
-        doc: "Port, with measure_capacity: by how much it raises the capacity it believes in when in a \
+        part: Part::Port,
+        doc: "with measure_capacity, by how much it raises the capacity it believes in when in a \
               control interval as much came and nothing waited; no paper's, a share that the next \
               interval's queue shows without filling a buffer.",
     },
@@ -115,20 +131,23 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "initial_interval",
         kind: Kind::Time,
         default: "50 ms",
-        doc: "Port: control interval before any RTT is known (ns-2: 50 ms).",
+        part: Part::Port,
+        doc: "control interval before any RTT is known (ns-2: 50 ms).",
     },
     OptionSpec {
         name: "min_interval",
         kind: Kind::Time,
         default: "5 ms",
-        doc: "Port: shortest control interval, and floor of the mean RTT; the link's propagation \
+        part: Part::Port,
+        doc: "shortest control interval, and floor of the mean RTT; the link's propagation \
               delay where that is longer. Draft -03: 5 to 10 ms.",
     },
     OptionSpec {
         name: "max_interval",
         kind: Kind::Time,
         default: "1 s",
-        doc: "Port: largest RTT a packet may claim; the link's propagation delay where that is \
+        part: Part::Port,
+        doc: "largest RTT a packet may claim; the link's propagation delay where that is \
               longer. Flows beyond it are given something after an interval without any too. Draft -03: \
               0.5 to 1 s.",
     },
@@ -136,20 +155,23 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "allowed_queue",
         kind: Kind::Time,
         default: "2 ms",
-        doc: "Port: shortest interval of the queue estimator (ALLOWED_QUEUE).",
+        part: Part::Port,
+        doc: "shortest interval of the queue estimator (ALLOWED_QUEUE).",
     },
     OptionSpec {
         name: "queue_measure",
         kind: Kind::Word(&["min", "mean"]),
         default: "min",
-        doc: "Port: persistent queue as the minimum over the queue interval, or as its mean over \
+        part: Part::Port,
+        doc: "persistent queue as the minimum over the queue interval, or as its mean over \
               departures (thesis, 4.6).",
     },
     OptionSpec {
         name: "rtt_zero",
         kind: Kind::Word(&["separate", "count", "ignore"]),
         default: "separate",
-        doc: "Port: packets that do not know their RTT. \"separate\": counted in the sum of X, not in \
+        part: Part::Port,
+        doc: "packets that do not know their RTT. \"separate\": counted in the sum of X, not in \
               the mean RTT; \"count\": in both (draft -03); \"ignore\": in neither, and given no \
               feedback (ns-2).",
     },
@@ -157,7 +179,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "flow_control",
         kind: Kind::Word(&["credit", "soft"]),
         default: "credit",
-        doc: "Sink: how a receiver holds its sender back. \"credit\": by the window it advertises, as \
+        part: Part::Sink,
+        doc: "how a receiver holds its sender back. \"credit\": by the window it advertises, as \
               TCP; \"soft\": by rate, with a controller on its buffer (Anypoint, IV-A). It then \
               advertises the whole buffer and drops what finds no room.",
     },
@@ -165,33 +188,38 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "soft_low",
         kind: Kind::Number(0.0, 1.0),
         default: "0.3333333333333333",
-        doc: "Sink, with soft flow control: share of the buffer below which it probes for a higher rate \
+        part: Part::Sink,
+        doc: "with soft flow control, share of the buffer below which it probes for a higher rate \
               (Anypoint, IV-A: incrthresh, 1/3).",
     },
     OptionSpec {
         name: "soft_high",
         kind: Kind::Number(0.0, 1.0),
         default: "0.5",
-        doc: "Sink, with soft flow control: share of the buffer above which it lowers the rate \
+        part: Part::Sink,
+        doc: "with soft flow control, share of the buffer above which it lowers the rate \
               (Anypoint, IV-A: decrthresh, 1/2).",
     },
     OptionSpec {
         name: "soft_decrease",
         kind: Kind::Number(0.0, 1.0),
         default: "0.1",
-        doc: "Sink, with soft flow control: by which share it does, each epoch (Anypoint, IV-A: gamma).",
+        part: Part::Sink,
+        doc: "with soft flow control, by which share it does, each epoch (Anypoint, IV-A: gamma).",
     },
     OptionSpec {
         name: "soft_probe",
         kind: Kind::Number(0.0, 1000.0),
         default: "2",
-        doc: "Sink, with soft flow control: by how many segments an epoch it raises the rate \
+        part: Part::Sink,
+        doc: "with soft flow control, by how many segments an epoch it raises the rate \
               (Anypoint, IV-A).",
     },
     OptionSpec {
         name: "draft",
         kind: Kind::Word(&["03", "02", "00"]),
         default: "03",
-        doc: "Header version used with wire = \"exact\" and in packet captures.",
+        part: Part::Header,
+        doc: "version used with wire = \"exact\" and in packet captures.",
     },
 ];

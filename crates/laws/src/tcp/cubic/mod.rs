@@ -46,7 +46,7 @@ pub use source::CubicSource;
 
 use super::common::{self, Common};
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 
 /// CUBIC with its parameters.
 #[derive(Clone, Debug)]
@@ -62,19 +62,22 @@ const OPTIONS: &[OptionSpec] = &[
         name: "c",
         kind: Kind::Number(1e-6, 1e6),
         default: "0.4",
-        doc: "How fast the window grows, in packets per second cubed. RFC 9438, 5.",
+        part: Part::Sender,
+        doc: "how fast the window grows, in packets per second cubed. RFC 9438, 5.",
     },
     OptionSpec {
         name: "beta",
         kind: Kind::Number(0.01, 0.99),
         default: "0.7",
-        doc: "Share of the window kept after a loss or mark. RFC 9438, 4.6.",
+        part: Part::Sender,
+        doc: "share of the window kept after a loss or mark. RFC 9438, 4.6.",
     },
     OptionSpec {
         name: "fast_convergence",
         kind: Kind::Switch,
         default: "true",
-        doc: "Give way to new flows: aim below the last window when it was below the one before. RFC \
+        part: Part::Sender,
+        doc: "give way to new flows: aim below the last window when it was below the one before. RFC \
               9438, 4.7.",
     },
     common::hystart("true"),

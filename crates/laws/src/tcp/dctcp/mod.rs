@@ -40,7 +40,7 @@ pub use source::DctcpSource;
 use super::common;
 use super::newreno::{self, NewReno};
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoSink};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Size};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 
 /// DCTCP with its parameters.
 #[derive(Clone, Debug)]
@@ -56,20 +56,23 @@ const OPTIONS: &[OptionSpec] = &[
         name: "threshold",
         kind: Kind::Size(None),
         default: "65 packets",
-        doc: "Port: K; a packet that finds more than this waiting is marked. At least C RTT / 7: 20 \
+        part: Part::Port,
+        doc: "K; a packet that finds more than this waiting is marked. At least C RTT / 7: 20 \
               packets at 1 Gbit/s, 65 at 10 Gbit/s in the paper's data centre (SIGCOMM 2010, 3.4).",
     },
     OptionSpec {
         name: "g",
         kind: Kind::Number(1e-6, 1.0),
         default: "0.0625",
-        doc: "Sender: weight of the last window's marks in alpha. SIGCOMM 2010, 4.1: 1/16.",
+        part: Part::Sender,
+        doc: "weight of the last window's marks in alpha. SIGCOMM 2010, 4.1: 1/16.",
     },
     OptionSpec {
         name: "initial_alpha",
         kind: Kind::Number(0.0, 1.0),
         default: "1",
-        doc: "Sender: alpha before the first window of data has been acknowledged. RFC 8257, 3.3: 1, \
+        part: Part::Sender,
+        doc: "alpha before the first window of data has been acknowledged. RFC 8257, 3.3: 1, \
               so that the first mark halves the window.",
     },
     newreno::COUNT,

@@ -46,7 +46,7 @@ pub use source::NewRenoSource;
 
 use super::common::{self, Common};
 use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 
 /// NewReno with its parameters.
 #[derive(Clone, Debug)]
@@ -61,7 +61,8 @@ pub(crate) const COUNT: OptionSpec = OptionSpec {
     name: "count",
     kind: Kind::Word(&["bytes", "acks"]),
     default: "bytes",
-    doc: "What congestion avoidance counts up to a window before it adds a packet. \"bytes\": what is \
+    part: Part::Sender,
+    doc: "what congestion avoidance counts up to a window before it adds a packet. \"bytes\": what is \
           acknowledged (RFC 5681, 3.1); \"acks\": acknowledgements, each as a packet, which with \
           delayed ones grows half as fast (RFC 2581, 3.1; Linux before 4.0).",
 };
