@@ -41,14 +41,8 @@ mod tests {
                 continue;
             }
             for option in info.options {
-                // Only a port that measures its capacity probes.
-                let base: &[_] = match option.name {
-                    "probe" if info.name == "xcp" => &[("measure_capacity", "true")],
-                    _ => &[],
-                };
-                let changes = fuzzing::makes_a_difference(option, |options| {
-                    port(info.name, &[base, options].concat())
-                });
+                let changes =
+                    fuzzing::makes_a_difference(info, option, |options| port(info.name, options));
                 let what = (info.name, option.name);
                 assert_eq!(ignores(&law, option.name), !changes, "{what:?}");
             }

@@ -45,6 +45,18 @@ impl OptionSpec {
     pub fn description(&self) -> String {
         format!("{}: {}", self.part, self.doc)
     }
+
+    /// Whether only ports read it, where these options of the law are given, the later in place of the earlier.
+    pub fn is_of_ports(&self, given: &[(&str, &str)]) -> bool {
+        match self.part {
+            Part::Port => true,
+            Part::PortAndSink { with: (option, value) } => {
+                let last = given.iter().rev().find(|(key, _)| *key == option);
+                last.is_none_or(|(_, text)| *text != value)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What of a law reads a parameter.
@@ -58,6 +70,11 @@ pub enum Part {
     Port,
     /// The source and the port.
     Both,
+    /// The port; and the sink where another option has a value that is not its default.
+    PortAndSink {
+        /// The other option, and that value.
+        with: (&'static str, &'static str),
+    },
     /// What writes and reads headers as bytes.
     Header,
 }
@@ -65,19 +82,22 @@ pub enum Part {
 impl Part {
     /// Whether ports read it.
     pub fn has_port(self) -> bool {
-        matches!(self, Part::Port | Part::Both)
+        matches!(self, Part::Port | Part::Both | Part::PortAndSink { .. })
     }
 }
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Part::Sender => "Sender",
-            Part::Sink => "Sink",
-            Part::Port => "Port",
-            Part::Both => "Both",
-            Part::Header => "Header",
-        })
+        match self {
+            Part::Sender => f.write_str("Sender"),
+            Part::Sink => f.write_str("Sink"),
+            Part::Port => f.write_str("Port"),
+            Part::Both => f.write_str("Both"),
+            Part::PortAndSink { with: (option, value) } => {
+                write!(f, "Port, and sink with {option} = {value:?}")
+            }
+            Part::Header => f.write_str("Header"),
+        }
     }
 }
 

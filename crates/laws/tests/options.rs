@@ -2,7 +2,7 @@
 
 use ratewire_laws::options::{OptionSpec, Part};
 use ratewire_laws::{
-    AnyLaw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, fuzzing, list,
+    AnyLaw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, find, fuzzing, list,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -48,21 +48,42 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
     })
 }
 
-/// Which parts read an option.
-fn readers(info: &LawInfo, option: &OptionSpec) -> Option<Part> {
-    let reads = |part: fn(Parts) -> String| {
-        fuzzing::makes_a_difference(option, |options| parts(info.name, options).map(part))
-    };
-    // Only a port that measures its capacity probes.
-    let has_port = (info.name, option.name) == ("xcp", "probe") || reads(|parts| parts.port);
-    match (reads(|parts| parts.source), reads(|parts| parts.sink), has_port) {
+/// Whether an option makes a difference to what `part` picks out, among the options that `counts` is true of.
+fn reads(
+    info: &LawInfo,
+    option: &OptionSpec,
+    part: fn(Parts) -> String,
+    counts: impl Fn(&[(&str, &str)]) -> bool,
+) -> bool {
+    fuzzing::makes_a_difference(info, option, |options| {
+        parts(info.name, options).filter(|_| counts(options)).map(part)
+    })
+}
+
+/// What reads an option.
+fn part(info: &LawInfo, option: &OptionSpec) -> Option<Part> {
+    let reads = |part| reads(info, option, part, |_| true);
+    match (reads(|parts| parts.source), reads(|parts| parts.sink), reads(|parts| parts.port)) {
         (true, false, false) => Some(Part::Sender),
         (false, true, false) => Some(Part::Sink),
         (false, false, true) => Some(Part::Port),
         (true, false, true) => Some(Part::Both),
+        (false, true, true) => match option.part {
+            Part::PortAndSink { with } if is_read_only_with(info, option, with) => {
+                Some(option.part)
+            }
+            _ => None,
+        },
         (false, false, false) if reads(|parts| format!("{:?}", parts.header)) => Some(Part::Header),
         _ => None,
     }
+}
+
+/// Whether sinks read an option only where another has a value that is not its default.
+fn is_read_only_with(info: &LawInfo, option: &OptionSpec, with: (&str, &str)) -> bool {
+    let other = info.options.iter().find(|spec| spec.name == with.0);
+    other.is_some_and(|other| other.default != with.1)
+        && !reads(info, option, |parts| parts.sink, |options| !options.contains(&with))
 }
 
 #[test]
@@ -70,13 +91,31 @@ fn options_are_read_by_the_parts_they_say() {
     let mut wrong = Vec::new();
     for info in list() {
         for option in info.options {
-            // Only with soft flow control does a sink read these.
-            let said = Some(option.part).filter(|_| !option.name.starts_with("soft_"));
-            let read = readers(info, option);
-            if read != said {
-                wrong.push((info.name, option.name, said, read));
+            let read = part(info, option);
+            if read != Some(option.part) {
+                wrong.push((info.name, option.name, option.part, read));
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What is given last counts.
+#[test]
+fn an_option_is_of_ports_where_no_sink_reads_it() {
+    let spec = |name: &str| {
+        let mut all = find("xcp").expect("a law").options.iter();
+        all.find(|spec| spec.name == name).expect("an option")
+    };
+    let (soft, credit) = (("flow_control", "soft"), ("flow_control", "credit"));
+    for (option, given, is_of_ports) in [
+        ("alpha", vec![], true),
+        ("alpha", vec![soft], false),
+        ("alpha", vec![soft, ("gamma", "0.2"), credit], true),
+        ("alpha", vec![credit, soft], false),
+        ("gamma", vec![soft], true),
+        ("soft_low", vec![], false),
+    ] {
+        assert_eq!(spec(option).is_of_ports(&given), is_of_ports, "{option} {given:?}");
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::options::Part;
 use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 
 use crate::context::Context;
@@ -13,6 +12,8 @@ use crate::section::{At, Section};
 
 /// Options as users write them.
 pub(crate) type OptionList = Vec<(String, String)>;
+/// The same, as laws take them.
+type Given<'a> = Vec<(&'a str, &'a str)>;
 
 /// The laws that a scenario may name.
 #[derive(Clone, Debug, Default)]
@@ -130,12 +131,28 @@ impl LawBook {
 
     /// Makes the law called `name`, with options given where it is used.
     pub fn make(&self, name: &str, extra: &[(String, String)]) -> Result<AnyLaw, OptionError> {
-        let none = Vec::new();
-        let (base, own) = self.variants.get(name).map_or((name, &none), |(law, o)| (law, o));
-        let general = self.options.get(base).unwrap_or(&none);
-        let all = general.iter().chain(own).chain(extra);
-        let all: Vec<(&str, &str)> = all.map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let (base, all) = self.given(name, extra);
         AnyLaw::new(base, &all)
+    }
+
+    /// Of which law the one called `name` is, and the options given to it, `extra` those where it is used: the later in
+    /// place of the earlier.
+    fn given<'a>(&'a self, name: &'a str, extra: &'a [(String, String)]) -> (&'a str, Given<'a>) {
+        let (base, own) =
+            self.variants.get(name).map_or((name, &[][..]), |(law, own)| (law, own.as_slice()));
+        let general = self.options.get(base).map_or(&[][..], Vec::as_slice);
+        let all = general.iter().chain(own).chain(extra);
+        (base, all.map(|(k, v)| (k.as_str(), v.as_str())).collect())
+    }
+
+    /// Whether an option is one of ports in each of these laws and variants that has it, `extra` being given where they
+    /// are used; `None` if none has it.
+    fn is_of_ports(&self, option: &str, names: &[&str], extra: &OptionList) -> Option<bool> {
+        let of_each = names.iter().filter_map(|name| {
+            let spec = self.info(name)?.options.iter().find(|spec| spec.name == option)?;
+            Some(spec.is_of_ports(&self.given(name, extra).1))
+        });
+        of_each.reduce(|one, other| one && other)
     }
 
     /// Reads the keys `law` and `options` of a flow or a class of traffic.
@@ -146,18 +163,22 @@ impl LawBook {
         let Some((table, _)) = section.table("options") else {
             return LawUse { name, options: Vec::new() };
         };
-        let names: Vec<&String> = match (&name, given) {
+        let names: Vec<&str> = match (&name, given) {
             (Some(name), _) => vec![name],
             (None, Some(_)) => return LawUse::default(),
-            (None, None) => defaults.iter().collect(),
+            (None, None) => defaults.iter().map(String::as_str).collect(),
         };
         let infos: Vec<&'static LawInfo> =
             names.iter().filter_map(|name| self.info(name)).collect();
         let of = name.clone().map_or(Of::Run, Of::Named);
+        let own = table.value.entries.iter();
+        let own = own.filter_map(|e| Some((e.key.clone(), option_text(&e.item.value)?))).collect();
         let mut options = OptionList::new();
         for entry in &table.value.entries {
             let has = |info: &&&LawInfo| info.options.iter().any(|o| o.name == entry.key);
-            if is_of_ports(&entry.key, &infos, given.is_none()) {
+            let of_ports = self.is_of_ports(&entry.key, &names, &own);
+            let of_others = || self.is_of_ports(&entry.key, &self.names(), &own);
+            if of_ports.or_else(|| given.is_none().then(of_others)?) == Some(true) {
                 refuse_port_option(context, entry);
                 continue;
             }
@@ -172,7 +193,7 @@ impl LawBook {
                 }
                 None => {
                     let known = infos.iter().flat_map(|info| info.options.iter().map(|o| o.name));
-                    let law = names.first().map_or("", |name| name.as_str());
+                    let law = names.first().unwrap_or(&"");
                     let message = format!("{law} has no option `{}`", entry.key);
                     context.unknown(entry.key_span, message, &entry.key, known);
                 }
@@ -205,20 +226,6 @@ fn variant_names(root: &Section<'_>) -> Vec<String> {
         Value::List(items) => items.iter().filter_map(name_of).collect(),
         _ => Vec::new(),
     }
-}
-
-/// Whether an option is one of ports in each of these laws that has it; where none does, in each law that has it if
-/// `of_any`.
-fn is_of_ports(option: &str, laws: &[&'static LawInfo], of_any: bool) -> bool {
-    let specs = |laws: &[&'static LawInfo]| {
-        let all = laws.iter().flat_map(|info| info.options);
-        all.filter(|spec| spec.name == option).collect::<Vec<_>>()
-    };
-    let mut found = specs(laws);
-    if found.is_empty() && of_any {
-        found = specs(ratewire_laws::list());
-    }
-    !found.is_empty() && found.iter().all(|spec| spec.part == Part::Port)
 }
 
 fn refuse_port_option(context: &Context<'_>, entry: &Entry) {

@@ -28,6 +28,33 @@ fn options_of_ports_are_refused_where_there_are_only_hosts() {
     }
 }
 
+#[test]
+fn options_that_sinks_read_with_soft_flow_control_are_refused_without() {
+    let soft = "flow_control = \"soft\"";
+    let table = format!("[options.xcp]\n{soft}\n");
+    let variant = format!("[variant.v]\nlaw = \"xcp\"\n{soft}\n");
+    for (before, law, more, is_read) in [
+        ("", "law = \"xcp\"", soft, true),
+        ("", "", soft, true),
+        (table.as_str(), "", "", true),
+        (table.as_str(), "law = \"xcp\"", "", true),
+        (variant.as_str(), "law = \"v\"", "", true),
+        ("", "law = \"xcp\"", "", false),
+        (variant.as_str(), "law = \"xcp\"", "", false),
+        (table.as_str(), "law = \"xcp\"", "flow_control = \"credit\"", false),
+    ] {
+        for option in ["alpha = 0.1", "beta = 0.1", "min_interval = \"9 ms\"", "gamma = 0.2"] {
+            let comma = if more.is_empty() { "" } else { ", " };
+            let options = format!("{law}\noptions = {{ {option}{comma}{more} }}\n");
+            let text = dumbbell(&format!("{before}{}{options}", flow()));
+            let refused = common::parse(&text).err().map(|all| shown(&all)).unwrap_or_default();
+            let says = refused.contains("is an option of ports");
+            assert_eq!(says, !is_read || option.starts_with("gamma"), "{options}: {refused}");
+            assert!(refused.is_empty() || says, "{refused}");
+        }
+    }
+}
+
 /// Hosts `a` and `b` at a switch, and `c` behind it.
 fn star(inputs: &str, output: &str) -> String {
     let mut text =

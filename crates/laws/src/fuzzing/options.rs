@@ -4,18 +4,25 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::variants::VARIANTS;
+use crate::law::LawInfo;
 use crate::options::{Kind, OptionSpec};
 
-/// Whether a value of `option` makes a difference to what `made` makes of a law's options; `None` of those that the law
-/// refuses.
+/// Whether a value of `option` makes a difference to what `made` makes of its law's options, beside those that switch on
+/// what is off too; `None` of options that the law refuses.
 pub fn makes_a_difference<T: PartialEq>(
+    law: &LawInfo,
     option: &OptionSpec,
     made: impl Fn(&[(&str, &str)]) -> Option<T>,
 ) -> bool {
-    let plain = made(&[]);
-    values(option.kind).iter().any(|value| {
-        let with = made(&[(option.name, value)]);
-        with.is_some() && with != plain
+    let variants = VARIANTS.iter().filter(|(of, _)| *of == law.name).map(|(_, options)| *options);
+    let mut bases = variants.chain([&[][..]]);
+    bases.any(|base| {
+        let plain = made(base);
+        values(option.kind).iter().any(|value| {
+            let with = made(&[base, &[(option.name, value)]].concat());
+            with.is_some() && with != plain
+        })
     })
 }
 

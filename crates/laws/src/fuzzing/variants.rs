@@ -39,6 +39,7 @@ pub(super) const VARIANTS: &[(&str, &[(&str, &str)])] = &[
         "xcp",
         &[("flow_control", "soft"), ("soft_decrease", "1"), ("soft_low", "1"), ("soft_high", "1")],
     ),
+    ("xcp", &[("flow_control", "soft"), ("soft_low", "0"), ("soft_high", "0")]),
     ("dctcp", &[("threshold", "1 packets"), ("g", "0.0625")]),
     ("noq", &[("mode", "force")]),
     ("fixed", &[("rate", "12 Mbit/s")]),

@@ -2,6 +2,9 @@
 
 use crate::options::{Kind, OptionSpec, Part};
 
+/// Of the controllers of ports, and of the one that soft flow control has.
+const PORT_AND_SOFT_SINK: Part = Part::PortAndSink { with: ("flow_control", "soft") };
+
 pub(super) const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "throughput",
@@ -85,14 +88,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "alpha",
         kind: Kind::Number(0.0, 2.0),
         default: "0.4",
-        part: Part::Port,
+        part: PORT_AND_SOFT_SINK,
         doc: "share of the spare capacity given out per interval; stable below 0.555.",
     },
     OptionSpec {
         name: "beta",
         kind: Kind::Number(0.0, 2.0),
         default: "0.226",
-        part: Part::Port,
+        part: PORT_AND_SOFT_SINK,
         doc: "share of the persistent queue drained per interval; alpha^2 sqrt 2.",
     },
     OptionSpec {
@@ -131,14 +134,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "initial_interval",
         kind: Kind::Time,
         default: "50 ms",
-        part: Part::Port,
+        part: PORT_AND_SOFT_SINK,
         doc: "control interval before any RTT is known (ns-2: 50 ms).",
     },
     OptionSpec {
         name: "min_interval",
         kind: Kind::Time,
         default: "5 ms",
-        part: Part::Port,
+        part: PORT_AND_SOFT_SINK,
         doc: "shortest control interval, and floor of the mean RTT; the link's propagation \
               delay where that is longer. Draft -03: 5 to 10 ms.",
     },
