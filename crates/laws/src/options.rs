@@ -137,12 +137,19 @@ pub struct OptionError {
     pub option: String,
     /// What is wrong with it and what would be right.
     pub message: String,
+    /// The other option that it contradicts, if it is not wrong by itself.
+    pub other: Option<&'static str>,
 }
 
 impl OptionError {
     /// An error about `option`.
     pub fn new(option: &str, message: impl Into<String>) -> OptionError {
-        OptionError { option: option.to_string(), message: message.into() }
+        OptionError { option: option.to_string(), message: message.into(), other: None }
+    }
+
+    /// An error about `option` where `other` is what it is.
+    pub fn between(option: &str, other: &'static str, message: impl Into<String>) -> OptionError {
+        OptionError { other: Some(other), ..OptionError::new(option, message) }
     }
 }
 

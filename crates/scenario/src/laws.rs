@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 
-use crate::context::Context;
+use crate::context::{Added, Context};
 use crate::diagnostic::nearest;
 use crate::document::{Entry, Item, Value};
 use crate::ignored::Of;
@@ -59,8 +59,13 @@ impl LawBook {
                     continue;
                 };
                 let entries: Vec<&Entry> = table.entries.iter().collect();
-                let list = read_options(root.context, info, &Of::Law(info.name), &entries);
+                note_options(root.context, &Of::Law(info.name), &entries);
+                let before = root.context.errors();
+                let list = read_options(root.context, info, &entries);
                 book.options.insert(entry.key.clone(), list);
+                if root.context.errors() == before {
+                    book.check_together(root.context, info.name, &[], &entries);
+                }
             }
         }
         if let Some(section) = root.section("variant") {
@@ -73,6 +78,7 @@ impl LawBook {
 
     fn read_variant(&mut self, section: &Section<'_>, entry: &Entry) {
         let context = section.context;
+        let before = context.errors();
         let Value::Table(table) = &entry.item.value else {
             section.refuse_entry(entry, "a table with a `law` and its options");
             return;
@@ -99,9 +105,12 @@ impl LawBook {
             return;
         };
         let entries: Vec<&Entry> = table.entries.iter().filter(|e| e.key != "law").collect();
-        let of = Of::Named(entry.key.clone());
-        let list = read_options(context, info, &of, &entries);
+        note_options(context, &Of::Named(entry.key.clone()), &entries);
+        let list = read_options(context, info, &entries);
         self.variants.insert(entry.key.clone(), (law.value.to_string(), list));
+        if context.errors() == before {
+            self.check_together(context, &entry.key, &[], &entries);
+        }
     }
 
     /// All names, laws first.
@@ -155,6 +164,29 @@ impl LawBook {
         of_each.reduce(|one, other| one && other)
     }
 
+    /// Tells of two options of the law called `name` that contradict each other, at the one that is among `entries`: where
+    /// neither is, it has been told.
+    fn check_together(
+        &self,
+        context: &Context<'_>,
+        name: &str,
+        extra: &[(String, String)],
+        entries: &[&Entry],
+    ) {
+        let (base, all) = self.given(name, extra);
+        let Err(e) = AnyLaw::new(base, &all) else { return };
+        let both = || [Some(e.option.as_str()), e.other].into_iter().flatten();
+        let at = |option: &str| entries.iter().find(|entry| entry.key == option);
+        let Some(entry) = both().find_map(at) else { return };
+        let added = context.error(entry.key_span, format!("options of {base}: {e}"));
+        if let Some(other) = both().find(|option| *option != entry.key) {
+            let given = all.iter().rev().find(|(key, _)| *key == other).map(|(_, value)| *value);
+            let options = self.info(base).map_or(&[][..], |info| info.options);
+            let default = || options.iter().find(|o| o.name == other).map(|o| o.default);
+            added.help(format!("`{other}` is {}", given.or_else(default).unwrap_or_default()));
+        }
+    }
+
     /// Reads the keys `law` and `options` of a flow or a class of traffic.
     pub fn read_use(&self, section: &Section<'_>, defaults: &[String]) -> LawUse {
         let context = section.context;
@@ -170,40 +202,41 @@ impl LawBook {
         };
         let infos: Vec<&'static LawInfo> =
             names.iter().filter_map(|name| self.info(name)).collect();
-        let of = name.clone().map_or(Of::Run, Of::Named);
-        let own = table.value.entries.iter();
-        let own = own.filter_map(|e| Some((e.key.clone(), option_text(&e.item.value)?))).collect();
-        let mut options = OptionList::new();
-        for entry in &table.value.entries {
-            let has = |info: &&&LawInfo| info.options.iter().any(|o| o.name == entry.key);
-            let of_ports = self.is_of_ports(&entry.key, &names, &own);
-            let of_others = || self.is_of_ports(&entry.key, &self.names(), &own);
+        let before = context.errors();
+        let all: Vec<&Entry> = table.value.entries.iter().collect();
+        note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
+        let text = |entry: &&Entry| Some((entry.key.clone(), option_text(&entry.item.value)?));
+        let options: OptionList = all.iter().filter_map(text).collect();
+        let mut known: Vec<&Entry> = Vec::new();
+        for entry in all {
+            let has = |info: &&LawInfo| info.options.iter().any(|o| o.name == entry.key);
+            let of_ports = self.is_of_ports(&entry.key, &names, &options);
+            let of_others = || self.is_of_ports(&entry.key, &self.names(), &options);
             if of_ports.or_else(|| given.is_none().then(of_others)?) == Some(true) {
                 refuse_port_option(context, entry);
-                continue;
-            }
-            match infos.iter().find(has) {
-                Some(info) => options.extend(read_options(context, info, &of, &[entry])),
-                // Some other law may have it: `--law` brings in those.
-                None if given.is_none() && ratewire_laws::list().iter().any(|i| has(&i)) => {
-                    if let Some(text) = option_text(&entry.item.value) {
-                        context.option(&of, entry);
-                        options.push((entry.key.clone(), text));
-                    }
-                }
-                None => {
-                    let known = infos.iter().flat_map(|info| info.options.iter().map(|o| o.name));
-                    let law = names.first().unwrap_or(&"");
-                    let message = format!("{law} has no option `{}`", entry.key);
-                    context.unknown(entry.key_span, message, &entry.key, known);
-                }
+            } else if infos.iter().any(has) {
+                known.push(entry);
+            } else if !(given.is_none() && ratewire_laws::list().iter().any(has)) {
+                // Where no law is given `--law` brings in the others.
+                let known = infos.iter().flat_map(|info| info.options.iter().map(|o| o.name));
+                let law = names.first().unwrap_or(&"");
+                let message = format!("{law} has no option `{}`", entry.key);
+                context.unknown(entry.key_span, message, &entry.key, known);
+            } else if option_text(&entry.item.value).is_none() {
+                refuse_value(context, entry);
             }
         }
-        if let (Some(name), true) = (names.first(), context.errors() == 0)
-            && name_is_complete(self.info(name), &options)
-            && let Err(e) = self.make(name, &options)
-        {
-            context.error(table.span, format!("options of {name}: {e}"));
+        for (name, info) in names.iter().zip(&infos) {
+            let has = |entry: &&Entry| info.options.iter().any(|o| o.name == entry.key);
+            let own: Vec<&Entry> = known.iter().copied().filter(has).collect();
+            let list = read_options(context, info, &own);
+            if context.errors() == before {
+                self.check_together(context, name, &list, &own);
+            }
+            if context.errors() > before {
+                // What is wrong under one law is not told again of the next.
+                break;
+            }
         }
         LawUse { name, options }
     }
@@ -237,10 +270,6 @@ fn refuse_port_option(context: &Context<'_>, entry: &Entry) {
         );
 }
 
-fn name_is_complete(info: Option<&LawInfo>, options: &OptionList) -> bool {
-    info.is_some_and(|info| options.iter().all(|(k, _)| info.options.iter().any(|o| o.name == k)))
-}
-
 /// An option's value as the law's own parser takes it.
 fn option_text(value: &Value) -> Option<String> {
     match value {
@@ -252,10 +281,21 @@ fn option_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Reads options, each checked by itself, then all together.
-fn read_options(context: &Context<'_>, info: &LawInfo, of: &Of, entries: &[&Entry]) -> OptionList {
+fn refuse_value<'c, 'a>(context: &'c Context<'a>, entry: &Entry) -> Added<'c, 'a> {
+    let found = entry.item.value.describe();
+    context.error(entry.item.span, format!("option `{}` cannot be {found}", entry.key))
+}
+
+/// Notes what is given where.
+fn note_options(context: &Context<'_>, of: &Of, entries: &[&Entry]) {
+    for entry in entries {
+        context.option(of, entry);
+    }
+}
+
+/// Reads options, each checked by itself.
+fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> OptionList {
     let mut list = OptionList::new();
-    let before = context.errors();
     for entry in entries {
         let Some(spec) = info.options.iter().find(|spec| spec.name == entry.key) else {
             let message = format!("{} has no option `{}`", info.name, entry.key);
@@ -264,14 +304,11 @@ fn read_options(context: &Context<'_>, info: &LawInfo, of: &Of, entries: &[&Entr
             continue;
         };
         let Some(text) = option_text(&entry.item.value) else {
-            let found = entry.item.value.describe();
-            context
-                .error(entry.item.span, format!("option `{}` cannot be {found}", entry.key))
-                .help(format!("allowed: {}", spec.kind));
+            refuse_value(context, entry).help(format!("allowed: {}", spec.kind));
             continue;
         };
         match AnyLaw::new(info.name, &[(&entry.key, &text)]) {
-            Err(e) if e.option == entry.key => {
+            Err(e) if e.other.is_none() => {
                 let words = match spec.kind {
                     ratewire_laws::options::Kind::Word(words) => words,
                     _ => &[],
@@ -290,19 +327,9 @@ fn read_options(context: &Context<'_>, info: &LawInfo, of: &Of, entries: &[&Entr
                     .help(spec.description())
                     .nearest(near);
             }
-            // An error about another option: the two contradict each other unless both are set.
-            _ => {
-                context.option(of, entry);
-                list.push((entry.key.clone(), text));
-            }
+            // What contradicts another's default may not contradict what that is given.
+            _ => list.push((entry.key.clone(), text)),
         }
-    }
-    let all: Vec<(&str, &str)> = list.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    if context.errors() == before
-        && let Err(e) = AnyLaw::new(info.name, &all)
-        && let Some(entry) = entries.iter().find(|entry| entry.key == e.option).or(entries.first())
-    {
-        context.error(entry.key_span, format!("options of {}: {e}", info.name));
     }
     list
 }

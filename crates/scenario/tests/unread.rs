@@ -6,55 +6,6 @@ use common::{dumbbell, flow, refused, scenario, shown, warned};
 
 const FLOW: &str = "[[flow]]\nfrom = \"a\"\nto = \"c\"\n";
 
-#[test]
-fn options_of_ports_are_refused_where_there_are_only_hosts() {
-    let told = |law: &str, options: &str, table: &str| {
-        let text = dumbbell(&format!("{table}law = \"{law}\"\noptions = {{ {options} }}\n"));
-        let text = text.replace("law = \"\"\n", "");
-        common::parse(&text).map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
-    };
-    for (law, options) in [("xcp", "alpha = 0.1"), ("", "alpha = 9"), ("", "mu = 0.9")] {
-        let said = told(law, options, flow());
-        let option = &options[..options.find(' ').expect("one")];
-        assert!(said.contains(&format!("`{option}` is an option of ports")), "{law}: {said}");
-        assert_eq!(said.matches("error: ").count(), 1, "{said}");
-    }
-    let overlay = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n\
-                   [overlay]\nlinks = [[\"s1\", \"d1\"]]\n";
-    assert!(told("rcp", "beta = 0.3", overlay).contains("`beta` is an option of ports"));
-    // In emkc it is the source's, as it is in JetMax and the port what is of both.
-    for (law, options) in [("emkc", "alpha = \"9 kbit/s\""), ("jetmax", "switch_margin = 0.1")] {
-        assert!(!told(law, options, flow()).contains("is an option of ports"), "{law}");
-    }
-}
-
-#[test]
-fn options_that_sinks_read_with_soft_flow_control_are_refused_without() {
-    let soft = "flow_control = \"soft\"";
-    let table = format!("[options.xcp]\n{soft}\n");
-    let variant = format!("[variant.v]\nlaw = \"xcp\"\n{soft}\n");
-    for (before, law, more, is_read) in [
-        ("", "law = \"xcp\"", soft, true),
-        ("", "", soft, true),
-        (table.as_str(), "", "", true),
-        (table.as_str(), "law = \"xcp\"", "", true),
-        (variant.as_str(), "law = \"v\"", "", true),
-        ("", "law = \"xcp\"", "", false),
-        (variant.as_str(), "law = \"xcp\"", "", false),
-        (table.as_str(), "law = \"xcp\"", "flow_control = \"credit\"", false),
-    ] {
-        for option in ["alpha = 0.1", "beta = 0.1", "min_interval = \"9 ms\"", "gamma = 0.2"] {
-            let comma = if more.is_empty() { "" } else { ", " };
-            let options = format!("{law}\noptions = {{ {option}{comma}{more} }}\n");
-            let text = dumbbell(&format!("{before}{}{options}", flow()));
-            let refused = common::parse(&text).err().map(|all| shown(&all)).unwrap_or_default();
-            let says = refused.contains("is an option of ports");
-            assert_eq!(says, !is_read || option.starts_with("gamma"), "{options}: {refused}");
-            assert!(refused.is_empty() || says, "{refused}");
-        }
-    }
-}
-
 /// Hosts `a` and `b` at a switch, and `c` behind it.
 fn star(inputs: &str, output: &str) -> String {
     let mut text =

@@ -184,10 +184,12 @@ impl Law for Xcp {
             }
         }
         if o.time("max_interval") < o.time("min_interval") {
-            return Err(OptionError::new("max_interval", "must not be below min_interval"));
+            let message = "must not be below min_interval";
+            return Err(OptionError::between("max_interval", "min_interval", message));
         }
         if o.number("soft_high") < o.number("soft_low") {
-            return Err(OptionError::new("soft_high", "must not be below soft_low"));
+            let message = "must not be below soft_low";
+            return Err(OptionError::between("soft_high", "soft_low", message));
         }
         Ok(Xcp {
             throughput: match o.word("throughput") {

@@ -1,0 +1,118 @@
+//! Options of laws do something where they are given, and do not contradict each other.
+
+mod common;
+
+use common::{dumbbell, flow, refused, scenario, shown};
+
+#[test]
+fn options_of_ports_are_refused_where_there_are_only_hosts() {
+    let told = |law: &str, options: &str, table: &str| {
+        let text = dumbbell(&format!("{table}law = \"{law}\"\noptions = {{ {options} }}\n"));
+        let text = text.replace("law = \"\"\n", "");
+        common::parse(&text).map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
+    };
+    for (law, options) in [("xcp", "alpha = 0.1"), ("", "alpha = 9"), ("", "mu = 0.9")] {
+        let said = told(law, options, flow());
+        let option = &options[..options.find(' ').expect("one")];
+        assert!(said.contains(&format!("`{option}` is an option of ports")), "{law}: {said}");
+        assert_eq!(said.matches("error: ").count(), 1, "{said}");
+    }
+    let overlay = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n\
+                   [overlay]\nlinks = [[\"s1\", \"d1\"]]\n";
+    assert!(told("rcp", "beta = 0.3", overlay).contains("`beta` is an option of ports"));
+    // In emkc it is the source's, as it is in JetMax and the port what is of both.
+    for (law, options) in [("emkc", "alpha = \"9 kbit/s\""), ("jetmax", "switch_margin = 0.1")] {
+        assert!(!told(law, options, flow()).contains("is an option of ports"), "{law}");
+    }
+}
+
+#[test]
+fn options_that_sinks_read_with_soft_flow_control_are_refused_without() {
+    let soft = "flow_control = \"soft\"";
+    let table = format!("[options.xcp]\n{soft}\n");
+    let variant = format!("[variant.v]\nlaw = \"xcp\"\n{soft}\n");
+    for (before, law, more, is_read) in [
+        ("", "law = \"xcp\"", soft, true),
+        ("", "", soft, true),
+        (table.as_str(), "", "", true),
+        (table.as_str(), "law = \"xcp\"", "", true),
+        (variant.as_str(), "law = \"v\"", "", true),
+        ("", "law = \"xcp\"", "", false),
+        (variant.as_str(), "law = \"xcp\"", "", false),
+        (table.as_str(), "law = \"xcp\"", "flow_control = \"credit\"", false),
+    ] {
+        for option in ["alpha = 0.1", "beta = 0.1", "min_interval = \"9 ms\"", "gamma = 0.2"] {
+            let comma = if more.is_empty() { "" } else { ", " };
+            let options = format!("{law}\noptions = {{ {option}{comma}{more} }}\n");
+            let text = dumbbell(&format!("{before}{}{options}", flow()));
+            let refused = common::parse(&text).err().map(|all| shown(&all)).unwrap_or_default();
+            let says = refused.contains("is an option of ports");
+            assert_eq!(says, !is_read || option.starts_with("gamma"), "{options}: {refused}");
+            assert!(refused.is_empty() || says, "{refused}");
+        }
+    }
+}
+
+/// A scenario with these tables, and a flow with these options of its own.
+fn with(tables: &str, law: &str, options: &str) -> String {
+    dumbbell(&format!("{tables}\n{}{law}\noptions = {{ {options} }}\n", flow()))
+}
+
+#[test]
+fn options_that_fit_only_together_are_taken() {
+    let soft = "flow_control = \"soft\"";
+    let table = format!("[options.xcp]\n{soft}\nsoft_high = 0.95\n");
+    let low = "[options.xcp]\nsoft_low = 0.1\nsoft_high = 0.3\n";
+    let variant = "[variant.v]\nlaw = \"xcp\"\nsoft_low = 0.9\n";
+    let both = format!("{table}{variant}");
+    let high = "[variant.v]\nlaw = \"xcp\"\nsoft_high = 0.95\n";
+    for law in ["", "law = \"xcp\""] {
+        scenario(&with("", law, &format!("{soft}, soft_low = 0.9, soft_high = 0.95")));
+        scenario(&with("", law, &format!("soft_high = 0.3, {soft}, soft_low = 0.2")));
+        scenario(&with(&table, law, "soft_low = 0.9"));
+        scenario(&with(low, law, "soft_low = 0.3"));
+    }
+    scenario(&with(&both, "law = \"v\"", "soft_high = 0.9"));
+    scenario(&with(&table.replace("0.95", "0.5"), "", "soft_low = 0.4"));
+    scenario(&with(high, "law = \"v\"", "soft_low = 0.9"));
+}
+
+#[test]
+fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
+    let told = |text: &str, at: &str, help: &str| {
+        let said = refused(text);
+        assert_eq!(said.matches("error: ").count(), 1, "{said}");
+        assert!(said.contains("option \"soft_high\": must not be below soft_low"), "{said}");
+        let marked = said.lines().filter_map(|line| Some(line.split_once("| ")?.1));
+        assert_eq!(marked.collect::<Vec<_>>().join("\n"), at, "{said}");
+        assert!(said.contains(&format!("help: {help}")), "{said}");
+    };
+    let table = "[options.xcp]\nsoft_low = 0.1\nsoft_high = 0.2\n";
+    let variant = "[variant.v]\nlaw = \"xcp\"\nsoft_low = 0.9\n";
+    let mark = |line: &str, key: &str| {
+        let column = line.find(key).expect("the key");
+        format!("{line}\n{}{}", " ".repeat(column), "^".repeat(key.len()))
+    };
+    let own = |options: &str, key: &str| mark(&format!("options = {{ {options} }}"), key);
+    let low = "soft_low = 0.9";
+    told(&with("", "", low), &own(low, "soft_low"), "`soft_high` is 0.5");
+    told(&with(table, "law = \"xcp\"", low), &own(low, "soft_low"), "`soft_high` is 0.2");
+    let high = "soft_probe = 3, soft_high = 0.15, soft_low = 0.2";
+    told(&with(table, "", high), &own(high, "soft_high"), "`soft_low` is 0.2");
+    told(
+        &with(&format!("{table}{variant}"), "", "soft_probe = 3"),
+        &mark("soft_low = 0.9", "soft_low"),
+        "`soft_high` is 0.2",
+    );
+    told(
+        &with(&table.replace("0.1", "0.3"), "law = \"xcp\"", "soft_low = 0.1"),
+        &mark("soft_high = 0.2", "soft_high"),
+        "`soft_low` is 0.3",
+    );
+    // Of several laws it is told under the first that it is wrong under.
+    let fits = "[variant.v]\nlaw = \"xcp\"\nsoft_high = 0.95\n";
+    let several = with(&format!("{fits}[variant.w]\nlaw = \"xcp\"\n"), "", low);
+    let several = several.replacen("law = \"xcp\"", "law = [\"v\", \"w\", \"xcp\"]", 1);
+    told(&several, &own(low, "soft_low"), "`soft_high` is 0.5");
+    scenario(&several.replacen("[\"v\", \"w\", \"xcp\"]", "\"v\"", 1));
+}
