@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 
-use crate::context::{Added, Context};
+use crate::context::{Added, Context, listing};
 use crate::diagnostic::nearest;
 use crate::document::{Entry, Item, Value};
 use crate::ignored::Of;
@@ -14,6 +14,10 @@ use crate::section::{At, Section};
 pub(crate) type OptionList = Vec<(String, String)>;
 /// The same, as laws take them.
 type Given<'a> = Vec<(&'a str, &'a str)>;
+
+/// What to do with an option of ports where there are only hosts.
+const OF_PORTS: &str = "ports stand at links; their options are those of [options.LAW], or of a [variant.NAME] that \
+                        is the `law` of links";
 
 /// The laws that a scenario may name.
 #[derive(Clone, Debug, Default)]
@@ -207,17 +211,27 @@ impl LawBook {
         note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
         let text = |entry: &&Entry| Some((entry.key.clone(), option_text(&entry.item.value)?));
         let options: OptionList = all.iter().filter_map(text).collect();
+        // Where no law is given `--law` may bring in any.
+        let possible = if given.is_some() { names.clone() } else { self.names() };
         let mut known: Vec<&Entry> = Vec::new();
         for entry in all {
             let has = |info: &&LawInfo| info.options.iter().any(|o| o.name == entry.key);
-            let of_ports = self.is_of_ports(&entry.key, &names, &options);
-            let of_others = || self.is_of_ports(&entry.key, &self.names(), &options);
-            if of_ports.or_else(|| given.is_none().then(of_others)?) == Some(true) {
-                refuse_port_option(context, entry);
+            let of_ports = |names: &[&str]| self.is_of_ports(&entry.key, names, &options);
+            if of_ports(&possible) == Some(true) {
+                let what = format!("`{}` is an option of ports: it does nothing here", entry.key);
+                context.error(entry.key_span, what).help(OF_PORTS);
             } else if infos.iter().any(has) {
+                if of_ports(&names) == Some(true) {
+                    let those: Vec<&str> =
+                        names.iter().copied().filter(|name| of_ports(&[name]).is_some()).collect();
+                    let (those, key) = (listing(&those), &entry.key);
+                    let what = format!(
+                        "under {those} `{key}` does nothing here: it is an option of ports"
+                    );
+                    context.warning(entry.key_span, what).help(OF_PORTS);
+                }
                 known.push(entry);
-            } else if !(given.is_none() && ratewire_laws::list().iter().any(has)) {
-                // Where no law is given `--law` brings in the others.
+            } else if of_ports(&possible).is_none() {
                 let known = infos.iter().flat_map(|info| info.options.iter().map(|o| o.name));
                 let law = names.first().unwrap_or(&"");
                 let message = format!("{law} has no option `{}`", entry.key);
@@ -259,15 +273,6 @@ fn variant_names(root: &Section<'_>) -> Vec<String> {
         Value::List(items) => items.iter().filter_map(name_of).collect(),
         _ => Vec::new(),
     }
-}
-
-fn refuse_port_option(context: &Context<'_>, entry: &Entry) {
-    context
-        .error(entry.key_span, format!("`{}` is an option of ports: it does nothing here", entry.key))
-        .help(
-            "ports stand at links; their options are those of [options.LAW], or of a [variant.NAME] that is the \
-             `law` of links",
-        );
 }
 
 /// An option's value as the law's own parser takes it.

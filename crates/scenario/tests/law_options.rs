@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{dumbbell, flow, refused, scenario, shown};
+use common::{dumbbell, flow, refused, scenario, shown, warned};
 
 #[test]
 fn options_of_ports_are_refused_where_there_are_only_hosts() {
@@ -11,7 +11,7 @@ fn options_of_ports_are_refused_where_there_are_only_hosts() {
         let text = text.replace("law = \"\"\n", "");
         common::parse(&text).map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
     };
-    for (law, options) in [("xcp", "alpha = 0.1"), ("", "alpha = 9"), ("", "mu = 0.9")] {
+    for (law, options) in [("xcp", "alpha = 0.1"), ("", "gamma = 9"), ("", "mu = 0.9")] {
         let said = told(law, options, flow());
         let option = &options[..options.find(' ').expect("one")];
         assert!(said.contains(&format!("`{option}` is an option of ports")), "{law}: {said}");
@@ -24,6 +24,35 @@ fn options_of_ports_are_refused_where_there_are_only_hosts() {
     for (law, options) in [("emkc", "alpha = \"9 kbit/s\""), ("jetmax", "switch_margin = 0.1")] {
         assert!(!told(law, options, flow()).contains("is an option of ports"), "{law}");
     }
+}
+
+/// `--law` may bring in one whose senders read it.
+#[test]
+fn options_of_ports_in_some_laws_only_are_warned_of_where_any_may_run() {
+    let soft = "[variant.v]\nlaw = \"xcp\"\nflow_control = \"soft\"\n";
+    for (before, law, key, value, other) in [
+        ("", "xcp", "beta", "0.6", "cubic"),
+        ("", "abc", "eta", "0.9", "hpcc"),
+        (soft, "xcp", "min_interval", "\"9 ms\"", "v"),
+    ] {
+        let of_run = |own: &str| {
+            let text = with("", own, &format!("{key} = {value}"));
+            text.replacen("\"xcp\"", &format!("\"{law}\""), 1) + before
+        };
+        let said = warned(&of_run(""));
+        let told = format!("under {law} `{key}` does nothing here: it is an option of ports");
+        assert!(said.contains(&format!("warning: {told}\n")), "{said}");
+        assert_eq!(said.matches("warning: ").count(), 1, "{said}");
+        let laws = scenario(&of_run("")).setup(Some(other), None).expect("a setup").laws;
+        assert_ne!(format!("{:?}", laws[0]), format!("{:?}", laws[1]), "the flow's own");
+        let said = refused(&of_run(&format!("law = \"{law}\"")));
+        assert!(said.contains(&format!("`{key}` is an option of ports")), "{said}");
+    }
+    assert!(refused(&with("", "", "min_interval = \"9 ms\"")).contains("is an option of ports"));
+    let run = |laws: &str| warned(&with("", "", "beta = 0.6").replacen("\"xcp\"", laws, 1));
+    let said = run("[\"xcp\", \"newreno\", \"rcp\"]");
+    assert!(said.contains("under xcp, rcp `beta` does nothing here"), "{said}");
+    assert_eq!(run("[\"xcp\", \"cubic\", \"rcp\"]"), "", "cubic's senders read it");
 }
 
 #[test]
