@@ -2,12 +2,15 @@
 
 use alloc::string::String;
 
-/// Whether who shows `c` would do something else than draw it: control characters, and those that turn the direction
-/// of what follows.
+/// Whether who shows `c` would do something else than draw it: control characters, those that end a line or a
+/// paragraph, and those that turn the direction of what is beside them.
 pub fn steers(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns
+    let ends = matches!(c, '\u{2028}' | '\u{2029}');
+    let turns = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    c.is_control() || ends || turns
 }
 
 /// `text` on one line, with what [`steers`] written as in a scenario's text: `\u001b`.
@@ -42,6 +45,8 @@ mod tests {
     fn what_would_steer_is_written_out() {
         assert_eq!(legible("a\u{1b}[31m\nb\t\u{9b}"), "a\\u001b[31m\\nb\\t\\u009b");
         assert_eq!(legible("\u{202e}\u{2066}\u{200f}"), "\\u202e\\u2066\\u200f");
+        assert_eq!(legible("\u{61c}\u{2028}\u{2029}"), "\\u061c\\u2028\\u2029");
+        assert_eq!(legible_lines("a\n\u{2028}b"), "a\n\\u2028b");
         assert_eq!(legible_lines("a\n\tb\u{7}"), "a\n\tb\\u0007");
         // What is written from right to left, and joins, is as it was.
         for plain in ["s1->d1 µs", "שלום", "می\u{200c}خواهم"] {
