@@ -79,6 +79,21 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
     write(&folder, "wrong.toml", &named.replace("min ", "most "));
     let said = run("wrong.toml");
     assert!(said.contains("unknown key `most` in [[expect]] 1\n"), "{said}");
+    assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
+}
+
+/// Where nodes are not known, nothing is said of their names: what `--set` mends brings that to light, and is not its cause.
+#[test]
+fn what_a_mended_file_has_wrong_besides_is_not_blamed_on_the_command_line() {
+    let folder = folder("mended");
+    let of_others = HELLO.replace("\"d*\"", "\"d9\"").replace("\"s*\"", "\"s1\"");
+    let wrong =
+        of_others.replace("pairs      = 2", "pairs = 0").replace("rate = \"10 Mbit/s\", ", "");
+    assert!(wrong.contains("pairs = 0") && !wrong.contains("rate ="), "{wrong}");
+    write(&folder, "wrong.toml", &wrong);
+    let set = ["--set", "pairs=3", "--set", "bottleneck.rate=1M"];
+    let said = err(&ratewire(&folder, &[&["run", "wrong.toml"][..], &set].concat()));
+    assert!(said.contains("error: no node is called \"d9\"\n"), "{said}");
 }
 
 #[test]

@@ -319,17 +319,25 @@ fn read(
     }
 }
 
-/// The diagnostics of a file with values put in: where the file alone is right, they say what it is wrong with.
+/// The diagnostics of a file with values put in: errors that the file does not have alone say what it is wrong with.
+/// Not where the values mend an error, though: what is told now may be the file's own, and was not looked for as
+/// long as, say, its nodes were not known.
 fn blamed(
     diagnostics: Vec<Diagnostic>,
     values: &[(String, String)],
     alone: Option<Vec<Diagnostic>>,
 ) -> Vec<Diagnostic> {
-    let alone = alone.unwrap_or_default();
+    let alone: Vec<Diagnostic> = alone.into_iter().flatten().filter(Diagnostic::is_error).collect();
     let place = |d: &Diagnostic| (d.file.clone(), d.line, d.column);
+    let is_told = |own: &Diagnostic| {
+        diagnostics.iter().any(|d| (place(d), &d.message) == (place(own), &own.message))
+    };
+    if !alone.iter().all(is_told) {
+        return diagnostics;
+    }
     let sets: Vec<String> = values.iter().map(|(path, v)| format!("`--set {path}={v}`")).collect();
     let blame = |mut d: Diagnostic| {
-        let is_own = alone.iter().any(|own| own.is_error() && place(own) == place(&d));
+        let is_own = alone.iter().any(|own| place(own) == place(&d));
         if d.is_error() && d.file != overrides::SOURCE && !is_own {
             d.message = format!("{}, with {}", d.message, sets.join(" and "));
         }
