@@ -227,6 +227,34 @@ fn errors_that_are_too_many_to_list_are_counted() {
     assert!(said.contains("\n203 errors\n") && !said.contains("k202"), "{said}");
 }
 
+/// What is found of each of a thousand flows alike is one thing to mend.
+#[test]
+fn what_is_found_again_is_told_and_counted_once() {
+    let folder = folder("again");
+    let text = HELLO.replace("pairs      = 2", "pairs = 1000\nrtt = \"1 ms\"");
+    write(&folder, "again.toml", &text);
+    let said = err(&ratewire(&folder, &["check", "--syntax", "again.toml"]));
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
+    write(&folder, "again.toml", &text.replace("min ", "most "));
+    let said = err(&ratewire(&folder, &["check", "--syntax", "again.toml"]));
+    assert!(said.contains("unknown key `most`") && said.contains("\n3 errors\n"), "{said}");
+}
+
+/// Flows that start after the end are told as one, however many: they hide no other warning.
+#[test]
+fn warnings_of_the_end_that_are_not_kept_are_counted_with_the_others() {
+    let folder = folder("late");
+    let late =
+        "[[flow]]\nname = \"late\"\nfrom = \"s1\"\nto = \"d1\"\nstart = \"5 s\"\ncount = 1000\n";
+    let other = "\n[[expect]]\nmetric = \"goodput\"\nmin = \"0 bit/s\"\n";
+    write(&folder, "late.toml", &format!("{HELLO}{late}{other}"));
+    let said = err(&ratewire(&folder, &["check", "--syntax", "late.toml"]));
+    let of_flows = "warning: the flow \"late.1\" never starts (line 19), \
+                    the flow \"late.2\" never starts (line 19) and 998 more\n --> late.toml\n";
+    assert!(said.contains(of_flows), "{said}");
+    assert_eq!(said.matches("warning: ").count(), 2, "{said}");
+}
+
 /// `reproduce` without names lists papers, and `check --syntax` prints no results.
 #[test]
 fn options_that_would_do_nothing_are_refused() {

@@ -14,7 +14,7 @@ use crate::ignored::{GivenOption, Of};
 /// Reads a file that a scenario names, by the name it gives.
 pub(crate) type Loader<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// No more errors than this are kept, and no more warnings: nobody reads on.
+/// No more errors than this are kept, no more warnings, and no more of those of the run's end: nobody reads on.
 const MOST: usize = 200;
 
 /// The texts of a scenario and what was found wrong with them.
@@ -24,8 +24,11 @@ pub(crate) struct Context<'a> {
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
-    /// Errors and warnings that are too many to be kept.
-    unkept: Cell<(usize, usize)>,
+    /// What has been noted: what is found again, of another flow of the same table, is neither told nor counted.
+    noted: RefCell<BTreeSet<(Severity, Span, String)>>,
+    /// That so many more there are, too many to be kept: of the errors, of the warnings, and of what is told as one,
+    /// the warnings of the run's end that have one remedy.
+    unkept: RefCell<Vec<Diagnostic>>,
     /// Whether the network that all is about is a guess, because what describes it is wrong.
     pub guesses_network: Cell<bool>,
     /// Options of laws, in the order in which they were met.
@@ -46,7 +49,8 @@ impl<'a> Context<'a> {
             files: RefCell::new(files),
             diagnostics: RefCell::default(),
             errors: Cell::new(0),
-            unkept: Cell::new((0, 0)),
+            noted: RefCell::default(),
+            unkept: RefCell::default(),
             guesses_network: Cell::new(false),
             options: RefCell::default(),
             reads: RefCell::default(),
@@ -57,23 +61,20 @@ impl<'a> Context<'a> {
     pub fn finish(self) -> (Vec<Diagnostic>, BTreeMap<String, Arc<str>>) {
         let mut diagnostics = self.diagnostics.into_inner();
         diagnostics.sort_by_key(|d| (d.file != self.sources[0].name, d.line, d.column));
-        diagnostics.dedup();
-        let (errors, warnings) = self.unkept.get();
-        for (severity, count, what) in
-            [(Severity::Error, errors, "error"), (Severity::Warning, warnings, "warning")]
-        {
-            let s = if count == 1 { "" } else { "s" };
-            let more = format!("and {count} more {what}{s}, too many to list");
-            let general = Diagnostic::general(&self.sources[0].name, more);
-            diagnostics.extend((count > 0).then_some(Diagnostic { severity, count, ..general }));
+        let mut unkept = self.unkept.into_inner();
+        unkept.sort_by_key(|d| d.severity);
+        for more in &mut unkept {
+            let what = if more.is_error() { "error" } else { "warning" };
+            let s = if more.count == 1 { "" } else { "s" };
+            more.message = format!("and {} more {what}{s}, too many to list", more.count);
         }
+        diagnostics.append(&mut unkept);
         (diagnostics, self.files.into_inner())
     }
 
     /// The line on which `span` starts, from 1.
     pub fn line(&self, span: Span) -> usize {
-        let source = self.sources.get(span.source).unwrap_or(&self.sources[0]);
-        source.diagnostic(Severity::Error, span, String::new()).line
+        self.source(span).diagnostic(Severity::Error, span, String::new()).line
     }
 
     /// The scenario's file name without folder and extension.
@@ -88,27 +89,60 @@ impl<'a> Context<'a> {
         self.errors.get()
     }
 
+    fn source(&self, span: Span) -> &'a Source {
+        self.sources.get(span.source).unwrap_or(&self.sources[0])
+    }
+
     fn add(&self, severity: Severity, span: Span, message: String) -> Added<'_, 'a> {
-        let mut diagnostics = self.diagnostics.borrow_mut();
         if severity == Severity::Error {
             self.errors.set(self.errors.get() + 1);
         }
-        let source = self.sources.get(span.source).unwrap_or(&self.sources[0]);
-        let is_alike = |other: &&Diagnostic| other.severity == severity;
-        let kept = diagnostics.iter().filter(is_alike).count() < MOST;
-        let (errors, warnings) = self.unkept.get();
-        match severity {
-            _ if kept => diagnostics.push(source.diagnostic(severity, span, message)),
-            Severity::Error => self.unkept.set((errors + 1, warnings)),
-            Severity::Warning => self.unkept.set((errors, warnings + 1)),
+        Added {
+            context: self,
+            severity,
+            span,
+            message,
+            help: None,
+            nearest: None,
+            is_of_end: false,
         }
-        Added { context: self, at: kept.then(|| diagnostics.len() - 1) }
+    }
+
+    /// Notes what is complete.
+    fn note(&self, added: &mut Added<'_, '_>) {
+        let &mut Added { severity, span, is_of_end, .. } = added;
+        let message = std::mem::take(&mut added.message);
+        if !self.noted.borrow_mut().insert((severity, span, message.clone())) {
+            return;
+        }
+        let (help, nearest) = (added.help.take(), added.nearest.take());
+        let mut diagnostics = self.diagnostics.borrow_mut();
+        let is_alike = |d: &&Diagnostic| (d.severity, d.is_of_end) == (severity, is_of_end);
+        if diagnostics.iter().filter(is_alike).count() < MOST {
+            let found = self.source(span).diagnostic(severity, span, message);
+            diagnostics.push(Diagnostic { help, nearest, is_of_end, ..found });
+            return;
+        }
+        let (source, help) =
+            if is_of_end { (self.source(span), help) } else { (&self.sources[0], None) };
+        let mut unkept = self.unkept.borrow_mut();
+        let is_mine = |more: &&mut Diagnostic| {
+            (more.severity, more.is_of_end) == (severity, is_of_end)
+                && (&more.file, &more.help) == (&source.name, &help)
+        };
+        match unkept.iter_mut().find(is_mine) {
+            Some(more) => more.count += 1,
+            None => {
+                let more = Diagnostic::general(&source.name, String::new());
+                unkept.push(Diagnostic { severity, help, is_of_end, ..more });
+            }
+        }
     }
 
     /// Notes that an option is given to a law.
     pub fn option(&self, of: &Of, entry: &Entry) {
-        let source = self.sources.get(entry.key_span.source).unwrap_or(&self.sources[0]);
-        let at = source.diagnostic(Severity::Warning, entry.key_span, String::new());
+        let span = entry.key_span;
+        let at = self.source(span).diagnostic(Severity::Warning, span, String::new());
         let option = GivenOption { of: of.clone(), option: entry.key.clone(), at };
         self.options.borrow_mut().push(option);
     }
@@ -182,33 +216,40 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A diagnostic just noted, to be completed.
+/// Something found wrong, to be completed: it is noted when this is dropped.
 pub(crate) struct Added<'c, 'a> {
     context: &'c Context<'a>,
-    at: Option<usize>,
+    severity: Severity,
+    span: Span,
+    message: String,
+    help: Option<String>,
+    nearest: Option<String>,
+    is_of_end: bool,
 }
 
 impl Added<'_, '_> {
     /// Adds what is allowed, or what to do.
-    pub fn help(self, help: impl Into<String>) -> Self {
-        if let Some(at) = self.at {
-            self.context.diagnostics.borrow_mut()[at].help = Some(help.into());
-        }
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
         self
     }
+
     /// Says that it is of the run's end, and does not hold where there is none.
-    pub fn of_end(self) -> Self {
-        if let Some(at) = self.at {
-            self.context.diagnostics.borrow_mut()[at].is_of_end = true;
-        }
+    pub fn of_end(mut self) -> Self {
+        self.is_of_end = true;
         self
     }
+
     /// Adds what was probably meant.
-    pub fn nearest(self, nearest: Option<String>) -> Self {
-        if let Some(at) = self.at {
-            self.context.diagnostics.borrow_mut()[at].nearest = nearest;
-        }
+    pub fn nearest(mut self, nearest: Option<String>) -> Self {
+        self.nearest = nearest;
         self
+    }
+}
+
+impl Drop for Added<'_, '_> {
+    fn drop(&mut self) {
+        self.context.note(self);
     }
 }
 
@@ -220,4 +261,57 @@ pub(crate) fn listing(words: &[&str]) -> String {
         text.push_str(&format!(" and {} more", words.len() - SHOWN));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(find: impl Fn(&Context<'_>)) -> Vec<Diagnostic> {
+        let sources = [Source { name: "a.toml".into(), text: "x = 1\ny = 2\n".into() }];
+        let loader = |_: &str| Err(io::ErrorKind::NotFound.into());
+        let context = Context::new(&sources, &loader, BTreeMap::new());
+        find(&context);
+        context.finish().0
+    }
+
+    const X: Span = Span { source: 0, start: 0, end: 1 };
+    const Y: Span = Span { source: 0, start: 6, end: 7 };
+
+    #[test]
+    fn what_is_found_again_takes_no_place_and_is_not_counted() {
+        let all = found(|context| {
+            for _ in 0..2 * MOST {
+                context.error(X, "the same").help("of all");
+            }
+            assert_eq!(context.errors(), 2 * MOST, "each is a reason not to go on");
+            context.error(Y, "the same");
+            context.warning(X, "the same");
+        });
+        let told: Vec<_> = all.iter().map(|d| (d.severity, d.line, d.count)).collect();
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert_eq!(told, [(error, 1, 1), (warning, 1, 1), (error, 2, 1)]);
+        assert_eq!(all[0].help.as_deref(), Some("of all"));
+    }
+
+    /// A shell leaves out all that is of the end.
+    #[test]
+    fn warnings_of_the_end_are_counted_apart() {
+        let all = found(|context| {
+            for i in 0..MOST + 3 {
+                context.warning(X, format!("never {i}")).help("run for longer").of_end();
+            }
+            for i in 0..MOST + 2 {
+                context.warning(Y, format!("odd {i}")).help("mend it");
+            }
+        });
+        let (of_end, others): (Vec<_>, Vec<_>) = all.iter().partition(|d| d.is_of_end);
+        for (kind, count) in [(&of_end, MOST + 3), (&others, MOST + 2)] {
+            assert_eq!(kind.len(), MOST + 1);
+            assert_eq!(kind.iter().map(|d| d.count).sum::<usize>(), count);
+        }
+        assert_eq!(of_end[MOST].message, "and 3 more warnings, too many to list");
+        assert_eq!(of_end[MOST].help, of_end[0].help, "one remedy takes care of all");
+        assert_eq!(others[MOST].help, None);
+    }
 }

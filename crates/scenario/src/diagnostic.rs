@@ -164,7 +164,7 @@ impl Diagnostic {
 impl std::error::Error for Diagnostic {}
 
 /// A stretch of one of the texts that a scenario is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Span {
     /// Which text: 0 is the scenario's file, the others are values given on the command line.
     pub source: usize,

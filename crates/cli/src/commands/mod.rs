@@ -77,7 +77,11 @@ fn shortened(warnings: &[&Diagnostic]) -> Vec<String> {
         }
     }
     let text = |group: &Vec<&Diagnostic>| match group[..] {
-        [first, second, _, _, ..] => vec![together(first, second, group.len())],
+        [first, second, _, _, ..] => {
+            // The last may say how many more there are.
+            let count = group.iter().map(|warning| warning.count).sum();
+            vec![together(first, second, count)]
+        }
         _ => group.iter().map(ToString::to_string).collect(),
     };
     groups.iter().flat_map(text).collect()
