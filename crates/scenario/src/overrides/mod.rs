@@ -1,0 +1,153 @@
+//! `--set path=value`: values from the command line, put into the document before it is checked.
+
+mod lists;
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
+use crate::document::{Entry, Item, Table, Value, parse_value};
+use crate::keys::{self, Kind};
+
+use lists::{chosen, make_list};
+
+/// What diagnostics say in place of a file.
+pub(crate) const SOURCE: &str = "--set";
+
+/// Puts `value` at `path`. Its text becomes a source of its own, so that diagnostics can show it.
+///
+/// # Errors
+/// When the path leads nowhere. Keys that do not exist are found later, like those of a file.
+pub(crate) fn apply(
+    root: &mut Item,
+    sources: &mut Vec<Source>,
+    path: &str,
+    value: &str,
+) -> Result<(), Box<Diagnostic>> {
+    let index = sources.len();
+    let text = format!("{path}={value}");
+    let key_span = Span { source: index, start: 0, end: path.len() };
+    sources.push(Source { name: SOURCE.to_string(), text });
+    let source = &sources[index];
+    let refuse = |message: String, help: &str, nearest: Option<String>| {
+        let at = source.diagnostic(Severity::Error, key_span, message);
+        Box::new(Diagnostic { help: Some(help.to_string()), nearest, ..at })
+    };
+    let mut segments = split(path);
+    if segments.is_empty() || segments.iter().any(String::is_empty) {
+        let help = "for example topology.bottleneck.rate, or flow.2.start for the second flow";
+        return Err(refuse(format!("{path:?} is not a path"), help, None));
+    }
+    // `bottleneck.rate` is short for `topology.bottleneck.rate`.
+    if keys::find("", &segments[0]).is_none() && keys::find("topology", &segments[0]).is_some() {
+        segments.insert(0, "topology".to_string());
+    }
+    if keys::find("", &segments[0]).is_none() {
+        let first = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
+        if let Some(near) = nearest(&segments[0], first.map(|key| key.name)) {
+            let message = format!("nothing is called `{}`", segments[0]);
+            let help = "a path begins with a table of the scenario, or a key of [topology]";
+            return Err(refuse(message, help, Some(near)));
+        }
+    }
+    let item = item(source, index, path.len() + 1, kind(&segments));
+    let Value::Table(table) = &mut root.value else { return Ok(()) };
+    make_list(table, &segments, key_span);
+    put(table, &segments, &item, key_span).map_err(|Missed { why, nearest }| {
+        let help = "entries of a list are chosen by number from 1, by `name`, or all by `*`";
+        refuse(why, help, nearest)
+    })
+}
+
+/// Splits at dots; text in double quotes stays whole.
+fn split(path: &str) -> Vec<String> {
+    let mut segments = vec![String::new()];
+    let mut quoted = false;
+    for c in path.trim().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => segments.push(String::new()),
+            _ => segments.iter_mut().last().into_iter().for_each(|segment| segment.push(c)),
+        }
+    }
+    segments
+}
+
+/// What the key at the end of the path may hold, as far as the table of keys tells.
+fn kind(segments: &[String]) -> Option<Kind> {
+    let mut table = "";
+    let mut found = None;
+    for segment in segments {
+        let key = keys::find(table, segment)
+            .or_else(|| if table == "link" { keys::find("properties", segment) } else { None });
+        // The number or name of an entry of a list.
+        let Some(key) = key else { continue };
+        found = Some(key.kind);
+        if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
+            table = inner;
+        }
+    }
+    found
+}
+
+/// The value, as TOML where it is that, else as text.
+fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item {
+    let text = source.text[from..].trim();
+    let span = Span { source: index, start: from, end: source.text.len() };
+    let plain = |text: String| Item { value: Value::Text(text), span };
+    if kind == Some(Kind::Text) && !text.starts_with(['"', '\'']) {
+        return plain(text.to_string());
+    }
+    // Sweeps are easier to type with `10M` than with "10 Mbit/s".
+    let last = text.chars().next_back();
+    if kind == Some(Kind::Rate)
+        && let Some(letter @ ('k' | 'M' | 'G' | 'T')) = last
+        && text[..text.len() - 1].trim().parse::<f64>().is_ok()
+    {
+        return plain(format!("{} {letter}bit/s", &text[..text.len() - 1]));
+    }
+    match parse_value(source, index, from) {
+        Some(Item { value: Value::Other(_), .. }) | None => plain(text.to_string()),
+        Some(item) => item,
+    }
+}
+
+/// Why a path leads nowhere, and the name that was probably meant.
+struct Missed {
+    why: String,
+    nearest: Option<String>,
+}
+
+fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Result<(), Missed> {
+    let (segment, rest) = (&segments[0], &segments[1..]);
+    if rest.is_empty() {
+        let put = Entry { key: segment.clone(), key_span: span, item: item.clone() };
+        match table.get_mut(segment) {
+            Some(entry) => *entry = put,
+            None => table.entries.push(put),
+        }
+        return Ok(());
+    }
+    if table.get(segment).is_none() {
+        let empty = Item { value: Value::Table(Table::default()), span };
+        table.entries.push(Entry { key: segment.clone(), key_span: span, item: empty });
+    }
+    let Some(entry) = table.get_mut(segment) else { return Ok(()) };
+    match &mut entry.item.value {
+        Value::Table(inner) => put(inner, rest, item, span),
+        Value::List(items) => {
+            for at in chosen(items, segment, &rest[0])? {
+                match &mut items[at] {
+                    one if rest.len() == 1 => *one = item.clone(),
+                    Item { value: Value::Table(inner), .. } => put(inner, &rest[1..], item, span)?,
+                    other => return Err(no_table(&format!("{segment}.{}", at + 1), &other.value)),
+                }
+            }
+            Ok(())
+        }
+        other => Err(no_table(segment, other)),
+    }
+}
+
+fn no_table(what: &str, value: &Value) -> Missed {
+    Missed { why: format!("`{what}` is {}, not a table", value.describe()), nearest: None }
+}

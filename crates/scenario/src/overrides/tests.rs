@@ -1,0 +1,147 @@
+//! What paths reach.
+
+use super::*;
+use crate::document;
+
+#[test]
+fn names_that_are_nearly_right_are_told() {
+    let near = |text: &str, path: &str| {
+        let mut sources = vec![Source { name: "a".into(), text: text.into() }];
+        let mut root = document::parse(&sources[0]).unwrap();
+        apply(&mut root, &mut sources, path, "1").unwrap_err().nearest
+    };
+    let flows = "flow = [{ name = \"web\" }, { name = \"video\" }]";
+    assert_eq!(near(flows, "flow.vidio.size").as_deref(), Some("video"));
+    assert_eq!(near(flows, "flow.3.size"), None);
+    assert_eq!(near("", "botleneck.rate").as_deref(), Some("bottleneck"));
+    assert_eq!(near("", "trafic.web.load").as_deref(), Some("traffic"));
+}
+
+#[test]
+fn what_there_is_in_a_list_is_told() {
+    let wrong = |text: &str| set(text, "flow.9.size", "1").unwrap_err();
+    let named = "flow = [{ name = \"web\" }, { name = \"video\" }]";
+    assert_eq!(wrong(named), "`flow` has no entry \"9\": there are 1 to 2; named are web, video");
+    assert_eq!(wrong("flow = [{}]"), "`flow` has no entry \"9\": there is one, 1");
+    assert_eq!(wrong("flow = []"), "`flow` has no entry \"9\": there are none");
+}
+
+fn show(value: &Value) -> String {
+    match value {
+        Value::Table(table) => {
+            let all = table.entries.iter();
+            let all: Vec<String> =
+                all.map(|e| format!("{}={}", e.key, show(&e.item.value))).collect();
+            format!("{{{}}}", all.join(" "))
+        }
+        Value::List(items) => {
+            let all: Vec<String> = items.iter().map(|item| show(&item.value)).collect();
+            format!("[{}]", all.join(" "))
+        }
+        Value::Text(text) => text.clone(),
+        other => other.describe(),
+    }
+}
+
+fn set(text: &str, path: &str, value: &str) -> Result<String, String> {
+    let mut sources = vec![Source { name: "a".into(), text: text.into() }];
+    let mut root = document::parse(&sources[0]).unwrap();
+    apply(&mut root, &mut sources, path, value).map_err(|d| d.message)?;
+    Ok(show(&root.value))
+}
+
+#[test]
+fn paths_reach_everything() {
+    assert_eq!(
+        set("", "bottleneck.rate", "10M").unwrap(),
+        "{topology={bottleneck={rate=10 Mbit/s}}}"
+    );
+    assert_eq!(set("law = \"a\"", "law", "xcp").unwrap(), "{law=xcp}");
+    assert_eq!(set("", "law", "[\"a\", \"b\"]").unwrap(), "{law=[a b]}");
+    assert_eq!(
+        set("", "options.xcp.alpha", "0.3").unwrap(),
+        "{options={xcp={alpha=the number 0.3}}}"
+    );
+    let flows = "[[flow]]\nname = \"a\"\n[[flow]]\nsize = 1";
+    assert_eq!(set(flows, "flow.2.size", "10 KB").unwrap(), "{flow=[{name=a} {size=10 KB}]}");
+    assert_eq!(
+        set(flows, "flow.a.size", "5 KB").unwrap(),
+        "{flow=[{name=a size=5 KB} {size=the number 1}]}"
+    );
+    assert_eq!(
+        set(flows, "flow.*.count", "2").unwrap(),
+        "{flow=[{name=a count=the number 2} {size=the number 1 count=the number 2}]}"
+    );
+    assert_eq!(set("", "name", "5").unwrap(), "{name=5}");
+    assert_eq!(set("", "link.\"a.b\".delay", "5 ms").unwrap(), "{link=[{name=a.b delay=5 ms}]}");
+    assert_eq!(
+        set("[[link]]\nname = \"wan\"", "link.b->c.rate", "10M").unwrap(),
+        "{link=[{name=wan} {name=b->c rate=10 Mbit/s}]}"
+    );
+    assert_eq!(
+        set("[[link]]\nname = \"wan\"", "link.wan.rate", "10M").unwrap(),
+        "{link=[{name=wan rate=10 Mbit/s}]}"
+    );
+}
+
+#[test]
+fn a_single_table_is_a_list_of_one() {
+    let flow = "[flow]\nname = \"a\"";
+    for path in ["flow.1.size", "flow.a.size", "flow.*.size"] {
+        assert_eq!(set(flow, path, "5 KB").unwrap(), "{flow=[{name=a size=5 KB}]}", "{path}");
+    }
+    assert_eq!(set(flow, "flow.size", "5 KB").unwrap(), "{flow={name=a size=5 KB}}");
+    assert_eq!(set("", "flow.size", "5 KB").unwrap(), "{flow={size=5 KB}}");
+    assert!(set(flow, "flow.b.size", "1").unwrap_err().contains("no entry \"b\""));
+    assert!(set("", "flow.1.size", "1").unwrap_err().contains("there are none"));
+    assert_eq!(
+        set("[link]\nname = \"wan\"", "link.b->c.queue", "9 KB").unwrap(),
+        "{link=[{name=wan} {name=b->c queue=9 KB}]}"
+    );
+    assert_eq!(
+        set("[topology]\n", "topology.link.rate", "3M").unwrap(),
+        "{topology={link={rate=3 Mbit/s}}}"
+    );
+}
+
+#[test]
+fn all_links_are_changed_where_none_is_listed() {
+    assert_eq!(set("", "link.*.rate", "3M").unwrap(), "{link=[{name=* rate=3 Mbit/s}]}");
+    let mut sources = vec![Source { name: "a".into(), text: String::new() }];
+    let mut root = document::parse(&sources[0]).unwrap();
+    for path in ["link.wan.queue", "link.*.queue", "link.*.delay"] {
+        apply(&mut root, &mut sources, path, "5 ms").unwrap();
+    }
+    let all = "{link=[{name=wan queue=5 ms delay=5 ms} {name=* queue=5 ms delay=5 ms}]}";
+    assert_eq!(show(&root.value), all);
+}
+
+#[test]
+fn entries_of_any_list_are_chosen_by_number() {
+    let laws = "law = [\"xcp\", \"cubic\"]";
+    assert_eq!(set(laws, "law.1", "bbr").unwrap(), "{law=[bbr cubic]}");
+    assert_eq!(set(laws, "law.*", "bbr").unwrap(), "{law=[bbr bbr]}");
+    assert!(set(laws, "law.3", "bbr").unwrap_err().contains("there are 1 to 2"));
+    assert!(set(laws, "law.1.alpha", "1").unwrap_err().contains("`law.1` is \"xcp\", not a"));
+}
+
+#[test]
+fn a_name_that_is_another_entrys_number_is_refused() {
+    let flows = |first: &str, second: &str| {
+        let text = format!("flow = [{{ name = \"{first}\" }}, {{ name = \"{second}\" }}]");
+        set(&text, "flow.1.size", "5 KB")
+    };
+    let refused = flows("2", "1").unwrap_err();
+    assert_eq!(refused, "`flow.1` may be entry 1 or entry 2, whose name is \"1\"");
+    assert_eq!(flows("1", "2").unwrap(), "{flow=[{name=1 size=5 KB} {name=2}]}");
+    assert_eq!(flows("a", "7").unwrap(), "{flow=[{name=a size=5 KB} {name=7}]}");
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_errors() {
+    assert!(set("flow = []", "flow.3.size", "1").unwrap_err().contains("no entry \"3\""));
+    assert!(set("law = \"x\"", "law.alpha", "1").unwrap_err().contains("not a table"));
+    assert!(set("", "botleneck.rate", "1").unwrap_err().contains("nothing is called"));
+    assert!(set("", "a..b", "1").unwrap_err().contains("not a path"));
+    assert!(set("", "", "1").unwrap_err().contains("not a path"));
+}
