@@ -110,6 +110,8 @@ fn what_is_given_twice_is_refused() {
             &["run", "--set", "bottleneck.rate=1M", "--set", "topology.bottleneck.rate=2M"],
             "topology.bottleneck.rate is set twice",
         ),
+        (&["run", "--set", "link.a->b.rate=1M", "--set", "link.\"a->b\".rate=2M"], "is set twice"),
+        (&["run", "--law", "xcp", "--set", "\"law\"=cubic"], "--law takes its place"),
     ] {
         let done = ratewire(&folder, &[&[args[0], "hello.toml"], &args[1..]].concat());
         assert_eq!(done.status.code(), Some(2), "{args:?}");
@@ -118,6 +120,22 @@ fn what_is_given_twice_is_refused() {
     let two = ["--law", "xcp", "--set", "seed=3", "--set", "bottleneck.rate=1M"];
     let run = [&["run", "hello.toml", "--quiet", "--no-files"], &two[..]].concat();
     assert_eq!(ratewire(&folder, &run).status.code(), Some(0));
+}
+
+/// `link` is a table of the scenario, and a key of its [topology].
+#[test]
+fn two_keys_of_one_name_are_not_given_twice() {
+    let folder = folder("two-links");
+    let topology = "kind = \"star\"\nhosts = 2\nlink = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n";
+    let star = format!(
+        "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\n{topology}[link]\nname = \"h1->r1\"\n\
+         [[flow]]\nfrom = \"h1\"\nto = \"h2\"\n"
+    );
+    write(&folder, "star.toml", &star);
+    let two = ["--set", "topology.link.rate=2M", "--set", "link.rate=3M"];
+    let done =
+        ratewire(&folder, &[&["run", "star.toml", "--quiet", "--no-files"], &two[..]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
 }
 
 /// Only the emulated world runs programs.

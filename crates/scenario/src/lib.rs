@@ -60,6 +60,7 @@ mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};
 pub use expect::{Basis, Evaluator, Expectation, Verdict};
+pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};
 pub use topology::{TopologyInfo, topologies};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ratewire_scenario::Scenario;
+use ratewire_scenario::{Scenario, whole_path};
 
 use super::complain;
 use crate::Exit;
@@ -20,10 +20,11 @@ pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Resul
             return wrong("write KEY=VALUE, as in bottleneck.rate=10Mbit/s".to_string());
         };
         let key = key.trim();
-        if overrides.iter().any(|(other, _)| shortened(other) == shortened(key)) {
+        let path = whole_path(key);
+        if overrides.iter().any(|(other, _)| whole_path(other) == path) {
             return wrong(format!("{key} is set twice"));
         }
-        let is_taken = |at: &&(&str, &str)| key.split('.').next() == Some(at.0);
+        let is_taken = |at: &&(&str, &str)| path[0] == at.0;
         if let Some((_, option)) = taken.iter().find(is_taken) {
             return wrong(format!("{option} takes its place: give one of them"));
         }
@@ -33,11 +34,6 @@ pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Resul
         complain(&wrong);
         why_not(path)
     })
-}
-
-/// A path without the table that may be left out.
-fn shortened(path: &str) -> &str {
-    path.strip_prefix("topology.").unwrap_or(path)
 }
 
 /// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.

@@ -32,14 +32,10 @@ pub(crate) fn apply(
         let at = source.diagnostic(Severity::Error, key_span, message);
         Box::new(Diagnostic { help: Some(help.to_string()), nearest, ..at })
     };
-    let mut segments = split(path);
-    if segments.is_empty() || segments.iter().any(String::is_empty) {
+    let segments = whole_path(path);
+    if segments.iter().any(String::is_empty) {
         let help = "for example topology.bottleneck.rate, or flow.2.start for the second flow";
         return Err(refuse(format!("{path:?} is not a path"), help, None));
-    }
-    // `bottleneck.rate` is short for `topology.bottleneck.rate`.
-    if keys::find("", &segments[0]).is_none() && keys::find("topology", &segments[0]).is_some() {
-        segments.insert(0, "topology".to_string());
     }
     if keys::find("", &segments[0]).is_none() {
         let first = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
@@ -56,6 +52,16 @@ pub(crate) fn apply(
         let help = "entries of a list are chosen by number from 1, by `name`, or all by `*`";
         refuse(why, help, nearest)
     })
+}
+
+/// The keys and entries that a path of `--set` leads through: the same for all ways to write it. `[topology]` may be left
+/// out where the scenario has no such table of its own.
+pub fn whole_path(path: &str) -> Vec<String> {
+    let mut segments = split(path);
+    if keys::find("", &segments[0]).is_none() && keys::find("topology", &segments[0]).is_some() {
+        segments.insert(0, "topology".to_string());
+    }
+    segments
 }
 
 /// Splits at dots; text in double quotes stays whole.

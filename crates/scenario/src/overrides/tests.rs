@@ -26,6 +26,16 @@ fn what_there_is_in_a_list_is_told() {
     assert_eq!(wrong("flow = []"), "`flow` has no entry \"9\": there are none");
 }
 
+#[test]
+fn paths_to_the_same_place_are_the_same() {
+    let same = |a: &str, b: &str| whole_path(a) == whole_path(b);
+    assert!(same("bottleneck.rate", "topology.bottleneck.rate"));
+    assert!(same("link.\"a->b\".rate", " link.a->b.rate"));
+    // Both are tables of the scenario, and `link` one of its [topology] too.
+    assert!(!same("link.rate", "topology.link.rate"));
+    assert!(!same("link.a.b", "link.\"a.b\""));
+}
+
 fn show(value: &Value) -> String {
     match value {
         Value::Table(table) => {
