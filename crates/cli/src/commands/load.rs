@@ -24,7 +24,7 @@ pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Resul
         if overrides.iter().any(|(other, _)| whole_path(other) == path) {
             return wrong(format!("{key} is set twice"));
         }
-        let is_taken = |at: &&(&str, &str)| path[0] == at.0;
+        let is_taken = |at: &&(&str, &str)| path[0].text == at.0;
         if let Some((_, option)) = taken.iter().find(is_taken) {
             return wrong(format!("{option} takes its place: give one of them"));
         }

@@ -1,6 +1,7 @@
 //! `--set path=value`: values from the command line, put into the document before it is checked.
 
 mod lists;
+mod path;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,8 @@ use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
 
 use lists::{chosen, make_list};
+use path::Segment;
+pub use path::whole_path;
 
 /// What diagnostics say in place of a file.
 pub(crate) const SOURCE: &str = "--set";
@@ -33,14 +36,15 @@ pub(crate) fn apply(
         Box::new(Diagnostic { help: Some(help.to_string()), nearest, ..at })
     };
     let segments = whole_path(path);
-    if segments.iter().any(String::is_empty) {
+    if segments.iter().any(|segment| segment.text.is_empty()) {
         let help = "for example topology.bottleneck.rate, or flow.2.start for the second flow";
         return Err(refuse(format!("{path:?} is not a path"), help, None));
     }
-    if keys::find("", &segments[0]).is_none() {
-        let first = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
-        if let Some(near) = nearest(&segments[0], first.map(|key| key.name)) {
-            let message = format!("nothing is called `{}`", segments[0]);
+    let first = &segments[0].text;
+    if keys::find("", first).is_none() {
+        let known = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
+        if let Some(near) = nearest(first, known.map(|key| key.name)) {
+            let message = format!("nothing is called `{first}`");
             let help = "a path begins with a table of the scenario, or a key of [topology]";
             return Err(refuse(message, help, Some(near)));
         }
@@ -48,43 +52,20 @@ pub(crate) fn apply(
     let item = item(source, index, path.len() + 1, kind(&segments));
     let Value::Table(table) = &mut root.value else { return Ok(()) };
     make_list(table, &segments, key_span);
-    put(table, &segments, &item, key_span).map_err(|Missed { why, nearest }| {
-        let help = "entries of a list are chosen by number from 1, by `name`, or all by `*`";
-        refuse(why, help, nearest)
+    put(table, &segments, &item, key_span).map_err(|Missed { why, help, nearest }| {
+        let entries = "entries of a list are chosen by number from 1, by `name`, in quotes where that is a number, \
+                       or all by `*`";
+        refuse(why, help.as_deref().unwrap_or(entries), nearest)
     })
 }
 
-/// The keys and entries that a path of `--set` leads through: the same for all ways to write it. `[topology]` may be left
-/// out where the scenario has no such table of its own.
-pub fn whole_path(path: &str) -> Vec<String> {
-    let mut segments = split(path);
-    if keys::find("", &segments[0]).is_none() && keys::find("topology", &segments[0]).is_some() {
-        segments.insert(0, "topology".to_string());
-    }
-    segments
-}
-
-/// Splits at dots; text in double quotes stays whole.
-fn split(path: &str) -> Vec<String> {
-    let mut segments = vec![String::new()];
-    let mut quoted = false;
-    for c in path.trim().chars() {
-        match c {
-            '"' => quoted = !quoted,
-            '.' if !quoted => segments.push(String::new()),
-            _ => segments.iter_mut().last().into_iter().for_each(|segment| segment.push(c)),
-        }
-    }
-    segments
-}
-
 /// What the key at the end of the path may hold, as far as the table of keys tells.
-fn kind(segments: &[String]) -> Option<Kind> {
+fn kind(segments: &[Segment]) -> Option<Kind> {
     let mut table = "";
     let mut found = None;
-    for segment in segments {
-        let key = keys::find(table, segment)
-            .or_else(|| if table == "link" { keys::find("properties", segment) } else { None });
+    for Segment { text, is_name } in segments {
+        let of_link = || if table == "link" { keys::find("properties", text) } else { None };
+        let key = keys::find(table, text).or_else(of_link).filter(|_| !is_name);
         // The number or name of an entry of a list.
         let Some(key) = key else { continue };
         found = Some(key.kind);
@@ -117,14 +98,15 @@ fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item 
     }
 }
 
-/// Why a path leads nowhere, and the name that was probably meant.
+/// Why a path leads nowhere, what to do where it is not the usual, and the name that was probably meant.
 struct Missed {
     why: String,
+    help: Option<String>,
     nearest: Option<String>,
 }
 
-fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Result<(), Missed> {
-    let (segment, rest) = (&segments[0], &segments[1..]);
+fn put(table: &mut Table, segments: &[Segment], item: &Item, span: Span) -> Result<(), Missed> {
+    let (segment, rest) = (&segments[0].text, &segments[1..]);
     if rest.is_empty() {
         let put = Entry { key: segment.clone(), key_span: span, item: item.clone() };
         match table.get_mut(segment) {
@@ -155,5 +137,6 @@ fn put(table: &mut Table, segments: &[String], item: &Item, span: Span) -> Resul
 }
 
 fn no_table(what: &str, value: &Value) -> Missed {
-    Missed { why: format!("`{what}` is {}, not a table", value.describe()), nearest: None }
+    let why = format!("`{what}` is {}, not a table", value.describe());
+    Missed { why, help: None, nearest: None }
 }

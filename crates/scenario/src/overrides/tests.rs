@@ -34,6 +34,9 @@ fn paths_to_the_same_place_are_the_same() {
     // Both are tables of the scenario, and `link` one of its [topology] too.
     assert!(!same("link.rate", "topology.link.rate"));
     assert!(!same("link.a.b", "link.\"a.b\""));
+    // The first flow, and the one of that name.
+    assert!(!same("flow.1.size", "flow.\"1\".size"));
+    assert!(same("flow.1.\"size\"", "flow.1.size"));
 }
 
 fn show(value: &Value) -> String {
@@ -145,6 +148,40 @@ fn a_name_that_is_another_entrys_number_is_refused() {
     assert_eq!(refused, "`flow.1` may be entry 1 or entry 2, whose name is \"1\"");
     assert_eq!(flows("1", "2").unwrap(), "{flow=[{name=1 size=5 KB} {name=2}]}");
     assert_eq!(flows("a", "7").unwrap(), "{flow=[{name=a size=5 KB} {name=7}]}");
+}
+
+/// Nothing is out of reach because of how it, or another, is called.
+#[test]
+fn quotes_make_a_name_of_what_could_be_something_else() {
+    let nodes = "node = [{ name = \"0\" }, { name = \"1\" }, { name = \"2\" }]";
+    let host = |path: &str| set(nodes, &format!("{path}.host"), "false");
+    let first = "{node=[{name=0 host=false} {name=1} {name=2}]}";
+    let second = "{node=[{name=0} {name=1 host=false} {name=2}]}";
+    assert_eq!(host("node.\"1\"").unwrap(), second);
+    assert_eq!(host("node.\"0\"").unwrap(), first);
+    assert_eq!(host("node.01").unwrap(), first);
+    assert!(host("node.\"3\"").unwrap_err().contains("has no entry of the name \"3\": "));
+    assert!(host("node.\"*\"").unwrap_err().contains("has no entry of the name \"*\": "));
+    let mut sources = vec![Source { name: "a".into(), text: nodes.into() }];
+    let mut root = document::parse(&sources[0]).unwrap();
+    let refused = apply(&mut root, &mut sources, "node.1.host", "false").unwrap_err();
+    let help = "--set 'node.\"1\"...' takes the name, --set node.01... the number";
+    assert_eq!(refused.help.as_deref(), Some(help));
+    assert_eq!(
+        set("", "link.\"7\".rate", "3M").unwrap(),
+        "{link=[{name=7 rate=3 Mbit/s}]}",
+        "any link has a name"
+    );
+    assert_eq!(
+        set("[link]\nname = \"rate\"", "link.\"rate\".delay", "1 ms").unwrap(),
+        "{link=[{name=rate delay=1 ms}]}"
+    );
+    // Where nothing has a name quotes are as in TOML.
+    assert_eq!(set("[flow]", "\"flow\".\"size\"", "1 KB").unwrap(), "{flow={size=1 KB}}");
+    assert_eq!(
+        set("", "bottleneck.\"rate\"", "3M").unwrap(),
+        "{topology={bottleneck={rate=3 Mbit/s}}}"
+    );
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! Paths of `--set`: what they are made of.
+
+use crate::keys::{self, Kind};
+
+/// A key, or what takes entries of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// As written, without quotes.
+    pub text: String,
+    /// Whether quotes say that it is a name, where it could be a number, all entries or a key.
+    pub(super) is_name: bool,
+}
+
+impl Segment {
+    /// Whether it takes all entries of a list.
+    pub(super) fn is_all(&self) -> bool {
+        self.text == "*" && !self.is_name
+    }
+
+    /// The number of an entry, if it may be one.
+    pub(super) fn number(&self) -> Option<usize> {
+        if self.is_name { None } else { self.text.parse().ok() }
+    }
+}
+
+/// The keys and entries that a path of `--set` leads through, at least one: the same for all ways to write it.
+/// `[topology]` may be left out where the scenario has no such table of its own.
+pub fn whole_path(path: &str) -> Vec<Segment> {
+    let mut segments = split(path);
+    for at in 0..segments.len() {
+        let (before, [segment, after @ ..]) = segments.split_at_mut(at) else { break };
+        let could_be_key = || {
+            let list = before.last().map_or("", |list| &list.text);
+            !after.is_empty() && is_key_of_entries(list, &segment.text)
+        };
+        segment.is_name &=
+            segment.text == "*" || segment.text.parse::<usize>().is_ok() || could_be_key();
+    }
+    let first = &segments[0].text;
+    if keys::find("", first).is_none() && keys::find("topology", first).is_some() {
+        segments.insert(0, Segment { text: "topology".to_string(), is_name: false });
+    }
+    segments
+}
+
+/// Whether the entries of the scenario's list `list` have a key `name`.
+pub(super) fn is_key_of_entries(list: &str, name: &str) -> bool {
+    let Some(Kind::Tables(of)) = keys::find("", list).map(|key| key.kind) else { return false };
+    keys::find(of, name).is_some() || (of == "link" && keys::find("properties", name).is_some())
+}
+
+/// Splits at dots; text in double quotes stays whole.
+fn split(path: &str) -> Vec<Segment> {
+    let empty = || Segment { text: String::new(), is_name: false };
+    let mut done = Vec::new();
+    let mut last = empty();
+    let mut quoted = false;
+    for c in path.trim().chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                last.is_name = true;
+            }
+            '.' if !quoted => done.push(std::mem::replace(&mut last, empty())),
+            _ => last.text.push(c),
+        }
+    }
+    done.push(last);
+    done
+}
