@@ -100,6 +100,7 @@ A size in packets is that many full packets where it is room in a queue, and tha
 error. A list of tables is written `[[flow]]`, each time; one that is alone may be written `[flow]`. File names are relative to the scenario's folder. `--set PATH=VALUE` puts a value in before the
 file is checked: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`;
 `--set flow.2.start=5s` for the second flow, by its `name`, or `*` for all; `--set 'flow.\"2\".start=5s'` for the one whose name is 2;
-`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell. Where `--set duration=5s` ends
+`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell, and `--set 'link.*.rate=10M'` for all of them,
+with `[[link]]` or without. Where `--set duration=5s` ends
 the run before the times of an expectation, that expectation is left out, with a warning: it says nothing of other times.
 ";

@@ -8,35 +8,59 @@ use crate::keys::{self, Kind};
 use super::Missed;
 use super::path::{Segment, is_key_of_entries};
 
-/// The places of the entries of the list `list` that are `wanted`.
-pub(super) fn chosen(items: &[Item], list: &str, wanted: &Segment) -> Result<Vec<usize>, Missed> {
-    if wanted.is_all() && !items.is_empty() {
-        return Ok((0..items.len()).collect());
+/// The places of the entries of the list `list` that the rest of a path takes.
+pub(super) fn chosen(items: &[Item], list: &str, rest: &[Segment]) -> Result<Vec<usize>, Missed> {
+    let wanted = &rest[0];
+    let all = || 0..items.len();
+    // What paths have made is called by its name.
+    let listed: Vec<usize> = all().filter(|at| !is_made(&items[*at])).collect();
+    if wanted.is_all() {
+        let taken = if is_of_all_links(list, rest) { all().collect() } else { listed };
+        return if taken.is_empty() { Err(none_is(&[], list, wanted)) } else { Ok(taken) };
     }
     let text = &wanted.text;
-    let named: Vec<usize> = (0..items.len()).filter(|at| name(&items[*at]) == Some(text)).collect();
-    let number = wanted.number().filter(|number| (1..=items.len()).contains(number));
-    match (number, named.first()) {
+    let candidates = if wanted.number().is_some() { listed.clone() } else { all().collect() };
+    let named: Vec<usize> =
+        candidates.into_iter().filter(|at| name(&items[*at]) == Some(text)).collect();
+    let of_number = |number: usize| listed.get(number.checked_sub(1)?).copied();
+    let at = wanted.number().and_then(of_number);
+    match (at, named.first()) {
         (None, Some(_)) => Ok(named),
-        (Some(number), None) => Ok(vec![number - 1]),
-        (Some(number), Some(_)) if named == [number - 1] => Ok(named),
-        (Some(number), Some(other)) => Err(Missed {
+        (Some(at), None) => Ok(vec![at]),
+        (Some(at), Some(_)) if named == [at] => Ok(named),
+        (Some(at), Some(other)) => Err(Missed {
             why: format!(
-                "`{list}.{text}` may be entry {number} or entry {}, whose name is {text:?}",
-                other + 1
+                "`{list}.{text}` may be entry {} or entry {}, whose name is {text:?}",
+                number(items, at),
+                number(items, *other)
             ),
             help: Some(format!(
                 "--set '{list}.\"{text}\"...' takes the name, --set {list}.0{text}... the number"
             )),
             nearest: None,
         }),
-        (None, None) => Err(none_is(items, list, wanted)),
+        (None, None) => {
+            Err(none_is(&listed.iter().map(|at| &items[*at]).collect::<Vec<_>>(), list, wanted))
+        }
     }
 }
 
+/// The number of the entry at `at`: of those that no path has made.
+pub(super) fn number(items: &[Item], at: usize) -> usize {
+    items[..=at].iter().filter(|item| !is_made(item)).count()
+}
+
+/// Whether the rest of a path is of a property of all links: of those, too, that no entry of the list is of, and in
+/// both directions.
+pub(super) fn is_of_all_links(list: &str, rest: &[Segment]) -> bool {
+    let [wanted, key, ..] = rest else { return false };
+    let is_of_entry = key.text == "reverse" || keys::find("link", &key.text).is_some();
+    list == "link" && wanted.is_all() && !is_of_entry
+}
+
 /// That no entry is `wanted`, and which there are.
-fn none_is(items: &[Item], list: &str, wanted: &Segment) -> Missed {
-    let names: Vec<&str> = items.iter().filter_map(name).collect();
+fn none_is(items: &[&Item], list: &str, wanted: &Segment) -> Missed {
+    let names: Vec<&str> = items.iter().filter_map(|item| name(item)).collect();
     let named = match names[..] {
         [] => String::new(),
         _ => format!("; named are {}", listing(&names)),
@@ -69,9 +93,8 @@ pub(super) fn make_list(root: &mut Table, segments: &[Segment], span: Span) {
     let [list, wanted, rest @ ..] = segments else { return };
     let Some(Kind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
     let (list, text) = (&list.text, &wanted.text);
-    let is_number = wanted.number().is_some();
     let is_entry = wanted.is_all()
-        || is_number
+        || wanted.number().is_some()
         || wanted.is_name
         || (!rest.is_empty() && !is_key_of_entries(list, text));
     match root.get_mut(list) {
@@ -86,14 +109,50 @@ pub(super) fn make_list(root: &mut Table, segments: &[Segment], span: Span) {
         }
         _ => {}
     }
+    let is_custom = is_custom(root);
     if of == "link"
         && let Some(Entry { item: Item { value: Value::List(links), .. }, .. }) = root.get_mut(list)
-        && !is_number
-        && (!wanted.is_all() || links.iter().all(|link| link.span.is_set()))
-        && !links.iter().any(|link| name(link) == Some(text))
     {
+        make_link(links, &segments[1..], is_custom, span);
+    }
+}
+
+/// Makes an entry of the link, or of all links, that the rest of a path is of, where no entry is.
+fn make_link(links: &mut Vec<Item>, rest: &[Segment], is_custom: bool, span: Span) {
+    let (wanted, text) = (&rest[0], &rest[0].text);
+    let of_all = links.iter().position(|link| is_made(link) && name(link) == Some("*"));
+    if wanted.is_all() {
+        // Each link of a custom topology has an entry.
+        if of_all.is_none() && !is_custom && is_of_all_links("link", rest) {
+            links.push(named_link(text, span));
+        }
+        return;
+    }
+    let is_listed = wanted.number().is_some() || links.iter().any(|link| name(link) == Some(text));
+    // Later entries change what earlier ones say. What all links were given the others say as well, and the one that
+    // is now given something else must come after it.
+    if let (Some(at), true) = (of_all, is_listed) {
+        links[..=at].rotate_right(1);
+    }
+    let is_pattern = |link: &Item| is_made(link) && name(link).is_some_and(|n| n.contains('*'));
+    let after = links.iter().rposition(is_pattern).map_or(0, |at| at + 1);
+    if wanted.number().is_none() && !links[after..].iter().any(|link| name(link) == Some(text)) {
         links.push(named_link(text, span));
     }
+}
+
+/// Whether all links have entries.
+fn is_custom(root: &Table) -> bool {
+    let Some(Value::Table(topology)) = root.get("topology").map(|entry| &entry.item.value) else {
+        return false;
+    };
+    let kind = topology.get("kind").map(|entry| &entry.item.value);
+    matches!(kind, Some(Value::Text(kind)) if kind == "custom")
+}
+
+/// Whether a path has made it, and neither the file nor a value has it.
+fn is_made(item: &Item) -> bool {
+    item.span.is_set() && item.span.start == 0
 }
 
 /// Links have names that no entry need give them, as `a->b`, or `*` for all: an entry of that name changes the link.

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
 
-use lists::{chosen, make_list};
+use lists::{chosen, is_of_all_links, make_list, number};
 use path::Segment;
 pub use path::whole_path;
 
@@ -123,11 +123,20 @@ fn put(table: &mut Table, segments: &[Segment], item: &Item, span: Span) -> Resu
     match &mut entry.item.value {
         Value::Table(inner) => put(inner, rest, item, span),
         Value::List(items) => {
-            for at in chosen(items, segment, &rest[0])? {
+            for at in chosen(items, segment, rest)? {
+                let number = number(items, at);
                 match &mut items[at] {
                     one if rest.len() == 1 => *one = item.clone(),
-                    Item { value: Value::Table(inner), .. } => put(inner, &rest[1..], item, span)?,
-                    other => return Err(no_table(&format!("{segment}.{}", at + 1), &other.value)),
+                    Item { value: Value::Table(inner), .. } => {
+                        put(inner, &rest[1..], item, span)?;
+                        if is_of_all_links(segment, rest)
+                            && let Some(Entry { item: reverse, .. }) = inner.get_mut("reverse")
+                            && let Value::Table(reverse) = &mut reverse.value
+                        {
+                            put(reverse, &rest[1..], item, span)?;
+                        }
+                    }
+                    other => return Err(no_table(&format!("{segment}.{number}"), &other.value)),
                 }
             }
             Ok(())

@@ -117,16 +117,60 @@ fn a_single_table_is_a_list_of_one() {
     );
 }
 
-#[test]
-fn all_links_are_changed_where_none_is_listed() {
-    assert_eq!(set("", "link.*.rate", "3M").unwrap(), "{link=[{name=* rate=3 Mbit/s}]}");
-    let mut sources = vec![Source { name: "a".into(), text: String::new() }];
+fn set_all(text: &str, sets: &[(&str, &str)]) -> String {
+    let mut sources = vec![Source { name: "a".into(), text: text.into() }];
     let mut root = document::parse(&sources[0]).unwrap();
-    for path in ["link.wan.queue", "link.*.queue", "link.*.delay"] {
-        apply(&mut root, &mut sources, path, "5 ms").unwrap();
+    for (path, value) in sets {
+        apply(&mut root, &mut sources, path, value).unwrap();
     }
-    let all = "{link=[{name=wan queue=5 ms delay=5 ms} {name=* queue=5 ms delay=5 ms}]}";
-    assert_eq!(show(&root.value), all);
+    let Value::Table(root) = &root.value else { panic!("a document is a table") };
+    root.get("link").map(|entry| show(&entry.item.value)).expect("links")
+}
+
+#[test]
+fn all_links_are_changed_whether_they_are_listed_or_not() {
+    assert_eq!(set("", "link.*.rate", "3M").unwrap(), "{link=[{name=* rate=3 Mbit/s}]}");
+    let all = [("link.wan.queue", "5 ms"), ("link.*.queue", "5 ms"), ("link.*.delay", "5 ms")];
+    assert_eq!(
+        set_all("", &all),
+        "[{name=wan queue=5 ms delay=5 ms} {name=* queue=5 ms delay=5 ms}]"
+    );
+    let listed = "[[link]]\nname = \"a->b\"\n[link.reverse]\ndelay = \"1 ms\"\n";
+    assert_eq!(
+        set_all(listed, &[("link.*.rate", "3M")]),
+        "[{name=a->b reverse={delay=1 ms rate=3 Mbit/s} rate=3 Mbit/s} {name=* rate=3 Mbit/s}]"
+    );
+    // What is of the entries that are listed alone, and where these are all the links.
+    assert_eq!(
+        set_all(listed, &[("link.*.reverse.delay", "2 ms")]),
+        "[{name=a->b reverse={delay=2 ms}}]"
+    );
+    let custom = "[topology]\nkind = \"custom\"\n[[link]]\nbetween = []\n";
+    assert_eq!(set_all(custom, &[("link.*.queue", "9 KB")]), "[{between=[] queue=9 KB}]");
+}
+
+/// The later of two values is the one that counts.
+#[test]
+fn one_link_can_be_changed_after_all_or_after_several() {
+    let listed = "[[link]]\nname = \"a\"\n[[link]]\nname = \"b\"\n";
+    let all = ("link.*.queue", "1 KB");
+    assert_eq!(
+        set_all(listed, &[all, ("link.b.queue", "2 KB")]),
+        "[{name=* queue=1 KB} {name=a queue=1 KB} {name=b queue=2 KB}]"
+    );
+    // Numbers are of what is listed.
+    assert_eq!(
+        set_all(listed, &[all, ("link.1.queue", "2 KB"), ("link.2.queue", "3 KB")]),
+        "[{name=* queue=1 KB} {name=a queue=2 KB} {name=b queue=3 KB}]"
+    );
+    assert_eq!(
+        set_all(listed, &[("link.c*.queue", "1 KB"), ("link.c.queue", "2 KB"), all]),
+        "[{name=a queue=1 KB} {name=b queue=1 KB} {name=c* queue=1 KB} {name=c queue=1 KB} {name=* queue=1 KB}]"
+    );
+    assert_eq!(
+        set_all("[[link]]\nname = \"ab\"", &[("link.a*.queue", "1 KB"), ("link.ab.queue", "2 KB")]),
+        "[{name=ab queue=2 KB} {name=a* queue=1 KB} {name=ab queue=2 KB}]"
+    );
 }
 
 #[test]
@@ -189,6 +233,7 @@ fn paths_that_lead_nowhere_are_errors() {
     assert!(set("flow = []", "flow.3.size", "1").unwrap_err().contains("no entry \"3\""));
     assert!(set("law = \"x\"", "law.alpha", "1").unwrap_err().contains("not a table"));
     assert!(set("", "botleneck.rate", "1").unwrap_err().contains("nothing is called"));
+    assert!(set("", "link.*.reverse.delay", "1 ms").unwrap_err().contains("no entry \"*\""));
     assert!(set("", "a..b", "1").unwrap_err().contains("not a path"));
     assert!(set("", "", "1").unwrap_err().contains("not a path"));
 }

@@ -1,0 +1,34 @@
+//! `--set 'link.*.KEY=VALUE'`.
+
+mod common;
+
+use common::{dumbbell, flow, scenario, shown};
+use ratewire_units::Rate;
+
+/// Also where the file changes some of them, in one direction or both.
+#[test]
+fn all_links_are_all() {
+    let rates = |links: &str, sets: &[(&str, &str)]| {
+        let sets: Vec<_> = sets.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+        let changed = scenario(&dumbbell(&format!("{}{links}", flow()))).with_overrides(&sets);
+        let changed = changed.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let links = changed.setup(None, None).unwrap().network.links;
+        links.iter().map(|link| (link.name.clone(), link.service.mean_rate())).collect::<Vec<_>>()
+    };
+    let one =
+        "[[link]]\nname = \"s1->r1\"\nrate = \"5 Mbit/s\"\nreverse = { rate = \"7 Mbit/s\" }\n";
+    let new = "[[link]]\nbetween = [\"r1\", \"r2\"]\nname = \"new\"\ndelay = \"1 ms\"\nrate = \"9 Mbit/s\"\n";
+    let all = ("link.*.rate", "1M");
+    for links in ["", one, new, &format!("{one}{new}"), &format!("{new}{one}")] {
+        let changed = rates(links, &[all]);
+        assert!(changed.iter().all(|(_, rate)| *rate == Rate::from_mbps(1)), "{links} {changed:?}");
+        for own in ["link.s1->r1.rate", "link.r2->d1.rate"] {
+            let changed = rates(links, &[all, (own, "2M")]);
+            let others = changed.iter().filter(|(_, rate)| *rate == Rate::from_mbps(1)).count();
+            assert_eq!(others, changed.len() - 1, "{links} {own} {changed:?}");
+        }
+    }
+    let of_new = rates(new, &[all, ("link.1.rate", "2M")]);
+    let two: Vec<_> = of_new.iter().filter(|(_, rate)| *rate == Rate::from_mbps(2)).collect();
+    assert!(two.len() == 2 && two.iter().all(|(name, _)| name.starts_with("new")), "{of_new:?}");
+}
