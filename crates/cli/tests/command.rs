@@ -374,6 +374,7 @@ fn what_there_is_can_be_listed() {
     let laws = costs["laws"].as_array().expect("laws");
     assert!(!laws.iter().any(|law| law["law"] == "newreno"), "has no part in routers");
     assert!(text(&["explain", "xcp"]).contains("alpha = 0.4"));
+    assert!(text(&["explain", "xcp"]).contains("\n  draft = \"03\"\n"));
     assert!(text(&["topologies"]).contains("fat-tree"));
     assert!(text(&["topologies"]).contains("  pairs       s1 to d1, s2 to d2"));
     assert!(text(&["scenario"]).contains("[topology]"));

@@ -105,8 +105,16 @@ pub(crate) fn explain(args: &ExplainArgs) -> Exit {
 
 /// As it would be written in a scenario.
 fn quoted(default: &str) -> String {
-    let bare = matches!(default, "true" | "false") || default.parse::<f64>().is_ok();
-    if bare { default.to_string() } else { format!("{default:?}") }
+    // `03` is a word: numbers in TOML do not begin so.
+    let is_word = default
+        .strip_prefix('0')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_number = default.parse::<f64>().is_ok() && !is_word;
+    if is_number || matches!(default, "true" | "false") {
+        default.to_string()
+    } else {
+        format!("{default:?}")
+    }
 }
 
 pub(crate) fn topologies() -> Exit {
