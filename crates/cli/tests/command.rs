@@ -20,6 +20,7 @@ fn a_run_prints_tables_and_leaves_its_files() {
         "summary.json",
         "xcp-seed-1/flows.parquet",
         "xcp-seed-1/links.parquet",
+        "xcp-seed-1/completions.parquet",
         "newreno-seed-1/flows.parquet",
     ] {
         let size = std::fs::metadata(folder.join("out/hello").join(file)).map(|m| m.len());

@@ -95,7 +95,7 @@ fn a_file_that_cannot_be_written_fails_the_run() {
         let says = format!("cannot write o/.unfinished/xcp-seed-1/{name}: ");
         assert!(err(&done).contains(&says), "{}", err(&done));
         assert_eq!(std::fs::read(folder.join("o/report.html")).expect("the earlier page"), page);
-        assert_eq!(files().count(), 2 + options.len() / 2, "and its samples");
+        assert_eq!(files().count(), 3 + options.len() / 2, "and its samples");
     }
 }
 

@@ -49,7 +49,7 @@ pub use html::Page;
 pub use model::{
     Answer, ChangeInfo, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut,
     LinkInfo, LinkSample, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Run, RunInfo,
-    SenderSample, Topology,
+    SenderSample, Topology, TrafficInfo, Transfer,
 };
 pub use series::{Kind, Series};
 pub use summary::{

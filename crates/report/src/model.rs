@@ -29,6 +29,8 @@ pub struct RunInfo {
     pub topology: Topology,
     /// Who sent them, in index order.
     pub flows: Vec<FlowInfo>,
+    /// Classes of arriving traffic, in index order.
+    pub traffic: Vec<TrafficInfo>,
     /// The overlay over them, if there is one.
     pub overlay: Option<OverlayInfo>,
     /// What the network does at given times, in order, one entry an instant.
@@ -187,6 +189,15 @@ pub struct FlowInfo {
     pub goes_on: bool,
 }
 
+/// A class of flows that arrive.
+#[derive(Clone, Debug, Default)]
+pub struct TrafficInfo {
+    /// Its name in the scenario.
+    pub name: String,
+    /// The law they obey.
+    pub law: String,
+}
+
 /// What one flow did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowSample {
@@ -254,6 +265,29 @@ pub struct Completion {
     pub took: Duration,
     /// What it would have taken alone on the path, if known: `took / ideal` is its slowdown.
     pub ideal: Option<Duration>,
+}
+
+/// A flow of a given size: when it is complete, or as it was when the run ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transfer {
+    /// Its number: its index if it is listed, and from there on in the order of starting.
+    pub flow: u32,
+    /// The class of arriving traffic it is of, by index; `None` if it is listed.
+    pub traffic: Option<u32>,
+    /// Index of the node that sends the data.
+    pub from: u32,
+    /// Index of the node that receives them.
+    pub to: u32,
+    /// What the application asked to send.
+    pub size: Bytes,
+    /// When it asked.
+    pub start: Time,
+    /// From then until the receiver had the last byte; `None` if that did not come about.
+    pub took: Option<Duration>,
+    /// What it would have taken alone on the path, if that is known.
+    pub ideal: Option<Duration>,
+    /// Data sent again until then.
+    pub retransmitted: Bytes,
 }
 
 /// What bound a flow's rate at a time, as a packet of it found out on its way.

@@ -7,10 +7,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use ratewire_report::parquet::{ROW_GROUP, Sample, Table, When};
+use ratewire_report::parquet::{ROW_GROUP, Row, Table, When};
 use ratewire_report::{
     ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample, NodeInfo,
-    OverlayInfo, RunInfo, SenderSample, Topology,
+    OverlayInfo, RunInfo, SenderSample, Topology, TrafficInfo, Transfer,
 };
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -24,6 +24,7 @@ fn info() -> RunInfo {
         law: "xcp".into(),
         seed: 7,
         flows: vec![flow("s1"), flow("s2")],
+        traffic: vec![TrafficInfo { name: "web".into(), law: "cubic".into() }],
         topology: Topology { nodes: vec![node("h1"), node("h2")], links: vec![link] },
         overlay: Some(OverlayInfo {
             groups: vec!["news".into(), "films".into()],
@@ -63,7 +64,7 @@ fn links_file() -> Vec<u8> {
     }])
 }
 
-fn file<S: Sample>(samples: &[S]) -> Vec<u8> {
+fn file<R: Row<Begins = When>>(samples: &[R]) -> Vec<u8> {
     let mut table = Table::new(Vec::new()).unwrap();
     samples.iter().for_each(|sample| table.write(&info(), WHEN, sample).unwrap());
     table.finish().unwrap()
@@ -97,8 +98,38 @@ fn senders_file() -> Vec<u8> {
     file(&[early, SenderSample { sender: 1, sent, money: Some(0.0), period }])
 }
 
-fn files() -> [(&'static str, Vec<u8>); 5] {
+/// A listed one that completed, one that arrived and did, and one that did not.
+fn completions_file() -> Vec<u8> {
+    let listed = Transfer {
+        flow: 1,
+        from: 0,
+        to: 1,
+        size: Bytes::new(50_000),
+        took: Some(Duration::from_millis(400)),
+        ideal: Some(Duration::from_millis(100)),
+        retransmitted: Bytes::new(3_000),
+        ..Transfer::default()
+    };
+    let arrived = Transfer {
+        flow: 17,
+        traffic: Some(0),
+        from: 1,
+        to: 0,
+        start: Time::ZERO + Duration::from_millis(1500),
+        ideal: None,
+        ..listed
+    };
+    let unfinished = Transfer { flow: 18, took: None, ..arrived };
+    let mut table = Table::new(Vec::new()).unwrap();
+    for transfer in [listed, arrived, unfinished] {
+        table.write(&info(), (), &transfer).unwrap();
+    }
+    table.finish().unwrap()
+}
+
+fn files() -> [(&'static str, Vec<u8>); 6] {
     [
+        ("completions", completions_file()),
         ("flows", flows_file()),
         ("links", links_file()),
         ("groups", groups_file()),
@@ -151,6 +182,20 @@ fn senders_read_back() {
     let money = column("money_dollars").as_primitive::<Float64Type>();
     assert!(money.is_null(0) && money.is_valid(1) && money.value(1) == 0.0);
     assert_eq!(column("period_s").as_primitive::<Float64Type>().value(1), 0.5);
+}
+
+#[test]
+fn completions_read_back() {
+    let (_, batches) = read(completions_file());
+    let column = |name: &str| batches[0].column_by_name(name).unwrap();
+    let took = column("completion_s").as_primitive::<Float64Type>();
+    assert_eq!((took.value(0), took.is_null(2)), (0.4, true));
+    let slowdown = column("slowdown").as_primitive::<Float64Type>();
+    assert_eq!((slowdown.value(0), slowdown.null_count()), (4.0, 2));
+    assert_eq!(column("size_bytes").as_primitive::<UInt64Type>().values(), &[50_000; 3]);
+    let laws = column("flow_law").as_dictionary::<UInt32Type>();
+    let law = |row| laws.values().as_string::<i32>().value(laws.keys().value(row) as usize);
+    assert_eq!((law(0), law(1)), ("xcp", "cubic"));
 }
 
 #[test]
@@ -214,7 +259,9 @@ fn duckdb_reads_them() {
         print(q(\"select group_name, sent_bps, delivered_messages / sent_messages from 'groups.parquet'\"))\n\
         print(q(\"select distinct flow_name, price_dollars, waiting_messages_max, data_bytes, control_bytes \
         from 'connections.parquet' join 'flows.parquet' using (flow, flow_name) order by all\"))\n\
-        print(q(\"select host_name, group_name, sent_bps, money_dollars from 'senders.parquet'\"))\n";
+        print(q(\"select host_name, group_name, sent_bps, money_dollars from 'senders.parquet'\"))\n\
+        print(q(\"select law, seed, flow, flow_name, flow_law, from_name, to_name, size_bytes, start_s, completion_s, \
+        ideal_s, slowdown, retransmitted_bytes from 'completions.parquet'\"))\n";
     let out = Command::new(&python).args(["-c", query]).current_dir(&folder).output().unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let text = String::from_utf8_lossy(&out.stdout);
@@ -224,7 +271,10 @@ fn duckdb_reads_them() {
          [('bottleneck', 0.5, 3, 0.25)]\n\
          [('films', 8000.0, 3.0)]\n\
          [('s1', 2.5, 12, 14600, 90), ('s2', 0.0, 0, 0, 0)]\n\
-         [('h1', 'news', 0.0, None), ('h2', 'films', 1000.0, 0.0)]\n"
+         [('h1', 'news', 0.0, None), ('h2', 'films', 1000.0, 0.0)]\n\
+         [('xcp', 7, 1, 's2', 'xcp', 'h1', 'h2', 50000, 0.0, 0.4, 0.1, 4.0, 3000), \
+         ('xcp', 7, 17, 'web', 'cubic', 'h2', 'h1', 50000, 1.5, 0.4, None, None, 3000), \
+         ('xcp', 7, 18, 'web', 'cubic', 'h2', 'h1', 50000, 1.5, None, None, None, 3000)]\n"
     );
     assert_eq!(text, expected, "{}", String::from_utf8_lossy(&out.stderr));
 }

@@ -2,7 +2,7 @@
 
 use ratewire_net::spec::{Change, LinkId, NodeId, NodeSpec};
 use ratewire_report::{
-    ChangeInfo, FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology,
+    ChangeInfo, FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology, TrafficInfo,
 };
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
@@ -51,6 +51,10 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
         law: labels.law_name(setup, f.law),
         goes_on: setup.ensembles.ends_at_switch(id),
     });
+    let traffic = setup.traffic.iter().map(|class| TrafficInfo {
+        name: class.name.clone(),
+        law: labels.law_name(setup, class.law),
+    });
     RunInfo {
         scenario: labels.scenario.clone(),
         law: labels.law.clone(),
@@ -61,6 +65,7 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes, links: links.collect() },
         flows: flows.collect(),
+        traffic: traffic.collect(),
         overlay: setup.overlay.as_ref().map(|overlay| OverlayInfo {
             groups: overlay.groups.iter().map(|group| group.name.clone()).collect(),
             connections: overlay.links.iter().map(|link| link.flow as u32).collect(),

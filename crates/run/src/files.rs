@@ -4,19 +4,21 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use ratewire_report::parquet::{Sample, Table, When};
+use ratewire_report::parquet::{Row, Table, When};
 use ratewire_report::{
     ConnectionSample, FlowSample, GroupSample, LinkSample, OverlaySample, RunInfo, SenderSample,
+    Transfer,
 };
 use ratewire_sim::setup::Setup;
 
 use crate::Failure;
 
-/// The files that take every sample: `flows.parquet` and `links.parquet` in a folder, and of an overlay
-/// `groups.parquet`, `connections.parquet` and `senders.parquet`.
+/// The files that take every sample and every transfer: `flows.parquet`, `links.parquet` and `completions.parquet` in
+/// a folder, and of an overlay `groups.parquet`, `connections.parquet` and `senders.parquet`.
 pub struct Files {
     flows: Output<FlowSample>,
     links: Output<LinkSample>,
+    completions: Output<Transfer>,
     overlay: Option<OverlayFiles>,
 }
 
@@ -27,9 +29,9 @@ struct OverlayFiles {
 }
 
 /// One of the files.
-struct Output<S: Sample> {
+struct Output<R: Row> {
     path: PathBuf,
-    table: Table<S, BufWriter<File>>,
+    table: Table<R, BufWriter<File>>,
 }
 
 impl Files {
@@ -42,6 +44,7 @@ impl Files {
         Ok(Files {
             flows: Output::create(folder, "flows.parquet")?,
             links: Output::create(folder, "links.parquet")?,
+            completions: Output::create(folder, "completions.parquet")?,
             overlay,
         })
     }
@@ -52,6 +55,14 @@ impl Files {
 
     pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkSample) -> Result<(), Failure> {
         self.links.write(info, When { at: sample.at, interval: sample.interval }, sample)
+    }
+
+    pub(crate) fn completion(
+        &mut self,
+        info: &RunInfo,
+        transfer: &Transfer,
+    ) -> Result<(), Failure> {
+        self.completions.write(info, (), transfer)
     }
 
     pub(crate) fn overlay(
@@ -69,6 +80,7 @@ impl Files {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.flows.finish()?;
         self.links.finish()?;
+        self.completions.finish()?;
         self.overlay.map_or(Ok(()), OverlayFiles::finish)
     }
 }
@@ -89,16 +101,16 @@ impl OverlayFiles {
     }
 }
 
-impl<S: Sample> Output<S> {
-    fn create(folder: &Path, name: &str) -> Result<Output<S>, Failure> {
+impl<R: Row> Output<R> {
+    fn create(folder: &Path, name: &str) -> Result<Output<R>, Failure> {
         let path = folder.join(name);
         let file = File::create(&path).map_err(|e| failure(&path, e.to_string()))?;
         let table = Table::new(BufWriter::new(file)).map_err(|e| failure(&path, e.to_string()))?;
         Ok(Output { path, table })
     }
 
-    fn write(&mut self, info: &RunInfo, when: When, sample: &S) -> Result<(), Failure> {
-        self.table.write(info, when, sample).map_err(|e| failure(&self.path, e.to_string()))
+    fn write(&mut self, info: &RunInfo, begins: R::Begins, row: &R) -> Result<(), Failure> {
+        self.table.write(info, begins, row).map_err(|e| failure(&self.path, e.to_string()))
     }
 
     fn finish(self) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ mod observe;
 mod overlay;
 mod shares;
 mod summarise;
+mod transfers;
 mod why;
 
 pub use describe::Labels;
@@ -54,7 +55,7 @@ pub fn run_in(
     let info = describe::describe(name, setup, labels);
     let mut observer = Observer::new(setup, labels, &info, files, also);
     let outcome = world(&mut observer)?;
-    let seen = observer.finish()?;
+    let seen = observer.finish(&outcome)?;
     let summary = summarise::summarise(setup, &info, &outcome, &seen);
     Ok((Run { info, summary, collected: seen.collected }, outcome))
 }

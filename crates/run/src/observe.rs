@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ratewire_net::CapturedFrame;
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
 use ratewire_sim::RunError;
+use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
     ArrivingSample, FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample,
     PacketSeen, Recorder,
@@ -18,6 +19,7 @@ use crate::Labels;
 use crate::files::Files;
 use crate::overlay::{self, Prices};
 use crate::shares::{Shared, Shares};
+use crate::transfers::Transfers;
 use crate::why;
 
 /// Why a run failed.
@@ -78,6 +80,7 @@ pub struct Observer<'a> {
     together_from: Time,
     shares: Shares,
     prices: Prices,
+    transfers: Transfers,
     arrived: u64,
 }
 
@@ -112,11 +115,15 @@ impl<'a> Observer<'a> {
             together_from: starts.max().unwrap_or(Time::ZERO),
             shares: Shares::new(setup),
             prices: Prices::default(),
+            transfers: Transfers::default(),
             arrived: 0,
         }
     }
 
-    pub(crate) fn finish(mut self) -> Result<Seen, Failure> {
+    pub(crate) fn finish(mut self, outcome: &Outcome) -> Result<Seen, Failure> {
+        for transfer in std::mem::take(&mut self.transfers).rest(outcome) {
+            self.write(|files, info| files.completion(info, &transfer));
+        }
         let finished = self.files.take().map_or(Ok(()), Files::finish);
         match self.failed.or(finished.err()) {
             Some(failure) => Err(failure),
@@ -146,6 +153,7 @@ impl Recorder for Observer<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.also.flow_started(started);
         self.arrived += u64::from(started.traffic.is_some());
+        self.transfers.begin(self.setup, started);
     }
 
     fn flow_sample(&mut self, sample: &FlowSample) {
@@ -217,6 +225,9 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
+        if let Some(transfer) = self.transfers.complete(completed) {
+            self.write(|files, info| files.completion(info, &transfer));
+        }
         // What begins at a switch is a part of another's transfer.
         if self.setup.ensembles.begins_at_switch(completed.flow.0 as usize) {
             return;

@@ -8,7 +8,7 @@ use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_statistics::jain_index;
 use ratewire_transport::Writer;
-use ratewire_units::{Duration, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::observe::Seen;
 use crate::overlay;
@@ -79,10 +79,7 @@ fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: 
     let started = end.started.unwrap_or(spec.start);
     let over = end.completed.unwrap_or(ended).since(started);
     flow.start_s = started.secs();
-    flow.size_bytes = match spec.app.writer {
-        Writer::Sized(size) => Some(size.get()),
-        _ => None,
-    };
+    flow.size_bytes = spec.size().map(Bytes::get);
     flow.delivered_bytes = end.delivered.get();
     flow.goodput_bps = Throughput::over(end.delivered, over).bps();
     flow.completion_s = end.completed.map(|at| at.since(started).secs());

@@ -52,6 +52,8 @@ pub struct FlowStarted<'a> {
     pub law: usize,
     /// When.
     pub at: Time,
+    /// What it is to carry, if that is given.
+    pub size: Option<Bytes>,
     /// The class of arriving traffic it is of, by index; `None` for listed flows.
     pub traffic: Option<usize>,
 }

@@ -10,7 +10,7 @@ use ratewire_net::spec::{
     Arrangement, Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
     PauseSpec, Sockets,
 };
-use ratewire_transport::{App, TransportConfig};
+use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
 pub use crate::ensemble::spec::{
@@ -135,6 +135,16 @@ pub struct FlowSpec {
     pub transport: TransportConfig,
     /// How they are dishonest, if they are.
     pub lie: Option<Lie>,
+}
+
+impl FlowSpec {
+    /// What it is to carry, if that is given.
+    pub fn size(&self) -> Option<Bytes> {
+        match self.app.writer {
+            Writer::Sized(size) => Some(size),
+            _ => None,
+        }
+    }
 }
 
 /// Flows that arrive by a random or listed process.

@@ -102,6 +102,7 @@ impl<R: Recorder> World<'_, R> {
                 to: spec.to,
                 law: spec.law,
                 at: spec.start,
+                size: spec.size(),
                 traffic: self.class(n),
             });
         }

@@ -42,7 +42,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Samples</dt><dd>{} A series holds at most {} points: when a run is longer, neighbours \
          are merged and each point stands for more time. The tables and verdicts come from exact \
          counters, not from the plots; <code>flows.parquet</code> and <code>links.parquet</code> \
-         hold every sample.</dd>\n\
+         hold every sample, <code>completions.parquet</code> every flow of a given size.</dd>\n\
          <dt>Goodput</dt><dd>Data delivered in order to the receiving application, once. Headers \
          and data sent again do not count. Plots over time count data as it arrives, in order or \
          not.</dd>\n\

@@ -3,31 +3,42 @@
 use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use super::{Cells, Column, Sample, When};
+use super::{Begins, Cells, Column, Row, When};
 use crate::{
     ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkSample, RunInfo, SenderSample,
+    Transfer,
 };
 
-impl When {
-    /// What every table begins with.
-    pub(super) fn columns() -> Vec<Column<When>> {
+impl Begins for When {
+    fn columns() -> Vec<Column<When>> {
         vec![
             float("time_s", |when, _| when.at.secs()),
             float("interval_s", |when, _| when.interval.secs()),
-            name("law", |_, info| &info.law),
-            count("seed", |_, info| info.seed),
         ]
     }
 }
 
+impl Begins for () {
+    fn columns() -> Vec<Column<()>> {
+        Vec::new()
+    }
+}
+
+/// What tells the runs of a table apart.
+pub(super) fn run<R>() -> [Column<R>; 2] {
+    [name("law", |_, info| &info.law), count("seed", |_, info| info.seed)]
+}
+
 /// A window without limit is null, and so are what only a program's own sockets know, a round-trip time before the first
 /// measurement and a pace nobody asked for.
-impl Sample for FlowSample {
+impl Row for FlowSample {
+    type Begins = When;
+
     fn columns() -> Vec<Column<FlowSample>> {
         vec![
             small("flow", |s, _| s.flow),
             name("flow_name", |s, info| flow_name(info, s.flow)),
-            name("flow_law", |s, info| flow(info, s.flow).map_or(&info.law, |flow| &flow.law)),
+            name("flow_law", |s, info| flow_law(info, s.flow)),
             float("goodput_bps", |s, _| s.goodput.bps()),
             count_or_null("cwnd_bytes", |s| limit(s.cwnd)),
             count_or_null("in_flight_bytes", |s| s.in_flight.map(Bytes::get)),
@@ -39,7 +50,9 @@ impl Sample for FlowSample {
     }
 }
 
-impl Sample for LinkSample {
+impl Row for LinkSample {
+    type Begins = When;
+
     fn columns() -> Vec<Column<LinkSample>> {
         vec![
             small("link", |s, _| s.link),
@@ -58,7 +71,9 @@ impl Sample for LinkSample {
     }
 }
 
-impl Sample for GroupSample {
+impl Row for GroupSample {
+    type Begins = When;
+
     fn columns() -> Vec<Column<GroupSample>> {
         vec![
             small("group", |s, _| s.group),
@@ -71,7 +86,9 @@ impl Sample for GroupSample {
 }
 
 /// A connection is a flow, and goes by that.
-impl Sample for ConnectionSample {
+impl Row for ConnectionSample {
+    type Begins = When;
+
     fn columns() -> Vec<Column<ConnectionSample>> {
         vec![
             small("flow", |s, _| s.flow),
@@ -86,7 +103,9 @@ impl Sample for ConnectionSample {
 }
 
 /// Before it begins a sender has no money, which is null and not nothing.
-impl Sample for SenderSample {
+impl Row for SenderSample {
+    type Begins = When;
+
     fn columns() -> Vec<Column<SenderSample>> {
         vec![
             small("sender", |s, _| s.sender),
@@ -103,6 +122,36 @@ impl Sample for SenderSample {
     }
 }
 
+/// A transfer that did not complete has no completion time, and so no slowdown. One that arrived goes by its class:
+/// names of its own would be as many as rows.
+impl Row for Transfer {
+    type Begins = ();
+
+    fn columns() -> Vec<Column<Transfer>> {
+        vec![
+            varied(small("flow", |t, _| t.flow)),
+            name("flow_name", |t, info| match t.traffic {
+                Some(class) => info.traffic.get(class as usize).map_or("", |class| &class.name),
+                None => flow_name(info, t.flow),
+            }),
+            name("flow_law", |t, info| match t.traffic {
+                Some(class) => {
+                    info.traffic.get(class as usize).map_or(&info.law, |class| &class.law)
+                }
+                None => flow_law(info, t.flow),
+            }),
+            name("from_name", |t, info| info.node_name(t.from)),
+            name("to_name", |t, info| info.node_name(t.to)),
+            count("size_bytes", |t, _| t.size.get()),
+            varied(float("start_s", |t, _| t.start.secs())),
+            varied(float_or_null("completion_s", |t| t.took.map(Duration::secs))),
+            float_or_null("ideal_s", |t| t.ideal.map(Duration::secs)),
+            varied(float_or_null("slowdown", |t| Some(t.took?.secs() / t.ideal?.secs()))),
+            count("retransmitted_bytes", |t, _| t.retransmitted.get()),
+        ]
+    }
+}
+
 fn limit(bytes: Bytes) -> Option<u64> {
     (bytes != Bytes::MAX).then(|| bytes.get())
 }
@@ -115,6 +164,10 @@ fn flow_name(info: &RunInfo, index: u32) -> &str {
     flow(info, index).map_or("", |flow| &flow.name)
 }
 
+fn flow_law(info: &RunInfo, index: u32) -> &str {
+    flow(info, index).map_or(&info.law, |flow| &flow.law)
+}
+
 fn group_name(info: &RunInfo, index: u32) -> &str {
     let groups = info.overlay.as_ref().map_or(&[][..], |overlay| &overlay.groups);
     groups.get(index as usize).map_or("", String::as_str)
@@ -125,26 +178,31 @@ fn sender(info: &RunInfo, sample: &SenderSample) -> Option<(u32, u32)> {
     info.overlay.as_ref()?.senders.get(sample.sender as usize).copied()
 }
 
-fn float<S>(name: &'static str, of: fn(&S, &RunInfo) -> f64) -> Column<S> {
-    Column { name, cells: Cells::Float(Float64Builder::new(), of) }
+/// A column in which hardly a value comes twice.
+fn varied<R>(column: Column<R>) -> Column<R> {
+    Column { is_varied: true, ..column }
 }
 
-fn float_or_null<S>(name: &'static str, of: fn(&S) -> Option<f64>) -> Column<S> {
-    Column { name, cells: Cells::FloatOrNull(Float64Builder::new(), of) }
+fn float<R>(name: &'static str, of: fn(&R, &RunInfo) -> f64) -> Column<R> {
+    Column::new(name, Cells::Float(Float64Builder::new(), of))
 }
 
-fn count<S>(name: &'static str, of: fn(&S, &RunInfo) -> u64) -> Column<S> {
-    Column { name, cells: Cells::Count(UInt64Builder::new(), of) }
+fn float_or_null<R>(name: &'static str, of: fn(&R) -> Option<f64>) -> Column<R> {
+    Column::new(name, Cells::FloatOrNull(Float64Builder::new(), of))
 }
 
-fn count_or_null<S>(name: &'static str, of: fn(&S) -> Option<u64>) -> Column<S> {
-    Column { name, cells: Cells::CountOrNull(UInt64Builder::new(), of) }
+fn count<R>(name: &'static str, of: fn(&R, &RunInfo) -> u64) -> Column<R> {
+    Column::new(name, Cells::Count(UInt64Builder::new(), of))
 }
 
-fn small<S>(name: &'static str, of: fn(&S, &RunInfo) -> u32) -> Column<S> {
-    Column { name, cells: Cells::Small(UInt32Builder::new(), of) }
+fn count_or_null<R>(name: &'static str, of: fn(&R) -> Option<u64>) -> Column<R> {
+    Column::new(name, Cells::CountOrNull(UInt64Builder::new(), of))
 }
 
-fn name<S>(name: &'static str, of: for<'a> fn(&'a S, &'a RunInfo) -> &'a str) -> Column<S> {
-    Column { name, cells: Cells::Name(StringDictionaryBuilder::new(), of) }
+fn small<R>(name: &'static str, of: fn(&R, &RunInfo) -> u32) -> Column<R> {
+    Column::new(name, Cells::Small(UInt32Builder::new(), of))
+}
+
+fn name<R>(name: &'static str, of: for<'a> fn(&'a R, &'a RunInfo) -> &'a str) -> Column<R> {
+    Column::new(name, Cells::Name(StringDictionaryBuilder::new(), of))
 }

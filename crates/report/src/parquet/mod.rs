@@ -1,7 +1,7 @@
-//! Every sample in Parquet files, streamed as it comes, for pandas, polars and DuckDB.
+//! Every sample and every transfer in Parquet files, streamed as they come, for pandas, polars and DuckDB.
 //!
-//! A [`Table`] is a file of one kind of [`Sample`]: flows, links, and of an overlay its groups,
-//! connections and senders. One row a sample, times in seconds, units in the column names. Names and laws
+//! A [`Table`] is a file of one kind of [`Row`]: samples of flows, links, and of an overlay its groups,
+//! connections and senders; transfers. Times are in seconds, units in the column names. Names and laws
 //! are dictionary columns, so repeating them on every row costs next to nothing. A row group is written
 //! every [`ROW_GROUP`] rows; memory does not grow with the run.
 
@@ -15,9 +15,10 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 use ratewire_units::{Duration, Time};
 
 use crate::RunInfo;
@@ -40,8 +41,17 @@ pub enum Error {
 }
 
 /// What a table is of.
-pub trait Sample: Sized {
-    /// Its columns, in order, with nothing in them yet; before them come time, interval, law and seed.
+pub trait Row: Sized {
+    /// What comes before law and seed: [`When`] of a sample.
+    type Begins: Begins;
+
+    /// Its own columns, in order, with nothing in them yet; those come after law and seed.
+    fn columns() -> Vec<Column<Self>>;
+}
+
+/// What a row begins with.
+pub trait Begins: Sized {
+    /// Its columns.
     fn columns() -> Vec<Column<Self>>;
 }
 
@@ -54,62 +64,70 @@ pub struct When {
     pub interval: Duration,
 }
 
-/// A column: its name, what is in it so far, and what of a sample is to be.
-pub struct Column<S> {
+/// A column: its name, what is in it so far, and what of a row is to be.
+pub struct Column<R> {
     name: &'static str,
-    cells: Cells<S>,
+    cells: Cells<R>,
+    /// Whether hardly a value comes twice: looking for those that do would be in vain.
+    is_varied: bool,
 }
 
-enum Cells<S> {
-    Float(Float64Builder, fn(&S, &RunInfo) -> f64),
-    FloatOrNull(Float64Builder, fn(&S) -> Option<f64>),
-    Count(UInt64Builder, fn(&S, &RunInfo) -> u64),
-    CountOrNull(UInt64Builder, fn(&S) -> Option<u64>),
-    Small(UInt32Builder, fn(&S, &RunInfo) -> u32),
-    Name(StringDictionaryBuilder<UInt32Type>, for<'a> fn(&'a S, &'a RunInfo) -> &'a str),
+enum Cells<R> {
+    Float(Float64Builder, fn(&R, &RunInfo) -> f64),
+    FloatOrNull(Float64Builder, fn(&R) -> Option<f64>),
+    Count(UInt64Builder, fn(&R, &RunInfo) -> u64),
+    CountOrNull(UInt64Builder, fn(&R) -> Option<u64>),
+    Small(UInt32Builder, fn(&R, &RunInfo) -> u32),
+    Name(StringDictionaryBuilder<UInt32Type>, for<'a> fn(&'a R, &'a RunInfo) -> &'a str),
 }
 
-/// Writes a file with a row for every sample of every run given to it.
-pub struct Table<S: Sample, W: Write + Send> {
+/// Writes a file with a row for everything of its kind, of every run given to it.
+pub struct Table<R: Row, W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
-    /// The columns that all tables begin with.
-    when: Vec<Column<When>>,
-    columns: Vec<Column<S>>,
+    /// The columns that it begins with.
+    begins: Vec<Column<R::Begins>>,
+    columns: Vec<Column<R>>,
     /// Rows in the columns.
     rows: usize,
 }
 
-impl<S: Sample, W: Write + Send> Table<S, W> {
+impl<R: Row, W: Write + Send> Table<R, W> {
     /// Starts the file on `out`.
     ///
     /// # Errors
     /// When the start of the file cannot be written.
-    pub fn new(out: W) -> Result<Table<S, W>, Error> {
-        let (when, columns) = (When::columns(), S::columns());
+    pub fn new(out: W) -> Result<Table<R, W>, Error> {
+        let (mut begins, columns) = (R::Begins::columns(), R::columns());
+        begins.extend(columns::run());
         let own = columns.iter().map(Column::field);
-        let fields: Vec<Field> = when.iter().map(Column::field).chain(own).collect();
+        let fields: Vec<Field> = begins.iter().map(Column::field).chain(own).collect();
         let schema: SchemaRef = Arc::new(Schema::new(fields));
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
             .set_max_row_group_row_count(Some(ROW_GROUP))
             // The library's own version would make the bytes change with a dependency's update.
-            .set_created_by("ratewire".to_string())
-            .build();
-        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
-        Ok(Table { writer, schema, when, columns, rows: 0 })
+            .set_created_by("ratewire".to_string());
+        for column in columns.iter().filter(|column| column.is_varied) {
+            let path = ColumnPath::from(column.name);
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT);
+        }
+        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties.build()))?;
+        Ok(Table { writer, schema, begins, columns, rows: 0 })
     }
 
-    /// Adds a row: `sample`, seen in the run `info` over the interval `when`.
+    /// Adds a row, of the run `info`.
     ///
     /// # Errors
     /// When rows cannot be written.
-    pub fn write(&mut self, info: &RunInfo, when: When, sample: &S) -> Result<(), Error> {
-        for column in &mut self.when {
-            column.cells.add(&when, info)?;
+    pub fn write(&mut self, info: &RunInfo, begins: R::Begins, row: &R) -> Result<(), Error> {
+        for column in &mut self.begins {
+            column.cells.add(&begins, info)?;
         }
         for column in &mut self.columns {
-            column.cells.add(sample, info)?;
+            column.cells.add(row, info)?;
         }
         self.rows += 1;
         if self.rows >= BATCH { self.write_batch() } else { Ok(()) }
@@ -127,7 +145,7 @@ impl<S: Sample, W: Write + Send> Table<S, W> {
     fn write_batch(&mut self) -> Result<(), Error> {
         if self.rows > 0 {
             let own = self.columns.iter_mut().map(|column| column.cells.take());
-            let columns = self.when.iter_mut().map(|column| column.cells.take()).chain(own);
+            let columns = self.begins.iter_mut().map(|column| column.cells.take()).chain(own);
             let batch = RecordBatch::try_new(self.schema.clone(), columns.collect())?;
             self.writer.write(&batch)?;
             self.rows = 0;
@@ -136,7 +154,11 @@ impl<S: Sample, W: Write + Send> Table<S, W> {
     }
 }
 
-impl<S> Column<S> {
+impl<R> Column<R> {
+    fn new(name: &'static str, cells: Cells<R>) -> Column<R> {
+        Column { name, cells, is_varied: false }
+    }
+
     fn field(&self) -> Field {
         let (kind, nullable) = match self.cells {
             Cells::Float(..) => (DataType::Float64, false),
@@ -153,16 +175,16 @@ impl<S> Column<S> {
     }
 }
 
-impl<S> Cells<S> {
-    fn add(&mut self, sample: &S, info: &RunInfo) -> Result<(), ArrowError> {
+impl<R> Cells<R> {
+    fn add(&mut self, row: &R, info: &RunInfo) -> Result<(), ArrowError> {
         match self {
-            Cells::Float(cells, of) => cells.append_value(of(sample, info)),
-            Cells::FloatOrNull(cells, of) => cells.append_option(of(sample)),
-            Cells::Count(cells, of) => cells.append_value(of(sample, info)),
-            Cells::CountOrNull(cells, of) => cells.append_option(of(sample)),
-            Cells::Small(cells, of) => cells.append_value(of(sample, info)),
+            Cells::Float(cells, of) => cells.append_value(of(row, info)),
+            Cells::FloatOrNull(cells, of) => cells.append_option(of(row)),
+            Cells::Count(cells, of) => cells.append_value(of(row, info)),
+            Cells::CountOrNull(cells, of) => cells.append_option(of(row)),
+            Cells::Small(cells, of) => cells.append_value(of(row, info)),
             Cells::Name(cells, of) => {
-                cells.append(of(sample, info))?;
+                cells.append(of(row, info))?;
             }
         }
         Ok(())

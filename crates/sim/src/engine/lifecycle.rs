@@ -39,6 +39,7 @@ impl<R: Recorder> Simulation<'_, R> {
             to: spec.to,
             law: spec.law,
             at: self.now,
+            size: spec.size(),
             traffic,
         });
         self.outcomes[id.0 as usize].started = Some(self.now);

@@ -1,0 +1,138 @@
+//! `completions.parquet` has every flow of a given size, and says of each what the rest of a run's figures say of all.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ratewire_report::Run;
+use ratewire_run::{Files, Labels};
+use ratewire_scenario::Scenario;
+use ratewire_sim::record::NoRecorder;
+
+/// Two listed flows with a size, of which one is too large to complete; flows that arrive; and one that has an end and
+/// no size.
+const SCENARIO: &str = r#"
+duration = "10 s"
+law      = "newreno"
+
+[topology]
+kind       = "dumbbell"
+pairs      = 2
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", queue = "20 packets" }
+
+[[flow]]
+name = "small"
+from = "s1"
+to   = "d1"
+size = "500 KB"
+
+[[flow]]
+name = "large"
+from = "s2"
+to   = "d2"
+size = "1 GB"
+
+[[flow]]
+name = "stops"
+from = "s1"
+to   = "d2"
+stop = "2 s"
+
+[[traffic]]
+name     = "mice"
+between  = [["s1", "d2"]]
+arrivals = { poisson = "20 /s" }
+sizes    = { fixed = "9 KB" }
+"#;
+
+/// A flow, as the file tells of it.
+#[derive(Debug)]
+struct Row {
+    flow: u32,
+    name: String,
+    from: String,
+    to: String,
+    size: u64,
+    start_s: f64,
+    completion_s: Option<f64>,
+    slowdown: Option<f64>,
+    retransmitted: u64,
+}
+
+fn run(folder: &str) -> (Run, Vec<Row>) {
+    let scenario =
+        Scenario::parse("test.toml", SCENARIO, &|_| Err(std::io::Error::other("no such file")));
+    let scenario = scenario.unwrap_or_else(|all| panic!("{all:?}"));
+    let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{all:?}"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let files = Files::create(&folder, &setup).unwrap();
+    let done = ratewire_run::run(&setup, &Labels::default(), Some(files), &mut NoRecorder);
+    let file = File::open(folder.join("completions.parquet")).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    (done.unwrap().0, reader.flat_map(|batch| rows(&batch.unwrap())).collect())
+}
+
+fn rows(batch: &RecordBatch) -> Vec<Row> {
+    let column = |name: &str| batch.column_by_name(name).unwrap_or_else(|| panic!("no {name}"));
+    let number = |name: &str, row| {
+        let cells = column(name).as_primitive::<Float64Type>();
+        cells.is_valid(row).then(|| cells.value(row))
+    };
+    let count = |name: &str, row| column(name).as_primitive::<UInt64Type>().value(row);
+    let text = |name: &str, row| {
+        let cells = column(name).as_dictionary::<UInt32Type>();
+        cells.values().as_string::<i32>().value(cells.keys().value(row) as usize).to_string()
+    };
+    let row = |row| Row {
+        flow: column("flow").as_primitive::<UInt32Type>().value(row),
+        name: text("flow_name", row),
+        from: text("from_name", row),
+        to: text("to_name", row),
+        size: count("size_bytes", row),
+        start_s: number("start_s", row).unwrap(),
+        completion_s: number("completion_s", row),
+        slowdown: number("slowdown", row),
+        retransmitted: count("retransmitted_bytes", row),
+    };
+    (0..batch.num_rows()).map(row).collect()
+}
+
+#[test]
+fn each_flow_of_a_given_size_has_a_row() {
+    let (run, rows) = run("completions");
+    let named = |name: &'static str| rows.iter().filter(move |row| row.name == name);
+    let mice = named("mice").count() as u64;
+    assert_eq!(Some(mice), run.summary.arrived_flows);
+    assert!(mice > 100, "{mice}");
+    for mouse in named("mice") {
+        assert_eq!((&mouse.from[..], &mouse.to[..], mouse.size), ("s1", "d2", 9_000));
+        assert!(mouse.flow > 2 && mouse.slowdown.is_none_or(|times| times >= 1.0), "{mouse:?}");
+    }
+    for (listed, own) in [("small", 0), ("large", 1)] {
+        let [row] = named(listed).collect::<Vec<_>>()[..] else { panic!("rows of {listed}") };
+        let known = &run.summary.flows[own];
+        assert_eq!((row.flow, row.start_s), (own as u32, known.start_s));
+        assert_eq!((Some(row.size), row.completion_s), (known.size_bytes, known.completion_s));
+        // What is sent again after the last byte has arrived is not of the transfer.
+        assert!(row.retransmitted <= known.retransmitted_bytes && row.retransmitted > 0, "{row:?}");
+    }
+    assert_eq!(
+        named("large").next().map(|row| (row.completion_s, row.slowdown)),
+        Some((None, None))
+    );
+    assert_eq!(named("stops").count(), 0, "what has no size has no completion time");
+}
+
+#[test]
+fn rows_are_in_order_of_completion_and_then_those_that_did_not() {
+    let (_, rows) = run("completions-order");
+    let ends: Vec<f64> = rows
+        .iter()
+        .map(|row| row.completion_s.map_or(f64::MAX, |took| row.start_s + took))
+        .collect();
+    assert!(ends.is_sorted(), "{ends:?}");
+}
