@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_statistics::percentile;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
+use crate::completed::Completed;
 use crate::thinned::Thinned;
 use crate::{
-    Answer, Completion, CompletionSummary, FlowSample, Histogram, Kind, LinkInfo, LinkSample,
-    OverlaySample, RunInfo, Series, SizeSummary,
+    Answer, Completion, CompletionSummary, FlowSample, Kind, LinkInfo, LinkSample, OverlaySample,
+    RunInfo, Series,
 };
 
 /// Points a series keeps by default.
 pub const MAX_POINTS: usize = 600;
-
-/// Bounds between the sizes of flows that are told apart, bytes.
-const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
 /// How much of a run is kept for plots. Exact figures do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +25,8 @@ pub struct Limits {
     pub points: usize,
     /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
     pub completions: usize,
+    /// Completed flows of which percentiles are exact; of more they are within 1 %. Each takes 24 bytes.
+    pub exact_completions: usize,
     /// Answers to what bound a flow's rate, of all flows with series together; of each flow every
     /// k-th, likewise.
     pub answers: usize,
@@ -35,7 +34,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { flows: 40, links: 512, points: MAX_POINTS, completions: 5_000, answers: 200 }
+        Limits {
+            flows: 40,
+            links: 512,
+            points: MAX_POINTS,
+            completions: 5_000,
+            exact_completions: 1_000_000,
+            answers: 200,
+        }
     }
 }
 
@@ -107,7 +113,7 @@ pub struct Collected {
     pub completions_total: u64,
     /// One of how many completed flows is in [`Collected::completions`].
     pub completions_stride: u64,
-    /// Statistics over all completed flows, quantiles within 1 %; `None` if none completed.
+    /// Statistics over all completed flows; `None` if none completed.
     pub completion_summary: Option<CompletionSummary>,
     /// What bound the rates of flows with series: by flow, then in order of time.
     pub answers: Vec<Answer>,
@@ -138,10 +144,7 @@ pub struct Collector {
     overlay: Option<OverlaySeries>,
     /// Of how many flows answers are kept.
     asked: usize,
-    times: Histogram,
-    slowdowns: Histogram,
-    /// The same by size: below the first of [`SIZES`], from there on below the second ...
-    slowdowns_by_size: [Histogram; SIZES.len() + 1],
+    completed: Completed,
 }
 
 /// Data delivered by all flows since the last instant anything was sampled.
@@ -188,9 +191,7 @@ impl Collector {
             answers: BTreeMap::new(),
             overlay: None,
             asked: info.flows.len().min(limits.flows).max(1),
-            times: Histogram::default(),
-            slowdowns: Histogram::default(),
-            slowdowns_by_size: Default::default(),
+            completed: Completed::new(limits.exact_completions),
         }
     }
 
@@ -277,13 +278,7 @@ impl Collector {
 
     /// Takes a flow that delivered all it had.
     pub fn completion(&mut self, c: Completion) {
-        self.times.add(c.took.secs());
-        if let Some(ideal) = c.ideal.filter(|i| !i.is_zero()) {
-            let slowdown = c.took.secs() / ideal.secs();
-            self.slowdowns.add(slowdown);
-            let size = SIZES.partition_point(|bound| *bound <= c.size.get());
-            self.slowdowns_by_size[size].add(slowdown);
-        }
+        self.completed.add(&c);
         self.completions.push(c);
     }
 
@@ -298,21 +293,6 @@ impl Collector {
     /// Ends the run.
     pub fn finish(mut self) -> Collected {
         self.flush();
-        let times: Vec<f64> = self.completions.kept.iter().map(|c| c.took.secs()).collect();
-        let took = |percent: u32| match self.completions.stride {
-            // Every one was kept: exact. Else the histogram knows, within 1 %.
-            1 => percentile(&times, percent),
-            _ => self.times.quantile(f64::from(percent) / 100.0),
-        };
-        let completion_summary = self.times.mean().map(|mean_s| CompletionSummary {
-            flows: self.completions.total,
-            mean_s,
-            median_s: took(50).unwrap_or_default(),
-            p99_s: took(99).unwrap_or_default(),
-            slowdown_median: self.slowdowns.quantile(0.5),
-            slowdown_p99: self.slowdowns.quantile(0.99),
-            by_size: self.slowdowns_by_size.iter().enumerate().filter_map(by_size).collect(),
-        });
         let mut flows: Vec<FlowSeries> = self.flows.into_values().collect();
         let mut links: Vec<LinkSeries> = self.links.into_values().collect();
         on_one_grid(flows.iter_mut().flat_map(FlowSeries::all).chain([&mut self.total]));
@@ -326,7 +306,7 @@ impl Collector {
             completions: self.completions.kept,
             completions_total: self.completions.total,
             completions_stride: self.completions.stride,
-            completion_summary,
+            completion_summary: self.completed.summary(),
             answers: self.answers.into_values().flat_map(|thinned| thinned.kept).collect(),
             overlay: self.overlay,
         }
@@ -421,17 +401,6 @@ impl LinkSeries {
             &mut self.paused,
         ]
     }
-}
-
-/// What is said of the flows of one size; `None` if there are none.
-fn by_size((at, slowdowns): (usize, &Histogram)) -> Option<SizeSummary> {
-    Some(SizeSummary {
-        from_bytes: at.checked_sub(1).map_or(0, |below| SIZES[below]),
-        below_bytes: SIZES.get(at).copied(),
-        flows: slowdowns.count(),
-        slowdown_median: slowdowns.quantile(0.5)?,
-        slowdown_p99: slowdowns.quantile(0.99)?,
-    })
 }
 
 #[cfg(test)]

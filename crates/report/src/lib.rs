@@ -23,6 +23,8 @@
 
 mod collect;
 pub mod compare;
+mod completed;
+mod distribution;
 mod expectation;
 mod fidelity;
 mod figure;

@@ -256,6 +256,9 @@ pub struct PausingSummary {
 pub struct CompletionSummary {
     /// Flows that completed.
     pub flows: u64,
+    /// Whether medians and percentiles, those of slowdowns too, are exact; of more than a million flows they are within
+    /// 1 %.
+    pub percentiles_exact: bool,
     /// Mean, seconds.
     pub mean_s: f64,
     /// Median, seconds.

@@ -11,6 +11,7 @@ use ratewire_report::Run;
 use ratewire_run::{Files, Labels};
 use ratewire_scenario::Scenario;
 use ratewire_sim::record::NoRecorder;
+use ratewire_statistics::percentile;
 
 /// Two listed flows with a size, of which one is too large to complete; flows that arrive; and one that has an end and
 /// no size.
@@ -135,4 +136,17 @@ fn rows_are_in_order_of_completion_and_then_those_that_did_not() {
         .map(|row| row.completion_s.map_or(f64::MAX, |took| row.start_s + took))
         .collect();
     assert!(ends.is_sorted(), "{ends:?}");
+}
+
+#[test]
+fn percentiles_are_those_of_the_rows() {
+    let (run, rows) = run("completions-percentiles");
+    let mice: Vec<f64> =
+        rows.iter().filter(|row| row.name == "mice").filter_map(|row| row.slowdown).collect();
+    let all = run.summary.completions.expect("completions");
+    let below_10_kb = &all.by_size[0];
+    assert_eq!((below_10_kb.below_bytes, below_10_kb.flows), (Some(10_000), mice.len() as u64));
+    assert_eq!(percentile(&mice, 50), Some(below_10_kb.slowdown_median));
+    assert_eq!(percentile(&mice, 99), Some(below_10_kb.slowdown_p99));
+    assert!(all.percentiles_exact);
 }

@@ -7,7 +7,7 @@ use super::groups::{Groups, Mode};
 use super::plane::{Axis, Plane};
 use crate::Run;
 use crate::figure::{bytes, count, seconds};
-use crate::headline::labels;
+use crate::headline::{self, labels};
 
 /// Points over all runs together.
 const POINTS: usize = 15_000;
@@ -65,7 +65,11 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
         dots.push_str(&format!("<path {class} d=\"{}\"/>\n", scatter(&against_size, points)));
         let steps = steps(&distribution, points, parts[index]);
         lines.push_str(&format!("<path {class} d=\"{steps}\"/>\n"));
-        let median = percentile(&sorted_times(points), 50);
+        let median = match runs.get(index).filter(|_| groups.mode != Mode::Mixed) {
+            // Of all that completed, not of those that are drawn.
+            Some(run) => headline::completions(run).map(|all| all.median_s),
+            None => percentile(&sorted_times(points), 50),
+        };
         said.push(format!("{}: median {}", group.name, seconds(median)));
     }
     let marks = |class: &str, paths: &str| format!("<g class=\"{class}\">\n{paths}</g>\n");

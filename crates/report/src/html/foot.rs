@@ -54,12 +54,12 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          in order or not, of flows that ran to the end, from the last of their starts on.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone. Flows that had not ended when the \
-         run did have none, and medians and percentiles leave them out. Of more than {} flows these, \
-         and of slowdowns always, are within 1 %; those of claims are exact.</dd>\n\
+         run did have none, and medians and percentiles leave them out. Of more than {} flows these \
+         are within 1 %; those of claims are exact.</dd>\n\
          <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),
         count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),
-        count(runs.iter().map(|r| r.collected.limits.completions).max().unwrap_or(0) as u64),
+        count(runs.iter().map(|r| r.collected.limits.exact_completions).max().unwrap_or(0) as u64),
         conservation(runs),
         fidelity(runs)
     );
