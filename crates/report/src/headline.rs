@@ -23,7 +23,7 @@ pub struct Headline {
     pub marks: u64,
     /// Flow completion times, if any flow completed.
     pub completions: Option<CompletionSummary>,
-    /// Flows with an end that had not reached it when the run ended: no completion time is theirs.
+    /// Flows of a given size that had not completed when the run ended: no completion time is theirs.
     pub unfinished: u64,
 }
 

@@ -36,8 +36,8 @@ pub struct Summary {
     pub rtt_max_s: Option<f64>,
     /// Flows of arriving traffic that started; `None` if no traffic arrives.
     pub arrived_flows: Option<u64>,
-    /// Flows with an end that had started and not reached it when the run ended; `None` if no flow
-    /// has an end.
+    /// Flows of a given size that had started and not completed when the run ended; `None` if no flow
+    /// has a size.
     pub unfinished_flows: Option<u64>,
     /// One entry a flow, in index order.
     pub flows: Vec<FlowSummary>,

@@ -62,6 +62,8 @@ pub(crate) struct Seen {
     pub(crate) prices: Prices,
     /// Flows of arriving traffic that started.
     pub(crate) arrived: u64,
+    /// Flows of a given size that started and did not complete.
+    pub(crate) unfinished: u64,
 }
 
 /// What a world tells, on its way to the report, to files and to who else listens.
@@ -121,7 +123,9 @@ impl<'a> Observer<'a> {
     }
 
     pub(crate) fn finish(mut self, outcome: &Outcome) -> Result<Seen, Failure> {
+        let mut unfinished = 0;
         for transfer in std::mem::take(&mut self.transfers).rest(outcome) {
+            unfinished += 1;
             self.write(|files, info| files.completion(info, &transfer));
         }
         let finished = self.files.take().map_or(Ok(()), Files::finish);
@@ -134,6 +138,7 @@ impl<'a> Observer<'a> {
                 shared: self.shares.finish(),
                 prices: self.prices,
                 arrived: self.arrived,
+                unfinished,
             }),
         }
     }
@@ -225,20 +230,16 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
-        if let Some(transfer) = self.transfers.complete(completed) {
-            self.write(|files, info| files.completion(info, &transfer));
-        }
-        // What begins at a switch is a part of another's transfer.
-        if self.setup.ensembles.begins_at_switch(completed.flow.0 as usize) {
-            return;
-        }
+        // Of a flow without a size the time it takes is when it is stopped, or how long it pauses.
+        let Some(transfer) = self.transfers.complete(completed) else { return };
+        self.write(|files, info| files.completion(info, &transfer));
         self.collector.completion(Completion {
-            flow: u64::from(completed.flow.0),
+            flow: u64::from(transfer.flow),
             law: self.labels.law_name(self.setup, completed.law),
-            size: completed.size,
-            start: completed.start,
+            size: transfer.size,
+            start: transfer.start,
             took: completed.took,
-            ideal: (!completed.ideal.is_zero()).then_some(completed.ideal),
+            ideal: transfer.ideal,
         });
     }
 

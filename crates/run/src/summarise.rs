@@ -7,7 +7,6 @@ use ratewire_report::{
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_statistics::jain_index;
-use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::observe::Seen;
@@ -37,7 +36,8 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.settlings.clone_from(&seen.shared.settlings);
     summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
     summary.arrived_flows = (!setup.traffic.is_empty()).then_some(seen.arrived);
-    summary.unfinished_flows = unfinished(setup, outcome);
+    let is_any = seen.arrived > 0 || setup.flows.iter().any(|flow| flow.size().is_some());
+    summary.unfinished_flows = is_any.then_some(seen.unfinished);
     summary.completions = seen.collected.completion_summary.clone();
     summary.overlay = match (&setup.overlay, &outcome.overlay) {
         (Some(spec), Some(end)) => Some(overlay::summary(setup, spec, end, &seen.prices)),
@@ -58,21 +58,6 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         data_packets_delivered: outcome.data_packets_delivered,
     };
     summary
-}
-
-/// Flows that started and did not reach their end; `None` if none has an end.
-fn unfinished(setup: &Setup, outcome: &Outcome) -> Option<u64> {
-    let ends = |flow: &FlowOutcome| {
-        flow.traffic.is_some() || setup.flows.get(flow.flow.0 as usize).is_some_and(has_end)
-    };
-    let ending: Vec<&FlowOutcome> = outcome.flows.iter().filter(|flow| ends(flow)).collect();
-    let open = ending.iter().filter(|flow| flow.started.is_some() && flow.completed.is_none());
-    (!ending.is_empty()).then(|| open.count() as u64)
-}
-
-fn has_end(flow: &FlowSpec) -> bool {
-    let writer = &flow.app.writer;
-    flow.stop.is_some() || matches!(writer, Writer::Sized(_) | Writer::OnOff { count: Some(_), .. })
 }
 
 fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: Time) {

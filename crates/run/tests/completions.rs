@@ -64,8 +64,12 @@ struct Row {
 }
 
 fn run(folder: &str) -> (Run, Vec<Row>) {
+    run_of(folder, SCENARIO)
+}
+
+fn run_of(folder: &str, scenario: &str) -> (Run, Vec<Row>) {
     let scenario =
-        Scenario::parse("test.toml", SCENARIO, &|_| Err(std::io::Error::other("no such file")));
+        Scenario::parse("test.toml", scenario, &|_| Err(std::io::Error::other("no such file")));
     let scenario = scenario.unwrap_or_else(|all| panic!("{all:?}"));
     let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{all:?}"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
@@ -149,4 +153,51 @@ fn percentiles_are_those_of_the_rows() {
     assert_eq!(percentile(&mice, 50), Some(below_10_kb.slowdown_median));
     assert_eq!(percentile(&mice, 99), Some(below_10_kb.slowdown_p99));
     assert!(all.percentiles_exact);
+}
+
+#[test]
+fn figures_of_completion_are_of_flows_of_a_given_size() {
+    let (run, rows) = run("completions-figures");
+    let took: Vec<f64> = rows.iter().filter_map(|row| row.completion_s).collect();
+    let all = run.summary.completions.expect("completions");
+    assert_eq!((all.flows, run.collected.completions_total), (took.len() as u64, all.flows));
+    assert_eq!(Some((rows.len() - took.len()) as u64), run.summary.unfinished_flows);
+    assert_eq!(
+        (percentile(&took, 50), percentile(&took, 99)),
+        (Some(all.median_s), Some(all.p99_s))
+    );
+    // What stops has an end of its own all the same.
+    let stops = run.summary.flows.iter().find(|flow| flow.name == "stops").expect("the flow");
+    assert!(stops.completion_s.is_some_and(|took| took >= 2.0));
+    assert!(took.iter().all(|took| Some(*took) != stops.completion_s));
+}
+
+/// A flow that is stopped before it has sent all, one that pauses, and one at a constant rate.
+#[test]
+fn what_did_not_carry_a_given_size_has_no_figures_of_completion() {
+    let flows = r#"
+[[flow]]
+name = "cut"
+from = "s1"
+to   = "d1"
+size = "1 GB"
+stop = "1 s"
+
+[[flow]]
+from = "s1"
+to   = "d1"
+app  = { on_off = { burst = "10 KB", pause = "100 ms", count = 3 } }
+
+[[flow]]
+from = "s2"
+to   = "d2"
+stop = "1 s"
+app  = { constant = { rate = "1 Mbit/s" } }
+"#;
+    let (topology, _) = SCENARIO.split_once("[[flow]]").expect("flows");
+    let (run, rows) = run_of("completions-none", &format!("{topology}{flows}"));
+    assert!(run.summary.completions.is_none(), "{:?}", run.summary.completions);
+    assert_eq!(run.summary.unfinished_flows, Some(1));
+    let told: Vec<_> = rows.iter().map(|row| (&row.name[..], row.size, row.completion_s)).collect();
+    assert_eq!(told, [("cut", 1_000_000_000, None)]);
 }
