@@ -121,8 +121,9 @@ fn figure(
     let called = overlay.groups.get(group).map_or("", String::as_str);
     let figures = summary.groups.get(group);
     let caption = figures.map_or(String::new(), |g| {
-        let (senders, nodes) = (count(g.senders), count(g.receiving_nodes));
-        format!("{senders} senders, {} to {nodes} nodes", rate(g.sent_bps))
+        let senders = plural(g.senders as usize, "sender");
+        let nodes = plural(g.receiving_nodes as usize, "node");
+        format!("{senders}, {} to {nodes}", rate(g.sent_bps))
     });
     let (w, h) = (coordinate(SIDE.0, 0), coordinate(SIDE.1, 0));
     let mut out = format!(

@@ -30,7 +30,8 @@ fn run(at: Option<(f64, f64)>) -> Run {
     let mut summary = Summary::of(&info);
     let connection =
         ConnectionSummary { name: "1=>0".into(), price_mean: 12.3, ..ConnectionSummary::default() };
-    let group = GroupSummary { name: "news".into(), senders: 3, ..GroupSummary::default() };
+    let name = "news".to_string();
+    let group = GroupSummary { name, senders: 3, receiving_nodes: 1, ..GroupSummary::default() };
     summary.overlay = Some(OverlaySummary {
         groups: vec![group],
         connections: vec![
@@ -56,6 +57,15 @@ fn a_tree_has_its_prices_and_names() {
         assert!(html.contains("$12.30") == room && html.contains("a&lt;b"), "{html}");
         assert!(html.contains("0.500 of the optimum, 2 Mbit/s"), "{html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
+    }
+}
+
+#[test]
+fn one_node_is_no_nodes() {
+    let run = run(None);
+    let table = crate::table::render(std::slice::from_ref(&run), &crate::table::Options::default());
+    for told in [overlay(&[run]), table] {
+        assert!(told.contains("1 node") && !told.contains("1 nodes"), "{told}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::grid::{Align, Column, Grid};
 use super::{Options, dim, more};
-use crate::figure::{count, mean, percent, rate, seconds};
+use crate::figure::{count, mean, percent, plural, rate, seconds};
 use crate::{OverlaySummary, Run};
 
 /// Two tables and what they come to; empty without an overlay.
@@ -32,7 +32,7 @@ fn groups(overlay: &OverlaySummary, options: &Options) -> String {
             group.name.clone(),
             count(group.senders),
             rate(group.sent_bps),
-            format!("{} nodes", count(group.receiving_nodes)),
+            plural(group.receiving_nodes as usize, "node"),
             rate(group.received_bps),
             seconds(group.delivery_mean_s),
             seconds(group.delivery_max_s),
