@@ -116,7 +116,7 @@ pub struct LawFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is the best, or the same as it from every seed.
+    /// It is the best, or the same as it: from every seed, or in all digits that are shown.
     Best,
     /// It may be as good: the interval of the difference includes 0.
     WithinNoise,
@@ -252,8 +252,11 @@ impl Figure {
         });
         let Some((best, _)) = best else { return };
         for i in 0..values.len() {
+            // Who reads the same figure twice is not told that one is better.
+            let reads_alike = self.laws[i].text(self.unit) == self.laws[best].text(self.unit);
             self.laws[i].standing = match difference(i, best).map(|d| d.verdict) {
                 Some(Verdict::Same) => Standing::Best,
+                Some(Verdict::Differs) if reads_alike => Standing::Best,
                 Some(Verdict::WithinNoise) => Standing::WithinNoise,
                 Some(Verdict::Differs) => Standing::Worse,
                 None => Standing::Unknown,

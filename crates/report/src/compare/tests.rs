@@ -86,6 +86,22 @@ fn without_chance_differences_are_exact() {
 }
 
 #[test]
+fn what_reads_the_same_is_not_told_apart() {
+    let one = |u| vec![summary(1, u, 40, None)];
+    let laws = [
+        ("a".to_string(), one(0.9979)),
+        ("b".to_string(), one(0.9981)),
+        ("c".to_string(), one(0.9971)),
+    ];
+    let comparison = Comparison::of(&laws, false);
+    let utilisation = figure(&comparison, "utilisation");
+    // 99.8 %, 99.8 %, 99.7 %.
+    assert_eq!(standings(utilisation), [Standing::Best, Standing::Best, Standing::Worse]);
+    let by = utilisation.difference("b", "a").expect("a difference");
+    assert_eq!(by.verdict, Verdict::Differs, "for who reads comparison.json");
+}
+
+#[test]
 fn sizes_and_changes_of_all_laws_are_listed_in_order() {
     let size = |from_bytes, below_bytes| SizeSummary {
         from_bytes,
