@@ -204,8 +204,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn schedule_sample(&mut self) {
-        if let Some(interval) = self.setup.sample_interval.filter(|i| !i.is_zero()) {
-            self.later(self.now + interval, Rare::Sample);
+        let Some(interval) = self.setup.sample_interval.filter(|i| !i.is_zero()) else { return };
+        let at = self.now + interval;
+        // The last, when all is over that happens at the end, is taken in `finish`.
+        if at < self.end {
+            self.later(at, Rare::Sample);
         }
     }
 

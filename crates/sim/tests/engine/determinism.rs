@@ -126,6 +126,20 @@ fn samples_add_up_to_the_outcome() {
 }
 
 #[test]
+fn what_is_sent_at_the_very_end_is_in_the_last_sample() {
+    // A packet each millisecond, the last as the run ends.
+    let mut net = Net::pair(law("fixed", &[("rate", "12 Mbit/s")]), MBPS(100), MS(1));
+    net.flow(0, 1, App::unlimited());
+    net.setup.duration = MS(100);
+    net.setup.sample_interval = Some(MS(10));
+    let (out, log) = net.log();
+    assert_eq!(out.links[0].sent, Bytes::new(101 * 1500));
+    let sent: Bytes = log.links.iter().filter(|s| s.link == LinkId(0)).map(|s| s.sent).sum();
+    assert_eq!(sent, out.links[0].sent);
+    assert_eq!(log.links.iter().filter(|s| s.link == LinkId(0)).count(), 10);
+}
+
+#[test]
 fn a_sampling_interval_longer_than_the_run_samples_its_end() {
     for interval in [MS(5000), MS(3000), ratewire_units::Duration::ZERO] {
         let mut net = busy("newreno", 1);
