@@ -184,10 +184,12 @@ fn a_queue_in_time_is_of_the_rate_at_the_time() {
     assert_eq!(queue(&slower, "queue_mean", during), Ok((6000 + 7200 + 8400 + 96_000) / 4));
     assert_eq!(queue(&slower, "queue_max", during), Ok(192_000));
     assert_eq!(queue(&slower, "queue_p99", during), Ok(96_000));
-    // In the middle of a sample: half of it at each rate.
+    // In the middle of a sample: at what it can send in it.
     let half = change("7.5 s", "1 Mbit/s");
-    assert_eq!(queue(&half, "queue_p99", during), Ok((9600 + 96_000) / 2));
-    assert_eq!(queue(&half, "queue_max", during), Ok(192_000));
+    assert_eq!(queue(&half, "queue_p99", during), Ok(17_455));
+    assert_eq!(queue(&half, "queue_max", during), Ok(34_909));
+    let pause = change("7.2 s", "0 bit/s") + &change("7.7 s", "10 Mbit/s");
+    assert_eq!(queue(&pause, "queue_max", during), Ok(38_400), "it sends half of the time");
     // The whole run: of the outcome where the rate stays, else of the samples.
     assert_eq!(queue("", "queue_max", ""), Ok(24_800));
     assert_eq!(queue(&change("5 s", "10 Mbit/s"), "queue_max", ""), Ok(24_800));

@@ -5,7 +5,7 @@ use ratewire_sim::record::LinkSample;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Throughput};
 
-use super::rates::{Rates, seconds_a_byte};
+use super::rates::Rates;
 use super::{Expectation, Statistic, Unit};
 
 /// Sums over the samples of one link, or of all.
@@ -39,8 +39,8 @@ impl LinkSums {
         self.sent += sample.sent.as_f64();
         let (mean, max) = match (&self.rates, expectation.bound.unit) {
             (Some(rates), _) => {
-                let (takes, most) = rates.per_byte(sample.at - sample.interval, sample.at);
-                (time(sample.queue_bytes_mean, takes), time(sample.queue_bytes_max.as_f64(), most))
+                let rate = rates.mean(sample.at - sample.interval, sample.at);
+                (time(sample.queue_bytes_mean, rate), time(sample.queue_bytes_max.as_f64(), rate))
             }
             (None, Unit::Packets) => {
                 (sample.queue_packets_mean, f64::from(sample.queue_packets_max))
@@ -91,12 +91,11 @@ impl LinkSums {
         outcome: &Outcome,
     ) -> Option<f64> {
         // How long what waited had to wait, it does not know where the rate changed.
-        let takes = match &self.rates {
-            Some(rates) => Some(seconds_a_byte(rates.only()?)),
+        let rate = match &self.rates {
+            Some(rates) => Some(rates.only()?),
             None => None,
         };
-        whole(expectation, link, outcome)
-            .map(|value| takes.map_or(value, |takes| time(value, takes)))
+        whole(expectation, link, outcome).map(|value| rate.map_or(value, |rate| time(value, rate)))
     }
 }
 
@@ -138,9 +137,9 @@ fn is_queue_in_time(expectation: &Expectation) -> bool {
     expectation.metric.starts_with("queue_") && expectation.bound.unit == Unit::Seconds
 }
 
-/// How long so many bytes take; those that are not there take no time, whatever the rate.
-fn time(bytes: f64, seconds_a_byte: f64) -> f64 {
-    if bytes > 0.0 { bytes * seconds_a_byte } else { 0.0 }
+/// How long so many bytes take at so many a second; those that are not there take no time, whatever the rate.
+fn time(bytes: f64, rate: f64) -> f64 {
+    if bytes > 0.0 { bytes / rate } else { 0.0 }
 }
 
 fn known(value: f64) -> Result<f64, String> {

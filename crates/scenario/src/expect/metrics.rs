@@ -89,7 +89,7 @@ pub fn metrics() -> &'static [MetricInfo] {
 const METRICS: &[MetricInfo] = &[
     metric("utilisation", Subject::Link, &[Unit::Share], "Share of the time in which the link was sending."),
     metric("throughput", Subject::Link, &[Unit::BitsPerSecond], "Network-layer bits the link sent, per second."),
-    metric("queue_mean", Subject::Link, QUEUE, "Mean of what was waiting, the packet being sent not counted. A time is what was waiting over the link's rate then (of a Mahimahi trace, its mean)."),
+    metric("queue_mean", Subject::Link, QUEUE, "Mean of what was waiting, the packet being sent not counted. A time is what was waiting over the link's mean rate in the sampling interval (over the whole of a Mahimahi trace)."),
     metric("queue_max", Subject::Link, QUEUE, "The most that was waiting."),
     metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the sampling intervals' means of what was waiting."),
     metric("drops", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, for whatever reason."),
@@ -112,7 +112,7 @@ const METRICS: &[MetricInfo] = &[
     metric("rtt_min", Subject::Flows, &[Unit::Seconds], "The shortest round trip."),
     metric("rtt_max", Subject::Flows, &[Unit::Seconds], "The longest round trip; with `during`, the longest among the samples."),
     metric("completion_time", Subject::FlowsOrTraffic, &[Unit::Seconds], "Time from a flow's start to the arrival of its last byte; of several flows, their `statistic`. A listed flow that does not complete fails; of a class of traffic those count that complete."),
-    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` an equal share of their sum, and stays there until the end of `during`, for three averages at least."),
+    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` an equal share of their sum, and stays there until the end of `during`, for three averages at least, or all of them where there are fewer."),
     metric("reference_error", Subject::Flows, &[Unit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`; the `statistic` over all flows and times."),
     metric("sent", Subject::Group, &[Unit::BitsPerSecond], "What the groups' senders paid for of their own data, per second; the sum over the groups."),
     metric("received", Subject::Group, &[Unit::BitsPerSecond], "What came to `node` of the senders' own data, or on average to each node that had any, per second; the sum over the groups."),

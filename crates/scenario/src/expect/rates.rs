@@ -7,46 +7,42 @@ use ratewire_units::{Rate, Time};
 /// The rate of a link from each time on, or the mean of its trace of opportunities.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
-    /// The first is from the beginning on.
-    steps: Vec<(Time, Rate)>,
+    /// The first is from the beginning on. With each what it could have sent before, in bits times picoseconds a second.
+    steps: Vec<(Time, Rate, u128)>,
 }
 
 impl Rates {
     pub fn of(setup: &Setup, link: usize) -> Rates {
-        let mut steps = vec![(Time::ZERO, setup.network.links[link].service.mean_rate())];
         let of_it = |(at, id, change): &(Time, LinkId, Change)| match change {
             Change::Rate(rate) if id.index() == link => Some((*at, *rate)),
             _ => None,
         };
-        steps.extend(setup.changes.iter().filter_map(of_it));
-        steps.sort_by_key(|(at, _)| *at);
-        Rates { steps }
+        let mut changes: Vec<(Time, Rate)> = setup.changes.iter().filter_map(of_it).collect();
+        changes.sort_by_key(|(at, _)| *at);
+        let first = setup.network.links[link].service.mean_rate();
+        let mut rates = Rates { steps: vec![(Time::ZERO, first, 0)] };
+        for (at, rate) in changes {
+            let before = rates.sent_until(at);
+            rates.steps.push((at, rate, before));
+        }
+        rates
     }
 
     /// The rate, if it is one from beginning to end.
-    pub fn only(&self) -> Option<Rate> {
-        let (_, first) = self.steps[0];
-        self.steps.iter().all(|(_, rate)| *rate == first).then_some(first)
+    pub fn only(&self) -> Option<f64> {
+        let (_, first, _) = self.steps[0];
+        self.steps.iter().all(|(_, rate, _)| *rate == first).then_some(first.throughput().get())
     }
 
-    /// How many seconds a byte takes, on average between two times, and at most.
-    pub fn per_byte(&self, from: Time, to: Time) -> (f64, f64) {
-        if from >= to {
-            return (0.0, 0.0);
-        }
-        let ends = self.steps.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);
-        let within = self.steps.iter().zip(ends).filter_map(|((start, rate), end)| {
-            let (start, end) = ((*start).max(from), end.min(to));
-            (start < end).then(|| (end.since(start).secs(), seconds_a_byte(*rate)))
-        });
-        let (sum, most) = within.fold((0.0, 0.0), |(sum, most): (f64, f64), (time, takes)| {
-            (sum + time * takes, most.max(takes))
-        });
-        (sum / to.since(from).secs(), most)
+    /// Bytes a second that it can send on average between two times.
+    pub fn mean(&self, from: Time, to: Time) -> f64 {
+        let sent = self.sent_until(to) - self.sent_until(from);
+        sent as f64 / to.since(from).ps().max(1) as f64 / 8.0
     }
-}
 
-/// Without end at rate 0.
-pub(super) fn seconds_a_byte(rate: Rate) -> f64 {
-    rate.throughput().get().recip()
+    fn sent_until(&self, at: Time) -> u128 {
+        let next = self.steps.partition_point(|(start, ..)| *start <= at);
+        let (start, rate, before) = self.steps[next.saturating_sub(1)];
+        before + u128::from(rate.bps()) * u128::from(at.since(start).ps())
+    }
 }
