@@ -232,16 +232,21 @@ impl Scenario {
         }
         trust::check(&self.file, &setup, &made, &mut warnings);
         unheard::check(&self.file, &setup, &made, &mut warnings);
-        unmet::check(&self.file, &setup, &made, &mut warnings);
+        warnings.extend(unmet::unmarked(&self.file, &setup, &made));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })
     }
 
-    /// Warns of what does nothing in a run of `plan` that is simulated.
+    /// Warns of what does nothing, or harm, in a run of `plan` that is simulated.
     pub fn vain_when_simulated(&self, plan: &Plan) -> Vec<Diagnostic> {
-        let silent = unheard::silent(&self.file, &plan.setup);
-        silent.into_iter().chain(readers::check(&self.file, &plan.setup)).collect()
+        let (file, setup) = (&self.file, &plan.setup);
+        let all = [
+            unheard::silent(file, setup),
+            readers::check(file, setup),
+            unmet::unhindered(file, setup),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     /// What holds a run of `plan` against the expectations.

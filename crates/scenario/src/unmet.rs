@@ -1,7 +1,7 @@
 //! Senders that count on what their network does not do: to mark packets, or to make them wait at home.
 
 use ratewire_net::routing::Routing;
-use ratewire_net::spec::{Discipline, LinkSpec, NodeId, Sockets};
+use ratewire_net::spec::{Discipline, Limit, LinkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 
@@ -35,46 +35,55 @@ impl Between<'_> {
     }
 }
 
-/// Warns of both.
-pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
-    let mut warn = |message: String, help: &str| {
-        warnings.push(Diagnostic {
-            severity: Severity::Warning,
-            help: Some(help.to_string()),
-            ..Diagnostic::general(file, message)
-        });
-    };
-    let senders = senders(setup);
-    let links = &setup.network.links;
-    if !links.iter().any(|link| may_mark(link, made)) {
-        let capable = senders.iter().filter(|s| s.transport.ecn).map(|s| s.name);
-        if let Some(names) = listed(&capable.collect::<Vec<_>>()) {
-            warn(
-                format!("`ecn` lets {names} be marked, and no queue marks"),
-                "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
-            );
-        }
+/// Warns of senders whose packets may be marked where no queue marks.
+pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagnostic> {
+    if setup.network.links.iter().any(|link| may_mark(link, made)) {
+        return None;
     }
-    if links.iter().any(drops_what_is_paused) {
-        let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return };
-        let mut loses = |sender: &&Sender<'_>| {
-            made[sender.law].law.leaves_it_to_queues()
-                && sender.between.pairs().into_iter().any(|(from, to, key)| {
-                    let path = routing.path(from, to, key).unwrap_or_default();
-                    path.first().is_some_and(|link| drops_what_is_paused(&links[link.index()]))
-                })
-        };
-        let lost = senders.iter().filter(|s| loses(s)).map(|s| s.name);
-        if let Some(names) = listed(&lost.collect::<Vec<_>>()) {
-            warn(
-                format!("queues alone hold {names} back, and the first drops what has no room"),
-                "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
-            );
-        }
+    let names = listed(&senders(setup), |sender| sender.transport.ecn)?;
+    Some(warning(
+        file,
+        format!("`ecn` lets {names} be marked, and no queue marks"),
+        "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
+    ))
+}
+
+/// Warns of senders that queues alone hold back, and whose own drops what has no room when it is paused. Emulated, a
+/// socket waits there whatever is said.
+pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
+    let links = &setup.network.links;
+    if !links.iter().any(drops_what_is_paused) {
+        return None;
+    }
+    let mut routing = Routing::new(&setup.network, &setup.paths).ok()?;
+    let mut drops = |(from, to, key)| {
+        let path = routing.path(from, to, key).unwrap_or_default();
+        path.first().is_some_and(|link| drops_what_is_paused(&links[link.index()]))
+    };
+    let names = listed(&senders(setup), |sender| {
+        setup.laws[sender.law].leaves_it_to_queues()
+            && sender.between.pairs().into_iter().any(&mut drops)
+    })?;
+    Some(warning(
+        file,
+        format!(
+            "queues alone hold {names} back, and when simulated the first drops what has no room"
+        ),
+        "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
+    ))
+}
+
+fn warning(file: &str, message: String, help: &str) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        help: Some(help.to_string()),
+        ..Diagnostic::general(file, message)
     }
 }
 
-fn listed(names: &[&str]) -> Option<String> {
+/// The names of those that are meant; `None` if none are.
+fn listed(senders: &[Sender<'_>], are_meant: impl FnMut(&&Sender<'_>) -> bool) -> Option<String> {
+    let names: Vec<&str> = senders.iter().filter(are_meant).map(|sender| sender.name).collect();
     names.split_first().map(|(first, more)| and_more(first, more.len()))
 }
 
@@ -105,5 +114,5 @@ fn may_mark(link: &LinkSpec, made: &[Made]) -> bool {
 
 /// Whether a host's queue there is full when its far end pauses it, and nobody is told to wait.
 fn drops_what_is_paused(link: &LinkSpec) -> bool {
-    link.pause.is_some() && link.driver.sockets == Sockets::Drop
+    link.pause.is_some() && link.limit != Limit::Unlimited && link.driver.sockets == Sockets::Drop
 }

@@ -98,15 +98,19 @@ fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
     let traffic = "[[traffic]]\nname = \"t\"\narrivals = { every = \"9 ms\" }\n\
                    sizes = { fixed = \"1 KB\" }\nbetween = [[\"h2\", \"h1\"]]\n";
     for (sends, name) in [(flow, "h2->h1"), (traffic, "t")] {
-        let said = planned(&star(", pause = true", sends), "noq");
-        let told = format!("queues alone hold {name:?} back, and the first drops what has no room");
+        let said = simulated(&star(", pause = true", sends), "noq");
+        let told = format!(
+            "queues alone hold {name:?} back, and when simulated the first drops what has no room"
+        );
         assert!(said.contains(&told), "{said}");
-        assert_eq!(planned(&star(", pause = true", sends), "newreno"), "");
-        assert_eq!(planned(&star(", pause = true, sockets = \"in-turn\"", sends), "noq"), "");
-        assert_eq!(planned(&star("", sends), "noq"), "", "nothing is paused");
+        assert_eq!(simulated(&star(", pause = true", sends), "newreno"), "");
+        assert_eq!(simulated(&star(", pause = true, sockets = \"in-turn\"", sends), "noq"), "");
+        assert_eq!(simulated(&star("", sends), "noq"), "", "nothing is paused");
+        let endless = star(", pause = true, queue = \"unlimited\"", sends);
+        assert_eq!(simulated(&endless, "noq"), "", "and drops nothing");
         // Only the sender's own link matters.
         let own = format!("{sends}[[link]]\nname = \"h2->r1\"\nsockets = \"random\"\n");
-        assert_eq!(planned(&star(", pause = true", &own), "noq"), "");
+        assert_eq!(simulated(&star(", pause = true", &own), "noq"), "");
     }
 }
 
