@@ -32,3 +32,37 @@ fn all_links_are_all() {
     let two: Vec<_> = of_new.iter().filter(|(_, rate)| *rate == Rate::from_mbps(2)).collect();
     assert!(two.len() == 2 && two.iter().all(|(name, _)| name.starts_with("new")), "{of_new:?}");
 }
+
+/// A trace and a rate exclude each other, and so do the ways of sharing a medium.
+#[test]
+fn what_all_links_are_given_replaces_what_some_have() {
+    let after = |link: &str, set: &str| {
+        let link = format!("[[link]]\nname = \"s1->r1\"\n{link}\n");
+        let text = dumbbell(&format!("{}{link}", flow()));
+        let (key, value) = set.split_once('=').unwrap();
+        let changed = common::parse_with(&text, &[("t", "1\n")])
+            .unwrap_or_else(|all| panic!("{}", shown(&all)))
+            .with_overrides(&[(key.to_string(), value.to_string())]);
+        let changed = changed.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        assert_eq!(shown(&changed.warnings), "", "{link}");
+        changed.setup(None, None).unwrap().network
+    };
+    for link in ["trace = \"t\"", "reverse = { trace = \"t\" }"] {
+        let links = after(link, "link.*.rate=1M").links;
+        assert!(links.iter().all(|link| link.service.mean_rate() == Rate::from_mbps(1)), "{link}");
+    }
+    let network = after("duplex = \"full\"", "link.*.medium=air");
+    assert!(network.links.iter().all(|link| link.medium.is_some()) && network.mediums.len() == 1);
+}
+
+/// Whatever stands before it then.
+#[test]
+fn tables_keep_their_numbers() {
+    let wrong = dumbbell(&format!("{}[[link]]\nname = \"s1->r1\"\nrat = 1\n", flow()));
+    let sets = [("link.*.queue", "9 KB"), ("link.s1->r1.queue", "8 KB")];
+    let sets = sets.map(|(a, b)| (a.to_string(), b.to_string()));
+    let right = scenario(&wrong.replace("rat = 1\n", "delay = \"1 ms\"\n"));
+    assert!(right.with_overrides(&sets).is_ok());
+    let said = shown(&common::parse_with(&wrong, &[]).expect_err("a wrong key"));
+    assert!(said.contains("in [[link]] 1"), "{said}");
+}

@@ -46,7 +46,7 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[Segment]) -> Result<Vec
 }
 
 /// The number of the entry at `at`: of those that no path has made.
-pub(super) fn number(items: &[Item], at: usize) -> usize {
+pub(crate) fn number(items: &[Item], at: usize) -> usize {
     items[..=at].iter().filter(|item| !is_made(item)).count()
 }
 
@@ -56,6 +56,18 @@ pub(super) fn is_of_all_links(list: &str, rest: &[Segment]) -> bool {
     let [wanted, key, ..] = rest else { return false };
     let is_of_entry = key.text == "reverse" || keys::find("link", &key.text).is_some();
     list == "link" && wanted.is_all() && !is_of_entry
+}
+
+/// Takes out the property of a link that this one takes the place of.
+pub(super) fn take_out_replaced(link: &mut Table, key: &str) {
+    let replaced = match key {
+        "rate" => "trace",
+        "trace" => "rate",
+        "duplex" => "medium",
+        "medium" => "duplex",
+        _ => return,
+    };
+    link.entries.retain(|entry| entry.key != replaced);
 }
 
 /// That no entry is `wanted`, and which there are.

@@ -9,7 +9,8 @@ use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
 
-use lists::{chosen, is_of_all_links, make_list, number};
+pub(crate) use lists::number;
+use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
 use path::Segment;
 pub use path::whole_path;
 
@@ -128,11 +129,16 @@ fn put(table: &mut Table, segments: &[Segment], item: &Item, span: Span) -> Resu
                 match &mut items[at] {
                     one if rest.len() == 1 => *one = item.clone(),
                     Item { value: Value::Table(inner), .. } => {
+                        let is_of_all = is_of_all_links(segment, rest);
+                        if is_of_all {
+                            take_out_replaced(inner, &rest[1].text);
+                        }
                         put(inner, &rest[1..], item, span)?;
-                        if is_of_all_links(segment, rest)
+                        if is_of_all
                             && let Some(Entry { item: reverse, .. }) = inner.get_mut("reverse")
                             && let Value::Table(reverse) = &mut reverse.value
                         {
+                            take_out_replaced(reverse, &rest[1].text);
                             put(reverse, &rest[1..], item, span)?;
                         }
                     }

@@ -9,6 +9,7 @@ use crate::context::{Added, Context};
 use crate::diagnostic::Span;
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, Key, Kind, REQUIRED};
+use crate::overrides;
 
 /// A value and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -220,7 +221,8 @@ impl<'a> Section<'a> {
         for (i, item) in items.iter().enumerate() {
             match &item.value {
                 Value::Table(table) => {
-                    let title = format!("[[{name}]] {}", i + 1);
+                    // As the file has it, whatever paths put before it.
+                    let title = format!("[[{name}]] {}", overrides::number(items, i));
                     sections.push(Section::new(self.context, tables, title, item.span, table));
                 }
                 _ => self.refuse(name, item),
