@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_laws::options::{Kind, Part};
 use ratewire_laws::{AnyLaw, LawInfo, OptionError};
 
 use crate::context::{Added, Context, listing};
@@ -163,7 +164,13 @@ impl LawBook {
     fn is_of_ports(&self, option: &str, names: &[&str], extra: &OptionList) -> Option<bool> {
         let of_each = names.iter().filter_map(|name| {
             let spec = self.info(name)?.options.iter().find(|spec| spec.name == option)?;
-            Some(spec.is_of_ports(&self.given(name, extra).1))
+            let (base, mut given) = self.given(name, extra);
+            if let Part::PortAndSink { with: (other, _) } = spec.part {
+                given.retain(|(key, _)| *key == other);
+                // What a value that is none was to change is not known.
+                AnyLaw::new(base, &given).ok()?;
+            }
+            Some(spec.is_of_ports(&given))
         });
         of_each.reduce(|one, other| one && other)
     }
@@ -204,8 +211,8 @@ impl LawBook {
             (None, Some(_)) => return LawUse::default(),
             (None, None) => defaults.iter().map(String::as_str).collect(),
         };
-        let infos: Vec<&'static LawInfo> =
-            names.iter().filter_map(|name| self.info(name)).collect();
+        let laws: Vec<(&str, &LawInfo)> =
+            names.iter().filter_map(|name| Some((*name, self.info(name)?))).collect();
         let before = context.errors();
         let all: Vec<&Entry> = table.value.entries.iter().collect();
         note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
@@ -215,12 +222,13 @@ impl LawBook {
         let possible = if given.is_some() { names.clone() } else { self.names() };
         let mut known: Vec<&Entry> = Vec::new();
         for entry in all {
-            let has = |info: &&LawInfo| info.options.iter().any(|o| o.name == entry.key);
+            let has =
+                |(_, info): &(&str, &LawInfo)| info.options.iter().any(|o| o.name == entry.key);
             let of_ports = |names: &[&str]| self.is_of_ports(&entry.key, names, &options);
             if of_ports(&possible) == Some(true) {
                 let what = format!("`{}` is an option of ports: it does nothing here", entry.key);
                 context.error(entry.key_span, what).help(OF_PORTS);
-            } else if infos.iter().any(has) {
+            } else if laws.iter().any(has) {
                 if of_ports(&names) == Some(true) {
                     let those: Vec<&str> =
                         names.iter().copied().filter(|name| of_ports(&[name]).is_some()).collect();
@@ -232,7 +240,7 @@ impl LawBook {
                 }
                 known.push(entry);
             } else if of_ports(&possible).is_none() {
-                let known = infos.iter().flat_map(|info| info.options.iter().map(|o| o.name));
+                let known = laws.iter().flat_map(|(_, info)| info.options.iter().map(|o| o.name));
                 let law = names.first().unwrap_or(&"");
                 let message = format!("{law} has no option `{}`", entry.key);
                 context.unknown(entry.key_span, message, &entry.key, known);
@@ -240,7 +248,7 @@ impl LawBook {
                 refuse_value(context, entry);
             }
         }
-        for (name, info) in names.iter().zip(&infos) {
+        for (name, info) in &laws {
             let has = |entry: &&Entry| info.options.iter().any(|o| o.name == entry.key);
             let own: Vec<&Entry> = known.iter().copied().filter(has).collect();
             let list = read_options(context, info, &own);
@@ -315,7 +323,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
         match AnyLaw::new(info.name, &[(&entry.key, &text)]) {
             Err(e) if e.other.is_none() => {
                 let words = match spec.kind {
-                    ratewire_laws::options::Kind::Word(words) => words,
+                    Kind::Word(words) => words,
                     _ => &[],
                 };
                 let near = nearest(&text, words.iter().copied());

@@ -145,3 +145,15 @@ fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
     told(&several, &own(low, "soft_low"), "`soft_high` is 0.5");
     scenario(&several.replacen("[\"v\", \"w\", \"xcp\"]", "\"v\"", 1));
 }
+
+#[test]
+fn one_wrong_value_is_one_error() {
+    for (options, told) in [
+        ("flow_control = \"sotf\", alpha = 0.1", "\"sotf\""),
+        // Only other laws have it, which `--law` may bring in.
+        ("eta = [1]", "option `eta` cannot be a list"),
+    ] {
+        let said = refused(&with("", "", options));
+        assert!(said.contains(told) && said.matches("error: ").count() == 1, "{said}");
+    }
+}
