@@ -50,7 +50,7 @@ pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
     Answer, ChangeInfo, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut,
-    LinkInfo, LinkSample, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Run, RunInfo,
+    LinkInfo, LinkSample, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Room, Run, RunInfo,
     SenderSample, Topology, TrafficInfo, Transfer,
 };
 pub use series::{Kind, Series};

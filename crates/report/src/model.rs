@@ -167,10 +167,24 @@ pub struct LinkInfo {
     pub rate: Rate,
     /// Its propagation delay, one way.
     pub delay: Duration,
+    /// Room in the queue in front of it.
+    pub room: Room,
     /// Whether the scenario calls it the bottleneck: verdicts are about it.
     pub bottleneck: bool,
     /// Whether it is one of the slowest that traffic crosses: shown before others where not all can be.
     pub slowest: bool,
+}
+
+/// Room in a queue, the packet being sent not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Room {
+    /// Without end.
+    #[default]
+    Unlimited,
+    /// So much, headers included.
+    Bytes(Bytes),
+    /// So many of any size.
+    Packets(u32),
 }
 
 /// A sender and its receiver.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FidelitySummary, RunInfo};
+use crate::{FidelitySummary, Room, RunInfo};
 
 /// The figures of one run. `serde_json` turns a figure that is not a number into `null`, so every
 /// figure that may be missing is an `Option`.
@@ -208,6 +208,12 @@ pub struct LinkSummary {
     pub to: String,
     /// Its capacity, bits per second.
     pub rate_bps: u64,
+    /// Its propagation delay, one way, seconds.
+    pub delay_s: f64,
+    /// Room in its queue, bytes; `None` where it is in packets, or has no end.
+    pub room_bytes: Option<u64>,
+    /// The same in packets; `None` where it is in bytes, or has no end.
+    pub room_packets: Option<u64>,
     /// Whether the scenario calls it the bottleneck.
     pub bottleneck: bool,
     /// Share of the run it was busy, 0 to 1.
@@ -331,6 +337,15 @@ impl Summary {
             from: name(l.from),
             to: name(l.to),
             rate_bps: l.rate.bps(),
+            delay_s: l.delay.secs(),
+            room_bytes: match l.room {
+                Room::Bytes(bytes) => Some(bytes.get()),
+                Room::Unlimited | Room::Packets(_) => None,
+            },
+            room_packets: match l.room {
+                Room::Packets(packets) => Some(u64::from(packets)),
+                Room::Unlimited | Room::Bytes(_) => None,
+            },
             bottleneck: l.bottleneck,
             ..LinkSummary::default()
         });

@@ -1,8 +1,9 @@
 //! What a setup is, in the report's words.
 
-use ratewire_net::spec::{Change, LinkId, NodeId, NodeSpec};
+use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
 use ratewire_report::{
-    ChangeInfo, FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, RunInfo, Topology, TrafficInfo,
+    ChangeInfo, FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, Room, RunInfo, Topology,
+    TrafficInfo,
 };
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
@@ -41,6 +42,11 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
         to: l.to.0,
         rate: l.service.mean_rate(),
         delay: l.delay,
+        room: match l.limit {
+            Limit::Unlimited => Room::Unlimited,
+            Limit::Bytes(bytes) => Room::Bytes(bytes),
+            Limit::Packets(packets) => Room::Packets(packets),
+        },
         bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
         slowest: labels.slowest.contains(&LinkId(i as u32)),
     });

@@ -167,3 +167,18 @@ fn shares_of_ensembles_are_parts_of_one_total() {
     let bytes: f64 = total.values().sum::<f64>() * total.interval().secs() / 8.0;
     assert!((bytes / 2.4e6 - 1.0).abs() < 0.01, "{bytes}");
 }
+
+#[test]
+fn what_the_queue_of_a_link_holds_is_told() {
+    let room = |queue: &str| {
+        let text = PAUSING.replace("delay = \"20 ms\"", &format!("delay = \"20 ms\"\n{queue}"));
+        let run = run(&text);
+        let link = run.summary.links.iter().find(|link| link.name == "bottleneck").expect("one");
+        assert_eq!((link.rate_bps, link.delay_s), (10_000_000, 0.02));
+        (link.room_bytes, link.room_packets)
+    };
+    assert_eq!(room(""), (Some(50_000), None), "40 ms at 10 Mbit/s");
+    assert_eq!(room("queue = \"64 KB\""), (Some(64_000), None));
+    assert_eq!(room("queue = \"7 packets\""), (None, Some(7)));
+    assert_eq!(room("queue = \"unlimited\""), (None, None));
+}

@@ -64,6 +64,7 @@ fn duplex(info: &mut RunInfo, name: &str, a: u32, b: u32, mbps: u64, bottleneck:
             delay,
             bottleneck,
             slowest: bottleneck,
+            ..LinkInfo::default()
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
-use crate::figure::{bytes, count, index, mean, percent, rate, seconds};
+use crate::figure::{bytes, count, index, mean, percent, rate, room, seconds};
 use crate::{FlowSummary, Headline, LinkSummary, Run};
 
 /// Rows of flows and of links over all runs together.
@@ -176,6 +176,8 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
         "From",
         "To",
         "Rate",
+        "Delay",
+        "Room",
         "Utilisation",
         "Queue mean",
         "Queue 99 %",
@@ -212,6 +214,8 @@ fn links(all: &[LinkSummary], limit: usize) -> String {
             l.from.clone(),
             l.to.clone(),
             rate(l.rate_bps as f64),
+            seconds(Some(l.delay_s)),
+            room(l),
             percent(l.utilisation),
             mean(l.queue_packets_mean),
             mean(l.queue_packets_p99),

@@ -5,7 +5,7 @@ mod grid;
 mod overlay;
 mod wrap;
 
-use crate::figure::{clip, count, held, index, mean, percent, plural, rate, seconds};
+use crate::figure::{clip, count, held, index, mean, percent, plural, rate, room, seconds};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Basis, Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -254,6 +254,7 @@ fn links(run: &Run, options: &Options) -> String {
     let mut columns = vec![
         Column::new("link", Align::Left, 0).shrinks(),
         right("rate", 2),
+        right("room", 4),
         right("utilisation", 0),
         right("queue mean", 0),
         right("p99", 1),
@@ -277,6 +278,7 @@ fn links(run: &Run, options: &Options) -> String {
         let mut row = vec![
             l.name.clone(),
             rate(l.rate_bps as f64),
+            room(l),
             percent(l.utilisation),
             mean(l.queue_packets_mean),
             mean(l.queue_packets_p99),

@@ -26,6 +26,7 @@ fn run(law: &str, flows: u32) -> Run {
     let link = LinkSummary {
         name: "bottleneck".into(),
         rate_bps: 100_000_000,
+        room_bytes: Some(500_000),
         bottleneck: true,
         utilisation: 0.981,
         queue_packets_mean: 3.25,
@@ -69,9 +70,9 @@ flow  path     law       goodput   share  completed in  sent again  RTT mean  RT
 ─────────────────────────────────────────────────────────────────────────────────────
 f0    s1 → d1  xcp  24.13 Mbit/s  25.0 %             –           0         –        –
 
-link              rate  utilisation  queue mean   p99    max  max bytes  drops  marks
-─────────────────────────────────────────────────────────────────────────────────────
-bottleneck  100 Mbit/s       98.1 %        3.25  12.0  1,040        0 B  1,234      0
+link              rate    room  utilisation  queue mean   p99    max  max bytes  drops  marks
+─────────────────────────────────────────────────────────────────────────────────────────────
+bottleneck  100 Mbit/s  500 KB       98.1 %        3.25  12.0  1,040        0 B  1,234      0
 packets: 0 sent = 0 delivered + 0 dropped + 0 in flight
 ";
     assert_eq!(text, expected, "\n{text}");
