@@ -25,7 +25,7 @@ pub struct Limits {
     pub points: usize,
     /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
     pub completions: usize,
-    /// Completed flows of which percentiles are exact; of more they are within 1 %. Each takes 24 bytes.
+    /// Completed flows of which percentiles are exact; of more they are within 1 %. Each takes 24 to 48 bytes.
     pub exact_completions: usize,
     /// Answers to what bound a flow's rate, of all flows with series together; of each flow every
     /// k-th, likewise.

@@ -158,7 +158,7 @@ impl Recorder for Observer<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.also.flow_started(started);
         self.arrived += u64::from(started.traffic.is_some());
-        self.transfers.begin(self.setup, started);
+        self.transfers.begin(&self.setup.ensembles, started);
     }
 
     fn flow_sample(&mut self, sample: &FlowSample) {

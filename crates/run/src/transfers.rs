@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratewire_report::Transfer;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{FlowCompleted, FlowStarted};
-use ratewire_sim::setup::Setup;
+use ratewire_sim::setup::Ensembles;
 use ratewire_units::Bytes;
 
 /// Those that are underway, in the order of starting.
@@ -13,12 +13,10 @@ use ratewire_units::Bytes;
 pub(crate) struct Transfers(BTreeMap<u32, Transfer>);
 
 impl Transfers {
-    pub(crate) fn begin(&mut self, setup: &Setup, started: &FlowStarted<'_>) {
+    pub(crate) fn begin(&mut self, ensembles: &Ensembles, started: &FlowStarted<'_>) {
         let flow = started.flow.0;
         // What begins at a switch is a part of another's transfer.
-        if let Some(size) =
-            started.size.filter(|_| !setup.ensembles.begins_at_switch(flow as usize))
-        {
+        if let Some(size) = started.size.filter(|_| !ensembles.begins_at_switch(flow as usize)) {
             let transfer = Transfer {
                 flow,
                 traffic: started.traffic.map(|class| class as u32),
@@ -32,8 +30,8 @@ impl Transfers {
         }
     }
 
-    /// What a flow that has come to its end has transferred; `None` if it was of no given size, or was stopped before
-    /// it had sent that.
+    /// What a flow that has come to its end has transferred; `None` if it was of no given size, or was
+    /// stopped before it had sent that, as emulated flows are.
     pub(crate) fn complete(&mut self, completed: &FlowCompleted) -> Option<Transfer> {
         let flow = completed.flow.0;
         let transfer = self.0.get(&flow).filter(|transfer| completed.size >= transfer.size)?;
@@ -55,5 +53,53 @@ impl Transfers {
             let retransmitted = end.map_or(Bytes::ZERO, |end| end.retransmitted);
             Transfer { retransmitted, ..*transfer }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratewire_net::spec::NodeId;
+    use ratewire_sim::record::FlowId;
+    use ratewire_units::{Duration, Time};
+
+    fn started(flow: u32, size: Option<Bytes>) -> FlowStarted<'static> {
+        FlowStarted {
+            flow: FlowId(flow),
+            name: "f",
+            from: NodeId(0),
+            to: NodeId(1),
+            law: 0,
+            at: Time::ZERO,
+            size,
+            traffic: None,
+        }
+    }
+
+    fn completed(flow: u32, size: u64) -> FlowCompleted {
+        FlowCompleted {
+            flow: FlowId(flow),
+            law: 0,
+            traffic: None,
+            size: Bytes::new(size),
+            start: Time::ZERO,
+            took: Duration::from_secs(1),
+            ideal: Duration::ZERO,
+            retransmitted: Bytes::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_was_stopped_before_all_was_sent_is_not_complete() {
+        let mut transfers = Transfers::default();
+        for flow in 0..3 {
+            let size = (flow < 2).then_some(Bytes::new(1000));
+            transfers.begin(&Ensembles::default(), &started(flow, size));
+        }
+        let sizes: Vec<_> = [(0, 999), (1, 1000), (2, 1000)]
+            .map(|(flow, size)| transfers.complete(&completed(flow, size)).map(|t| t.size))
+            .into();
+        assert_eq!(sizes, [None, Some(Bytes::new(1000)), None]);
+        assert!(transfers.complete(&completed(1, 1000)).is_none(), "told once");
     }
 }

@@ -172,7 +172,7 @@ fn figures_of_completion_are_of_flows_of_a_given_size() {
     assert!(took.iter().all(|took| Some(*took) != stops.completion_s));
 }
 
-/// A flow that is stopped before it has sent all, one that pauses, and one at a constant rate.
+/// A flow that has not sent all when the run ends, one that pauses, and one at a constant rate.
 #[test]
 fn what_did_not_carry_a_given_size_has_no_figures_of_completion() {
     let flows = r#"

@@ -85,7 +85,7 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     )
 }
 
-/// Flows that had not ended when the run did.
+/// Flows of a given size that had not completed when the run ended.
 pub(super) fn unfinished(run: &Run) -> u64 {
     run.summary.unfinished_flows.unwrap_or(0)
 }
@@ -116,7 +116,10 @@ fn what_is_shown(runs: &[Run], groups: &Groups, points: &[Vec<Point>]) -> String
             Mode::Mixed => "the distributions leave them out",
             Mode::Runs | Mode::Flows => "for them a distribution ends below 100 %",
         };
-        text += &format!(" Flows that had not ended when the run did: {}; {ends}.", all.join(", "));
+        text += &format!(
+            " Flows of a given size that had not completed when the run ended: {}; {ends}.",
+            all.join(", ")
+        );
     }
     text
 }

@@ -53,8 +53,8 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Fairness</dt><dd>Jain’s index, (Σx)² / (n Σx²), of the rates at which payload arrived, \
          in order or not, of flows that ran to the end, from the last of their starts on.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
-         Slowdown is that over the time the flow would take alone. Flows that had not ended when the \
-         run did have none, and medians and percentiles leave them out. Of more than {} flows these \
+         Slowdown is that over the time the flow would take alone. Flows of no given size, and those \
+         that had not completed when the run ended, have none, and medians and percentiles leave them out. Of more than {} flows these \
          are within 1 %; those of claims are exact.</dd>\n\
          <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),

@@ -262,7 +262,9 @@ fn of_several_laws_in_one_run_those_that_did_not_end_are_only_counted() {
     let other = FlowInfo { law: "cubic".into(), ..run.info.flows[0].clone() };
     run.info.flows.push(other);
     let html = rendered(&Page::new(vec![run]));
-    assert!(html.contains("had not ended when the run did: 10; the distributions leave them out"));
+    assert!(
+        html.contains("had not completed when the run ended: 10; the distributions leave them out")
+    );
 }
 
 #[test]

@@ -152,8 +152,9 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         if let Some(peer) = link.peer {
             let other = &mut net.links[peer];
             other.properties = reverse.clone().over(&other.properties);
-            // One half-duplex direction makes both so, and one on no medium both.
-            if properties.half_duplex.is_some() && properties.medium.is_none() {
+            // One half-duplex direction makes both so, and one on no medium both, unless the other is told.
+            let is_told = reverse.half_duplex.is_some() || reverse.medium.is_some();
+            if properties.half_duplex.is_some() && properties.medium.is_none() && !is_told {
                 other.properties.half_duplex = properties.half_duplex;
                 other.properties.medium = None;
             }

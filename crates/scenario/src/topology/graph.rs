@@ -75,12 +75,12 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     }
 }
 
-/// Warns of what `link` says of no link, because the file says it of all.
 /// An edge between nodes that there are; `nodes` are the router and the host at each.
 fn kept<'e>(edge: &'e Edge, nodes: &[Option<(usize, usize)>]) -> Option<Kept<'e>> {
     Some((edge, nodes[edge.a]?.0, nodes[edge.b]?.0))
 }
 
+/// Warns of what `link` says of no link, because the file says it of all.
 fn warn_of_vain(
     b: &Builder<'_, '_>,
     link: &Cable,
