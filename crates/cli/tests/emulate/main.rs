@@ -8,6 +8,9 @@ mod lab;
 mod limits;
 mod shell;
 
+use std::fs::File;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 
 use lab::{DUMBBELL, Lab, ONE_FLOW, TWO_FLOWS, drops, link, number, ratewire, sh};
@@ -367,4 +370,11 @@ fn the_same_flows_arrive_in_both_worlds() {
     assert!(count > 50.0 && (figure(emulated, "flows") / count - 1.0).abs() < 0.05, "{emulated}");
     let (one, other) = (figure(simulated, "median_s"), figure(emulated, "median_s"));
     assert!((other / one - 1.0).abs() < 0.25, "median completion: {one} and {other}");
+    for (world, run) in [("simulate", simulated), ("emulate", emulated)] {
+        let path = lab.folder.join(format!("out/newreno-{world}-seed-1/completions.parquet"));
+        let file = File::open(path).expect("the file");
+        let transfers = SerializedFileReader::new(file).expect("Parquet");
+        let rows = transfers.metadata().file_metadata().num_rows();
+        assert_eq!(rows as f64, number(&run["arrived_flows"]), "a row a flow, {world}");
+    }
 }
