@@ -31,7 +31,8 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
     }
     let together: Vec<f64> = seen.together.iter().flatten().map(|b| b.as_f64()).collect();
-    summary.jain_index = jain_index(&together);
+    // Of one it is 1 whatever it gets.
+    summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);
     summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);

@@ -182,3 +182,14 @@ fn what_the_queue_of_a_link_holds_is_told() {
     assert_eq!(room("queue = \"7 packets\""), (None, Some(7)));
     assert_eq!(room("queue = \"unlimited\""), (None, None));
 }
+
+#[test]
+fn shares_of_one_are_neither_equal_nor_unequal() {
+    let jain = |flows: u32| {
+        let more = format!("[[flow]]\nfrom = \"s1\"\nto = \"d1\"\ncount = {flows}\n");
+        let (network, _) = PAUSING.split_once("[[flow]]").expect("a flow");
+        run(&format!("{network}{more}")).summary.jain_index
+    };
+    assert_eq!(jain(1), None);
+    assert!(jain(2).is_some_and(|jain| jain > 0.99));
+}
