@@ -14,7 +14,7 @@ use crate::{
 /// Points a series keeps by default.
 pub const MAX_POINTS: usize = 600;
 
-/// How much of a run is kept for plots. Exact figures do not depend on it.
+/// How much of a run is kept. Of the exact figures only percentiles of completions depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Flows with series of their own, taken evenly from the list. The others count in the total.

@@ -80,6 +80,20 @@ impl Diagnostic {
         Diagnostic { help: Some(help), nearest: nearest(found, known.iter().copied()), ..self }
     }
 
+    /// A warning about no place in particular.
+    pub(crate) fn warning(
+        file: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        let severity = Severity::Warning;
+        Diagnostic {
+            severity,
+            help: Some(help.into()),
+            ..Diagnostic::general(file, message.into())
+        }
+    }
+
     /// An error about no place in particular.
     pub(crate) fn general(file: &str, message: String) -> Diagnostic {
         Diagnostic {

@@ -5,7 +5,7 @@ use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_transport::{Reader, ReceiveWindow};
 use ratewire_units::Rate;
 
-use crate::diagnostic::{Diagnostic, Severity, and_more};
+use crate::diagnostic::{Diagnostic, and_more};
 
 /// Warns of slow readers with a buffer without end: a simulated sender learns of them by what room is left. Emulated, the
 /// kernel's own buffer is never without end.
@@ -25,11 +25,7 @@ pub(crate) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
         "simulated, the reader of {flows} holds nobody back: its receive window is unlimited"
     );
     let help = "give its `transport` a buffer, for example receive_window = \"64 KB\"";
-    Some(Diagnostic {
-        severity: Severity::Warning,
-        help: Some(help.to_string()),
-        ..Diagnostic::general(file, message)
-    })
+    Some(Diagnostic::warning(file, message, help))
 }
 
 fn is_slow(reader: Reader) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratewire_laws::trust::Lie;
 use ratewire_sim::setup::Setup;
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::uses::Made;
 
 /// Warns of lies that a law's headers do not tell, of policers that can hold nobody, and of honest
@@ -26,7 +26,7 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
         if warned.insert(at) {
             let message =
                 format!("the link {:?} is policed, but {name} cannot be: {why}", link.name);
-            warnings.push(warning(file, message, "the policer lets everything pass".to_string()));
+            warnings.push(Diagnostic::warning(file, message, "the policer lets everything pass"));
         }
     }
     // Whether their way leads past the policer is not known here.
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
         if let Some(why) = why.filter(|_| warned.insert(at)) {
             let message = format!("{sender:?} sends by {name}, whose ports are policed: {why}");
             let help = "where it passes a policer it is held to less than it is meant to have";
-            warnings.push(warning(file, message, help.to_string()));
+            warnings.push(Diagnostic::warning(file, message, help));
         }
     }
 }
@@ -61,14 +61,9 @@ fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Ve
                 [] => format!("nobody lies under {name}"),
                 lies => format!("under {name} hosts lie by {}", lies.join(", ")),
             };
-            warnings.push(warning(file, message, help));
+            warnings.push(Diagnostic::warning(file, message, help));
         }
     }
-}
-
-fn warning(file: &str, message: String, help: String) -> Diagnostic {
-    let severity = Severity::Warning;
-    Diagnostic { severity, help: Some(help), ..Diagnostic::general(file, message) }
 }
 
 /// The keys of `lie` that are not as an honest flow has them.

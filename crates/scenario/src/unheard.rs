@@ -6,7 +6,7 @@ use ratewire_net::routing::Routing;
 use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::uses::Made;
 
 /// A flow, or a class of traffic between two nodes.
@@ -25,7 +25,7 @@ struct Sender<'a> {
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     if models_nothing(setup) && setup.programs.is_empty() {
         let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
-        warnings.push(warning(file, "nothing sends anything".to_string(), help.to_string()));
+        warnings.push(Diagnostic::warning(file, "nothing sends anything", help));
     }
     // Most runs have ports of one law everywhere, and need no routes.
     let suspects: Vec<bool> = made.iter().map(|one| may_be_unheard(one, setup, made)).collect();
@@ -57,7 +57,7 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
             Some((link, other)) => of_twin(sender.name, one, link, other),
             None => of_nobody(sender.name, one),
         };
-        warnings.push(warning(file, message, help));
+        warnings.push(Diagnostic::warning(file, message, help));
     }
 }
 
@@ -72,13 +72,8 @@ pub(crate) fn silent(file: &str, setup: &Setup) -> Option<Diagnostic> {
         let message = "nothing sends anything when simulated: programs run where it is emulated";
         let help =
             "`ratewire run --world emulate` runs them; a [[flow]], also with `run`, is modelled";
-        warning(file, message.to_string(), help.to_string())
+        Diagnostic::warning(file, message, help)
     })
-}
-
-fn warning(file: &str, message: String, help: String) -> Diagnostic {
-    let severity = Severity::Warning;
-    Diagnostic { severity, help: Some(help), ..Diagnostic::general(file, message) }
 }
 
 fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {

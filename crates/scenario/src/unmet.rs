@@ -5,7 +5,7 @@ use ratewire_net::spec::{Discipline, Limit, LinkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 
-use crate::diagnostic::{Diagnostic, Severity, and_more};
+use crate::diagnostic::{Diagnostic, and_more};
 use crate::unheard::pairs;
 use crate::uses::Made;
 
@@ -41,7 +41,7 @@ pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagn
         return None;
     }
     let names = listed(&senders(setup), |sender| sender.transport.ecn)?;
-    Some(warning(
+    Some(Diagnostic::warning(
         file,
         format!("`ecn` lets {names} be marked, and no queue marks"),
         "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
@@ -64,21 +64,13 @@ pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
         setup.laws[sender.law].leaves_it_to_queues()
             && sender.between.pairs().into_iter().any(&mut drops)
     })?;
-    Some(warning(
+    Some(Diagnostic::warning(
         file,
         format!(
             "queues alone hold {names} back, and when simulated the first drops what has no room"
         ),
         "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
     ))
-}
-
-fn warning(file: &str, message: String, help: &str) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        help: Some(help.to_string()),
-        ..Diagnostic::general(file, message)
-    }
 }
 
 /// The names of those that are meant; `None` if none are.

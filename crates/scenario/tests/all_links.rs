@@ -55,14 +55,13 @@ fn what_all_links_are_given_replaces_what_some_have() {
     assert!(network.links.iter().all(|link| link.medium.is_some()) && network.mediums.len() == 1);
 }
 
-/// Whatever stands before it then.
+/// Whatever paths put before them.
 #[test]
 fn tables_keep_their_numbers() {
-    let wrong = dumbbell(&format!("{}[[link]]\nname = \"s1->r1\"\nrat = 1\n", flow()));
-    let sets = [("link.*.queue", "9 KB"), ("link.s1->r1.queue", "8 KB")];
+    let link = "[[link]]\nname = \"s1->r1\"\ndelay = \"1 ms\"\n";
+    let sets = [("link.*.queue", "9 KB"), ("link.1.rat", "5")];
     let sets = sets.map(|(a, b)| (a.to_string(), b.to_string()));
-    let right = scenario(&wrong.replace("rat = 1\n", "delay = \"1 ms\"\n"));
-    assert!(right.with_overrides(&sets).is_ok());
-    let said = shown(&common::parse_with(&wrong, &[]).expect_err("a wrong key"));
-    assert!(said.contains("in [[link]] 1"), "{said}");
+    let wrong = scenario(&dumbbell(&format!("{}{link}", flow()))).with_overrides(&sets);
+    let said = shown(&wrong.expect_err("a wrong key"));
+    assert!(said.contains("unknown key `rat` in [[link]] 1"), "{said}");
 }

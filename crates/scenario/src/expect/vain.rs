@@ -8,7 +8,7 @@ use ratewire_units::{Duration, Time};
 use super::read::Named;
 use super::{Bound, Expectation, Measure, MetricInfo};
 use crate::context::Added;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::network::Link;
 use crate::scenario::Scenario;
 use crate::section::Section;
@@ -25,9 +25,11 @@ impl Scenario {
                 e.line,
                 e.laws.join(", ")
             );
-            let help = Some(format!("`law` lists {}", self.laws.join(", ")));
-            let severity = Severity::Warning;
-            Diagnostic { severity, help, ..Diagnostic::general(&self.file, message) }
+            Diagnostic::warning(
+                &self.file,
+                message,
+                format!("`law` lists {}", self.laws.join(", ")),
+            )
         };
         self.expectations.iter().filter(never).map(warning).collect()
     }
