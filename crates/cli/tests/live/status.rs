@@ -141,7 +141,8 @@ fn segments_that_are_cut_later_are_counted_whole() {
         if missed == 0 { unseen == 0 } else { unseen > 0 && unseen <= missed * GSO_MOST },
         "{seen}"
     );
-    assert!(packets * 3 / 2 < segments, "they are in one: {seen}");
+    // How many are in one is the sender's matter: of a window of two segments, sometimes none.
+    assert!(packets + 1000 < segments, "they are in one: {seen}");
     // All but the handshakes' own, and what has no data.
     assert!(with_header <= packets && with_header > packets / 2, "once each: {seen}");
 }
