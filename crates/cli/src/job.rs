@@ -9,9 +9,9 @@ use ratewire_capture::Capture;
 use ratewire_emulate::Shell;
 use ratewire_net::CapturedFrame;
 use ratewire_net::spec::LinkId;
-use ratewire_report::{Expectation, Run};
+use ratewire_report::{Expectation, LoadInfo, Run};
 use ratewire_run::{Failure, Files, Labels};
-use ratewire_scenario::{Basis, Evaluator, Plan, Scenario, Verdict};
+use ratewire_scenario::{Basis, Evaluator, Load, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
     Recorder,
@@ -86,6 +86,17 @@ pub(crate) fn run_all<T: Send>(
 }
 
 impl Job<'_> {
+    /// By class of arriving traffic: the load that the scenario asks for.
+    fn loads(&self) -> Vec<Option<LoadInfo>> {
+        let links = &self.plan.setup.network.links;
+        let info = |load: &Load| LoadInfo {
+            share: load.share,
+            link: load.link.map(|id| links[id.index()].name.clone()),
+            others: load.others,
+        };
+        self.scenario.loads.iter().map(|load| load.as_ref().map(info)).collect()
+    }
+
     /// How it is told from the other runs of its scenario.
     pub(crate) fn name(&self) -> String {
         let world = if self.world == World::Emulate { EMULATED } else { "" };
@@ -109,6 +120,7 @@ impl Job<'_> {
             laws: self.plan.law_names.clone(),
             bottleneck: self.scenario.bottleneck,
             slowest: self.scenario.slowest.clone(),
+            loads: self.loads(),
         };
         let setup = &self.plan.setup;
         let files = self.folder.as_deref().map(|folder| make_files(folder, setup)).transpose()?;

@@ -50,12 +50,12 @@ pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
     Answer, ChangeInfo, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut,
-    LinkInfo, LinkSample, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Room, Run, RunInfo,
-    SenderSample, Topology, TrafficInfo, Transfer,
+    LinkInfo, LinkSample, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Room, Run,
+    RunInfo, SenderSample, Topology, TrafficInfo, Transfer,
 };
 pub use series::{Kind, Series};
 pub use summary::{
     CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
     FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
-    Summary,
+    Summary, TrafficSummary,
 };

@@ -210,6 +210,21 @@ pub struct TrafficInfo {
     pub name: String,
     /// The law they obey.
     pub law: String,
+    /// Flows that arrive in a second, on average; `None` if their times are listed.
+    pub per_second: Option<f64>,
+    /// The load they were to make, if that was asked for.
+    pub load: Option<LoadInfo>,
+}
+
+/// The load that arriving flows were to make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadInfo {
+    /// As a share of a link's rate, or of the topology's demands.
+    pub share: f64,
+    /// The link's name; `None` for the demands.
+    pub link: Option<String>,
+    /// How many more links are loaded as much.
+    pub others: usize,
 }
 
 /// What one flow did since its last sample.

@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FidelitySummary, Room, RunInfo};
 
+mod overlay;
+mod traffic;
+
+pub use overlay::{ConnectionSummary, GroupSummary, OverlaySummary};
+pub use traffic::TrafficSummary;
+
 /// The figures of one run. `serde_json` turns a figure that is not a number into `null`, so every
 /// figure that may be missing is an `Option`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +45,8 @@ pub struct Summary {
     /// Flows of a given size that had started and not completed when the run ended; `None` if no flow
     /// has a size.
     pub unfinished_flows: Option<u64>,
+    /// One entry a class of arriving traffic, in index order.
+    pub traffic: Vec<TrafficSummary>,
     /// One entry a flow, in index order.
     pub flows: Vec<FlowSummary>,
     /// One entry a link direction, in index order.
@@ -75,64 +83,6 @@ impl DeadlockSummary {
         let ring = self.ring.join(" waits for ");
         format!("Deadlock, found at {at}: {ring} waits for {first}, each paused for ever.")
     }
-}
-
-/// The figures of an overlay.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct OverlaySummary {
-    /// One entry a group, in index order.
-    pub groups: Vec<GroupSummary>,
-    /// One entry a connection, in index order.
-    pub connections: Vec<ConnectionSummary>,
-    /// Data that all senders sent, over the run, bits per second.
-    pub sent_bps: f64,
-    /// What they could have sent where the sum of what messages are worth is largest, bits per
-    /// second; `None` where the optimum is not known.
-    pub optimum_bps: Option<f64>,
-    /// What was sent, by its worth, over the most that any sharing could have let through; `None`
-    /// where that is nothing.
-    pub optimum_ratio: Option<f64>,
-    /// Bytes that nodes tell each other over those of clients' messages that connections carried.
-    pub control_share: f64,
-}
-
-/// The figures of one group of an overlay.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GroupSummary {
-    /// Its name.
-    pub name: String,
-    /// How many clients sent to it.
-    pub senders: u64,
-    /// Data that they sent, over the run, bits per second.
-    pub sent_bps: f64,
-    /// How many nodes had its messages.
-    pub receiving_nodes: u64,
-    /// Data that each of them had, mean, bits per second.
-    pub received_bps: f64,
-    /// From the purchase of a message to its delivery at a node, mean, seconds.
-    pub delivery_mean_s: Option<f64>,
-    /// The longest, seconds.
-    pub delivery_max_s: Option<f64>,
-}
-
-/// The figures of one connection of an overlay, and of what waits for it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ConnectionSummary {
-    /// Its name: that of the flow it is.
-    pub name: String,
-    /// Messages waiting, mean over time.
-    pub waiting_mean: f64,
-    /// Messages waiting, most at any instant.
-    pub waiting_max: u64,
-    /// Dollars a message over it cost, mean over samples.
-    pub price_mean: f64,
-    /// Bytes of clients' messages that it carried.
-    pub data_bytes: u64,
-    /// Bytes of what nodes tell each other that it carried.
-    pub control_bytes: u64,
 }
 
 /// The figures of one flow over its life.
@@ -356,6 +306,7 @@ impl Summary {
             world: info.world.clone(),
             version: info.version.clone(),
             duration_s: info.duration.secs(),
+            traffic: info.traffic.iter().map(TrafficSummary::of).collect(),
             flows: flows.collect(),
             links: links.collect(),
             ..Summary::default()

@@ -24,7 +24,12 @@ fn info() -> RunInfo {
         law: "xcp".into(),
         seed: 7,
         flows: vec![flow("s1"), flow("s2")],
-        traffic: vec![TrafficInfo { name: "web".into(), law: "cubic".into() }],
+        traffic: vec![TrafficInfo {
+            name: "web".into(),
+            law: "cubic".into(),
+            per_second: None,
+            load: None,
+        }],
         topology: Topology { nodes: vec![node("h1"), node("h2")], links: vec![link] },
         overlay: Some(OverlayInfo {
             groups: vec!["news".into(), "films".into()],

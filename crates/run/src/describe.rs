@@ -2,12 +2,12 @@
 
 use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
 use ratewire_report::{
-    ChangeInfo, FlowInfo, LinkInfo, NodeInfo, NodeKind, OverlayInfo, Room, RunInfo, Topology,
-    TrafficInfo,
+    ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, Room, RunInfo,
+    Topology, TrafficInfo,
 };
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
-use ratewire_sim::setup::Setup;
+use ratewire_sim::setup::{Arrivals, Setup};
 use ratewire_units::{Duration, Time};
 
 /// Names that a setup does not carry.
@@ -23,6 +23,8 @@ pub struct Labels {
     pub bottleneck: Option<LinkId>,
     /// Links that are worth showing where not all can be.
     pub slowest: Vec<LinkId>,
+    /// By class of arriving traffic: the load that was asked for, if one was.
+    pub loads: Vec<Option<LoadInfo>>,
 }
 
 impl Labels {
@@ -57,9 +59,15 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
         law: labels.law_name(setup, f.law),
         goes_on: setup.ensembles.ends_at_switch(id),
     });
-    let traffic = setup.traffic.iter().map(|class| TrafficInfo {
+    let traffic = setup.traffic.iter().enumerate().map(|(id, class)| TrafficInfo {
         name: class.name.clone(),
         law: labels.law_name(setup, class.law),
+        per_second: match class.arrivals {
+            Arrivals::Poisson(per_second) => Some(per_second),
+            Arrivals::Periodic(interval) => Some(1.0 / interval.secs()),
+            Arrivals::Listed(_) => None,
+        },
+        load: labels.loads.get(id).cloned().flatten(),
     });
     RunInfo {
         scenario: labels.scenario.clone(),

@@ -64,3 +64,4 @@ pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};
 pub use topology::{TopologyInfo, topologies};
+pub use traffic::Load;

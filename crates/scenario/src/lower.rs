@@ -78,7 +78,7 @@ fn read(root: &Section<'_>) -> Parts {
     };
     let before = context.errors();
     let mut flows = flows::read(root, &mut senders);
-    let traffic = arriving::read(root, &mut senders);
+    let (traffic, loads) = arriving::read(root, &mut senders);
     let overlay = overlay::read(root, &mut senders, &mut flows);
     let ensembles = ensemble::read(root, &mut senders, &mut flows);
     let incomplete = net.is_guess || context.errors() > before;
@@ -147,6 +147,7 @@ fn read(root: &Section<'_>) -> Parts {
         expectations,
         bottleneck: bottleneck.map(|id| LinkId(id as u32)),
         slowest,
+        loads,
         laws,
         book,
         uses,

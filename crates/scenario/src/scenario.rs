@@ -14,6 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;
 use crate::laws::LawBook;
+use crate::traffic::Load;
 use crate::uses::Uses;
 use crate::{document, ensemble, lower, overrides, readers, trust, unheard, unmet};
 
@@ -40,6 +41,8 @@ pub struct Scenario {
     pub bottleneck: Option<LinkId>,
     /// The slowest links that traffic crosses: worth showing where not all can be.
     pub slowest: Vec<LinkId>,
+    /// By class of traffic: the load that was asked for, if one was.
+    pub loads: Vec<Option<Load>>,
     pub(crate) laws: Vec<String>,
     pub(crate) book: LawBook,
     pub(crate) uses: Uses,
@@ -74,6 +77,7 @@ pub(crate) struct Parts {
     pub expectations: Vec<Expectation>,
     pub bottleneck: Option<LinkId>,
     pub slowest: Vec<LinkId>,
+    pub loads: Vec<Option<Load>>,
     pub laws: Vec<String>,
     pub book: LawBook,
     pub uses: Uses,
@@ -310,6 +314,7 @@ fn read(
             warnings: diagnostics,
             bottleneck: parts.bottleneck,
             slowest: parts.slowest,
+            loads: parts.loads,
             laws: parts.laws,
             book: parts.book,
             uses: parts.uses,

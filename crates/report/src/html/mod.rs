@@ -176,7 +176,11 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
     let description = page.description.as_deref().map_or_else(String::new, |text| {
         format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))
     });
-    headed(title, &(verdict + &untrue), facts, &description)
+    let arriving = first
+        .summary
+        .arriving()
+        .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>", escape(&text)));
+    headed(title, &(verdict + &untrue), facts, &(description + &arriving))
 }
 
 /// Those that are listed, and those that arrived, whose number differs between seeds.

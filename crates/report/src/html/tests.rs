@@ -292,6 +292,9 @@ fn the_head_counts_flows_that_are_listed_and_that_arrive() {
     };
     told(&[&run], "1");
     run.summary.arrived_flows = Some(40);
+    run.summary.traffic = vec![crate::TrafficSummary { name: "<b>".into(), ..Default::default() }];
+    let page = rendered(&Page::new(vec![run.clone()]));
+    assert!(page.contains("<p class=\"note\">Arriving: &lt;b&gt; at listed times</p>"));
     told(&[&run], "1 listed, 40 arrived");
     run.collected.flows_total = 0;
     told(&[&run], "40");

@@ -52,6 +52,9 @@ pub fn render(runs: &[Run], options: &Options) -> String {
     };
     let worlds = clip(&crate::headline::worlds(runs), 40);
     out.push_str(&format!("\n{worlds}, {}{seeds}\n", info.duration));
+    if let Some(arriving) = first.summary.arriving() {
+        out.push_str(&wrap(&arriving, 0, options.text_width()));
+    }
     out.push('\n');
     out.push_str(&compare(runs, options));
     for (run, label) in runs.iter().zip(labels(runs)) {

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::{Collector, Comparison, FlowSummary, LinkSummary, RunInfo, Settling, Summary};
+use crate::{
+    Collector, Comparison, FlowSummary, LinkSummary, RunInfo, Settling, Summary, TrafficSummary,
+};
 
 fn run(law: &str, flows: u32) -> Run {
     let info = RunInfo {
@@ -40,6 +42,37 @@ fn run(law: &str, flows: u32) -> Run {
     summary.links = vec![link];
     summary.jain_index = Some(0.9991);
     Run { collected: Collector::new(&info).finish(), info, summary }
+}
+
+#[test]
+fn what_arrives_is_told_with_its_load() {
+    let mut run = run("xcp", 1);
+    let class = |name: &str, flows_per_second, load, load_link: Option<&str>, load_other_links| {
+        let (name, law) = (name.to_string(), String::new());
+        let load_link = load_link.map(str::to_string);
+        TrafficSummary { name, law, flows_per_second, load, load_link, load_other_links }
+    };
+    run.summary.traffic = vec![class("web", Some(14.47), Some(0.6), Some("a->b"), 0)];
+    let line = |run: &Run| {
+        let text =
+            render(std::slice::from_ref(run), &Options { width: Some(200), ..Options::default() });
+        text.lines().nth(2).expect("a line").to_string()
+    };
+    assert_eq!(line(&run), "Arriving: web 14.5 flows/s, a load of 60.0 % on a->b");
+    run.summary.traffic = vec![
+        class("rack", Some(9e3), Some(0.5), Some("a->b"), 3),
+        class("log", None, None, None, 0),
+        class("all", Some(2.0), Some(1.1), None, 0),
+        class("ping", Some(1.0), None, None, 0),
+        class("x", None, None, None, 0),
+    ];
+    assert_eq!(
+        line(&run),
+        "Arriving: rack 9,000 flows/s, a load of 50.0 % on a->b and 3 more links as busy; log at listed times; \
+         all 2.00 flows/s, 110.0 % of the topology's demands; ping 1.00 flows/s; and 1 more"
+    );
+    run.summary.traffic.clear();
+    assert_eq!(line(&run), "");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use ratewire_sim::setup::{Arrivals, Sizes, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Time, quantity};
 
 use super::listed::{self, Within};
-use super::{Senders, load, sizes};
+use super::load::{self, Load};
+use super::{Senders, sizes};
 use crate::document::{Item, Value};
 use crate::section::{At, Section};
 use crate::topology::hosts;
@@ -19,17 +20,24 @@ const MOST_FLOWS: f64 = 1e7;
 /// Pairs of nodes with their weights.
 pub(super) type Pairs = Vec<(usize, usize, f64)>;
 
-/// Reads all `[[traffic]]` tables.
-pub(crate) fn read(root: &Section<'_>, senders: &mut Senders<'_>) -> Vec<TrafficSpec> {
+/// Reads all `[[traffic]]` tables: what arrives, and the load it was asked to make.
+pub(crate) fn read(
+    root: &Section<'_>,
+    senders: &mut Senders<'_>,
+) -> (Vec<TrafficSpec>, Vec<Option<Load>>) {
     let mut list = Vec::new();
     for (i, section) in root.sections("traffic", &["traffic"]).iter().enumerate() {
         list.extend(one(section, senders, i));
         section.finish();
     }
-    list
+    list.into_iter().unzip()
 }
 
-fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option<TrafficSpec> {
+fn one(
+    section: &Section<'_>,
+    senders: &mut Senders<'_>,
+    index: usize,
+) -> Option<(TrafficSpec, Option<Load>)> {
     let context = section.context;
     let name = section.name("a class of traffic");
     let default = || if index == 0 { "traffic".into() } else { format!("traffic{}", index + 1) };
@@ -100,22 +108,22 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
             )
             .help("for example arrivals = { poisson = \"5 /s\" }");
     }
-    let arrivals = match (listed, section.section("load")) {
-        (Some(listed), _) => listed,
+    let (arrivals, load) = match (listed, section.section("load")) {
+        (Some(listed), _) => (listed, None),
         (None, Some(table)) => {
             let are_demands = is_between_demands(section);
             let (pairs, sizes, config) = (&pairs, sizes.as_ref(), &config);
             let flows = load::Flows { pairs, are_demands, sizes, config };
-            load::read(&table, senders, &flows)
+            load::read(&table, senders, &flows).unzip()
         }
-        (None, None) => None,
+        (None, None) => (None, None),
     };
     let within = end.min(senders.duration).saturating_sub(start);
     if let Some(arrivals) = &arrivals {
         refuse_too_many(section, arrivals, within);
     }
     let node = |id: usize| NodeId(id as u32);
-    Some(TrafficSpec {
+    let spec = TrafficSpec {
         name,
         pairs: pairs.into_iter().map(|(a, b, weight)| (node(a), node(b), weight)).collect(),
         arrivals: arrivals?,
@@ -124,7 +132,8 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, index: usize) -> Option
         stop: Time::ZERO + end,
         law,
         transport: config,
-    })
+    };
+    Some((spec, load))
 }
 
 fn refuse_too_many(section: &Section<'_>, arrivals: &Arrivals, within: Duration) {

@@ -1,5 +1,6 @@
 //! `load`: as many Poisson arrivals as make a load.
 
+use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::{Arrivals, Sizes};
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Rate};
@@ -8,6 +9,17 @@ use super::arriving::Pairs;
 use super::{Senders, sizes};
 use crate::section::Section;
 use crate::transport;
+
+/// What a class of traffic is to make busy, and how much.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Share of the link's rate, or of the demands.
+    pub share: f64,
+    /// The link; `None` where it is of the topology's demands.
+    pub link: Option<LinkId>,
+    /// How many more links it loads as much.
+    pub others: usize,
+}
 
 /// The flows that are to make the load.
 pub(super) struct Flows<'a> {
@@ -23,7 +35,7 @@ pub(super) fn read(
     section: &Section<'_>,
     senders: &mut Senders<'_>,
     flows: &Flows<'_>,
-) -> Option<Arrivals> {
+) -> Option<(Arrivals, Load)> {
     let context = section.context;
     let choice = section.only(&["fraction", "demands"]);
     let fraction = section.number("fraction");
@@ -56,7 +68,8 @@ pub(super) fn read(
             }
             return None;
         }
-        return Some(Arrivals::Poisson(share.value * total / 8.0 / bytes(Bytes::ZERO)));
+        let arrivals = Arrivals::Poisson(share.value * total / 8.0 / bytes(Bytes::ZERO));
+        return Some((arrivals, Load { share: share.value, link: None, others: 0 }));
     }
     let fraction = fraction?;
     let crossing = crossing(senders, flows.pairs);
@@ -72,8 +85,11 @@ pub(super) fn read(
         Some(links) => links,
         None => (0..senders.net.links.len()).collect(),
     };
-    let heaviest = candidates.iter().map(|id| per_flow(*id)).fold(0.0, f64::max);
-    if heaviest <= 0.0 {
+    let loads: Vec<_> = candidates.into_iter().map(|id| (id, per_flow(id))).collect();
+    // The first of several.
+    let heaviest =
+        loads.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, load)| *load > 0.0);
+    let Some((link, most)) = heaviest.copied() else {
         if !flows.pairs.is_empty() && !senders.net.is_guess {
             let span = link.map_or(fraction.span, |link| link.span);
             context
@@ -81,8 +97,12 @@ pub(super) fn read(
                 .help("none of its pairs crosses the link, or the link has rate 0");
         }
         return None;
-    }
-    Some(Arrivals::Poisson(fraction.value / heaviest))
+    };
+    // Sums in another order differ in their last digits.
+    let alike = loads.iter().filter(|(_, load)| *load > most * (1.0 - 1e-9)).count();
+    let link = Some(LinkId(link as u32));
+    let load = Load { share: fraction.value, link, others: alike - 1 };
+    Some((Arrivals::Poisson(fraction.value / most), load))
 }
 
 /// By link: the share of flows that cross it.

@@ -7,6 +7,8 @@ mod load;
 pub(crate) mod programs;
 mod sizes;
 
+pub use load::Load;
+
 use std::collections::BTreeMap;
 
 use ratewire_sim::setup::ProgramSpec;
