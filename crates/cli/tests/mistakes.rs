@@ -70,6 +70,9 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
         assert_eq!(done.status.code(), Some(2), "{args:?}");
         assert!(err(&done).contains(part), "{args:?}: {}", err(&done));
     }
+    // Blanks after commas do no harm.
+    let spaced = ["run", "hello.toml", "--no-files", "--law", " xcp, cubic", "--seed", "1, 2"];
+    assert_eq!(ratewire(&folder, &spaced).status.code(), Some(0));
     let named = HELLO.replace("\"s*\"", "\"s2\"").replace("\"d*\"", "\"d2\"");
     write(&folder, "two.toml", &named);
     let run = |file: &str| err(&ratewire(&folder, &["run", file, "--set", "pairs=1"]));

@@ -229,7 +229,8 @@ impl Source {
     }
 }
 
-/// The candidate nearest to `found`, if one is near enough to be what was meant.
+/// The candidate nearest to `found`, if one is near enough to be what was meant: by letters, or as the only one that ends
+/// with it.
 pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     // Far longer words are no typing mistakes, and the distance costs the product of the lengths.
     if found.len() > 64 {
@@ -239,6 +240,7 @@ pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -
     let wanted = plain(found);
     let length = found.chars().count();
     let mut best: Option<(usize, f64, &str)> = None;
+    let mut longer: Vec<&str> = Vec::new();
     for candidate in candidates {
         let other = plain(candidate);
         let distance = strsim::damerau_levenshtein(&wanted, &other);
@@ -251,8 +253,12 @@ pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -
         if near && distance < length && nearer {
             best = Some((distance, likeness, candidate));
         }
+        if length >= 3 && other.ends_with(&wanted) {
+            longer.push(candidate);
+        }
     }
-    best.map(|(_, _, candidate)| candidate.to_string())
+    let only = || if let [only] = longer[..] { Some(only) } else { None };
+    best.map(|(_, _, candidate)| candidate).or_else(only).map(str::to_string)
 }
 
 #[cfg(test)]
@@ -322,6 +328,8 @@ mod tests {
         assert_eq!(nearest("rat", known).as_deref(), Some("rate"));
         assert_eq!(nearest("receive-windw", known).as_deref(), Some("receive_window"));
         assert_eq!(nearest("alfa", ["beta", "alpha"]).as_deref(), Some("alpha"));
+        assert_eq!(nearest("reno", ["cubic", "newreno", "bbr"]).as_deref(), Some("newreno"));
+        assert_eq!(nearest("rtt", ["mean_rtt", "largest_rtt"]), None);
         assert_eq!(nearest("colour", known), None);
         assert_eq!(nearest("d", ["a", "b"]), None);
         assert_eq!(nearest(&"x".repeat(10_000), known), None);

@@ -8,7 +8,7 @@ use ratewire_scenario::{Diagnostic, Scenario};
 
 use super::load::load;
 use super::run::{fail, folder, missing, without_repeats, write};
-use super::{complain, print, table_options, whole_number};
+use super::{complain, listed, print, table_options, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
     /// there are, except fixed, those of the kernel, noq where no link is paused, and what an
     /// ensemble refuses
-    #[arg(long, short, value_delimiter = ',')]
+    #[arg(long, short, alias = "law", value_delimiter = ',', value_parser = listed)]
     laws: Vec<String>,
     /// How many seeds to run each law from: the scenario's own and those that follow
     #[arg(long, default_value_t = 5, value_parser = |text: &str| whole_number(text, 1..=1000))]

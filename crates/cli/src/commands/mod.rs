@@ -12,6 +12,7 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;
 
+use std::convert::Infallible;
 use std::io::Write;
 use std::ops::RangeInclusive;
 
@@ -38,9 +39,14 @@ fn print_on(text: &str) -> Result<Exit, Exit> {
     }
 }
 
-/// A whole number in these bounds, given as an argument.
+/// A name in a list that is given as an argument, which may have spaces after its commas.
+pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim().to_string())
+}
+
+/// A whole number in these bounds, given as an argument or in a list.
 pub(crate) fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| allowed.contains(number));
+    let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
     number.ok_or_else(|| {
         format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())
     })

@@ -14,7 +14,7 @@ use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
 use super::load::load;
-use super::{complain, print, table_options, unknown, whole_number};
+use super::{complain, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::job::{self, Done, Job, World, cannot_write, run_all};
 use crate::output::{Output, made_in};
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The scenario's file
     scenario: PathBuf,
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic,newreno
-    #[arg(long, short, value_delimiter = ',')]
+    #[arg(long, short, alias = "laws", value_delimiter = ',', value_parser = listed)]
     law: Vec<String>,
     /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (needs root)
     #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate")]
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "out")]
     no_files: bool,
     /// Links whose packets go to packets.pcapng, for Wireshark: bottleneck,bottleneck.reverse
-    #[arg(long, value_delimiter = ',', value_name = "LINK", conflicts_with = "no_files")]
+    #[arg(long, value_delimiter = ',', value_parser = listed, value_name = "LINK", conflicts_with = "no_files")]
     capture: Vec<String>,
     /// Tell, hop by hop, what bound a flow's rate at a time: flow-1@12s
     #[arg(long, value_name = "FLOW@TIME", conflicts_with = "json")]
