@@ -22,14 +22,22 @@ pub(super) struct Measured {
 
 /// The figures that any of the summaries has.
 pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
-    let mut list = of_run(bottlenecks);
+    let mut list = of_run(bottlenecks, utilised(all));
     list.extend(of_sizes(all));
     list.extend(of_changes(all));
     list.retain(|figure| all.iter().any(|summary| (figure.value)(summary).is_some()));
     list
 }
 
-fn of_run(bottlenecks: &[u32]) -> Vec<Measured> {
+/// Which utilisation is better. Where all flows are of given sizes the link has the same to carry under each law, and what
+/// it carries beyond that are headers and what is sent again.
+fn utilised(all: &[&Summary]) -> Better {
+    let sized = |s: &&Summary| s.flows.iter().all(|flow| flow.size_bytes.is_some());
+    let is_any = |s: &&Summary| !s.flows.is_empty() || s.arrived_flows.is_some();
+    if all.iter().all(sized) && all.iter().any(is_any) { Better::Neither } else { Better::More }
+}
+
+fn of_run(bottlenecks: &[u32], utilised: Better) -> Vec<Measured> {
     let headline = |value: fn(&Headline) -> Option<f64>| {
         let bottlenecks = bottlenecks.to_vec();
         let of = move |s: &Summary| value(&Headline::of(s, String::new(), &bottlenecks));
@@ -46,7 +54,7 @@ fn of_run(bottlenecks: &[u32]) -> Vec<Measured> {
     use Better::{Less, More};
     use Unit::{Count, Index, Packets, Seconds, Share};
     vec![
-        figure("utilisation", "utilisation", Share, More, headline(|h| h.utilisation)),
+        figure("utilisation", "utilisation", Share, utilised, headline(|h| h.utilisation)),
         figure("jain_over_time", "Jain over time", Index, More, Box::new(|s| s.jain_over_time)),
         figure(
             "queue_packets_mean",

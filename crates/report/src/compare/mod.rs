@@ -93,6 +93,8 @@ pub enum Better {
     More,
     /// The smaller one.
     Less,
+    /// Neither.
+    Neither,
 }
 
 /// A figure under one law.
@@ -124,6 +126,8 @@ pub enum Standing {
     Worse,
     /// It cannot be said: a value is missing, or there is one seed where there is chance.
     Unknown,
+    /// No value of this figure is better than another.
+    Unranked,
 }
 
 /// A difference between two laws.
@@ -242,11 +246,16 @@ impl Figure {
                 }));
             }
         }
+        if self.better == Better::Neither {
+            self.laws.iter_mut().for_each(|law| law.standing = Standing::Unranked);
+            return;
+        }
         let known = (0..values.len()).filter_map(|i| Some((i, self.laws[i].mean?)));
         let best = known.reduce(|best, next| {
             let better = match self.better {
                 Better::More => next.1 > best.1,
                 Better::Less => next.1 < best.1,
+                Better::Neither => false,
             };
             if better { next } else { best }
         });

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CompletionSummary, LinkSummary, Settling, SizeSummary};
+use crate::{CompletionSummary, FlowSummary, LinkSummary, Settling, SizeSummary};
 
 fn summary(seed: u64, utilisation: f64, queue_packets_max: u64, took: Option<f64>) -> Summary {
     let link = LinkSummary {
@@ -83,6 +83,26 @@ fn without_chance_differences_are_exact() {
     let one_seed = Comparison::of(&laws, true);
     assert_eq!(standings(figure(&one_seed, "utilisation")), [Standing::Unknown; 3]);
     assert!(figure(&one_seed, "utilisation").differences.is_empty());
+}
+
+/// The law that sends most again would be the best.
+#[test]
+fn of_flows_of_given_sizes_no_utilisation_is_better() {
+    let standing = |listed: &[Option<u64>], arrived_flows| {
+        let flow = |size: &Option<u64>| FlowSummary { size_bytes: *size, ..FlowSummary::default() };
+        let of = |utilisation| {
+            let flows = listed.iter().map(flow).collect();
+            vec![Summary { flows, arrived_flows, ..summary(1, utilisation, 40, None) }]
+        };
+        let laws = [("a".to_string(), of(0.5)), ("b".to_string(), of(0.6))];
+        let comparison = Comparison::of(&laws, false);
+        let utilisation = figure(&comparison, "utilisation");
+        assert_eq!(utilisation.difference("b", "a").unwrap().verdict, Verdict::Differs);
+        standings(utilisation)[1]
+    };
+    assert_eq!(standing(&[], Some(9)), Standing::Unranked);
+    assert_eq!(standing(&[Some(5)], None), Standing::Unranked);
+    assert_eq!(standing(&[Some(5), None], Some(9)), Standing::Best);
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn mark(standing: Standing) -> char {
     match standing {
         Standing::Best => '*',
         Standing::WithinNoise => '≈',
-        Standing::Worse | Standing::Unknown => ' ',
+        Standing::Worse | Standing::Unknown | Standing::Unranked => ' ',
     }
 }
 

@@ -39,7 +39,7 @@ fn card(figure: &Figure, groups: &Groups) -> String {
         let mark = match law.standing {
             Standing::Best => "<span class=\"pass\">best</span>",
             Standing::WithinNoise => "<span title=\"within noise of the best\">≈</span>",
-            Standing::Worse | Standing::Unknown => "",
+            Standing::Worse | Standing::Unknown | Standing::Unranked => "",
         };
         rows.push_str(&format!(
             "<tr {}><th scope=\"row\">{}</th><td class=\"track\">{}</td><td class=\"n\">{}</td>\
@@ -53,6 +53,7 @@ fn card(figure: &Figure, groups: &Groups) -> String {
     let better = match figure.better {
         Better::More => "more is better",
         Better::Less => "less is better",
+        Better::Neither => "as much as was offered",
     };
     let unit = match figure.unit {
         Unit::Packets => "packets, ",
