@@ -51,6 +51,10 @@ pub trait Law: Sized {
     fn header_len(&self) -> Bytes {
         Bytes::ZERO
     }
+    /// What its flows are to get at a bottleneck, beside flows of weight 1.
+    fn weight(&self) -> f64 {
+        1.0
+    }
     /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
     fn marks(&self) -> bool {
         false

@@ -90,6 +90,10 @@ macro_rules! registry {
             pub fn marks(&self) -> bool {
                 match self { $(AnyLaw::$variant(law) => law.marks(),)* }
             }
+            /// See [`Law::weight`].
+            pub fn weight(&self) -> f64 {
+                match self { $(AnyLaw::$variant(law) => law.weight(),)* }
+            }
             /// See [`Law::leaves_it_to_queues`].
             pub fn leaves_it_to_queues(&self) -> bool {
                 match self { $(AnyLaw::$variant(law) => law.leaves_it_to_queues(),)* }

@@ -30,7 +30,8 @@ pub struct Summary {
     /// Length of the run, seconds.
     pub duration_s: f64,
     /// Jain's index of what arrived of the long flows (those that ran to the end): 1 when all are
-    /// equal, 1/n when one has everything. `None` where there are fewer than two.
+    /// equal, 1/n when one has everything; over their weights where a law has an option for them. `None` where there are
+    /// fewer than two.
     pub jain_index: Option<f64>,
     /// Jain's index of the listed flows' goodputs over what is max-min fair for each, window by
     /// window, mean over the time in which at least two were active. `None` without such a time.

@@ -30,7 +30,10 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         link.queue_packets_p99 = packets.quantile(0.99).unwrap_or(0.0);
         link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
     }
-    let together: Vec<f64> = seen.together.iter().flatten().map(|b| b.as_f64()).collect();
+    let together = seen.together.iter().zip(&setup.flows);
+    let together: Vec<f64> = together
+        .filter_map(|(delivered, flow)| Some(delivered.as_ref()?.as_f64() / setup.weight(flow)))
+        .collect();
     // Of one it is 1 whatever it gets.
     summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
     summary.jain_over_time = seen.shared.jain_over_time();

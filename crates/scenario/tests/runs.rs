@@ -75,6 +75,18 @@ fn xcp_flows_share_equally() {
 }
 
 #[test]
+fn weights_say_what_is_fair() {
+    let claims = "[[expect]]\nmetric = \"jain\"\nduring = \"5 s .. 10 s\"\nmin = 0.999\n\
+        [[expect]]\nmetric = \"convergence_time\"\nduring = \"2 s .. 10 s\"\naverage = \"500 ms\"\nmax = \"4 s\"\n";
+    let flow = |n, weight| {
+        format!("[[flow]]\nfrom = \"s{n}\"\nto = \"d{n}\"\noptions = {{ weight = {weight} }}\n")
+    };
+    let text = dumbbell(&format!("{}{}{claims}", flow(1, 1), flow(2, 4)));
+    let text = text.replace("kind", "pairs = 2\nkind").replace("\"10 Mbit/s\"", "\"30 Mbit/s\"");
+    all_pass(&run(&scenario(&text), Some("xcp")));
+}
+
+#[test]
 fn a_load_is_the_load_that_is_measured() {
     let text = "[[traffic]]\nload = { link = \"bottleneck\", fraction = 0.5 }\nsizes = { fixed = \"20 KB\" }\n\
         [transport]\nhandshake = false\n\

@@ -84,6 +84,11 @@ pub struct Follow {
 }
 
 impl Setup {
+    /// What a listed flow is to get at a bottleneck, beside flows of weight 1.
+    pub fn weight(&self, flow: &FlowSpec) -> f64 {
+        self.laws.get(flow.law).map_or(1.0, AnyLaw::weight)
+    }
+
     /// Whether anything is left to chance. If not, every seed gives the same run.
     pub fn has_chance(&self) -> bool {
         let network = &self.network;

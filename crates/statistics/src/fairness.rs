@@ -9,26 +9,28 @@ pub fn jain_index(rates: &[f64]) -> Option<f64> {
 }
 
 /// The max-min fair rate of each flow (Bertsekas and Gallager, Data Networks, 6.5.2): no flow can
-/// have more without a flow that has less, or as much, having to give. `paths` are the links of each
-/// flow, as indices into `capacities`; a flow that crosses none may have any rate and gets infinity.
-pub fn max_min(capacities: &[f64], paths: &[Vec<usize>]) -> Vec<f64> {
+/// have more without a flow that has less, or as much, having to give, where each rate counts as a part of the flow's weight.
+/// `paths` are the links of each flow, as indices into `capacities`, and its weight above 0; a flow that crosses none may have
+/// any rate and gets infinity.
+pub fn max_min(capacities: &[f64], paths: &[(Vec<usize>, f64)]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut rates = vec![f64::INFINITY; paths.len()];
-    let mut open: Vec<usize> = (0..paths.len()).filter(|flow| !paths[*flow].is_empty()).collect();
+    let mut open: Vec<usize> = (0..paths.len()).filter(|flow| !paths[*flow].0.is_empty()).collect();
     while !open.is_empty() {
-        let mut crossing = vec![0_u32; left.len()];
-        for link in open.iter().flat_map(|flow| &paths[*flow]) {
-            crossing[*link] += 1;
+        let mut crossing = vec![0.0; left.len()];
+        for (path, weight) in open.iter().map(|flow| &paths[*flow]) {
+            path.iter().for_each(|link| crossing[*link] += weight);
         }
-        let share = |link: usize| left[link].max(0.0) / f64::from(crossing[link]);
-        let used = (0..left.len()).filter(|link| crossing[*link] > 0);
+        let share = |link: usize| left[link].max(0.0) / crossing[link];
+        let used = (0..left.len()).filter(|link| crossing[*link] > 0.0);
         let Some(tightest) = used.min_by(|a, b| share(*a).total_cmp(&share(*b))) else { break };
-        let rate = share(tightest);
+        let per_weight = share(tightest);
         let (held, free): (Vec<usize>, Vec<usize>) =
-            open.into_iter().partition(|flow| paths[*flow].contains(&tightest));
+            open.into_iter().partition(|flow| paths[*flow].0.contains(&tightest));
         for flow in held {
-            rates[flow] = rate;
-            paths[flow].iter().for_each(|link| left[*link] -= rate);
+            let (path, weight) = &paths[flow];
+            rates[flow] = per_weight * weight;
+            path.iter().for_each(|link| left[*link] -= rates[flow]);
         }
         open = free;
     }
@@ -65,22 +67,35 @@ mod tests {
         assert_eq!(jain_index(&[]), None);
     }
 
+    /// Paths of flows of one weight.
+    fn equal(paths: &[&[usize]]) -> Vec<(Vec<usize>, f64)> {
+        paths.iter().map(|path| (path.to_vec(), 1.0)).collect()
+    }
+
+    #[test]
+    fn shares_go_by_weight() {
+        let paths = vec![(vec![0], 5.0), (vec![0], 10.0), (vec![0, 1], 15.0)];
+        assert_eq!(max_min(&[60.0, 100.0], &paths), [10.0, 20.0, 30.0]);
+        // The heaviest is held elsewhere: the others have the rest by their weights.
+        assert_eq!(max_min(&[60.0, 15.0], &paths), [15.0, 30.0, 15.0]);
+    }
+
     #[test]
     fn one_bottleneck_is_shared_equally() {
-        let paths = vec![vec![0, 2], vec![1, 2], vec![0, 2]];
+        let paths = equal(&[&[0, 2], &[1, 2], &[0, 2]]);
         assert_eq!(max_min(&[100.0, 100.0, 30.0], &paths), [10.0; 3]);
     }
 
     /// A parking lot: what the long flow cannot use of the wide link, the short one there gets.
     #[test]
     fn what_one_flow_cannot_use_others_get() {
-        let paths = vec![vec![0, 1], vec![0], vec![1]];
+        let paths = equal(&[&[0, 1], &[0], &[1]]);
         assert_eq!(max_min(&[10.0, 30.0], &paths), [5.0, 5.0, 25.0]);
     }
 
     #[test]
     fn dead_links_and_flows_without_links_end_all_the_same() {
-        let rates = max_min(&[0.0, 8.0], &[vec![0, 1], vec![1], vec![]]);
+        let rates = max_min(&[0.0, 8.0], &equal(&[&[0, 1], &[1], &[]]));
         assert_eq!(rates, [0.0, 8.0, f64::INFINITY]);
         assert_eq!(max_min(&[], &[]), [] as [f64; 0]);
     }

@@ -251,6 +251,10 @@ impl Law for Xcp {
     fn sink(&self, flow: &FlowContext) -> Option<XcpSink> {
         Some(XcpSink::new(self, flow))
     }
+    fn weight(&self) -> f64 {
+        self.weight
+    }
+
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }

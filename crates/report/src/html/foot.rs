@@ -51,7 +51,8 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Queue</dt><dd>Packets waiting for the link, the one being sent not counted. The mean \
          and the 99th percentile are over time, not over packets.</dd>\n\
          <dt>Fairness</dt><dd>Jain’s index, (Σx)² / (n Σx²), of the rates at which payload arrived, \
-         in order or not, of flows that ran to the end, from the last of their starts on.</dd>\n\
+         in order or not, of flows that ran to the end, from the last of their starts on; over their \
+         weights where a law has an option for them.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
          Slowdown is that over the time the flow would take alone. Flows of no given size, and those \
          that had not completed when the run ended, have none, and medians and percentiles leave them out. Of more than {} flows these \

@@ -2,7 +2,8 @@
 //!
 //! About the *contenders*: listed flows that take what they get, with data without end or of a given
 //! size and a receiver that reads at once. What is fair is max-min over the links' rates as they stand
-//! (of a trace the mean); of one bottleneck, equal parts. Only proportions count: headers and what
+//! (of a trace the mean); of one bottleneck, parts by the weights of flows, which are equal unless a law's option says
+//! otherwise. Only proportions count: headers and what
 //! other traffic takes lower everybody's rate.
 //!
 //! A run falls into *spells* between changes: contenders join or leave, links change their rate, go
@@ -157,7 +158,7 @@ impl Shares {
         let rates: Vec<f64> =
             self.links.iter().map(|(bps, up)| if *up { *bps } else { 0.0 }).collect();
         let contenders: Vec<_> = members.iter().map(|i| &self.plan.contenders[*i]).collect();
-        let paths: Vec<Vec<usize>> = contenders.iter().map(|c| c.path.clone()).collect();
+        let paths: Vec<_> = contenders.iter().map(|c| (c.path.clone(), c.weight)).collect();
         let fair = max_min(&rates, &paths);
         self.spell = Spell::begin(event, at, from, members, fair, &contenders);
     }

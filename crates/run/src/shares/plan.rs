@@ -19,6 +19,7 @@ pub(super) struct Plan {
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) path: Vec<usize>,
+    pub(super) weight: f64,
     /// Without queues.
     pub(super) round_trip: Duration,
     pub(super) packet: Bytes,
@@ -60,6 +61,7 @@ impl Plan {
             contenders.push(Contender {
                 name: flow.name.clone(),
                 path: out.iter().map(|link| link.index()).collect(),
+                weight: setup.weight(flow),
                 round_trip: out.iter().chain(&back).map(delay).fold(Duration::ZERO, |a, b| a + b),
                 packet: flow.transport.packet,
             });

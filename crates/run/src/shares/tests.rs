@@ -134,6 +134,18 @@ fn who_does_not_take_what_it_gets_does_not_contend() {
 }
 
 #[test]
+fn fair_is_by_weight() {
+    let mut setup = setup(2);
+    let heavy = AnyLaw::new("xcp", &[("weight", "3")]).unwrap();
+    setup.laws.push(heavy);
+    setup.flows[1].law = setup.laws.len() - 1;
+    let fair = shared(&setup, 60, |_| vec![25, 75]);
+    assert_eq!(fair.settlings[0].took_s, Some(0.0));
+    assert!((fair.jain_over_time().unwrap() - 1.0).abs() < 1e-12);
+    assert_eq!(shared(&setup, 60, |_| vec![50, 50]).settlings[0].took_s, None);
+}
+
+#[test]
 fn fair_is_max_min() {
     let mut setup = setup(2);
     // The second pair's link to its router is the tighter one: f2 may have 2 Mbit/s, f1 the rest.

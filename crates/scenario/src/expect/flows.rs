@@ -19,6 +19,8 @@ pub(super) struct FlowSums {
     payloads: Vec<f64>,
     /// Full size over full payload of each member's packets.
     scales: Vec<f64>,
+    /// What each is to get, beside members of weight 1.
+    weights: Vec<f64>,
     from: Time,
     to: Time,
     interval: Duration,
@@ -74,6 +76,7 @@ impl FlowSums {
         FlowSums {
             payloads: members.iter().map(|id| packets(id).1).collect(),
             scales: members.iter().map(|id| packets(id).0 / packets(id).1).collect(),
+            weights: members.iter().map(|id| setup.weight(&setup.flows[*id])).collect(),
             members,
             places,
             from,
@@ -157,7 +160,10 @@ impl FlowSums {
                 }
             }
             "jain" => {
-                let all: Vec<f64> = measure.flows.iter().map(delivered).collect();
+                let part = |id: &usize| {
+                    delivered(id) / self.places[*id].map_or(1.0, |place| self.weights[place])
+                };
+                let all: Vec<f64> = measure.flows.iter().map(part).collect();
                 jain_index(&all).ok_or_else(|| "nothing was delivered".to_string())
             }
             "retransmitted" if whole => Ok(outcomes().map(|f| f.retransmitted.as_f64()).sum()),
@@ -250,9 +256,8 @@ impl FlowSums {
         if blocks.is_empty() {
             return Err("there are no samples in this time".to_string());
         }
-        let equal = vec![1.0; self.members.len()];
         let held: Vec<bool> =
-            blocks.iter().map(|block| is_fair(block, &equal, measure.within)).collect();
+            blocks.iter().map(|block| is_fair(block, &self.weights, measure.within)).collect();
         let late = || "the flows had not converged by the end".to_string();
         settles_at(&held, FAIR_AT_LEAST.min(held.len()))
             .map(|first| (average * first as u64).secs())
