@@ -81,13 +81,23 @@ pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
     if !named.is_empty() {
         return named;
     }
-    let busy = |s: &Summary, i: usize| {
-        s.links.get(i).map_or(0.0, |l| if l.utilisation.is_finite() { l.utilisation } else { 0.0 })
-    };
-    let score = |i: usize| summaries().map(|s| busy(s, i)).sum::<f64>();
-    let most_busy = (0..most).map(score).fold(0.0, f64::max);
-    let as_busy = |i: &usize| score(*i) > 0.0 && score(*i) >= AS_BUSY * most_busy;
+    let most_busy = (0..most).map(|i| busy(all, i)).fold(0.0, f64::max);
+    let as_busy = |i: &usize| busy(all, *i) > 0.0 && busy(all, *i) >= AS_BUSY * most_busy;
     (0..most).filter(as_busy).map(|i| i as u32).collect()
+}
+
+/// A link's utilisation, mean over all runs.
+fn busy(all: &[&Summary], link: usize) -> f64 {
+    let of = |s: &&Summary| s.links.get(link).map(|l| l.utilisation).filter(|u| u.is_finite());
+    all.iter().filter_map(of).sum::<f64>() / all.len() as f64
+}
+
+/// The busiest link, if it was busier than all that verdicts are about.
+fn busier<'a>(all: &[&'a Summary], bottlenecks: &[u32]) -> Option<&'a str> {
+    let links = &all.first()?.links;
+    let most = bottlenecks.iter().map(|i| busy(all, *i as usize)).reduce(f64::max)?;
+    let busiest = (0..links.len()).max_by(|a, b| busy(all, *a).total_cmp(&busy(all, *b)))?;
+    (AS_BUSY * busy(all, busiest) > most).then(|| links[busiest].name.as_str())
 }
 
 /// The names of the links that verdicts on `runs` are about.
@@ -110,16 +120,21 @@ pub(crate) fn summaries(runs: &[Run]) -> Vec<&Summary> {
 /// What to call the links that verdicts on `runs` are about.
 pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
     let summaries = summaries(runs);
-    summaries.first().map_or("no link".into(), |s| bottleneck_label(s, &bottlenecks(&summaries)))
+    bottleneck_label(&summaries, &bottlenecks(&summaries))
 }
 
 /// What to call the links verdicts are about.
-pub(crate) fn bottleneck_label(summary: &Summary, bottlenecks: &[u32]) -> String {
-    let names: Vec<&str> = names_of(summary, bottlenecks).take(NAMES).collect();
-    match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
+pub(crate) fn bottleneck_label(all: &[&Summary], bottlenecks: &[u32]) -> String {
+    let Some(first) = all.first() else { return "no link".into() };
+    let names: Vec<&str> = names_of(first, bottlenecks).take(NAMES).collect();
+    let label = match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
         ([], _) => "no link".into(),
         (names, 0) => names.join(", "),
         (names, more) => format!("{} and {more} more links as busy", names.join(", ")),
+    };
+    match busier(all, bottlenecks) {
+        Some(busier) => format!("{label} ({busier} was busier)"),
+        None => label,
     }
 }
 
@@ -204,6 +219,17 @@ mod tests {
         let runs = [run("a", 1, &[0.9; 5], &[])];
         assert_eq!(bottleneck_label_of(&runs), "l0, l1, l2 and 2 more links as busy");
         assert_eq!(bottleneck_label_of(&[run("a", 1, &[], &[])]), "no link");
+    }
+
+    #[test]
+    fn where_the_named_bottleneck_is_none_it_is_told() {
+        let label = |first: &[f64], second: &[f64]| {
+            bottleneck_label_of(&[run("a", 1, first, &[1]), run("b", 1, second, &[1])])
+        };
+        assert_eq!(label(&[0.9, 0.1, 0.2], &[0.9, 0.1, 0.2]), "l1 (l0 was busier)");
+        // As busy, or under one law only.
+        assert_eq!(label(&[0.9, 0.88], &[0.9, 0.88]), "l1");
+        assert_eq!(label(&[0.9, 0.8], &[0.5, 0.9]), "l1");
     }
 
     #[test]

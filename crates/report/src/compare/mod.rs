@@ -162,7 +162,7 @@ impl Comparison {
             duration_s: first.duration_s,
             has_chance,
             seeds: laws[0].1.iter().map(|summary| summary.seed).collect(),
-            bottleneck: crate::headline::bottleneck_label(first, &bottlenecks),
+            bottleneck: crate::headline::bottleneck_label(&all, &bottlenecks),
             laws: laws.iter().map(|(law, _)| law.clone()).collect(),
             figures: figures.collect(),
         }
