@@ -11,7 +11,7 @@ use core::fmt;
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use crate::junction::{Declared, Junction};
-use crate::options::{OptionError, OptionSpec, Options};
+use crate::options::{OptionError, OptionSpec, Options, Size};
 use crate::reason::Figure;
 use crate::trust::{Claim, Grant, Hand, Lie};
 
@@ -55,9 +55,9 @@ pub trait Law: Sized {
     fn weight(&self) -> f64 {
         1.0
     }
-    /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
-    fn marks(&self) -> bool {
-        false
+    /// What may wait at its ports before they mark packets (ECN); `None` if they never do.
+    fn marks_above(&self) -> Option<Size> {
+        None
     }
     /// Whether queues alone hold its senders back where their own link is paused.
     fn leaves_it_to_queues(&self) -> bool {

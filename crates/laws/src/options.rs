@@ -110,6 +110,15 @@ pub enum Size {
     Packets(f64),
 }
 
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Size::Bytes(bytes) => bytes.fmt(f),
+            Size::Packets(n) => write!(f, "{n} packets"),
+        }
+    }
+}
+
 impl Size {
     /// In bytes, for packets of `packet` bytes.
     pub fn bytes(self, packet: Bytes) -> Bytes {

@@ -12,7 +12,7 @@ use crate::law::{
     Acked, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
     Port, PortQueue, Sending, Sink, Source,
 };
-use crate::options::{OptionError, Options};
+use crate::options::{OptionError, Options, Size};
 use crate::reason::{Figure, Reason};
 use crate::trust::{Claim, Grant, Hand, Lie};
 
@@ -86,9 +86,13 @@ macro_rules! registry {
             pub fn header_len(&self) -> Bytes {
                 match self { $(AnyLaw::$variant(law) => law.header_len(),)* }
             }
-            /// See [`Law::marks`].
+            /// See [`Law::marks_above`].
+            pub fn marks_above(&self) -> Option<Size> {
+                match self { $(AnyLaw::$variant(law) => law.marks_above(),)* }
+            }
+            /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
             pub fn marks(&self) -> bool {
-                match self { $(AnyLaw::$variant(law) => law.marks(),)* }
+                self.marks_above().is_some()
             }
             /// See [`Law::weight`].
             pub fn weight(&self) -> f64 {

@@ -237,6 +237,7 @@ impl Scenario {
         trust::check(&self.file, &setup, &made, &mut warnings);
         unheard::check(&self.file, &setup, &made, &mut warnings);
         warnings.extend(unmet::unmarked(&self.file, &setup, &made));
+        warnings.extend(unmet::unreached(&self.file, &setup, &made, &self.slowest));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })

@@ -1,7 +1,9 @@
-//! Senders that count on what their network does not do: to mark packets, or to make them wait at home.
+//! Senders that count on what their network does not do: to mark packets, to have room for what is to wait before it
+//! marks, or to make them wait at home.
 
+use ratewire_laws::options::Size;
 use ratewire_net::routing::Routing;
-use ratewire_net::spec::{Discipline, Limit, LinkSpec, NodeId, Sockets};
+use ratewire_net::spec::{Discipline, Limit, LinkId, LinkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 
@@ -45,6 +47,46 @@ pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagn
         file,
         format!("`ecn` lets {names} be marked, and no queue marks"),
         "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
+    ))
+}
+
+/// Warns of the slowest links that traffic crosses whose queue has no room for what is to wait before their ports mark.
+pub(crate) fn unreached(
+    file: &str,
+    setup: &Setup,
+    made: &[Made],
+    slowest: &[LinkId],
+) -> Option<Diagnostic> {
+    let listed = setup.flows.iter().map(|flow| &flow.transport);
+    let all = listed.chain(setup.traffic.iter().map(|class| &class.transport));
+    let packet = all.map(|transport| transport.packet).max()?;
+    let mut found = slowest.iter().filter_map(|id| {
+        let link = &setup.network.links[id.index()];
+        let law = made.get(link.law?)?;
+        let threshold = law.law.marks_above()?;
+        // Who comes last finds all others.
+        let is_full = match (link.limit, threshold) {
+            (Limit::Unlimited, _) => false,
+            (Limit::Packets(room), Size::Packets(most)) => f64::from(room) <= most + 1.0,
+            (Limit::Packets(room), Size::Bytes(most)) => packet * u64::from(room) <= most + packet,
+            (Limit::Bytes(room), threshold) => room <= threshold.bytes(packet) + packet,
+        };
+        let is_full = is_full && link.discipline == Discipline::DropTail;
+        is_full.then_some((&link.name, link.limit, &law.name, threshold))
+    });
+    let (link, room, law, threshold) = found.next()?;
+    let room = match room {
+        Limit::Packets(room) => format!("{room} packets"),
+        Limit::Bytes(room) => room.to_string(),
+        Limit::Unlimited => return None,
+    };
+    let links = and_more(link, found.count());
+    Some(Diagnostic::warning(
+        file,
+        format!(
+            "the queue of {links} is full before {law} marks: it has room for {room}, and K is {threshold}"
+        ),
+        "a longer `queue`, or a smaller `threshold` of the law: without a mark it is NewReno",
     ))
 }
 

@@ -78,12 +78,48 @@ fn senders_that_nothing_marks_are_told() {
     for marks in [
         ", discipline = { codel = { ecn = true } }",
         ", discipline = { red = { ecn = true } }",
-        ", law = \"dctcp\"",
+        ", law = \"dctcp\", queue = \"1 MB\"",
     ] {
         assert_eq!(planned(&marking(marks, "ecn = true"), "cubic"), "", "{marks}");
     }
-    assert_eq!(planned(&marking("", "ecn = true"), "dctcp"), "");
+    assert_eq!(planned(&marking(", queue = \"1 MB\"", "ecn = true"), "dctcp"), "");
     assert_eq!(planned(&marking("", "ecn = false"), "cubic"), "");
+}
+
+#[test]
+fn queues_that_are_full_before_they_are_marked_are_told() {
+    let queue = |room: &str, threshold: &str| {
+        let text = flow("").replace("\"10 ms\"", &format!("\"10 ms\", queue = \"{room}\""));
+        planned(&format!("{text}[options.dctcp]\nthreshold = \"{threshold}\"\n"), "dctcp")
+    };
+    let said = queue("50 packets", "65 packets");
+    let told = "the queue of \"bottleneck\" is full before dctcp marks: it has room for 50 packets, and K is 65 packets";
+    assert!(said.contains(told), "{said}");
+    // The last that has room finds all others waiting.
+    for (room, threshold) in [
+        ("66 packets", "65 packets"),
+        ("10 packets", "13.5 KB"),
+        ("15 KB", "9 packets"),
+        ("15 KB", "13.5 KB"),
+    ] {
+        assert!(queue(room, threshold).contains("is full before"), "{room}, {threshold}");
+    }
+    for (room, threshold) in [
+        ("67 packets", "65 packets"),
+        ("10 packets", "13.4 KB"),
+        ("15 KB", "8.9 packets"),
+        ("15 KB", "13.4 KB"),
+        ("unlimited", "65 packets"),
+    ] {
+        assert_eq!(queue(room, threshold), "", "{room}, {threshold}");
+    }
+    let red = flow("")
+        .replace("\"10 ms\"", "\"10 ms\", queue = \"9 packets\", discipline = { red = {} }");
+    assert_eq!(planned(&red, "dctcp"), "");
+    assert_eq!(
+        planned(&flow("").replace("\"10 ms\"", "\"10 ms\", queue = \"9 packets\""), "cubic"),
+        ""
+    );
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl Law for Dctcp {
     fn sink(&self, _: &FlowContext) -> Option<NoSink> {
         None
     }
-    fn marks(&self) -> bool {
-        true
+    fn marks_above(&self) -> Option<Size> {
+        Some(self.threshold)
     }
 }
