@@ -131,6 +131,10 @@ impl Job<'_> {
             _ => None,
         };
         let evaluator = self.scenario.evaluator(&self.plan);
+        let evaluator = match self.world {
+            World::Simulate => evaluator,
+            World::Emulate => evaluator.emulated(),
+        };
         let mut also = Also { evaluator, ticker, capture, asked: None };
         let mut left = None;
         let (run, outcome) = match self.world {
@@ -148,10 +152,7 @@ impl Job<'_> {
             capture.finish()?;
         }
         let why = also.asked.map(|followed| ratewire_run::explain(&followed, setup, &labels));
-        let mut verdicts = also.evaluator.finish(&outcome);
-        if self.world == World::Emulate {
-            verdicts.iter_mut().for_each(|verdict| verdict.law += EMULATED);
-        }
+        let verdicts = also.evaluator.finish(&outcome);
         Ok(Done { run, verdicts, why, shell: left })
     }
 }

@@ -85,11 +85,12 @@ impl Verdict {
 }
 
 impl Expectation {
-    /// The run it was measured in: its law, with its world and seed where the same was measured in others too.
+    /// The run it was measured in: its law, that it was emulated, and its world and seed where the same was measured in
+    /// others too.
     pub fn run(&self, among: &[Expectation]) -> String {
         let twins = || among.iter().filter(|o| o.law == self.law && o.claim == self.claim);
         let mut name = self.law.clone();
-        if twins().any(|other| other.world != self.world) {
+        if self.world == "emulate" || twins().any(|other| other.world != self.world) {
             name += &format!(" ({}d)", self.world);
         }
         if twins().any(|other| other.world == self.world && other.seed != self.seed) {
@@ -127,6 +128,7 @@ mod tests {
         assert_eq!(runs(&[xcp.clone(), xcp.clone(), cubic.clone()]), ["xcp", "xcp", "cubic"]);
         assert_eq!(runs(&[xcp.clone(), again, cubic]), ["xcp (seed 1)", "xcp (seed 2)", "cubic"]);
         let emulated = of("xcp", 1, "emulate");
+        assert_eq!(runs(std::slice::from_ref(&emulated)), ["xcp (emulated)"]);
         assert_eq!(runs(&[xcp, emulated]), ["xcp (simulated)", "xcp (emulated)"]);
     }
 }

@@ -23,6 +23,7 @@ fn info() -> RunInfo {
     RunInfo {
         law: "xcp".into(),
         seed: 7,
+        world: "simulate".into(),
         flows: vec![flow("s1"), flow("s2")],
         traffic: vec![TrafficInfo {
             name: "web".into(),
@@ -218,7 +219,7 @@ fn the_documentation_lists_every_column() {
         let rows = table.map(|table| {
             // Beneath the rest of the head and the rule.
             let rows = table.split("\n\n").next().unwrap().lines().skip(2);
-            let first = std::iter::once("time_s, interval_s, law, seed");
+            let first = std::iter::once("time_s, interval_s, world, law, seed");
             let rows = first.chain(rows.map(|row| row.split('|').nth(1).unwrap()));
             rows.collect::<Vec<_>>().join(",")
         });
@@ -258,7 +259,7 @@ fn duckdb_reads_them() {
     }
     let query = "import duckdb\n\
         q = lambda text: duckdb.sql(text).fetchall()\n\
-        print(q(\"select flow_name, law, seed, count(*), count(cwnd_bytes), avg(goodput_bps) \
+        print(q(\"select flow_name, world, law, seed, count(*), count(cwnd_bytes), avg(goodput_bps) \
         from 'flows.parquet' group by all order by all\"))\n\
         print(q(\"select link_name, utilisation, drops_packets, paused from 'links.parquet'\"))\n\
         print(q(\"select group_name, sent_bps, delivered_messages / sent_messages from 'groups.parquet'\"))\n\
@@ -272,7 +273,7 @@ fn duckdb_reads_them() {
     let text = String::from_utf8_lossy(&out.stdout);
     let half = ROWS / 2;
     let expected = format!(
-        "[('s1', 'xcp', 7, {half}, {half}, 10000000.0), ('s2', 'xcp', 7, {half}, 0, 10000000.0)]\n\
+        "[('s1', 'simulate', 'xcp', 7, {half}, {half}, 10000000.0), ('s2', 'simulate', 'xcp', 7, {half}, 0, 10000000.0)]\n\
          [('bottleneck', 0.5, 3, 0.25)]\n\
          [('films', 8000.0, 3.0)]\n\
          [('s1', 2.5, 12, 14600, 90), ('s2', 0.0, 0, 0, 0)]\n\

@@ -171,7 +171,14 @@ fn late_acknowledgements_are_counted_at_a_link() {
         late("30 ms", "0.5"),
         late("41 ms", "0"),
     ));
-    all_pass(&run(&scenario(&text), Some("newreno")));
+    let scenario = scenario(&text);
+    all_pass(&run(&scenario, Some("newreno")));
+    // What the packets of an emulated run say is not known.
+    let plan = scenario.plan(Some("newreno"), None).unwrap();
+    assert!(scenario.evaluator(&plan).emulated().is_empty());
+    let left_out = scenario.unmeasured_when_emulated("newreno");
+    assert!(shown(&left_out).contains("emulated, the expectation of late_acks on line 1"));
+    assert_eq!(left_out.len(), 2);
 }
 
 /// Defaults of a paused link, worked out by hand: 1 Gbit/s is 125 B a us. A packet of 1538 B takes

@@ -14,7 +14,7 @@ use super::check::load_all;
 use super::run::{missing, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
-use crate::job::{Done, EMULATED, Job, World, expectations, run_all};
+use crate::job::{Done, Job, World, expectations, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
@@ -302,13 +302,12 @@ fn sweep_of(
     let mut claimed: Vec<(f64, f64)> = Vec::new();
     let mut unit = None;
     for (i, (_, runs)) in results.iter().enumerate() {
-        let verdicts = runs.iter().flat_map(|done| &done.verdicts);
-        for verdict in
-            verdicts.filter(|v| is_of(v) && figure.draws_law(v.law.trim_end_matches(EMULATED)))
-        {
+        let of = |done| expectations(done).map(|e| e.run(&[])).zip(&done.verdicts);
+        let verdicts = runs.iter().flat_map(of);
+        for (law, verdict) in verdicts.filter(|(_, v)| is_of(v) && figure.draws_law(&v.law)) {
             let (Some(x), Some(y)) = (value_of(i, verdict), verdict.measured) else { continue };
-            let at = lines.iter().position(|line| line.law == verdict.law).unwrap_or_else(|| {
-                lines.push(Line { law: verdict.law.clone(), points: Vec::new() });
+            let at = lines.iter().position(|line| line.law == law).unwrap_or_else(|| {
+                lines.push(Line { law, points: Vec::new() });
                 lines.len() - 1
             });
             // Two expectations of the same thing draw it once, over the time of the first.

@@ -203,9 +203,16 @@ pub(crate) fn can_emulate(
     ratewire_emulate::check_kernel(&plan.setup, shell)
 }
 
-/// Tells of options that do nothing in an emulated run, each once.
-pub(crate) fn tell_ignored(scenario: &Scenario, plan: &Plan, told: &mut Vec<Diagnostic>) {
+/// What a scenario says for nothing where it is emulated: options that nobody reads, expectations that cannot be measured.
+fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
     let mut ignored = scenario.ignored_options(plan, ratewire_emulate::ignores);
+    ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
+    ignored
+}
+
+/// Tells of what does nothing in an emulated run, each once.
+pub(crate) fn tell_ignored(scenario: &Scenario, plan: &Plan, told: &mut Vec<Diagnostic>) {
+    let mut ignored = ignored(scenario, plan);
     ignored.retain(|warning| !told.contains(warning));
     complain(&ignored);
     told.extend(ignored);
@@ -261,9 +268,7 @@ fn jobs<'a>(
             }
             match world {
                 World::Simulate => warnings.extend(scenario.vain_when_simulated(&plan)),
-                World::Emulate => {
-                    warnings.extend(scenario.ignored_options(&plan, ratewire_emulate::ignores));
-                }
+                World::Emulate => warnings.extend(ignored(scenario, &plan)),
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let others = jobs.iter().filter_map(|job: &Job<'_>| job.folder.as_deref());

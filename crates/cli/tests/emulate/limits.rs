@@ -338,6 +338,11 @@ link   = "bottleneck"
 min    = 0.1
 source = "a page"
 
+[[expect]]
+metric = "late_acks"
+link   = "bottleneck"
+max    = 0.5
+
 [options.cubic]
 fast_convergence = false
 "#;
@@ -369,6 +374,8 @@ fn figures_tell_what_is_not_read_and_what_is_missing() {
     let tells =
         |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
     tells("does not read `fast_convergence` of cubic");
+    tells("emulated, the expectation of late_acks on line");
+    assert!(!said(&done).contains("late_acks"), "{}", said(&done));
     tells("maxnet is not emulated: no kernel sends");
     tells("xcp is not emulated: cannot have kernels send under xcp");
     tells("`ratewire live host --law xcp` has it");

@@ -318,13 +318,13 @@ fn claims(all: &[Claims]) -> String {
             name(&one.scenario),
             name(&one.file)
         ));
-        out.extend(one.expectations.iter().map(row));
+        out.extend(one.expectations.iter().map(|e| row(e, &one.expectations)));
         out.push_str("</tbody>\n");
     }
     out + "</table></details>\n"
 }
 
-fn row(e: &Expectation) -> String {
+fn row(e: &Expectation, among: &[Expectation]) -> String {
     let verdict = e.verdict();
     let long = |text: &str| escape(&clip(text, 500));
     let source = e.source.as_deref().map(|s| format!("<small>{}</small>", long(s)));
@@ -336,7 +336,7 @@ fn row(e: &Expectation) -> String {
         class(verdict),
         sign(verdict),
         verdict.word(),
-        name(&e.law),
+        name(&e.run(among)),
         long(&e.claim),
         source.unwrap_or_default(),
         note.unwrap_or_default(),

@@ -25,8 +25,12 @@ impl Begins for () {
 }
 
 /// What tells the runs of a table apart.
-pub(super) fn run<R>() -> [Column<R>; 2] {
-    [name("law", |_, info| &info.law), count("seed", |_, info| info.seed)]
+pub(super) fn run<R>() -> [Column<R>; 3] {
+    [
+        name("world", |_, info| &info.world),
+        name("law", |_, info| &info.law),
+        count("seed", |_, info| info.seed),
+    ]
 }
 
 /// A window without limit is null, and so are what only a program's own sockets know, a round-trip time before the first

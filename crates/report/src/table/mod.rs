@@ -93,7 +93,7 @@ pub fn claims(list: &[Expectation], options: &Options) -> String {
             );
         }
         let says = e.note.as_ref().or(e.source.as_ref()).map_or("", |says| says.as_str());
-        text += &wrap(&format!("- {}, {}: {says}", e.law, e.claim), 2, options.text_width());
+        text += &wrap(&format!("- {}, {}: {says}", e.run(list), e.claim), 2, options.text_width());
     }
     text
 }

@@ -80,8 +80,8 @@ pub struct Verdict {
 impl Evaluator {
     /// For a run of `setup` under `law`; expectations of other laws are left out.
     pub fn new(expectations: &[Expectation], setup: &Setup, law: &str) -> Evaluator {
-        let mine = |e: &&Expectation| e.laws.is_empty() || e.laws.iter().any(|name| name == law);
-        let checks = expectations.iter().filter(mine).map(|expectation| {
+        let mine = expectations.iter().filter(|e| e.is_of(law));
+        let checks = mine.map(|expectation| {
             let info = metrics().iter().find(|info| info.name == expectation.metric);
             let late = expectation.measure.link.zip(expectation.measure.late);
             let sums = match (late, info.map(|info| info.subject)) {
@@ -103,6 +103,12 @@ impl Evaluator {
         Evaluator { law: law.to_string(), checks: checks.collect() }
     }
 
+    /// The same of an emulated run, without what cannot be measured there.
+    pub fn emulated(mut self) -> Evaluator {
+        self.checks.retain(|check| check.expectation.measure.is_emulated());
+        self
+    }
+
     /// Whether there is anything to hold the run against.
     pub fn is_empty(&self) -> bool {
         self.checks.is_empty()
@@ -115,6 +121,11 @@ impl Evaluator {
 }
 
 impl Expectation {
+    /// Whether it is expected of this law.
+    pub(super) fn is_of(&self, law: &str) -> bool {
+        self.laws.is_empty() || self.laws.iter().any(|name| name == law)
+    }
+
     /// Whether a sample that ends at `at` counts.
     fn covers(&self, at: Time) -> bool {
         self.during.is_none_or(|(from, to)| at > from && at <= to)

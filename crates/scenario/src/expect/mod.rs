@@ -91,6 +91,13 @@ pub(crate) struct Measure {
     pub part: overlay::Part,
 }
 
+impl Measure {
+    /// Whether it is known of emulated runs. What packets say is not.
+    fn is_emulated(&self) -> bool {
+        self.late.is_none()
+    }
+}
+
 /// What a series is held against.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {

@@ -33,6 +33,20 @@ impl Scenario {
         };
         self.expectations.iter().filter(never).map(warning).collect()
     }
+
+    /// Warns of expectations that an emulated run under `law` is not held against.
+    pub fn unmeasured_when_emulated(&self, law: &str) -> Vec<Diagnostic> {
+        let left_out =
+            self.expectations.iter().filter(|e| e.is_of(law) && !e.measure.is_emulated());
+        let warning = |e: &Expectation| {
+            Diagnostic::warning(
+                &self.file,
+                format!("emulated, the expectation of {} on line {} is left out", e.metric, e.line),
+                "it needs what packets say, which is known of simulated ones only",
+            )
+        };
+        left_out.map(warning).collect()
+    }
 }
 
 /// Warns of a bound that decides nothing.
