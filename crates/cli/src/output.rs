@@ -28,9 +28,8 @@ pub(crate) struct Output {
 impl Output {
     /// Makes the folder, and room aside for the files of these runs.
     pub(crate) fn open(folder: &Path, runs: &[PathBuf]) -> Result<Output, Failure> {
-        let refused = |e| cannot_write(folder, &e);
-        fs::create_dir_all(folder).map_err(refused)?;
-        let held = File::open(folder).map_err(refused)?;
+        make_folder(folder)?;
+        let held = File::open(folder).map_err(|e| cannot_write(folder, &e))?;
         match held.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let busy =
@@ -99,6 +98,36 @@ impl Output {
         }
         Ok(earlier)
     }
+}
+
+/// Makes a folder, and those above it.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+    if let Some(file) = folder.ancestors().find(|path| path.is_file()) {
+        return Err(refused_for(file, "it is a file, not a folder; choose another with --out"));
+    }
+    fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))
+}
+
+/// Writes files so that none is in place before all are whole: what cannot be written leaves earlier ones as they were.
+pub(crate) fn write_whole(files: &[(PathBuf, &str)]) -> Result<(), Failure> {
+    let mut aside = Vec::new();
+    let written = files.iter().try_for_each(|(path, text)| {
+        // A device or a pipe has no earlier one, and what a link leads to is written, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if path.exists() && !path.is_file() {
+            return fs::write(&path, text).map_err(|e| cannot_write(&path, &e));
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
+        let written = fs::write(&made, text).map_err(|e| cannot_write(&path, &e));
+        aside.push((made, path));
+        written
+    });
+    let put = written.and_then(|()| aside.iter().try_for_each(|(made, path)| rename(made, path)));
+    if put.is_err() {
+        aside.iter().for_each(|(made, _)| drop(fs::remove_file(made)));
+    }
+    put
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), Failure> {

@@ -186,3 +186,43 @@ fn what_no_run_has_made_is_not_written_over() {
         assert!(folder.join(kept).is_file(), "{kept}");
     }
 }
+
+/// Earlier files are not half written over.
+#[test]
+fn a_comparison_that_cannot_be_written_leaves_an_earlier_one() {
+    let folder = folder("compared");
+    write(&folder, "hello.toml", HELLO);
+    let args = ["compare", "hello.toml", "--seeds", "1", "--out", "o", "--laws"];
+    let compare = |laws: &'static str| [&args[..], &[laws]].concat();
+    assert_eq!(ratewire(&folder, &compare("xcp")).status.code(), Some(0));
+    let kept = || {
+        let entries = std::fs::read_dir(folder.join("o")).expect("the folder").flatten();
+        let read = |path: std::path::PathBuf| std::fs::read(&path).map(|bytes| (path, bytes));
+        let mut files: Vec<_> = entries.map(|entry| read(entry.path()).expect("a file")).collect();
+        files.sort();
+        files
+    };
+    let earlier = kept();
+    assert_eq!(earlier.len(), 2);
+    // The first of the two has room.
+    let done = ratewire_with_files_of(20_000, &folder, &compare("xcp,cubic"));
+    assert_eq!(done.status.code(), Some(3), "{}", err(&done));
+    assert!(err(&done).contains("cannot write "), "{}", err(&done));
+    assert!(kept() == earlier, "the earlier comparison is whole");
+    assert_eq!(ratewire(&folder, &compare("xcp,cubic")).status.code(), Some(0));
+    assert!(kept() != earlier && kept().len() == 2);
+}
+
+#[test]
+fn where_a_file_is_no_folder_is_made() {
+    let folder = folder("file");
+    write(&folder, "hello.toml", HELLO);
+    write(&folder, "o", "mine");
+    for (command, out) in [("run", "o"), ("run", "o/deeper"), ("compare", "o")] {
+        let done = ratewire(&folder, &[command, "hello.toml", "--out", out]);
+        assert_eq!(done.status.code(), Some(3));
+        let says = "cannot write o: it is a file, not a folder; choose another with --out";
+        assert!(err(&done).contains(says), "{}", err(&done));
+    }
+    assert_eq!(std::fs::read(folder.join("o")).expect("the file"), b"mine");
+}

@@ -215,7 +215,7 @@ fn mistakes_are_explained() {
     expect(&["reproduce", "frist"], 2, "known: first");
     expect(&["reproduce", "--papers", "nowhere"], 3, "--papers FOLDER");
     expect(&["reproduce", "--papers", "papers/first"], 2, "paper.toml");
-    expect(&["reproduce", "first", "--out", "papers/first/one.toml/x"], 3, "one.toml/x");
+    expect(&["reproduce", "first", "--out", "papers/first/one.toml/x"], 3, "it is a file");
     let file = folder.join("papers/first/paper.toml");
     for (from, to, part) in [
         ("\"one.toml\"", "\"two.toml\"", "there is no two.toml"),

@@ -7,10 +7,11 @@ use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Scenario};
 
 use super::load::load;
-use super::run::{fail, folder, missing, without_repeats, write};
+use super::run::{fail, folder, missing, without_repeats};
 use super::{complain, listed, print, table_options, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
+use crate::output::{make_folder, write_whole};
 
 /// Stands for every law that reacts to the network.
 const ALL: &str = "all";
@@ -76,9 +77,9 @@ pub(crate) fn compare(args: &Args) -> Exit {
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
     // Early, so that nobody waits for runs whose results cannot be written.
     if let Some(out) = &out
-        && let Err(e) = std::fs::create_dir_all(out)
+        && let Err(failure) = make_folder(out)
     {
-        return fail(&Failure::File { path: out.clone(), reason: e.to_string() });
+        return fail(&failure);
     }
     let keep = |job: &Job<'_>, Done { run, .. }: Done| -> Kept {
         let is_first = job.plan.setup.seed == job.scenario.seed;
@@ -115,9 +116,9 @@ fn tell(
     if let Some(out) = out {
         let page = Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) };
         let html = html::render_comparison(&comparison, &page);
-        let written = write(out, "comparison.json", json.clone())
-            .and_then(|()| write(out, "comparison.html", html));
-        if let Err(failure) = written {
+        let files = [("comparison.json", &json), ("comparison.html", &html)];
+        let files = files.map(|(name, text)| (out.join(name), text.as_str()));
+        if let Err(failure) = write_whole(&files) {
             return fail(&failure);
         }
     }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::load::load;
 use super::{complain, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
-use crate::job::{self, Done, Job, World, cannot_write, run_all};
+use crate::job::{self, Done, Job, World, run_all};
 use crate::output::{Output, made_in};
 
 #[derive(clap::Args)]
@@ -347,12 +347,6 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Exit> {
 
 pub(crate) fn folder(scenario: &Path) -> PathBuf {
     Path::new("out").join(scenario.file_stem().unwrap_or_default())
-}
-
-/// Writes a file into a folder that exists.
-pub(crate) fn write(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
-    let path = folder.join(name);
-    std::fs::write(&path, text).map_err(|e| cannot_write(&path, &e))
 }
 
 fn json(page: &Page) -> String {

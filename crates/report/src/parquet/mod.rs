@@ -33,11 +33,19 @@ const BATCH: usize = 8_192;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file itself: a full disk, a closed pipe, or a broken schema.
-    #[error(transparent)]
+    #[error("{}", cause(.0))]
     Parquet(#[from] ParquetError),
     /// Columns that do not fit the schema.
     #[error("cannot lay out the columns: {0}")]
     Arrow(#[from] ArrowError),
+}
+
+/// What went wrong, without the library's word for what is not its own doing.
+fn cause(error: &ParquetError) -> String {
+    match error {
+        ParquetError::External(own) => own.to_string(),
+        other => other.to_string(),
+    }
 }
 
 /// What a table is of.
@@ -110,9 +118,14 @@ impl<R: Row, W: Write + Send> Table<R, W> {
             .set_created_by("ratewire".to_string());
         for column in columns.iter().filter(|column| column.is_varied) {
             let path = ColumnPath::from(column.name);
+            // DuckDB before 2.0 reads the former of floating point only.
+            let encoding = match column.cells {
+                Cells::Float(..) | Cells::FloatOrNull(..) => Encoding::BYTE_STREAM_SPLIT,
+                _ => Encoding::DELTA_BINARY_PACKED,
+            };
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT);
+                .set_column_encoding(path, encoding);
         }
         let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties.build()))?;
         Ok(Table { writer, schema, begins, columns, rows: 0 })

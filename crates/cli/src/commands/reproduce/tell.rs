@@ -4,11 +4,14 @@ use std::path::Path;
 
 use ratewire_report::html::papers;
 use ratewire_report::{Expectation, Verdict, table};
+use ratewire_run::Failure;
 use serde::Serialize;
 
 use super::Args;
 use crate::Exit;
+use crate::commands::run::fail;
 use crate::commands::{print, table_options};
+use crate::output::{make_folder, write_whole};
 use crate::paper::{Figure, Paper};
 
 /// A claim, for `--json`.
@@ -46,20 +49,15 @@ pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> 
     }
     // The tables first: the runs took minutes, and are not lost for a page that cannot be written.
     match written {
-        Err(e) => {
-            tell!("ratewire: cannot write {}: {e}", out.display());
-            Exit::File
-        }
+        Err(failure) => fail(&failure),
         Ok(()) if failed => Exit::NotMet,
         Ok(()) => Exit::Done,
     }
 }
 
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(path, text)
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    path.parent().map_or(Ok(()), make_folder)?;
+    write_whole(&[(path.to_path_buf(), text)])
 }
 
 fn expectations(done: &[papers::Paper]) -> impl Iterator<Item = &Expectation> {
