@@ -26,7 +26,12 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[Segment]) -> Result<Vec
     let at = wanted.number().and_then(of_number);
     match (at, named.first()) {
         (None, Some(_)) => Ok(named),
-        (Some(at), None) => Ok(vec![at]),
+        (Some(at), None) => {
+            let again =
+                |other: &usize| is_made(&items[*other]) && name(&items[*other]) == name(&items[at]);
+            let is_of_link = list == "link" && is_property(rest) && name(&items[at]).is_some();
+            Ok([at].into_iter().chain(all().filter(|other| is_of_link && again(other))).collect())
+        }
         (Some(at), Some(_)) if named == [at] => Ok(named),
         (Some(at), Some(other)) => Err(Missed {
             why: format!(
@@ -53,9 +58,14 @@ pub(crate) fn number(items: &[Item], at: usize) -> usize {
 /// Whether the rest of a path is of a property of all links: of those, too, that no entry of the list is of, and in
 /// both directions.
 pub(super) fn is_of_all_links(list: &str, rest: &[Segment]) -> bool {
-    let [wanted, key, ..] = rest else { return false };
-    let is_of_entry = key.text == "reverse" || keys::find("link", &key.text).is_some();
-    list == "link" && wanted.is_all() && !is_of_entry
+    list == "link" && rest[0].is_all() && is_property(rest)
+}
+
+/// Whether the rest of a path is of a property that links have without an entry too.
+fn is_property(rest: &[Segment]) -> bool {
+    let is_of_entry =
+        |key: &Segment| key.text == "reverse" || keys::find("link", &key.text).is_some();
+    rest.get(1).is_some_and(|key| !is_of_entry(key))
 }
 
 /// Takes out the property of a link that this one takes the place of.
@@ -131,25 +141,31 @@ pub(super) fn make_list(root: &mut Table, segments: &[Segment], span: Span) {
 
 /// Makes an entry of the link, or of all links, that the rest of a path is of, where no entry is.
 fn make_link(links: &mut Vec<Item>, rest: &[Segment], is_custom: bool, span: Span) {
-    let (wanted, text) = (&rest[0], &rest[0].text);
+    let wanted = &rest[0];
     let of_all = links.iter().position(|link| is_made(link) && name(link) == Some("*"));
     if wanted.is_all() {
         // Each link of a custom topology has an entry.
         if of_all.is_none() && !is_custom && is_of_all_links("link", rest) {
-            links.push(named_link(text, span));
+            links.push(named_link(&wanted.text, span));
         }
         return;
     }
-    let is_listed = wanted.number().is_some() || links.iter().any(|link| name(link) == Some(text));
+    let is_numbered = wanted.number().is_some();
+    let mut listed = links.iter().filter(|link| !is_made(link));
+    let numbered = wanted.number().map(|number| listed.nth(number.saturating_sub(1)));
+    let is_listed = is_numbered || links.iter().any(|link| name(link) == Some(&wanted.text));
+    let text = numbered.map_or(Some(&*wanted.text), |link| name(link?)).map(str::to_string);
     // Later entries change what earlier ones say. What all links were given the others say as well, and the one that
     // is now given something else must come after it.
     if let (Some(at), true) = (of_all, is_listed) {
         links[..=at].rotate_right(1);
     }
-    let is_pattern = |link: &Item| is_made(link) && name(link).is_some_and(|n| n.contains('*'));
-    let after = links.iter().rposition(is_pattern).map_or(0, |at| at + 1);
-    if wanted.number().is_none() && !links[after..].iter().any(|link| name(link) == Some(text)) {
-        links.push(named_link(text, span));
+    let Some(text) = text.filter(|_| !is_numbered || is_property(rest)) else { return };
+    // Also those of the file.
+    let is_other = |link: &Item| name(link).is_some_and(|n| n.contains('*') && n != text);
+    let after = links.iter().rposition(is_other).map_or(0, |at| at + 1);
+    if !links[after..].iter().any(|link| name(link) == Some(&*text)) {
+        links.push(named_link(&text, span));
     }
 }
 

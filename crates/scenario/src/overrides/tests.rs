@@ -167,9 +167,22 @@ fn one_link_can_be_changed_after_all_or_after_several() {
         set_all(listed, &[("link.c*.queue", "1 KB"), ("link.c.queue", "2 KB"), all]),
         "[{name=a queue=1 KB} {name=b queue=1 KB} {name=c* queue=1 KB} {name=c queue=1 KB} {name=* queue=1 KB}]"
     );
+    // By name or number, and whether the file or a path has those of several.
+    let both = "[[link]]\nname = \"ab\"\n[[link]]\nname = \"a*\"\nqueue = \"1 KB\"";
+    for path in ["link.ab.queue", "link.1.queue"] {
+        let changed = "[{name=ab queue=2 KB} {name=a* queue=1 KB} {name=ab queue=2 KB}]";
+        let several = ("link.a*.queue", "1 KB");
+        assert_eq!(set_all("[[link]]\nname = \"ab\"", &[several, (path, "2 KB")]), changed);
+        assert_eq!(set_all(both, &[(path, "2 KB")]), changed);
+    }
+    // What only entries have stays theirs.
     assert_eq!(
-        set_all("[[link]]\nname = \"ab\"", &[("link.a*.queue", "1 KB"), ("link.ab.queue", "2 KB")]),
-        "[{name=ab queue=2 KB} {name=a* queue=1 KB} {name=ab queue=2 KB}]"
+        set_all(both, &[("link.1.queue", "2 KB"), ("link.1.reverse.delay", "1 ms")]),
+        "[{name=ab queue=2 KB reverse={delay=1 ms}} {name=a* queue=1 KB} {name=ab queue=2 KB}]"
+    );
+    assert_eq!(
+        set_all("[[link]]\nfrom = \"a\"\n", &[("link.a*.queue", "1 KB"), ("link.1.queue", "2 KB")]),
+        "[{from=a queue=2 KB} {name=a* queue=1 KB}]"
     );
 }
 
