@@ -93,7 +93,7 @@ fn busy(all: &[&Summary], link: usize) -> f64 {
 }
 
 /// The busiest link, if it was busier than all that verdicts are about.
-fn busier<'a>(all: &[&'a Summary], bottlenecks: &[u32]) -> Option<&'a str> {
+pub(crate) fn busier<'a>(all: &[&'a Summary], bottlenecks: &[u32]) -> Option<&'a str> {
     let links = &all.first()?.links;
     let most = bottlenecks.iter().map(|i| busy(all, *i as usize)).reduce(f64::max)?;
     let busiest = (0..links.len()).max_by(|a, b| busy(all, *a).total_cmp(&busy(all, *b)))?;
@@ -120,21 +120,23 @@ pub(crate) fn summaries(runs: &[Run]) -> Vec<&Summary> {
 /// What to call the links that verdicts on `runs` are about.
 pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
     let summaries = summaries(runs);
-    bottleneck_label(&summaries, &bottlenecks(&summaries))
+    let links = bottlenecks(&summaries);
+    with_busier(&bottleneck_label(&summaries, &links), busier(&summaries, &links))
+}
+
+/// The links that verdicts are about, and which was busier, if one was.
+pub(crate) fn with_busier(label: &str, busier: Option<&str>) -> String {
+    busier.map_or(label.into(), |busier| format!("{label} ({busier} was busier)"))
 }
 
 /// What to call the links verdicts are about.
 pub(crate) fn bottleneck_label(all: &[&Summary], bottlenecks: &[u32]) -> String {
     let Some(first) = all.first() else { return "no link".into() };
     let names: Vec<&str> = names_of(first, bottlenecks).take(NAMES).collect();
-    let label = match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
+    match (names.as_slice(), bottlenecks.len().saturating_sub(NAMES)) {
         ([], _) => "no link".into(),
         (names, 0) => names.join(", "),
         (names, more) => format!("{} and {more} more links as busy", names.join(", ")),
-    };
-    match busier(all, bottlenecks) {
-        Some(busier) => format!("{label} ({busier} was busier)"),
-        None => label,
     }
 }
 

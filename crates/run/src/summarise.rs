@@ -30,9 +30,9 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
         link.queue_packets_p99 = packets.quantile(0.99).unwrap_or(0.0);
         link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
     }
-    let together = seen.together.iter().zip(&setup.flows);
+    let together = seen.together.iter().enumerate();
     let together: Vec<f64> = together
-        .filter_map(|(delivered, flow)| Some(delivered.as_ref()?.as_f64() / setup.weight(flow)))
+        .filter_map(|(id, delivered)| Some(delivered.as_ref()?.as_f64() / setup.weight(id)))
         .collect();
     // Of one it is 1 whatever it gets.
     summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);

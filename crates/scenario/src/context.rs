@@ -117,7 +117,9 @@ impl<'a> Context<'a> {
         }
         let (help, nearest) = (added.help.take(), added.nearest.take());
         let mut diagnostics = self.diagnostics.borrow_mut();
-        let is_alike = |d: &&Diagnostic| (d.severity, d.is_of_end) == (severity, is_of_end);
+        let is_alike = |d: &&Diagnostic| {
+            (d.severity, d.is_of_end) == (severity, is_of_end) && (!is_of_end || d.help == help)
+        };
         if diagnostics.iter().filter(is_alike).count() < MOST {
             let found = self.source(span).diagnostic(severity, span, message);
             diagnostics.push(Diagnostic { help, nearest, is_of_end, ..found });

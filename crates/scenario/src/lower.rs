@@ -126,6 +126,7 @@ fn read(root: &Section<'_>) -> Parts {
         network: finished.network,
         paths: given_paths(&net),
         flows,
+        weights: Vec::new(),
         traffic,
         ensembles,
         changes: all_changes,

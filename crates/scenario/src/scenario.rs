@@ -68,6 +68,14 @@ pub struct Plan {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Plan {
+    /// For senders that are the kernel's, which know of no weights.
+    pub fn emulated(mut self) -> Plan {
+        self.setup.weights.clear();
+        self
+    }
+}
+
 /// What reading gives beside the scenario's own fields.
 pub(crate) struct Parts {
     pub name: String,
@@ -240,6 +248,7 @@ impl Scenario {
         warnings.extend(unmet::unreached(&self.file, &setup, &made, &self.slowest));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
+        setup.weights = setup.flows.iter().map(|flow| setup.laws[flow.law].weight()).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })
     }
 

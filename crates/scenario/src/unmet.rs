@@ -3,7 +3,7 @@
 
 use ratewire_laws::options::Size;
 use ratewire_net::routing::Routing;
-use ratewire_net::spec::{Discipline, Limit, LinkId, LinkSpec, NodeId, Sockets};
+use ratewire_net::spec::{Discipline, Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 
@@ -71,7 +71,9 @@ pub(crate) fn unreached(
             (Limit::Packets(room), Size::Bytes(most)) => packet * u64::from(room) <= most + packet,
             (Limit::Bytes(room), threshold) => room <= threshold.bytes(packet) + packet,
         };
-        let is_full = is_full && link.discipline == Discipline::DropTail;
+        let is_full = is_full
+            && link.discipline == Discipline::DropTail
+            && !waits_in_buffers(&setup.network, link.from);
         is_full.then_some((&link.name, link.limit, &law.name, threshold))
     });
     let (link, room, law, threshold) = found.next()?;
@@ -84,9 +86,9 @@ pub(crate) fn unreached(
     Some(Diagnostic::warning(
         file,
         format!(
-            "the queue of {links} is full before {law} marks: it has room for {room}, and K is {threshold}"
+            "the queue of {links} is full before {law} marks: it has room for {room}, and `threshold` is {threshold}"
         ),
-        "a longer `queue`, or a smaller `threshold` of the law: without a mark it is NewReno",
+        "a longer `queue` of the link, or a smaller `threshold` of the law: without marks senders go by losses",
     ))
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
     Some(Diagnostic::warning(
         file,
         format!(
-            "queues alone hold {names} back, and when simulated the first drops what has no room"
+            "{names} are held back by queues alone, and when simulated the queue at their host drops what has no room"
         ),
         "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
     ))
@@ -144,6 +146,13 @@ fn may_mark(link: &LinkSpec, made: &[Made]) -> bool {
         Discipline::CoDel(codel) => codel.ecn,
     };
     by_itself || link.law.and_then(|law| made.get(law)).is_some_and(|made| made.law.marks())
+}
+
+/// Whether what leaves a node waits in the buffers of the links it came by, and in no queue.
+fn waits_in_buffers(network: &NetworkSpec, node: NodeId) -> bool {
+    let mut inputs = network.links.iter().filter(|link| link.to == node).peekable();
+    let is_host = network.nodes[node.index()].is_host;
+    !is_host && inputs.peek().is_some() && inputs.all(|link| link.pause.is_some())
 }
 
 /// Whether a host's queue there is full when its far end pauses it, and nobody is told to wait.

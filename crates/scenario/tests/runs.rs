@@ -83,7 +83,11 @@ fn weights_say_what_is_fair() {
     };
     let text = dumbbell(&format!("{}{}{claims}", flow(1, 1), flow(2, 4)));
     let text = text.replace("kind", "pairs = 2\nkind").replace("\"10 Mbit/s\"", "\"30 Mbit/s\"");
-    all_pass(&run(&scenario(&text), Some("xcp")));
+    let scenario = scenario(&text);
+    all_pass(&run(&scenario, Some("xcp")));
+    let plan = scenario.plan(Some("xcp"), None).unwrap();
+    assert_eq!(plan.setup.weights, [1.0, 4.0]);
+    assert_eq!(plan.emulated().setup.weight(1), 1.0, "kernels have no weights");
 }
 
 #[test]

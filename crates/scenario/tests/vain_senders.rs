@@ -93,7 +93,7 @@ fn queues_that_are_full_before_they_are_marked_are_told() {
         planned(&format!("{text}[options.dctcp]\nthreshold = \"{threshold}\"\n"), "dctcp")
     };
     let said = queue("50 packets", "65 packets");
-    let told = "the queue of \"bottleneck\" is full before dctcp marks: it has room for 50 packets, and K is 65 packets";
+    let told = "the queue of \"bottleneck\" is full before dctcp marks: it has room for 50 packets, and `threshold` is 65 packets";
     assert!(said.contains(told), "{said}");
     // The last that has room finds all others waiting.
     for (room, threshold) in [
@@ -113,6 +113,19 @@ fn queues_that_are_full_before_they_are_marked_are_told() {
     ] {
         assert_eq!(queue(room, threshold), "", "{room}, {threshold}");
     }
+    // Paused, all waits in the buffers of the links by which it came.
+    let star = |pause: &str| {
+        planned(
+            &format!(
+                "duration = \"1 s\"\nlaw = \"dctcp\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
+                 link = {{ rate = \"1 Gbit/s\", delay = \"10 us\"{pause} }}\n\
+                 [[flow]]\nfrom = \"h2\"\nto = \"h1\"\n"
+            ),
+            "dctcp",
+        )
+    };
+    assert!(star("").contains("the queue of \"r1->h1\" and 1 more is full before"));
+    assert!(star(", pause = true").contains("the queue of \"h2->r1\" is full before"));
     let red = flow("")
         .replace("\"10 ms\"", "\"10 ms\", queue = \"9 packets\", discipline = { red = {} }");
     assert_eq!(planned(&red, "dctcp"), "");
@@ -136,7 +149,7 @@ fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
     for (sends, name) in [(flow, "h2->h1"), (traffic, "t")] {
         let said = simulated(&star(", pause = true", sends), "noq");
         let told = format!(
-            "queues alone hold {name:?} back, and when simulated the first drops what has no room"
+            "{name:?} are held back by queues alone, and when simulated the queue at their host drops what has no room"
         );
         assert!(said.contains(&told), "{said}");
         assert_eq!(simulated(&star(", pause = true", sends), "newreno"), "");

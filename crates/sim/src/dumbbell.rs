@@ -111,6 +111,7 @@ impl Dumbbell {
             network,
             paths: Vec::new(),
             flows,
+            weights: Vec::new(),
             traffic: Vec::new(),
             ensembles: Ensembles::default(),
             changes: Vec::new(),

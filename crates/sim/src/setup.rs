@@ -34,6 +34,8 @@ pub struct Setup {
     pub paths: Vec<Vec<NodeId>>,
     /// Flows that are listed one by one.
     pub flows: Vec<FlowSpec>,
+    /// What each of those is to get at a bottleneck, by number, beside flows of weight 1, which are all others.
+    pub weights: Vec<f64>,
     /// Flows that arrive.
     pub traffic: Vec<TrafficSpec>,
     /// Connections with many ends.
@@ -84,9 +86,9 @@ pub struct Follow {
 }
 
 impl Setup {
-    /// What a listed flow is to get at a bottleneck, beside flows of weight 1.
-    pub fn weight(&self, flow: &FlowSpec) -> f64 {
-        self.laws.get(flow.law).map_or(1.0, AnyLaw::weight)
+    /// What the listed flow of this number is to get at a bottleneck, beside flows of weight 1.
+    pub fn weight(&self, flow: usize) -> f64 {
+        self.weights.get(flow).copied().unwrap_or(1.0)
     }
 
     /// Whether anything is left to chance. If not, every seed gives the same run.

@@ -182,7 +182,7 @@ fn run_paper(
         let before = jobs.len();
         for law in scenario.laws() {
             for world in worlds {
-                let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
+                let mut plan = scenario.plan(Some(&law), None).map_err(|wrong| {
                     complain(&wrong);
                     Exit::Wrong
                 })?;
@@ -196,6 +196,7 @@ fn run_paper(
                         continue;
                     }
                     tell_ignored(scenario, &plan, &mut told);
+                    plan = plan.emulated();
                 }
                 jobs.push(Job { scenario, plan, world: *world, folder: None });
             }

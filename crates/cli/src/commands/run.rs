@@ -76,7 +76,8 @@ pub(crate) fn run(args: &Args) -> Exit {
     };
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
     let mut warnings = scenario.warnings.clone();
-    if args.law.is_empty() {
+    let chooses_law = |set: &String| set.split('=').next().is_some_and(|path| path.trim() == "law");
+    if args.law.is_empty() && !args.set.iter().any(chooses_law) {
         warnings.extend(scenario.unheld());
     }
     let found = jobs(&scenario, args, out.as_deref(), &mut warnings);
@@ -268,7 +269,10 @@ fn jobs<'a>(
             }
             match world {
                 World::Simulate => warnings.extend(scenario.vain_when_simulated(&plan)),
-                World::Emulate => warnings.extend(ignored(scenario, &plan)),
+                World::Emulate => {
+                    warnings.extend(ignored(scenario, &plan));
+                    plan = plan.emulated();
+                }
             }
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let others = jobs.iter().filter_map(|job: &Job<'_>| job.folder.as_deref());

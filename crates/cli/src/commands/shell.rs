@@ -78,7 +78,8 @@ fn open(args: &Args) -> Result<ExitStatus, Exit> {
         return Err(Exit::Unable);
     }
     tell_ignored(&scenario, &plan, &mut Vec::new());
-    let job = Job { scenario: &scenario, plan, world: World::Emulate, folder: None };
+    let job =
+        Job { scenario: &scenario, plan: plan.emulated(), world: World::Emulate, folder: None };
     let done = job.run_shell(shell).map_err(|failure| fail(&failure))?;
     match print(&table::render(&[done.run], &table_options())) {
         Exit::Done => done.shell.ok_or(Exit::Failed),

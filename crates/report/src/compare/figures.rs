@@ -29,13 +29,19 @@ pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
     list
 }
 
-/// Which utilisation is better. Where all flows are of given sizes the link has the same to carry under each law, and what
-/// it carries beyond that are headers and what is sent again.
+/// Which utilisation is better. Where all flows are of given sizes, and complete, the link has the same to carry under each
+/// law, and what it carries beyond that are headers and what is sent again.
 fn utilised(all: &[&Summary]) -> Better {
     let sized = |s: &&Summary| s.flows.iter().all(|flow| flow.size_bytes.is_some());
-    let is_any = |s: &&Summary| !s.flows.is_empty() || s.arrived_flows.is_some();
-    if all.iter().all(sized) && all.iter().any(is_any) { Better::Neither } else { Better::More }
+    let completed = |s: &&Summary| {
+        let completed = s.completions.as_ref().map_or(0, |c| c.flows);
+        completed > 0 && s.unfinished_flows.unwrap_or(0) as f64 <= UNDERWAY * completed as f64
+    };
+    if all.iter().all(|s| sized(s) && completed(s)) { Better::Neither } else { Better::More }
 }
+
+/// So many flows beside those that completed are just on their way when the run ends.
+const UNDERWAY: f64 = 0.02;
 
 fn of_run(bottlenecks: &[u32], utilised: Better) -> Vec<Measured> {
     let headline = |value: fn(&Headline) -> Option<f64>| {

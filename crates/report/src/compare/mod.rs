@@ -30,6 +30,8 @@ pub struct Comparison {
     pub seeds: Vec<u64>,
     /// The link that utilisation and queue are of, or how many.
     pub bottleneck: String,
+    /// A link that was busier.
+    pub busier_link: Option<String>,
     /// The laws, in the order in which they were given.
     pub laws: Vec<String>,
     /// What is compared.
@@ -163,9 +165,15 @@ impl Comparison {
             has_chance,
             seeds: laws[0].1.iter().map(|summary| summary.seed).collect(),
             bottleneck: crate::headline::bottleneck_label(&all, &bottlenecks),
+            busier_link: crate::headline::busier(&all, &bottlenecks).map(str::to_string),
             laws: laws.iter().map(|(law, _)| law.clone()).collect(),
             figures: figures.collect(),
         }
+    }
+
+    /// The links that utilisation and queue are of, for people.
+    pub(crate) fn bottleneck_text(&self) -> String {
+        crate::headline::with_busier(&self.bottleneck, self.busier_link.as_deref())
     }
 
     /// What has to be known of the seeds to read the figures.

@@ -88,11 +88,15 @@ fn without_chance_differences_are_exact() {
 /// The law that sends most again would be the best.
 #[test]
 fn of_flows_of_given_sizes_no_utilisation_is_better() {
-    let standing = |listed: &[Option<u64>], arrived_flows| {
+    let standing = |listed: &[Option<u64>], unfinished| {
         let flow = |size: &Option<u64>| FlowSummary { size_bytes: *size, ..FlowSummary::default() };
         let of = |utilisation| {
             let flows = listed.iter().map(flow).collect();
-            vec![Summary { flows, arrived_flows, ..summary(1, utilisation, 40, None) }]
+            let completions =
+                Some(CompletionSummary { flows: 100, ..CompletionSummary::default() });
+            let unfinished_flows = Some(unfinished);
+            let all = summary(1, utilisation, 40, None);
+            vec![Summary { flows, completions, unfinished_flows, ..all }]
         };
         let laws = [("a".to_string(), of(0.5)), ("b".to_string(), of(0.6))];
         let comparison = Comparison::of(&laws, false);
@@ -100,9 +104,17 @@ fn of_flows_of_given_sizes_no_utilisation_is_better() {
         assert_eq!(utilisation.difference("b", "a").unwrap().verdict, Verdict::Differs);
         standings(utilisation)[1]
     };
-    assert_eq!(standing(&[], Some(9)), Standing::Unranked);
-    assert_eq!(standing(&[Some(5)], None), Standing::Unranked);
-    assert_eq!(standing(&[Some(5), None], Some(9)), Standing::Best);
+    let other = LinkSummary { name: "s1->r1".into(), utilisation: 0.9, ..LinkSummary::default() };
+    let mut busier = summary(1, 0.5, 40, None);
+    busier.links.push(other);
+    let comparison = Comparison::of(&[("a".into(), vec![busier])], false);
+    assert_eq!(comparison.bottleneck, "bottleneck");
+    assert_eq!(comparison.bottleneck_text(), "bottleneck (s1->r1 was busier)");
+    assert_eq!(standing(&[], 0), Standing::Unranked);
+    assert_eq!(standing(&[Some(5)], 2), Standing::Unranked);
+    assert_eq!(standing(&[Some(5), None], 0), Standing::Best);
+    // Who did not let them complete carried less.
+    assert_eq!(standing(&[Some(5)], 3), Standing::Best);
 }
 
 #[test]

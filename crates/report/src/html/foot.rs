@@ -54,8 +54,9 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          in order or not, of flows that ran to the end, from the last of their starts on; over their \
          weights where a law has an option for them.</dd>\n\
          <dt>Completion time</dt><dd>From the application’s request to the last byte delivered. \
-         Slowdown is that over the time the flow would take alone. Flows of no given size, and those \
-         that had not completed when the run ended, have none, and medians and percentiles leave them out. Of more than {} flows these \
+         Slowdown is that over the time the flow would take alone. Medians and percentiles leave \
+         out flows of no given size (of one that is told to stop the table says when all had arrived) and those that had \
+         not completed when the run ended. Of more than {} flows these \
          are within 1 %; those of claims are exact.</dd>\n\
          <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Summary;
 use crate::TrafficInfo;
-use crate::figure::{mean, percent, plural};
+use crate::figure::{clip, mean, percent, plural};
 
 /// Classes that are told of; the others are counted.
 const CLASSES: usize = 4;
+/// Characters of a name.
+const NAME: usize = 40;
 
 /// A class of arriving traffic, as it was to be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,11 +53,11 @@ impl TrafficSummary {
                     0 => String::new(),
                     n => format!(" and {} as busy", plural(n, "more link")),
                 };
-                format!(", a load of {} on {link}{others}", percent(load))
+                format!(", a load of {} on {}{others}", percent(load), clip(link, NAME))
             }
             None => format!(", {} of the topology's demands", percent(load)),
         });
-        format!("{} {arrive}{}", self.name, load.unwrap_or_default())
+        format!("{} {arrive}{}", clip(&self.name, NAME), load.unwrap_or_default())
     }
 }
 

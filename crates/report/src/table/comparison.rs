@@ -24,7 +24,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     let world = clip(&comparison.world, 40);
     out += &format!("{world}, {duration}, {laws}, {}\n", comparison.seeds_text());
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
-    let bottleneck = clip(&comparison.bottleneck, 60);
+    let bottleneck = clip(&comparison.bottleneck_text(), 100);
     out += &part(comparison, of(About::Run), options);
     out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
     if of(About::Sizes).next().is_some() {

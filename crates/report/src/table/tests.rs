@@ -71,6 +71,9 @@ fn what_arrives_is_told_with_its_load() {
         "Arriving: rack 9,000 flows/s, a load of 50.0 % on a->b and 3 more links as busy; log at listed times; \
          all 2.00 flows/s, 110.0 % of the topology's demands; ping 1.00 flows/s; and 1 more"
     );
+    let steering = class("a\u{1b}[31m\u{202e}b", None, Some(0.5), Some("\u{9b}"), 0);
+    run.summary.traffic = vec![steering];
+    assert!(!line(&run).contains(['\u{1b}', '\u{202e}', '\u{9b}']), "{:?}", line(&run));
     run.summary.traffic.clear();
     assert_eq!(line(&run), "");
 }

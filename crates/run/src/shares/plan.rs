@@ -61,7 +61,7 @@ impl Plan {
             contenders.push(Contender {
                 name: flow.name.clone(),
                 path: out.iter().map(|link| link.index()).collect(),
-                weight: setup.weight(flow),
+                weight: setup.weight(id),
                 round_trip: out.iter().chain(&back).map(delay).fold(Duration::ZERO, |a, b| a + b),
                 packet: flow.transport.packet,
             });

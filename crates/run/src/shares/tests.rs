@@ -136,9 +136,7 @@ fn who_does_not_take_what_it_gets_does_not_contend() {
 #[test]
 fn fair_is_by_weight() {
     let mut setup = setup(2);
-    let heavy = AnyLaw::new("xcp", &[("weight", "3")]).unwrap();
-    setup.laws.push(heavy);
-    setup.flows[1].law = setup.laws.len() - 1;
+    setup.weights = vec![1.0, 3.0];
     let fair = shared(&setup, 60, |_| vec![25, 75]);
     assert_eq!(fair.settlings[0].took_s, Some(0.0));
     assert!((fair.jain_over_time().unwrap() - 1.0).abs() < 1e-12);

@@ -76,7 +76,7 @@ impl FlowSums {
         FlowSums {
             payloads: members.iter().map(|id| packets(id).1).collect(),
             scales: members.iter().map(|id| packets(id).0 / packets(id).1).collect(),
-            weights: members.iter().map(|id| setup.weight(&setup.flows[*id])).collect(),
+            weights: members.iter().map(|id| setup.weight(*id)).collect(),
             members,
             places,
             from,

@@ -105,7 +105,10 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         }
         let from = section.text("from").and_then(|n| net.expect_node(context, n));
         let to = section.text("to").and_then(|n| net.expect_node(context, n));
-        if let Some(entry) = section.get("reverse") {
+        // An empty one says nothing.
+        let says =
+            |item: &Item| !matches!(&item.value, Value::Table(table) if table.entries.is_empty());
+        if let Some(entry) = section.get("reverse").filter(|entry| says(&entry.item)) {
             context
                 .error(entry.key_span, "a link with `from` and `to` has no other direction")
                 .help("use `between` for a link each way");

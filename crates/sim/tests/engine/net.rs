@@ -45,6 +45,7 @@ impl Net {
                 network: NetworkSpec::default(),
                 paths: Vec::new(),
                 flows: Vec::new(),
+                weights: Vec::new(),
                 traffic: Vec::new(),
                 ensembles: Default::default(),
                 changes: Vec::new(),

@@ -154,7 +154,7 @@ fn run_note(comparison: &Comparison) -> String {
     format!(
         "{dots}Utilisation and queue are those of {}; drops and the worst round trip are of the whole \
          network.",
-        comparison.bottleneck
+        comparison.bottleneck_text()
     )
 }
 
