@@ -121,6 +121,8 @@ fn check_says_which_expectations_are_of_none_of_its_laws() {
     };
     assert!(run(&[]));
     assert!(!run(&["--law", "cubic"]), "which laws to run was said");
+    assert!(!run(&["--set", "law=cubic"]), "and so it was here");
+    assert!(run(&["--set", "seed=2"]));
     write(&folder, "of-its-own.toml", &of("xcp"));
     let done = ratewire(&folder, &["check", "of-its-own.toml"]);
     assert_eq!(err(&done), "");

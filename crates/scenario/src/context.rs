@@ -306,7 +306,12 @@ mod tests {
             for i in 0..MOST + 2 {
                 context.warning(Y, format!("odd {i}")).help("mend it");
             }
+            context.warning(Y, "left out").help("end it later").of_end();
         });
+        let (apart, all): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|d| d.help.as_deref() == Some("end it later"));
+        assert_eq!(apart.len(), 1, "another remedy is told by itself");
+        assert_eq!(apart[0].message, "left out");
         let (of_end, others): (Vec<_>, Vec<_>) = all.iter().partition(|d| d.is_of_end);
         for (kind, count) in [(&of_end, MOST + 3), (&others, MOST + 2)] {
             assert_eq!(kind.len(), MOST + 1);

@@ -50,6 +50,10 @@ fn a_link_that_nothing_is_changed_of_is_refused() {
                    [[link]]\nname = \"c->a\"\nreverse = { rate = \"2 Mbit/s\" }\n";
     let said = refused(&star("", one_way));
     assert!(said.contains("\"c->a\" has no other direction"), "{said}");
+    // An empty one says nothing.
+    let empty = one_way.replace("delay = \"1 ms\"\n", "delay = \"1 ms\"\nreverse = {}\n");
+    let said = refused(&star("", &empty));
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
     // Of several links those that have another direction have theirs changed.
     let some = one_way.replace("name = \"c->a\"", "name = \"c->*\"");
     assert_eq!(warned(&star("", &some)), "");
