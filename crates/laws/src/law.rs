@@ -51,6 +51,11 @@ pub trait Law: Sized {
     fn header_len(&self) -> Bytes {
         Bytes::ZERO
     }
+    /// Whether its senders go by a pace alone: their window, of many round trips, only bounds what is outstanding when
+    /// acknowledgements stay away.
+    fn goes_by_pace(&self) -> bool {
+        false
+    }
     /// What its flows are to get at a bottleneck, beside flows of weight 1.
     fn weight(&self) -> f64 {
         1.0

@@ -94,6 +94,10 @@ macro_rules! registry {
             pub fn marks(&self) -> bool {
                 self.marks_above().is_some()
             }
+            /// See [`Law::goes_by_pace`].
+            pub fn goes_by_pace(&self) -> bool {
+                match self { $(AnyLaw::$variant(law) => law.goes_by_pace(),)* }
+            }
             /// See [`Law::weight`].
             pub fn weight(&self) -> f64 {
                 match self { $(AnyLaw::$variant(law) => law.weight(),)* }

@@ -74,6 +74,20 @@ fn xcp_flows_share_equally() {
     all_pass(&run(&scenario(&text), None));
 }
 
+/// What bounds their data in flight when acknowledgements stay away is none.
+#[test]
+fn laws_that_set_a_pace_have_no_window() {
+    let claim = "[[expect]]\nmetric = \"window_max\"\nflow = \"s1->d1\"\nmin = \"1 B\"\n";
+    let scenario = scenario(&dumbbell(&format!("{}{claim}", flow())));
+    for law in ["rcp", "piqi-rcp", "jetmax", "emkc", "maxnet"] {
+        let said = run(&scenario, Some(law))[0].reason.clone().unwrap_or_default();
+        assert_eq!(said, "no window is known in this time", "{law}");
+    }
+    for law in ["newreno", "xcp", "bbr", "hpcc", "abc", "dctcp", "cubic"] {
+        all_pass(&run(&scenario, Some(law)));
+    }
+}
+
 #[test]
 fn weights_say_what_is_fair() {
     let claims = "[[expect]]\nmetric = \"jain\"\nduring = \"5 s .. 10 s\"\nmin = 0.999\n\

@@ -207,7 +207,13 @@ impl Flow {
         delivered - core::mem::replace(&mut self.sampled_delivered, delivered)
     }
 
-    pub(crate) fn sample(&mut self, at: Time, interval: Duration) -> FlowSample {
+    /// The congestion window, without limit where the law goes by a pace alone.
+    pub(crate) fn window(&self, laws: &[AnyLaw]) -> Bytes {
+        let goes_by_pace = laws[self.law as usize].goes_by_pace();
+        if goes_by_pace { Bytes::MAX } else { self.sender.source().window() }
+    }
+
+    pub(crate) fn sample(&mut self, at: Time, interval: Duration, laws: &[AnyLaw]) -> FlowSample {
         let retransmitted = self.sender.stats().retransmitted;
         let sample = FlowSample {
             at,
@@ -215,7 +221,7 @@ impl Flow {
             flow: self.id,
             delivered: self.newly_delivered(),
             retransmitted: retransmitted - self.sampled_retransmitted,
-            window: self.sender.source().window(),
+            window: self.window(laws),
             in_flight: Some(self.sender.in_flight()),
             receive_window: self.sender.receive_window(),
             srtt: self.sender.rtt().srtt(),

@@ -130,6 +130,9 @@ impl Law for Emkc {
     fn sink(&self, _: &FlowContext) -> Option<Echo<EmkcHeader>> {
         Some(Echo::new())
     }
+    fn goes_by_pace(&self) -> bool {
+        true
+    }
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }

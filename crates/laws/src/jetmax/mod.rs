@@ -141,6 +141,9 @@ impl Law for Jetmax {
     fn sink(&self, _: &FlowContext) -> Option<Echo<JetmaxHeader>> {
         Some(Echo::new())
     }
+    fn goes_by_pace(&self) -> bool {
+        true
+    }
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }

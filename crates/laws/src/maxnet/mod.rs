@@ -139,6 +139,9 @@ impl Law for Maxnet {
     fn sink(&self, _: &FlowContext) -> Option<Echo<MaxnetHeader>> {
         Some(Echo::new())
     }
+    fn goes_by_pace(&self) -> bool {
+        true
+    }
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }

@@ -179,6 +179,9 @@ impl Law for PiqiRcp {
     fn sink(&self, _: &FlowContext) -> Option<RcpSink> {
         Some(RcpSink::default())
     }
+    fn goes_by_pace(&self) -> bool {
+        true
+    }
     fn header_len(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }

@@ -155,10 +155,13 @@ pub(super) fn plots(
     if flows > 0 || runs.iter().any(is_told) {
         out.push_str("<div>\n");
         out.push_str(&chart(runs, throughput[0].title(), throughput));
+        let mut flows_shown = runs.iter().flat_map(|run| &run.collected.flows);
+        let windows = match flows_shown.any(|flow| !flow.cwnd_bytes.is_empty()) {
+            true => &[Plot::Window, Plot::InFlight, Plot::ReceiveWindow][..],
+            false => &[Plot::InFlight, Plot::ReceiveWindow],
+        };
         // Flows that arrive are drawn together, and have no window together.
-        for quantities in
-            [&[Plot::Window, Plot::InFlight, Plot::ReceiveWindow][..], &[Plot::RoundTrip]]
-        {
+        for quantities in [windows, &[Plot::RoundTrip]] {
             if flows > 0 {
                 out.push_str(&chart(runs, quantities[0].title(), quantities));
             }

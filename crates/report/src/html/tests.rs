@@ -304,6 +304,22 @@ fn the_head_counts_flows_that_are_listed_and_that_arrive() {
 }
 
 #[test]
+fn where_no_law_has_a_window_data_in_flight_comes_first() {
+    let first = |run: &Run| {
+        let page = rendered(&Page::new(vec![run.clone()]));
+        let (_, rest) = page.split_once("aria-label=\"Window: what\"><option value=\"").unwrap();
+        rest.split_once('"').unwrap().0.to_string()
+    };
+    let mut run = run(info("rcp", 1, 1), 3, 1e6);
+    assert_eq!(first(&run), "cwnd");
+    run.collected
+        .flows
+        .iter_mut()
+        .for_each(|flow| flow.cwnd_bytes = crate::Series::new(crate::Kind::Mean, 1));
+    assert_eq!(first(&run), "flight");
+}
+
+#[test]
 fn a_moving_mean_says_how_long_it_is() {
     let told = |flows, ticks| {
         let html = rendered(&Page::new(vec![run(info("xcp", flows, 1), ticks, 1e6)]));

@@ -22,7 +22,7 @@ impl<R: Recorder> Simulation<'_, R> {
             let Some(flow) = self.flows.at(slot) else { continue };
             if flow.id.0 < self.setup.sampled_flows {
                 flow.passed = self.junctions.passed(flow.id.0);
-                let mut sample = flow.sample(self.now, interval);
+                let mut sample = flow.sample(self.now, interval, &self.setup.laws);
                 if let Some(outstanding) = self.junctions.outstanding(flow.id.0) {
                     (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
                 }

@@ -112,7 +112,7 @@ impl<R: Recorder> Simulation<'_, R> {
             kept_by: of.sender.kept_by(),
             blocked: of.blocked,
             reason: of.sender.source().reason(),
-            window: of.sender.source().window(),
+            window: of.window(&self.setup.laws),
             pacing: of.sender.pacing(),
             srtt: of.sender.rtt().srtt(),
         });

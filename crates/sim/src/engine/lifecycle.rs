@@ -169,7 +169,8 @@ impl<R: Recorder> Simulation<'_, R> {
         flow.passed = self.junctions.passed(flow.id.0);
         // Told with the others, at the end of the interval.
         if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
-            self.ended.push(flow.sample(self.now, self.now.since(self.last_sample)));
+            let interval = self.now.since(self.last_sample);
+            self.ended.push(flow.sample(self.now, interval, &self.setup.laws));
         } else {
             self.arrived += flow.newly_delivered();
         }
