@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Options, bold, dim};
+use super::{Options, bold, dim, wrap};
 use crate::figure::clip;
 
 /// Which edge of the column the text keeps to.
@@ -20,6 +20,8 @@ pub(super) struct Column {
     /// 0 always stays; of the others, the highest goes first.
     order: u8,
     shrinks: bool,
+    /// What is too long goes on below, in place of being clipped.
+    wraps: bool,
 }
 
 pub(super) struct Grid {
@@ -35,11 +37,15 @@ const MOST: usize = 60;
 
 impl Column {
     pub(super) fn new(title: &str, align: Align, order: u8) -> Column {
-        Column { title: title.into(), align, order, shrinks: false }
+        Column { title: title.into(), align, order, shrinks: false, wraps: false }
     }
     /// Lets its text be clipped.
     pub(super) fn shrinks(self) -> Column {
         Column { shrinks: true, ..self }
+    }
+    /// Lets its text go on below.
+    pub(super) fn wraps(self) -> Column {
+        Column { wraps: true, ..self.shrinks() }
     }
 }
 
@@ -65,8 +71,10 @@ impl Grid {
         let total = total(&shown, &widths);
         out.push_str(&format!("{}\n", dim(&"─".repeat(total), options)));
         for row in &self.rows {
-            out.push_str(&self.line(&shown, &widths, |c| row.get(c).map_or("", String::as_str)));
-            out.push('\n');
+            for line in self.lines(row, &widths) {
+                out.push_str(&self.line(&shown, &widths, |c| line.get(c).map_or("", |l| l)));
+                out.push('\n');
+            }
         }
         let missing: Vec<&str> = (0..self.columns.len())
             .filter(|c| !shown.contains(c))
@@ -128,6 +136,20 @@ impl Grid {
                 None => return,
             }
         }
+    }
+
+    /// A row in as many lines as the longest of what goes on below takes.
+    fn lines(&self, row: &[String], widths: &[usize]) -> Vec<Vec<String>> {
+        let cell = |(c, text): (usize, &String)| -> Vec<String> {
+            match self.columns[c].wraps && text.width() > widths[c] {
+                true => wrap(text, 0, widths[c]).lines().map(str::to_string).collect(),
+                false => vec![text.clone()],
+            }
+        };
+        let cells: Vec<Vec<String>> = row.iter().enumerate().map(cell).collect();
+        let most = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |i: usize| cells.iter().map(|c| c.get(i).cloned().unwrap_or_default()).collect();
+        (0..most).map(line).collect()
     }
 
     fn line<'a>(

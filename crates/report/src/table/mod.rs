@@ -138,9 +138,9 @@ fn grid_of(
 ) -> String {
     let mut grid = Grid::new(vec![
         Column::new("", Align::Left, 0),
-        Column::new("law", Align::Left, 1),
-        Column::new("claim", Align::Left, 0).shrinks(),
-        Column::new("measured", Align::Left, 0),
+        Column::new("law", Align::Left, 0),
+        Column::new("claim", Align::Left, 0).wraps(),
+        Column::new("measured", Align::Left, 0).wraps(),
         Column::new("bound", Align::Left, 0),
         Column::new("source", Align::Left, 2).shrinks(),
     ]);

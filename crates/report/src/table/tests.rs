@@ -291,3 +291,21 @@ fn clamps_are_told_where_there_are_any() {
     assert!(line("f0").ends_with(" 0") && line("f1").ends_with(" 1,234"), "{text}");
     assert!(line("bottleneck").ends_with(" 5,678"), "{text}");
 }
+
+#[test]
+fn claims_go_on_below_where_it_is_narrow_and_keep_their_law() {
+    let claim = Expectation {
+        law: "newreno".into(),
+        claim: "utilisation of bottleneck, 5 s .. 30 s".into(),
+        measured: "0.9997".into(),
+        bound: ">= 0.95".into(),
+        source: Some("a paper, figure 3".into()),
+        ..Expectation::default()
+    };
+    let text = expectations(&[claim], &Options { width: Some(48), ..Options::default() });
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    assert_eq!(lines[2], "FAIL  newreno  utilisation of  0.9997    >= 0.95", "{text}");
+    assert_eq!(lines[3].trim(), "bottleneck, 5", "{text}");
+    assert_eq!(lines[4].trim(), "s .. 30 s", "{text}");
+    assert!(text.contains("(too narrow for: source)"), "{text}");
+}
