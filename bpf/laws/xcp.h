@@ -60,6 +60,8 @@ struct rw_xcp {
 	__s64 feedback;
 	/* Likewise: flows, in 2^-RW_FLOWS, on the mean of a moment. One that sends as it says sends X of an interval's length. */
 	__u64 flows;
+	/* Likewise: the mean RTT that packets told when last any did, where avg_rtt_us has bounds. */
+	__u64 told_rtt_us;
 };
 
 RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
@@ -78,9 +80,11 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 	__u64 spare, excess, magnitude, shuffled, draining, flows, one_flow;
 	__u64 known = port->sum_x_known >> 10;
 
-	if (known)
-		port->avg_rtt_us = rw_min(rw_max(port->sum_x_rtt / known, RW_XCP_MIN_INTERVAL_US),
+	if (known) {
+		port->told_rtt_us = port->sum_x_rtt / known;
+		port->avg_rtt_us = rw_min(rw_max(port->told_rtt_us, RW_XCP_MIN_INTERVAL_US),
 					  RW_XCP_MAX_INTERVAL_US);
+	}
 	port->input_bw = rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1);
 	port->input_bw = rw_min(port->input_bw, RW_MOST_RATE);
 	flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_FLOWS) / rw_max(port->interval_us, 1);

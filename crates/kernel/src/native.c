@@ -46,7 +46,8 @@ RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, inp
 	  cn), offsetof(struct rw_xcp, gain), offsetof(struct rw_xcp, avg_rtt_us), offsetof(struct rw_xcp,
 	  interval_us), offsetof(struct rw_xcp, control_at_ns), offsetof(struct rw_xcp, queue),
 	  offsetof(struct rw_xcp, least_queue), offsetof(struct rw_xcp, queue_at_ns), offsetof(struct rw_xcp,
-	  input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, flows))
+	  input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, flows), offsetof(struct rw_xcp,
+	  told_rtt_us))
 RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struct rw_xcp_sender, desired),
 	  offsetof(struct rw_xcp_sender, round_us), offsetof(struct rw_xcp_sender, sent),
 	  offsetof(struct rw_xcp_sender, limited), offsetof(struct rw_xcp_sender, was_limited),

@@ -144,7 +144,7 @@ impl RcpPort {
     pub fn gains(&self) -> [f64; 2] {
         [self.rule.spare, self.rule.queue].map(share)
     }
-    /// Mean RTT.
+    /// Mean RTT, 5 ms at least.
     pub fn mean_rtt(&self) -> Duration {
         Duration::from_micros(self.rtt >> 8)
     }

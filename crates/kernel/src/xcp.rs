@@ -36,6 +36,7 @@ pub struct XcpPort {
     input_bw: u64,
     feedback: i64,
     flows: u64,
+    told_rtt_us: u64,
 }
 
 /// XCP at one sender: the rate that routers allow.
@@ -166,7 +167,7 @@ impl XcpPort {
     pub fn queue(&self) -> Bytes {
         Bytes::new(self.queue)
     }
-    /// Mean RTT.
+    /// Mean RTT, within the bounds of the control interval.
     pub fn mean_rtt(&self) -> Duration {
         Duration::from_micros(self.avg_rtt_us)
     }
@@ -239,8 +240,26 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         share: Share, rw_layout_of_rw_share, [value, shift];
-        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, flows];
+        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, flows, told_rtt_us];
         sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured];
         receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_packets_tell_of_their_rtt_is_kept_without_the_bounds_of_the_interval() {
+        let mut port = XcpPort::new(Rate::from_mbps(100), Time::ZERO);
+        for us in 0..200 {
+            let now = Time::ZERO + Duration::from_micros(us * 100);
+            let rtt = Duration::from_micros(if us % 2 == 0 { 300 } else { 500 });
+            let mut header = Header::new(Throughput::new(1e6), rtt, Throughput::new(1e10));
+            port.on_packet(now, Bytes::new(1500), Bytes::ZERO, Some(&mut header));
+        }
+        assert!(port.told_rtt_us.abs_diff(400) <= 2, "{}", port.told_rtt_us);
+        assert_eq!(port.mean_rtt(), Duration::from_millis(5));
     }
 }

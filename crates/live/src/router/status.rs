@@ -19,9 +19,9 @@ pub struct Status {
     pub law: Law,
     /// What it shares out.
     pub capacity: Throughput,
-    /// Packets and bytes since it was attached.
+    /// Packets since it was attached; those that are cut into segments later count as one.
     pub packets: u64,
-    /// Link-layer bytes, likewise.
+    /// Link-layer bytes, headers of all segments included.
     pub bytes: Bytes,
     /// Packets that carried a congestion header.
     pub with_header: u64,
@@ -34,7 +34,8 @@ pub struct Status {
     /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
     /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
     pub flows: f64,
-    /// Mean RTT of the packets; JetMax knows of none, nor does any law before the first packet.
+    /// Mean RTT that packets told when last any did, also where it is below what the law goes by, 5 ms at least. JetMax
+    /// knows of none, nor does any law before the first packet.
     pub mean_rtt: Option<Duration>,
     /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
     /// for.
@@ -124,7 +125,7 @@ impl Pinned {
             Law::Xcp => (
                 port(offset_of!(rw_xcp, input_bw)),
                 counted(offset_of!(rw_xcp, flows)),
-                Some(port(offset_of!(rw_xcp, avg_rtt_us))),
+                Some(port(offset_of!(rw_xcp, told_rtt_us))),
                 port(offset_of!(rw_xcp, feedback)),
             ),
             Law::Rcp | Law::PiqiRcp => (
@@ -132,7 +133,7 @@ impl Pinned {
                 // The latter is in 2^-8.
                 port(offset_of!(rw_rcp, recent_input)) as f64
                     / (port(offset_of!(rw_rcp, recent_rate)).max(1) as f64 / 256.0),
-                Some(port(offset_of!(rw_rcp, rtt)) >> 8),
+                Some(port(offset_of!(rw_rcp, sample)) >> 8),
                 port(offset_of!(rw_rcp, rate)) >> 8,
             ),
             Law::Jetmax => (
@@ -173,6 +174,25 @@ mod tests {
             state[at..at + 4].copy_from_slice(&law.number().to_ne_bytes());
             let status = Pinned(state.clone()).status("eth1".to_string()).expect("a port's");
             assert_eq!((status.law, status.mean_rtt), (law, None));
+        }
+    }
+
+    #[test]
+    fn the_round_trip_is_what_packets_told_not_what_the_law_goes_by() {
+        let mut state = vec![0; size_of::<State>()];
+        for (law, goes_by, told, of_us) in [
+            (Law::Xcp, offset_of!(rw_xcp, avg_rtt_us), offset_of!(rw_xcp, told_rtt_us), 1),
+            (Law::Rcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
+            (Law::PiqiRcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
+        ] {
+            let at = offset_of!(State, law);
+            state[at..at + 4].copy_from_slice(&law.number().to_ne_bytes());
+            for (field, us) in [(goes_by, 5000_u64), (told, 300)] {
+                let at = offset_of!(State, port) + field;
+                state[at..at + 8].copy_from_slice(&(us * of_us).to_ne_bytes());
+            }
+            let status = Pinned(state.clone()).status("eth1".to_string()).expect("a port's");
+            assert_eq!(status.mean_rtt, Some(Duration::from_micros(300)), "{law:?}");
         }
     }
 }

@@ -27,14 +27,21 @@ const OF_ROUTERS: [OfRouter; 10] = [
     ("waiting_bytes", Kind::Gauge, "What waited when the last packet came.", |r| {
         Some(r.waiting_bytes as f64)
     }),
-    ("mean_rtt_seconds", Kind::Gauge, "Mean RTT of the packets.", |r| r.mean_rtt_seconds),
+    ("mean_rtt_seconds", Kind::Gauge, "Mean RTT that packets told when last any did.", |r| {
+        r.mean_rtt_seconds
+    }),
     (
         "says_bits_per_second",
         Kind::Gauge,
         "The feedback given: a rate for each flow; under XCP the change of the total.",
         |r| Some(r.says_bps),
     ),
-    ("packets_total", Kind::Counter, "Packets.", |r| Some(r.packets as f64)),
+    (
+        "packets_total",
+        Kind::Counter,
+        "Packets as they pass the port: one that is cut into segments later is one.",
+        |r| Some(r.packets as f64),
+    ),
     ("bytes_total", Kind::Counter, "Bytes of the link layer.", |r| Some(r.bytes as f64)),
     ("packets_with_header_total", Kind::Counter, "Packets with a congestion header.", |r| {
         Some(r.with_header as f64)
