@@ -71,6 +71,7 @@ fn summary(fidelity: &Fidelity) -> FidelitySummary {
     FidelitySummary {
         holds: fidelity.holds(),
         packets: fidelity.packets,
+        silent: fidelity.is_empty,
         late_share: fidelity.late_share(),
         lateness_p99_s: fidelity.quantile(0.99).secs(),
         lateness_max_s: fidelity.worst.secs(),

@@ -40,7 +40,7 @@ pub struct Fidelity {
     pub chose_another: u64,
     /// Flows that could not do what they were to do.
     pub failed_flows: u64,
-    /// Nothing arrived at all, though something was to be sent.
+    /// No packet left the network, though something was to be sent.
     pub is_empty: bool,
     /// Whether hosts hand over, and take, many packets at once.
     pub offloads: bool,

@@ -13,7 +13,7 @@ use std::thread;
 use ratewire_net::spec::NodeId;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::Recorder;
-use ratewire_sim::setup::{ProgramSpec, Setup};
+use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
@@ -147,10 +147,18 @@ pub fn run<R: Recorder>(
     let (outcome, mut fidelity) = finished?;
     fidelity.failed_flows = failed.len() as u64 + failed_programs;
     [fidelity.plain, fidelity.refused, fidelity.chose_another] = laws.left_out();
-    fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none();
+    fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none() && is_to_send(setup);
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     let shell = shell.as_mut().and_then(Program::ended);
     Ok(Emulated { outcome, fidelity, programs, failed, under_another, shell })
+}
+
+/// Whether anything of a setup is to send before its end: a flow, or a program, of which nobody knows what it does.
+fn is_to_send(setup: &Setup) -> bool {
+    let end = Time::ZERO + setup.duration;
+    let has_time = |flow: &FlowSpec| flow.start < flow.stop.unwrap_or(end).min(end);
+    setup.flows.iter().any(has_time)
+        || setup.programs.iter().any(|program| program.start.is_none_or(|start| start < end))
 }
 
 /// A host that sends a program's data under another congestion control than the flow's law, unless the program asks for

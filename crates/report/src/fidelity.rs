@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{count, seconds};
+use crate::figure::{count, plural, seconds};
 
 /// How true a run in real time was to time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,6 +12,8 @@ pub struct FidelitySummary {
     pub holds: bool,
     /// Packets that left the network.
     pub packets: u64,
+    /// None did, though something was to be sent.
+    pub silent: bool,
     /// Share of them that left more than 1 ms after the model had them leave.
     pub late_share: f64,
     /// Lateness that 99 of 100 packets did not exceed, seconds.
@@ -51,10 +53,15 @@ impl FidelitySummary {
         let (p99, max) = (seconds(Some(self.lateness_p99_s)), seconds(Some(self.lateness_max_s)));
         let verdict =
             if self.holds { "holds" } else { "DOES NOT HOLD: do not rely on the figures" };
-        let mut text = format!(
-            "fidelity {verdict}. {late} of {} packets ({share:.2} %) were later than 1 ms (99th percentile {p99}, worst {max})",
-            count(self.packets)
-        );
+        let passed = match (self.packets, self.silent) {
+            (0, true) => "No packet passed, though something was to be sent".to_string(),
+            (0, false) => "No packet passed".to_string(),
+            (packets, _) => format!(
+                "{late} of {} ({share:.2} %) were later than 1 ms (99th percentile {p99}, worst {max})",
+                plural(packets as usize, "packet")
+            ),
+        };
+        let mut text = format!("fidelity {verdict}. {passed}");
         let wrong = [
             (self.dropped_by_devices, "dropped by hosts' devices"),
             (self.refused_by_hosts, "not taken by hosts"),
@@ -89,6 +96,15 @@ mod tests {
         let run = FidelitySummary { packets: 25_000, late_share: 0.0104, ..Default::default() };
         let text = run.text();
         assert!(text.contains("260 of 25,000 packets (1.04 %) were later than 1 ms"), "{text}");
+    }
+
+    #[test]
+    fn where_no_packet_passed_the_verdict_says_so() {
+        let nothing_to_send = FidelitySummary { holds: true, ..Default::default() };
+        let text = nothing_to_send.text();
+        assert!(text.starts_with("fidelity holds. No packet passed; no offloads"), "{text}");
+        let text = FidelitySummary { silent: true, ..Default::default() }.text();
+        assert!(text.contains("figures. No packet passed, though something was to be"), "{text}");
     }
 
     #[test]

@@ -169,6 +169,25 @@ fn a_run_that_cannot_be_relied_on_says_so_and_has_its_own_code() {
     assert!(told.contains("DOES NOT HOLD") && told.contains("Not all emulated runs"), "{told}");
 }
 
+#[test]
+fn where_nothing_is_to_be_sent_nothing_is_missing() {
+    let Some(lab) = Lab::build("nothing") else { return };
+    let dumbbell = DUMBBELL.replace("6 s", "300 ms");
+    let run = |rest: &str| {
+        let path = lab.scenario(&format!("law = \"cubic\"\n{dumbbell}{rest}"));
+        let mut command = ratewire();
+        command.arg("run").arg(path).args(["--world", "emulate", "--no-files"]);
+        let done = command.output().expect("it starts");
+        (done.status.code(), said(&done))
+    };
+    let (code, told) = run("");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("fidelity holds. No packet passed;"), "{told}");
+    let (code, told) = run("[[program]]\nhost = \"s1\"\nrun = \"true\"\n");
+    assert_eq!(code, Some(lab::LATE), "{told}");
+    assert!(told.contains("No packet passed, though something was to be sent"), "{told}");
+}
+
 /// Names of congestion controls are the machine's: who comes second is told who has one, and leaves nothing.
 #[cfg(feature = "live")]
 #[test]
