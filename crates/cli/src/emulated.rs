@@ -33,7 +33,9 @@ pub(crate) fn run(
     let logs = folder.filter(|_| !setup.programs.is_empty()).map(|f| f.join("programs"));
     let options = Options { logs, shell };
     let (mut fidelity, mut left) = (None, None);
-    let (mut run, outcome) = run_in("emulate", setup, labels, files, also, |observer| {
+    let alone = shell.filter(|shell| shell.is_alone).map(|_| without_flows(setup));
+    let told = alone.as_ref().unwrap_or(setup);
+    let (mut run, outcome) = run_in("emulate", told, labels, files, also, |observer| {
         let emulated = ratewire_emulate::run(setup, &options, observer)
             .map_err(|e| Failure::World(e.to_string()))?;
         complain(&emulated);
@@ -46,6 +48,11 @@ pub(crate) fn run(
     let lasted = outcome.ended.since(Time::ZERO);
     (run.info.duration, run.summary.duration_s) = (lasted, lasted.secs());
     Ok(Ran { run, outcome, shell: left })
+}
+
+/// What is told of a shell that is alone.
+fn without_flows(setup: &Setup) -> Setup {
+    Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
 }
 
 /// Tells of flows and programs that did not do what they were to do.

@@ -44,7 +44,7 @@ pub struct Options {
 pub struct Shell {
     /// The host.
     pub host: NodeId,
-    /// None of the scenario's flows and programs run beside it.
+    /// None of the scenario's flows and programs run beside it, nor is anything told of them.
     pub is_alone: bool,
 }
 
@@ -121,6 +121,9 @@ pub fn run<R: Recorder>(
     }
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
     let mut world = World::new(setup, &classes, &hosts, &flows, dialects, clock, recorder)?;
+    if is_alone {
+        world.tell_of_no_flows();
+    }
     let over = AtomicBool::new(false);
     let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;
     let ran = thread::scope(|scope| {

@@ -117,6 +117,31 @@ rate = "10 Mbit/s"
     assert!(told.contains("0 sent") || told.contains("sent 0"), "{told}");
 }
 
+/// Flows that are left out are in no table, and none of them began.
+#[test]
+fn a_shell_that_is_alone_is_told_of_no_flows() {
+    let Some(lab) = Lab::build("alone") else { return };
+    let dumbbell = DUMBBELL.replace("6 s", "1 s");
+    let sized = TWO_FLOWS.replace("[[flow]]\n", "[[flow]]\nsize = \"1 MB\"\n");
+    let text = format!("law = \"cubic\"\n{dumbbell}{sized}{ARRIVING}");
+    let path = lab.scenario(&text);
+    let script = "sleep 1\n";
+    let (code, told, complaints) = open(&path, &["--alone"], script);
+    assert_eq!(code, Some(0), "{told}{complaints}");
+    assert!(!told.contains("unfinished") && !told.contains("goodput"), "{told}");
+    assert!(told.contains("bottleneck") && !told.contains("Arriving"), "{told}");
+    let (code, told, complaints) = open(&path, &[], "sleep 1\n");
+    assert_eq!(code, Some(0), "{told}{complaints}");
+    assert!(told.contains("goodput") && told.contains("Arriving"), "beside it they are: {told}");
+}
+
+const ARRIVING: &str = r#"
+[[traffic]]
+name     = "mice"
+arrivals = { poisson = "20 /s" }
+sizes    = { fixed = "10 kB" }
+"#;
+
 #[test]
 fn a_shell_whose_flows_no_kernel_sends_is_refused_or_alone() {
     let Some(lab) = Lab::build("refused-shell") else { return };

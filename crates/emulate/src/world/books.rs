@@ -47,7 +47,7 @@ impl<R: Recorder> World<'_, R> {
             return;
         }
         let mut arrived = Bytes::ZERO;
-        for n in 0..self.books.len() {
+        for n in 0..self.told {
             self.tell_start_and_end(n, at);
             let book = &mut self.books[n];
             if n as u32 >= self.setup.sampled_flows {
@@ -178,7 +178,7 @@ impl<R: Recorder> World<'_, R> {
         for host in self.hosts {
             self.fidelity.refused_by_devices += host.device_drops()?;
         }
-        let flows = (0..self.setup.flows.len()).map(|n| self.flow_outcome(n)).collect();
+        let flows = (0..self.told).map(|n| self.flow_outcome(n)).collect();
         let mut links = Vec::new();
         for i in 0..self.setup.network.links.len() as u32 {
             let seen = self.network.observe(end, LinkId(i), &mut self.agenda);

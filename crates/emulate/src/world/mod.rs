@@ -75,6 +75,8 @@ pub(crate) struct World<'a, R> {
     passed: Vec<Passed>,
     sides: Vec<Side>,
     books: Vec<Book>,
+    /// How many of the flows are told of, the first of them.
+    told: usize,
     link_before: Vec<Observation>,
     last_sample: Time,
     /// Changes of links that are to come, the next one last.
@@ -127,6 +129,7 @@ impl<'a, R: Recorder> World<'a, R> {
             passed: Vec::new(),
             sides: hosts.iter().map(|_| Side::default()).collect(),
             books: vec![Book::default(); setup.flows.len()],
+            told: setup.flows.len(),
             link_before: vec![Observation::default(); setup.network.links.len()],
             last_sample: Time::ZERO,
             changes,
@@ -137,6 +140,12 @@ impl<'a, R: Recorder> World<'a, R> {
             room: vec![0; MOST],
             entering: Vec::new(),
         })
+    }
+
+    /// Packets are read and routed as the flows' that are between their hosts, and that is all there is of flows.
+    pub(crate) fn tell_of_no_flows(&mut self) {
+        self.told = 0;
+        self.classes = &[];
     }
 
     /// Runs to the `end`, or until the shell is left.
