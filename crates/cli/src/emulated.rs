@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitStatus;
 
-use ratewire_emulate::{Emulated, Fidelity, Options, Shell};
+use ratewire_emulate::{Emulated, Fidelity, MOST_LATE, Options, Shell};
 use ratewire_report::{FidelitySummary, Run};
 use ratewire_run::{Failure, Files, Labels, run_in};
 use ratewire_sim::outcome::Outcome;
@@ -74,6 +74,29 @@ fn complain(emulated: &Emulated) {
     }
 }
 
+/// What to do about a run that cannot be relied on, for each cause; nothing about one that can.
+pub(crate) fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
+    let FidelitySummary { failed_flows, refused_connections, silent, .. } = *fidelity;
+    let lost = fidelity.dropped_by_devices + fidelity.refused_by_hosts;
+    let causes = [
+        (
+            failed_flows > 0,
+            "mend the flows and programs that failed: warnings tell why, and what has a program's output",
+        ),
+        (
+            silent && failed_flows == 0,
+            "find out why nothing was sent: the run's folder has what programs wrote, in `programs/`",
+        ),
+        (refused_connections > 0, "`ratewire doctor` says what the kernel lacks of the law"),
+        (
+            lost > 0 || fidelity.late_share > MOST_LATE,
+            "packets were late, or lost outside the network: run it on a quieter machine",
+        ),
+    ];
+    let causes = causes.into_iter().filter(|(is_one, _)| *is_one && !fidelity.holds);
+    causes.map(|(_, remedy)| remedy).collect()
+}
+
 fn summary(fidelity: &Fidelity) -> FidelitySummary {
     FidelitySummary {
         holds: fidelity.holds(),
@@ -93,5 +116,28 @@ fn summary(fidelity: &Fidelity) -> FidelitySummary {
         failed_flows: fidelity.failed_flows,
         offloads: fidelity.offloads,
         real_time: fidelity.real_time,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_its_own_remedy() {
+        let bad = FidelitySummary::default();
+        let first = |fidelity: FidelitySummary| match &remedies(&fidelity)[..] {
+            [one] => one.split(' ').next().unwrap_or_default(),
+            many => panic!("{many:?}"),
+        };
+        assert_eq!(first(FidelitySummary { failed_flows: 1, silent: true, ..bad.clone() }), "mend");
+        assert_eq!(first(FidelitySummary { silent: true, ..bad.clone() }), "find");
+        assert_eq!(first(FidelitySummary { refused_connections: 1, ..bad.clone() }), "`ratewire");
+        assert_eq!(first(FidelitySummary { late_share: 0.02, ..bad.clone() }), "packets");
+        assert_eq!(first(FidelitySummary { refused_by_hosts: 1, ..bad.clone() }), "packets");
+        let both = FidelitySummary { failed_flows: 1, late_share: 0.02, ..bad };
+        assert_eq!(remedies(&both).len(), 2);
+        let none = FidelitySummary { holds: true, late_share: 0.01, ..Default::default() };
+        assert!(remedies(&none).is_empty());
     }
 }

@@ -48,7 +48,8 @@ Exit codes:
   4  a run failed (a bug in Ratewire: please report it)
   5  the kernel does not do what live or the emulated world asks of it,
      or not under every law
-  6  an emulated run was too late to be relied on
+  6  an emulated run cannot be relied on: packets were late or lost,
+     or flows failed; it says which
 A shell's own code is the command's.";
 
 #[derive(Subcommand)]

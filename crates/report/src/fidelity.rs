@@ -47,6 +47,7 @@ pub struct FidelitySummary {
 impl FidelitySummary {
     /// The verdict, in a sentence or two.
     pub fn text(&self) -> String {
+        const END: &str = "end";
         // The verdict compares it with 1 %: a digit more than that, and how many they are.
         let share = self.late_share * 100.0;
         let late = count((self.late_share * self.packets as f64).round() as u64);
@@ -63,20 +64,26 @@ impl FidelitySummary {
         };
         let mut text = format!("fidelity {verdict}. {passed}");
         let wrong = [
-            (self.dropped_by_devices, "dropped by hosts' devices"),
-            (self.refused_by_hosts, "not taken by hosts"),
-            (self.stray, "for no host"),
-            (self.unread_headers, "with a congestion header that no port reads"),
-            (self.plain_connections, "ends of connections whose other end does not speak the law"),
-            (self.refused_connections, "ends of connections that the kernel refused it"),
+            (self.dropped_by_devices, "", "dropped by hosts' devices"),
+            (self.refused_by_hosts, "", "not taken by hosts"),
+            (self.stray, "", "for no host"),
+            (self.unread_headers, "", "with a congestion header that no port reads"),
+            (self.plain_connections, END, "of connections whose other end does not speak the law"),
+            (self.refused_connections, END, "of connections that the kernel refused it"),
             (
                 self.connections_that_chose_another,
-                "ends of connections whose program chose another congestion control",
+                END,
+                "of connections whose program chose another congestion control",
             ),
-            (self.failed_flows, "flows failed"),
+            (self.failed_flows, "flow", "failed"),
         ];
-        for (number, what) in wrong.into_iter().filter(|(number, _)| *number > 0) {
-            text += &format!(", {} {what}", count(number));
+        for (number, noun, what) in wrong.into_iter().filter(|(number, ..)| *number > 0) {
+            let counted = match noun {
+                // Packets, of which the text before tells.
+                "" => count(number),
+                noun => plural(number as usize, noun),
+            };
+            text += &format!(", {counted} {what}");
         }
         let given = |is: bool, what: &str| if is { what.into() } else { format!("no {what}") };
         format!(
@@ -119,5 +126,8 @@ mod tests {
         assert!(good.text().starts_with("fidelity holds."), "{}", good.text());
         let other = FidelitySummary { connections_that_chose_another: 2, ..good };
         assert!(other.text().contains("2 ends of connections whose program"), "{}", other.text());
+        let failed = |failed_flows| FidelitySummary { failed_flows, ..Default::default() }.text();
+        assert!(failed(1).contains(", 1 flow failed;"), "{}", failed(1));
+        assert!(failed(2).contains(", 2 flows failed;"), "{}", failed(2));
     }
 }

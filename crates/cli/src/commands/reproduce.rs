@@ -14,6 +14,7 @@ use super::check::load_all;
 use super::run::{missing, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
+use crate::emulated::remedies;
 use crate::job::{Done, Job, World, expectations, run_all};
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
@@ -222,6 +223,9 @@ fn run_paper(
         let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
             tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
+            for remedy in remedies(fidelity) {
+                tell!("  help: {remedy}");
+            }
             note(short, Exit::Late);
         }
     }

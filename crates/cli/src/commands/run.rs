@@ -1,5 +1,6 @@
 //! `ratewire run`: simulate, print, write the report.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ratewire_emulate::Shell;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use super::load::load;
 use super::{complain, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
+use crate::emulated::remedies;
 use crate::job::{self, Done, Job, World, run_all};
 use crate::output::{Output, made_in};
 
@@ -375,14 +377,19 @@ fn show(page: &Page, as_json: bool, out: Option<&Path>, captured: bool) -> Exit 
         options.flows = 8;
     }
     let mut text = table::render(&page.runs, &options);
-    let untrue = |run: &&Run| run.summary.fidelity.as_ref().is_some_and(|f| !f.holds);
-    let untrue = page.runs.iter().filter(untrue).count();
+    let remedies: BTreeSet<_> = page
+        .runs
+        .iter()
+        .filter_map(|run| run.summary.fidelity.as_ref())
+        .flat_map(remedies)
+        .collect();
     if !page.expectations.is_empty() {
         text += "\n";
         text += &table::expectations(&page.expectations, &options);
     }
-    if untrue > 0 {
-        text += "\nNot all emulated runs can be relied on: see `fidelity` above, and run them on a quieter machine.\n";
+    if !remedies.is_empty() {
+        text += "\nNot all emulated runs can be relied on: see `fidelity` above.\n";
+        text.extend(remedies.iter().map(|remedy| format!("  help: {remedy}\n")));
     }
     if let Some(out) = out {
         text += &format!("\nReport: {}\n", out.join("report.html").display());

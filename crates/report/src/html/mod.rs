@@ -171,7 +171,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
             run.summary.fidelity.as_ref().is_some_and(|fidelity| !fidelity.holds)
         });
     let untrue: String = untrue
-        .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: too late to be relied on</p>"))
+        .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: not to be relied on</p>"))
         .collect();
     let description = page.description.as_deref().map_or_else(String::new, |text| {
         format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))

@@ -140,7 +140,7 @@ fn two_worlds_share_a_colour_and_a_late_run_is_loud() {
     assert!(good.contains("xcp (emulated)") && good.contains("simulate, emulate"));
     assert!(!good.contains("relied on</p>") && good.contains("fidelity holds."));
     let late = page(false);
-    assert!(late.contains("✗ xcp (emulated): too late to be relied on</p>"));
+    assert!(late.contains("✗ xcp (emulated): not to be relied on</p>"));
     let groups = &data(&late)["groups"];
     assert_eq!(groups[0]["hue"], groups[1]["hue"]);
     assert_ne!(groups[0]["dash"], groups[1]["dash"]);

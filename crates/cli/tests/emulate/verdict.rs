@@ -1,0 +1,46 @@
+//! Whether a run can be relied on, and what is said of one that cannot.
+
+use std::path::Path;
+
+use crate::lab::{self, DUMBBELL, Lab, ratewire, said};
+
+/// Whatever this machine can do: a flow whose program fails has no figures to rely on.
+#[test]
+fn a_run_that_cannot_be_relied_on_says_so_and_has_its_own_code() {
+    let Some(lab) = Lab::build("unreliable") else { return };
+    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nrun = \"false\"\n";
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{flow}").replace("6 s", "1 s"));
+    let mut command = ratewire();
+    command.arg("run").arg(path).args(["--world", "emulate", "--out"]).arg(lab.folder.join("o"));
+    let done = command.output().expect("it starts");
+    let complaints = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(lab::LATE), "{complaints}");
+    let says = "\"false\" at s1 ended with an error\n  help: ";
+    let (_, rest) = complaints.split_once(says).expect(&complaints);
+    let (log, _) = rest.split_once(" has what it wrote").expect(rest);
+    assert!(Path::new(log).is_file(), "{log}");
+    let told = said(&done);
+    assert!(told.contains("DOES NOT HOLD") && told.contains("Not all emulated runs"), "{told}");
+    assert!(told.contains(", 1 flow failed") && told.contains("help: mend the flows"), "{told}");
+    let is_late = told.contains(" were later than 1 ms");
+    assert!(is_late || !told.contains("quieter machine"), "{told}");
+}
+
+#[test]
+fn where_nothing_is_to_be_sent_nothing_is_missing() {
+    let Some(lab) = Lab::build("nothing") else { return };
+    let dumbbell = DUMBBELL.replace("6 s", "300 ms");
+    let run = |rest: &str| {
+        let path = lab.scenario(&format!("law = \"cubic\"\n{dumbbell}{rest}"));
+        let mut command = ratewire();
+        command.arg("run").arg(path).args(["--world", "emulate", "--no-files"]);
+        let done = command.output().expect("it starts");
+        (done.status.code(), said(&done))
+    };
+    let (code, told) = run("");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("fidelity holds. No packet passed;"), "{told}");
+    let (code, told) = run("[[program]]\nhost = \"s1\"\nrun = \"true\"\n");
+    assert_eq!(code, Some(lab::LATE), "{told}");
+    assert!(told.contains("No packet passed, though something was to be sent"), "{told}");
+}
