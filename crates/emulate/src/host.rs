@@ -4,7 +4,7 @@
 //! process is killed, it is gone, with its device, addresses and routes.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -141,10 +141,13 @@ impl Drop for Host {
 
 fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
     let cannot = |what: &str| {
-        Error::new(
-            format!("cannot {what} for the host {}", spec.name),
-            "the emulated world needs root: run it with sudo; `ratewire doctor` says what else this machine lacks",
-        )
+        let help = match nix::unistd::geteuid().is_root() {
+            true => "`ratewire doctor` says what this machine lacks",
+            false => {
+                "the emulated world needs root: run it with sudo; `ratewire doctor` says what else this machine lacks"
+            }
+        };
+        Error::new(format!("cannot {what} for the host {}", spec.name), help)
     };
     leave().map_err(|e| cannot("make a network namespace").because(e))?;
     let none = None::<&str>;
@@ -152,14 +155,21 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
         .and_then(|()| answer_no_names(none))
         .map_err(|e| cannot("mount /etc/hosts").because(e))?;
     let tun = Tun::make(DEVICE).map_err(|e| cannot("make a TUN device").because(e))?;
-    configure(spec).map_err(|e| cannot("set up the device").because(e))?;
+    configure(spec).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => {
+            let what = format!("cannot set up the device of the host {}", spec.name);
+            Error::new(what, "install iproute2, whose `ip` does it: apt-get install iproute2")
+                .because(e)
+        }
+        _ => cannot("set up the device").because(e),
+    })?;
     let thread = nix::unistd::gettid();
     let control = fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string();
     Ok(Moved { tun, control, thread })
 }
 
 /// Moves the calling thread to a network and a mount namespace of its own.
-pub(crate) fn leave() -> std::io::Result<()> {
+pub(crate) fn leave() -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)?;
     let none = None::<&str>;
     Ok(mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?)
@@ -175,7 +185,7 @@ fn answer_no_names(none: Option<&str>) -> nix::Result<()> {
 }
 
 /// Address, routes and limits of the namespace that the calling thread is in.
-fn configure(spec: &Spec) -> std::io::Result<()> {
+fn configure(spec: &Spec) -> io::Result<()> {
     let Spec { address, mtu, window, .. } = spec;
     // Windows are learnt anew in each connection; without IPv6 nothing is sent that nobody asked for.
     let most = window.get().clamp(1 << 12, i32::MAX as u64);
@@ -196,7 +206,7 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
         // A kernel without IPv6 has nothing to switch off.
         if path.exists() {
             fs::write(&path, value)
-                .map_err(|e| std::io::Error::other(format!("{} = {value}: {e}", path.display())))?;
+                .map_err(|e| io::Error::other(format!("{} = {value}: {e}", path.display())))?;
         }
     }
     // Without a change to the whole machine, only some may be a namespace's.
@@ -212,15 +222,15 @@ fn configure(spec: &Spec) -> std::io::Result<()> {
     ))
 }
 
-/// Has `ip` of iproute2 do these commands.
-pub(crate) fn ip(commands: &str) -> std::io::Result<()> {
+/// Has `ip` of iproute2 do these commands; not found is only `ip`.
+pub(crate) fn ip(commands: &str) -> io::Result<()> {
     let mut ip = Command::new("ip")
         .args(["-batch", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|e| std::io::Error::other(format!("ip (Debian's iproute2): {e}")))?;
+        .map_err(|e| io::Error::new(e.kind(), format!("ip (Debian's iproute2): {e}")))?;
     if let Some(mut input) = ip.stdin.take() {
         input.write_all(commands.as_bytes())?;
     }
@@ -228,5 +238,5 @@ pub(crate) fn ip(commands: &str) -> std::io::Result<()> {
     if done.status.success() {
         return Ok(());
     }
-    Err(std::io::Error::other(String::from_utf8_lossy(&done.stderr).trim().to_string()))
+    Err(io::Error::other(String::from_utf8_lossy(&done.stderr).trim().to_string()))
 }

@@ -93,6 +93,18 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
     assert!(said.contains("run it with sudo; `ratewire doctor`"), "{said}");
 }
 
+#[test]
+fn root_without_ip_is_told_to_install_it() {
+    let Some(lab) = Lab::build("no-ip") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}"));
+    let args = ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
+    let done = ratewire().args(args).env("PATH", "").output().expect("it starts");
+    let complaints = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(5), "{complaints}");
+    assert!(complaints.contains("help: install iproute2"), "{complaints}");
+    assert!(!complaints.contains("sudo"), "{complaints}");
+}
+
 /// How the command ends for who is not root, and what it says.
 fn as_nobody(args: &str) -> (Option<i32>, String) {
     let command = env!("CARGO_BIN_EXE_ratewire");
