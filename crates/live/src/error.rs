@@ -1,5 +1,6 @@
 //! What goes wrong, and what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Why something could not be attached, read or detached.
@@ -10,12 +11,12 @@ pub struct Error {
     /// Why, as the kernel says.
     why: Option<String>,
     /// What to do.
-    remedy: &'static str,
+    remedy: Cow<'static, str>,
 }
 
 impl Error {
-    pub(crate) fn new(what: impl Into<String>, remedy: &'static str) -> Error {
-        Error { what: what.into(), why: None, remedy }
+    pub(crate) fn new(what: impl Into<String>, remedy: impl Into<Cow<'static, str>>) -> Error {
+        Error { what: what.into(), why: None, remedy: remedy.into() }
     }
     pub(crate) fn because(self, why: impl fmt::Display) -> Error {
         Error { why: Some(why.to_string()), ..self }

@@ -36,6 +36,11 @@ pub struct Spec {
     pub is_forced: bool,
 }
 
+fn taken(law: Law) -> Error {
+    let what = format!("{} is attached already", law.control());
+    Error::new(what, "detach it first: ratewire live detach --hosts")
+}
+
 /// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing stays.
 ///
 /// # Errors
@@ -46,14 +51,14 @@ pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     pins::check_reach()?;
     // Two would each reserve room for their option, and switch off each other's callbacks.
     if let Some(law) = Law::ALL.into_iter().find(|law| is_pinned(*law)) {
-        return Err(pins::attached_already(law.control()));
+        return Err(taken(law));
     }
     check_free(spec.law, find)?;
     let opened = open_cgroup(spec)?;
     let addresses = whom::addresses(spec)?;
     pins::make_shared()?;
     let folder = folder(spec.law);
-    pins::claim(&folder, spec.law.control())?;
+    pins::claim(&folder, || taken(spec.law))?;
     let attached = load(spec, &opened, &addresses).and_then(|held| held.pin(&folder));
     if attached.is_err() {
         // What went wrong first is what to tell.

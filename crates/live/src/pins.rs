@@ -94,12 +94,12 @@ pub(crate) fn path() -> Result<PathBuf, Error> {
 /// Makes the folder of what is about to be attached, which nobody else has then.
 ///
 /// # Errors
-/// When it is there, or cannot be made.
-pub(crate) fn claim(folder: &Path, whose: &str) -> Result<(), Error> {
+/// When it is there, which is `taken`, or cannot be made.
+pub(crate) fn claim(folder: &Path, taken: impl FnOnce() -> Error) -> Result<(), Error> {
     let made =
         folder.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::create_dir(folder));
     made.map_err(|e| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => attached_already(whose),
+        std::io::ErrorKind::AlreadyExists => taken(),
         _ => cannot_make(folder, e),
     })
 }
@@ -110,10 +110,6 @@ fn cannot_make(folder: &Path, why: std::io::Error) -> Error {
         "the BPF file system may be read-only: mount -o remount,rw /sys/fs/bpf",
     )
     .because(why)
-}
-
-pub(crate) fn attached_already(whose: &str) -> Error {
-    Error::new(format!("{whose} is attached already"), "detach it first: ratewire live detach")
 }
 
 /// # Errors

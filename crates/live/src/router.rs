@@ -66,9 +66,13 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
     let ifindex = index(&spec.iface)?;
     pins::check_reach()?;
-    let whose = format!("a law's port at {}", spec.iface);
+    let taken = || {
+        let iface = &spec.iface;
+        let remedy = format!("detach it first: ratewire live detach --iface {iface}");
+        Error::new(format!("a law's port at {iface} is attached already"), remedy)
+    };
     if is_attached(ifindex) {
-        return Err(pins::attached_already(&whose));
+        return Err(taken());
     }
     match (spec.queue, spec.capacity) {
         (Queue::Backlog, _) => check_queue(&spec.iface)?,
@@ -82,7 +86,7 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     // What one that was killed has left: what it made would pass for another's. Or what is pinned for an interface, or a
     // namespace, of the same number that is no more.
     take_away(ifindex, &spec.iface, &folder)?;
-    pins::claim(&folder, &whose)?;
+    pins::claim(&folder, taken)?;
     let attached = load(spec, ifindex, &folder);
     if attached.is_err() {
         // What went wrong first is what to tell.

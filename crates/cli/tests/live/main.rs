@@ -278,14 +278,16 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
         assert_eq!(qdiscs(), before);
     }
     lab.attach("xcp");
-    for args in [
-        ["router", "--iface", "right", "--law", "rcp", "--capacity", "1gbit"],
-        ["host", "--law", "xcp", "--cgroup", "/tmp", "--desired", "1gbit"],
+    // What is in the way, and no more, is to be detached.
+    for (args, remedy) in [
+        (["router", "--iface", "right", "--law", "rcp", "--capacity", "1gbit"], "--iface right"),
+        (["host", "--law", "xcp", "--cgroup", "/tmp", "--desired", "1gbit"], "--hosts"),
     ] {
         let done = lab.ratewire(&[&["live"], &args[..]].concat());
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(5), "{said}");
-        assert!(said.contains("attached") && said.contains("ratewire live detach"), "{said}");
+        let remedy = format!("help: detach it first: ratewire live detach {remedy}\n");
+        assert!(said.contains("is attached already") && said.contains(&remedy), "{said}");
     }
     assert!(lab.live(&["status", "--format", "json"]).contains("\"law\": \"xcp\""));
     let said = lab.live(&["status", "--format", "prometheus"]);
