@@ -53,6 +53,20 @@ fn mistakes_on_the_command_line_are_explained() {
     }
 }
 
+/// What would be ignored is refused. The cgroup is there for nothing to be attached by who is root.
+#[cfg(feature = "live")]
+#[test]
+fn an_option_that_is_another_laws_is_refused() {
+    let folder = folder("mode");
+    for mode in ["safe", "force"] {
+        let args = ["live", "host", "--law", "xcp", "--mode", mode, "--cgroup", "nowhere"];
+        let done = ratewire(&folder, &args);
+        assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+        let says = "--mode is noq's: xcp has none\n  help: leave it out";
+        assert!(err(&done).contains(says), "{}", err(&done));
+    }
+}
+
 /// What the command line gives is not looked for in the file.
 #[test]
 fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {

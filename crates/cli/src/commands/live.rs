@@ -36,9 +36,9 @@ enum Command {
         /// The most that a connection asks routers for; under noq, at which it sends
         #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
-        /// noq: where it is taken
-        #[arg(long, value_enum, default_value_t = Mode::Safe)]
-        mode: Mode,
+        /// noq alone: where it is taken, safe unless told otherwise
+        #[arg(long, value_enum)]
+        mode: Option<Mode>,
     },
     /// Put a law's port at the egress of an interface
     Router {
@@ -152,7 +152,12 @@ pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
         Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
-            let is_forced = *mode == Mode::Force;
+            if law != Law::Noq && mode.is_some() {
+                tell!("ratewire: --mode is noq's: {} has none", law.name());
+                tell!("  help: leave it out, or take --law noq");
+                return Exit::Wrong;
+            }
+            let is_forced = *mode == Some(Mode::Force);
             let spec = host::Spec {
                 law,
                 cgroup: cgroup.clone(),

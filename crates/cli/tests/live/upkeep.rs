@@ -163,10 +163,11 @@ fn the_units_attach_and_detach() {
         ("CGROUP", &*cgroup),
         ("IFACE", "--iface=right"),
         ("DESIRED", "--desired=90mbit"),
-        ("MODE", "--mode=safe"),
     ];
+    let with_mode = vec![("LAW", "noq"), ("CGROUP", &*cgroup), ("MODE", "--mode=force")];
     for (unit, variables, attached) in [
         ("ratewire-host.service", of_host, "connections by rcp"),
+        ("ratewire-host.service", with_mode, "connections by noq"),
         (
             "ratewire-router@.service",
             vec![("LAW", "xcp"), ("CAPACITY", "98mbit"), ("QUEUE", "backlog")],
