@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{Format, unable};
 use crate::Exit;
-use crate::commands::print_on;
+use crate::commands::{print_on, table_options};
 
 /// What is attached, for machines to read.
 #[derive(Serialize)]
@@ -78,7 +78,7 @@ struct Halfway {
 pub(super) fn status(format: Format) -> Result<String, Error> {
     let attached = Attached::read()?;
     Ok(match format {
-        Format::Table => attached.table(),
+        Format::Table => attached.table(table_options().width),
         Format::Json => serde_json::to_string_pretty(&attached).unwrap_or_default() + "\n",
         Format::Prometheus => attached.prometheus(),
     })
@@ -173,7 +173,8 @@ impl Attached {
         })
     }
 
-    fn table(&self) -> String {
+    /// In lines of at most `width` columns, where that is known.
+    fn table(&self, width: Option<usize>) -> String {
         let mut parts = Vec::new();
         if self.routers.is_empty() && self.hosts.is_empty() && self.halfway.is_empty() {
             parts.push("nothing is attached\n".to_string());
@@ -192,14 +193,14 @@ impl Attached {
                 "with header",
                 "missed",
             ];
-            parts.push(columns(head, self.routers.iter().map(Router::row)));
+            parts.push(columns(head, self.routers.iter().map(Router::row), width));
         }
         if !self.hosts.is_empty() {
             parts.push(self.hosts.iter().map(Host::line).collect());
         }
         if !self.connections.is_empty() {
             let head = ["from", "to", "law", "rate", "window", "outstanding", "RTT"];
-            parts.push(columns(head, self.connections.iter().map(Connection::row)));
+            parts.push(columns(head, self.connections.iter().map(Connection::row), width));
         }
         if !self.halfway.is_empty() {
             parts.push(self.halfway.iter().map(Halfway::lines).collect());
@@ -284,16 +285,39 @@ fn ms(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_string(), |seconds| format!("{:.3} ms", seconds * 1e3))
 }
 
-/// Rows below a head, in columns as wide as what is widest in them.
-fn columns<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+/// Rows below a head, in columns as wide as what is widest in them. Those that do not fit into `width` go below, with the
+/// first of all again.
+fn columns<const N: usize>(
+    head: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+    width: Option<usize>,
+) -> String {
+    const GAP: usize = 2;
     let rows: Vec<_> = std::iter::once(head.map(str::to_string)).chain(rows).collect();
     let widths: [usize; N] =
         std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+    let most = width.unwrap_or(usize::MAX);
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for column in 1..N {
+        match parts.last_mut() {
+            Some(part)
+                if part.iter().map(|i| widths[*i] + GAP).sum::<usize>() + widths[column]
+                    <= most =>
+            {
+                part.push(column);
+            }
+            _ => parts.push(vec![0, column]),
+        }
+    }
+    let part = |part: &Vec<usize>| {
+        let line = |row: &[String; N]| {
+            let cells = part.iter().map(|i| format!("{:width$}", row[*i], width = widths[*i]));
+            let cells: Vec<_> = cells.collect();
+            cells.join(&" ".repeat(GAP)).trim_end().to_string() + "\n"
+        };
+        rows.iter().map(line).collect::<String>()
     };
-    rows.iter().map(line).collect()
+    parts.iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -309,7 +333,18 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_what_is_in_them() {
         let rows = [["eth0", "xcp"], ["a", "piqi-rcp"]].map(|row| row.map(str::to_string));
-        let text = columns(["interface", "law"], rows.into_iter());
+        let text = columns(["interface", "law"], rows.into_iter(), None);
         assert_eq!(text, "interface  law\neth0       xcp\na          piqi-rcp\n");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_go_below() {
+        let head = ["interface", "law", "arriving", "says"];
+        let row = ["eth0", "xcp", "97.5 Mbit/s", "-0.1 Mbit/s"].map(str::to_string);
+        let folded = |width| columns(head, [row.clone()].into_iter(), Some(width));
+        let two = "interface  law  arriving\neth0       xcp  97.5 Mbit/s\n\ninterface  says\neth0       -0.1 Mbit/s\n";
+        assert_eq!((folded(27), folded(39)), (two.to_string(), two.to_string()));
+        assert_eq!(folded(40), columns(head, [row.clone()].into_iter(), None));
+        assert_eq!(folded(1).matches("interface").count(), 3, "each beside it all the same");
     }
 }

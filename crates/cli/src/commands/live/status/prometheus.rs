@@ -69,6 +69,14 @@ const OF_LAWS: [OfLaw; 3] = [
 impl Attached {
     pub(super) fn prometheus(&self) -> String {
         let mut text = String::new();
+        // Always there, so that nothing attached does not look like nobody who asks.
+        for (name, help, count) in [
+            ("routers", "Interfaces that have a law's port.", self.routers.len()),
+            ("hosts", "Laws by which connections send.", self.hosts.len()),
+        ] {
+            let one = [(String::new(), count as f64)];
+            metric(&mut text, &format!("ratewire_attached_{name}"), Kind::Gauge, help, one);
+        }
         for (name, kind, help, value) in OF_ROUTERS {
             let samples = self
                 .routers
@@ -110,9 +118,9 @@ fn metric(
     name: &str,
     kind: Kind,
     help: &str,
-    samples: impl Iterator<Item = (String, f64)>,
+    samples: impl IntoIterator<Item = (String, f64)>,
 ) {
-    let mut samples = samples.peekable();
+    let mut samples = samples.into_iter().peekable();
     if samples.peek().is_none() {
         return;
     }
@@ -122,7 +130,10 @@ fn metric(
     };
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     for (labels, value) in samples {
-        let _ = writeln!(text, "{name}{{{labels}}} {value}");
+        let _ = match labels.is_empty() {
+            true => writeln!(text, "{name} {value}"),
+            false => writeln!(text, "{name}{{{labels}}} {value}"),
+        };
     }
 }
 
@@ -203,8 +214,11 @@ mod tests {
                 current = name.to_string();
                 continue;
             }
-            let (name, rest) = line.split_once('{').expect("labels");
-            let (labels, value) = rest.rsplit_once("} ").expect("a value");
+            let (series, value) = line.rsplit_once(' ').expect("a value");
+            let (name, labels) = match series.split_once('{') {
+                Some((name, rest)) => (name, rest.strip_suffix('}').expect("the labels' end")),
+                None => (series, ""),
+            };
             assert_eq!(name, current, "a sample is below its type: {line}");
             assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{line}");
             let value = value.parse().expect("a number");
@@ -234,8 +248,10 @@ mod tests {
             halfway: vec![Halfway { what: "rw_rcp".into(), remedy: String::new() }],
         };
         let said = read(&attached.prometheus());
-        assert_eq!(said.len(), OF_ROUTERS.len() + 1 + OF_LAWS.len() + 1);
+        assert_eq!(said.len(), 2 + OF_ROUTERS.len() + 1 + OF_LAWS.len() + 1);
         let samples = |name: &str| &said[name].samples;
+        assert_eq!(samples("ratewire_attached_routers")[""], 2.0);
+        assert_eq!(samples("ratewire_attached_hosts")[""], 1.0);
         assert_eq!(samples("ratewire_router_bytes_total")[r#"iface="eth1",law="xcp""#], 15_000.0);
         assert_eq!(samples("ratewire_router_flows").len(), 2);
         assert!(samples("ratewire_router_flows").contains_key(r#"iface="a\"\\b",law="jetmax""#));
@@ -252,8 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_not_there_nothing_is_said() {
+    fn of_what_is_not_there_only_that_is_said() {
         let (routers, hosts, connections, halfway) = (vec![], vec![], vec![], vec![]);
-        assert_eq!(Attached { routers, hosts, connections, halfway }.prometheus(), "");
+        let said = Attached { routers, hosts, connections, halfway }.prometheus();
+        let said = read(&said).into_iter().map(|(name, metric)| (name, metric.samples[""]));
+        let none = ["hosts", "routers"].map(|what| (format!("ratewire_attached_{what}"), 0.0));
+        assert!(said.eq(none));
     }
 }
