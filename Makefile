@@ -1,7 +1,10 @@
 # `make` lists the targets.
-.PHONY: help build live run test lint tools bench fuzz clean
+.PHONY: help build live install run test lint tools bench fuzz clean
 
 CARGO ?= cargo
+PREFIX ?= /usr/local
+UNITS ?= /etc/systemd/system
+BINARY ?= target/release/ratewire
 VENV := target/venv
 # Tests that need a tool fail without it here; under a bare `cargo test` they skip and say why.
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
@@ -18,6 +21,7 @@ install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; 
 help:
 	@echo "make build   the ratewire command, into target/release"
 	@echo "make live    the same, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
+	@echo "make install what is built, below PREFIX (/usr/local), and units of systemd (as root)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
 	@echo "make bench   speed and memory, beside ns-2 where it is installed (apt-get install ns2)"
@@ -29,6 +33,15 @@ build:
 live:
 	@$(call install,$(LIVE_PACKAGES))
 	$(CARGO) build --release --bin ratewire --features live
+
+# It builds nothing, for root's files would be in the way of the next build.
+install:
+	@[ -x $(BINARY) ] || { echo "there is no $(BINARY): make live" >&2; exit 1; }
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ratewire
+	install -d $(DESTDIR)$(UNITS)
+	for unit in systemd/*.service; do \
+		sed 's|/usr/local/bin/|$(PREFIX)/bin/|' $$unit > $(DESTDIR)$(UNITS)/$${unit##*/} || exit 1; \
+	done
 
 run: build
 	target/release/ratewire run scenarios/three-flows.toml

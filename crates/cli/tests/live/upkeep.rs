@@ -192,6 +192,33 @@ fn the_units_attach_and_detach() {
     }
 }
 
+/// `make install` puts the command where the units that it installs start it.
+#[test]
+fn what_is_installed_is_where_the_units_look() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
+    let _ = std::fs::remove_dir_all(&folder);
+    let done = Command::new("make")
+        .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "install", "PREFIX=/opt/rw"])
+        .arg(concat!("BINARY=", env!("CARGO_BIN_EXE_ratewire")))
+        .arg(format!("DESTDIR={}", folder.display()))
+        .output();
+    let Ok(done) = done else { return eprintln!("skipped: make is not installed") };
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    for unit in ["ratewire-host.service", "ratewire-router@.service"] {
+        let text = std::fs::read_to_string(folder.join("etc/systemd/system").join(unit));
+        let text = text.expect("a unit");
+        let lines = text.lines().filter(|line| line.starts_with("Exec"));
+        let commands = lines.filter_map(|line| line.split_once('=')?.1.split(' ').next());
+        let commands: Vec<&str> = commands.collect();
+        assert_eq!(commands, ["/opt/rw/bin/ratewire"; 2], "{unit}");
+    }
+    let installed = folder.join("opt/rw/bin/ratewire");
+    let version = Command::new(&installed).arg("--version").output().expect("it can be run");
+    assert!(version.status.success());
+    // It is as large as all else of the tests together.
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
 /// As systemd reads them.
 #[test]
 fn the_units_are_sound() {
