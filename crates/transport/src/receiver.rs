@@ -249,27 +249,26 @@ impl Receiver {
         self.ack_due = Time::NEVER;
         let window = self.advertised(now);
         self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
-        let mut sack = SackBlocks::default();
+        let mut ack = Ack {
+            opens: false,
+            cumulative: self.next,
+            window: Bytes::new(window),
+            sack: SackBlocks::default(),
+            marked: core::mem::take(&mut self.marked),
+            header: Header::None,
+        };
+        // Both are written where they belong: moved there, they could not be forwarded (ARCHITECTURE.md).
         if !self.beyond.is_empty() {
             self.recent.retain(|o| *o >= self.next);
             for offset in &self.recent {
                 let at = self.beyond.partition_point(|r| r.1 <= *offset);
                 if let Some(&(start, end)) = self.beyond.get(at) {
-                    sack.push(self.next, start, end);
+                    ack.sack.push(self.next, start, end);
                 }
             }
         } else if !self.recent.is_empty() {
             self.recent.clear();
         }
-        let mut ack = Ack {
-            opens: false,
-            cumulative: self.next,
-            window: Bytes::new(window),
-            sack,
-            marked: core::mem::take(&mut self.marked),
-            header: Header::None,
-        };
-        // Written where it belongs: moved there, it could not be forwarded (ARCHITECTURE.md).
         if let Some(sink) = &mut self.sink {
             ack.header = sink.on_ack(now);
         }
