@@ -4,10 +4,12 @@
 //! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
 //! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
 //! and shows what comes next in order of memory (see [`crate::foresight`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent.
+//! network, onto which the packets of others are put as they are sent. Where hosts lag ([`crate::lag`]) their links' lines are
+//! others than routers' for they are filled later, and those that lead to hosts have no events.
 
 use ratewire_units::{Duration, Time};
 
+use crate::lag::LeafEnds;
 use crate::link::Link;
 use crate::network::{Network, Scheduler};
 use crate::packet::{Fate, Label};
@@ -15,16 +17,19 @@ use crate::spec::LinkId;
 
 /// So many latencies get a delay line: a link whose packets are not equally long looks through them.
 pub(crate) const MOST: usize = 64;
+const _: () = assert!(MOST < DelayLine::NONE.0 as usize);
+/// The delay of a place in which there is no delay line.
+const UNUSED: Duration = Duration::MAX;
 
 /// The delay line that a link's packets take, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DelayLine(u16);
+pub(crate) struct DelayLine(u8);
 
 impl DelayLine {
     /// Not looked for yet.
-    const UNKNOWN: DelayLine = DelayLine(u16::MAX);
+    const UNKNOWN: DelayLine = DelayLine(u8::MAX);
     /// There is none: none are used, others have taken all, or its packets may not arrive, or not in order.
-    pub(crate) const NONE: DelayLine = DelayLine(u16::MAX - 1);
+    pub(crate) const NONE: DelayLine = DelayLine(u8::MAX - 1);
 }
 
 impl Network {
@@ -39,7 +44,8 @@ impl Network {
         id.0 >= self.own_links
     }
 
-    /// From now on links whose packets take equally long share a delay line: worth it for thousands. To be called before
+    /// From now on links whose packets take equally long share a delay line: worth it for thousands, or
+    /// where hosts lag. To be called before
     /// links are watched or send.
     pub fn use_delay_lines(&mut self) {
         self.links.reserve_exact(MOST);
@@ -78,7 +84,9 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut self.links[id.index()];
-        if link.delay_line == DelayLine::NONE || link.row.len() > 0 {
+        // Where hosts lag it is not known whether those in the row have arrived by now.
+        let is_behind_others = link.row.len() > 0 && !link.leaves.start();
+        if link.delay_line == DelayLine::NONE || is_behind_others {
             return Self::put_on_wire(link, id, arrives, label, scheduler);
         }
         let line = link.delay_line;
@@ -103,21 +111,25 @@ impl Network {
         }
         wire.arrived += 1;
         wire.last_arrival = arrives;
-        Self::put_on_wire(wire, line, arrives, label, scheduler);
+        if wire.leaves.end() {
+            // It is taken before an event would tell of it.
+            wire.add(arrives, label);
+            wire.started += 1;
+        } else {
+            Self::put_on_wire(wire, line, arrives, label, scheduler);
+        }
     }
 
     /// The delay line for what takes so long, which is the link's from now on; else the one that it has.
     #[cold]
     fn find_delay_line(&mut self, id: LinkId, latency: Duration) -> LinkId {
+        let leaves = self.links[id.index()].leaves;
         let lines = &self.links[self.own_links as usize..];
-        let found = lines.iter().position(|line| line.delay == latency);
-        let count = lines.len();
+        let suits = |line: &Link| line.delay == latency && line.leaves == leaves;
+        let found = lines.iter().position(suits).or_else(|| self.make_delay_line(leaves, latency));
         let link = &mut self.links[id.index()];
         if let Some(at) = found {
-            link.delay_line = DelayLine(at as u16);
-        } else if count < MOST {
-            link.delay_line = DelayLine(count as u16);
-            self.links.push(Link::wire(latency));
+            link.delay_line = DelayLine(at as u8);
         } else {
             self.lacks_delay_lines = true;
             if link.delay_line == DelayLine::UNKNOWN {
@@ -127,6 +139,29 @@ impl Network {
         self.link_of(self.links[id.index()].delay_line)
     }
 
+    /// A new delay line, if there may be one more. Where hosts may lag, theirs have even numbers and all others odd ones:
+    /// which of a host and a router needs one first is not to matter then.
+    fn make_delay_line(&mut self, leaves: LeafEnds, latency: Duration) -> Option<usize> {
+        let own_links = self.own_links as usize;
+        let lines = &self.links[own_links..];
+        let is_alike = |line: &&Link| line.leaves.start() == leaves.start() && line.delay < UNUSED;
+        let at = if self.lag.is_on {
+            2 * lines.iter().filter(is_alike).count() + usize::from(!leaves.start())
+        } else {
+            lines.len()
+        };
+        if at >= MOST {
+            return None;
+        }
+        while self.links.len() <= own_links + at {
+            self.links.push(Link::wire(UNUSED));
+        }
+        let line = &mut self.links[own_links + at];
+        (line.delay, line.leaves) = (latency, leaves);
+        self.note_line(LinkId((own_links + at) as u32));
+        Some(at)
+    }
+
     /// The link from which a packet came to a delay line.
     fn link_it_is_on(&self, label: &Label) -> LinkId {
         LinkId(self.routes[label.hop as usize - 1])
@@ -134,16 +169,18 @@ impl Network {
 
     /// A packet that is watched, at the head of a delay line, has come to the far end of its link.
     #[cold]
-    pub(crate) fn take_watched(
-        &mut self,
-        now: Time,
-        line: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Label {
-        let head = Self::take_head(&mut self.links[line.index()], line, scheduler);
-        let label = Label { fate: Fate::Arrives, ..head };
-        self.capture(now, self.link_it_is_on(&label), label);
-        label
+    pub(crate) fn take_watched(&mut self, line: LinkId, scheduler: &mut impl Scheduler) -> Label {
+        self.see_head(line);
+        Self::take_head(&mut self.links[line.index()], line, scheduler)
+    }
+
+    /// The same, and it stays.
+    #[cold]
+    pub(crate) fn see_head(&mut self, line: LinkId) {
+        let Some(head) = self.links[line.index()].row.get_mut(0) else { return };
+        head.fate = Fate::Arrives;
+        let label = *head;
+        self.capture(label.time, self.link_it_is_on(&label), label);
     }
 
     /// Takes a link's packets back on the link's own wire: when those arrive that come after them may change, and that of
@@ -165,7 +202,9 @@ impl Network {
             }
             wire.started -= of_it.len() as u32;
             wire.arrived -= of_it.len() as u64;
-            if wire.row.front().is_none_or(|head| head.time != wire.next_event) {
+            if !wire.leaves.end()
+                && wire.row.front().is_none_or(|head| head.time != wire.next_event)
+            {
                 Self::schedule_head(wire, line, scheduler);
             }
             recalled.extend(of_it.into_iter().map(|l| Label { fate: Fate::Arrives, ..l }));

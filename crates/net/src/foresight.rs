@@ -59,6 +59,15 @@ impl Network {
         }
     }
 
+    /// Packets come to a link, of which all but the first have to wait.
+    #[inline]
+    pub fn foresee_burst(&self, id: LinkId) {
+        if let Some(link) = self.links.get(id.index()) {
+            link.foresee();
+            link.foresee_waiting();
+        }
+    }
+
     /// It comes nearer: the packet at the head, the one behind it, whose own event comes too soon to be seen, what packets
     /// that wait need of the link, and of one that starts at a switch its end there and the buffer that pauses it.
     #[inline]
@@ -100,16 +109,10 @@ impl Network {
         self.routes[label.hop as usize] == END
     }
 
+    /// A packet is about to take this route.
     #[inline]
-    fn end_of(&self, label: &Label) -> Ahead {
-        let is_data = matches!(self.packets.content(label.content).body, Body::Data { .. });
-        Ahead { flow: label.flow, is_data }
-    }
-
-    /// The first link of a route.
-    #[inline]
-    pub fn first_link(&self, route: RouteId) -> LinkId {
-        LinkId(self.routes[route.0 as usize])
+    pub fn foresee_route(&self, route: RouteId) {
+        prefetch_index(&self.routes, route.0 as usize);
     }
 
     /// A packet is about to come to a link that was foreseen: its place in the row, the port, and its start at a switch.
@@ -217,7 +220,21 @@ impl Network {
     /// it and one near it arrive, where they go to no other link. What the near one tells beside comes.
     #[inline]
     pub fn foresee_line(&self, id: LinkId) -> (Option<Ahead>, Option<Ahead>) {
+        self.foresee_line_of_routers(id);
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };
+        let arriving = |label: &&Label| self.arrives(label);
+        let far = row.get(FAR_END).filter(arriving).map(|label| self.end_of(label));
+        let near = row.get(NEAR_END).filter(arriving).map(|label| {
+            self.packets.foresee_beyond(label.content);
+            self.end_of(label)
+        });
+        (far, near)
+    }
+
+    /// The same, but for ends of flows: where hosts lag, no packet on a line of which an event tells goes to one.
+    #[inline(always)]
+    pub fn foresee_line_of_routers(&self, id: LinkId) {
+        let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
         row.foresee(PLACE);
         if let Some(label) = row.get(HOP) {
             prefetch_index(&self.routes, label.hop as usize);
@@ -230,13 +247,28 @@ impl Network {
         {
             self.foresee_hop(label);
         }
-        let arriving = |label: &&Label| self.arrives(label);
-        let far = row.get(FAR_END).filter(arriving).map(|label| self.end_of(label));
-        let near = row.get(NEAR_END).filter(arriving).map(|label| {
-            self.packets.foresee_beyond(label.content);
-            self.end_of(label)
-        });
-        (far, near)
+    }
+
+    /// A packet has arrived: what it carries.
+    #[inline]
+    pub fn foresee_arrived(&self, label: &Label) {
+        self.packets.foresee(label.content);
+    }
+    /// What it carries is here: what that tells beside comes.
+    #[inline]
+    pub fn foresee_beyond(&self, label: &Label) {
+        self.packets.foresee_beyond(label.content);
+    }
+    /// The end of a flow at which a packet has arrived whose content is here.
+    #[inline]
+    pub fn end_of(&self, label: &Label) -> Ahead {
+        let is_data = matches!(self.packets.content(label.content).body, Body::Data { .. });
+        Ahead { flow: label.flow, is_data }
+    }
+    /// Whether there are ports.
+    #[inline]
+    pub fn has_ports(&self) -> bool {
+        !self.ports.is_empty()
     }
 
     #[inline]

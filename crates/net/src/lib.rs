@@ -10,6 +10,7 @@ mod delay_line;
 mod discipline;
 mod fabric;
 mod foresight;
+mod lag;
 mod link;
 mod medium;
 mod network;

@@ -1,7 +1,7 @@
 //! One link and the queue in front of it.
 //!
 //! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event. Departures have none: what leaves the queue between two events is worked out when the
+//! event, if not even that ([`crate::delay_line`], [`crate::lag`]). Departures have none: what leaves the queue between two events is worked out when the
 //! link is next looked at, each step with the time at which it happened ([`Network::catch_up`]).
 //! Port timers are caught up with in the same way, since only this link's packets see the port.
 //!
@@ -14,10 +14,11 @@ use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 use crate::delay_line::DelayLine;
 use crate::discipline::{CoDel, Red};
 use crate::fabric::{FarTally, Outlet, PauseTally};
+use crate::lag::LeafEnds;
 use crate::packet::{Fate, Label};
 use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, Loss, MediumId, Service};
+use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
 
 mod extra;
 mod loss;
@@ -60,6 +61,8 @@ pub(crate) struct Link {
     is_rare: bool,
     /// A route ends with it.
     pub(crate) ends_route: bool,
+    /// At which ends of it hosts are that take turns with the network.
+    pub(crate) leaves: LeafEnds,
     /// Where packets that found it idle are while they are on the way.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
@@ -100,14 +103,7 @@ impl Link {
             Discipline::Red(red) => Active::Red(Red::new(red.clone())),
             Discipline::CoDel(codel) => Active::CoDel(CoDel::new(codel.clone())),
         };
-        let plain = trace.is_none()
-            && spec.medium.is_none()
-            && spec.loss == Loss::None
-            && spec.discipline == Discipline::DropTail
-            && !spec.strips
-            && spec.reorder.is_none()
-            && spec.police.is_none();
-        let extra = (!plain).then(|| {
+        let extra = (!spec.is_plain()).then(|| {
             Box::new(Extra {
                 discipline,
                 loss: LossState::new(&spec.loss),
@@ -157,6 +153,7 @@ impl Link {
             overhead: 0,
             is_rare: false,
             ends_route: false,
+            leaves: LeafEnds::default(),
             delay_line: DelayLine::NONE,
             area_packets: 0,
             area_bytes: 0,
@@ -272,6 +269,18 @@ impl Link {
         self.last_arrival
     }
 
+    /// When a packet arrives that is the next to be sent.
+    pub(crate) fn arrival_after(&mut self, size: u32) -> Time {
+        let (left, _) = self.transmit(self.busy_until, size);
+        self.last_arrival.max(left + self.delay)
+    }
+
+    /// Whether the first in the row, which was not started, may wait for one that is on a delay line.
+    #[inline]
+    pub(crate) fn waits_behind_line(&self) -> bool {
+        self.leaves.start() && self.delay_line != DelayLine::NONE
+    }
+
     /// Packets waiting, in the row or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
@@ -354,7 +363,7 @@ impl Link {
 
     /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a part of it was
     /// written, it would have to wait for that.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
         self.row.push_back(Label { time, ..label });
     }

@@ -7,6 +7,7 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
 
 use crate::fabric::Fabric;
+use crate::lag::Lag;
 use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
@@ -47,7 +48,7 @@ pub struct Address {
 }
 
 /// A network in operation, sans-IO: it is told the time and what happens, and says when it wants to
-/// be called.
+/// be called. Times only grow, but for what hosts send that may lag ([`Network::let_hosts_lag`]).
 #[derive(Debug)]
 pub struct Network {
     /// Those of the specification, and then delay lines.
@@ -72,6 +73,7 @@ pub struct Network {
     pub(crate) clamps: BTreeMap<u32, u64>,
     pub(crate) seed: u64,
     pub(crate) fabric: Fabric,
+    pub(crate) lag: Lag,
     /// Something waits to be asked for with [`Network::take_captured`] or [`Network::take_roomy`].
     pub(crate) has_news: bool,
 }
@@ -115,6 +117,7 @@ impl Network {
             clamps: BTreeMap::new(),
             seed,
             fabric: Fabric::default(),
+            lag: Lag::default(),
             has_news: false,
         };
         for (i, link) in spec.links.iter().enumerate() {

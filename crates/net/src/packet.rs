@@ -51,6 +51,11 @@ pub struct Label {
 }
 
 impl Label {
+    /// When a packet arrived that has come to its host.
+    #[inline]
+    pub fn arrived(&self) -> Time {
+        self.time
+    }
     /// Of no packet.
     pub(crate) const NONE: Label = Label {
         time: Time::ZERO,

@@ -28,7 +28,7 @@ impl Network {
     }
 
     /// The event of a link is due. Returns a packet that has arrived where it was going.
-    #[inline]
+    #[inline(always)]
     pub fn on_event(
         &mut self,
         now: Time,
@@ -44,7 +44,8 @@ impl Network {
         } else {
             // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
             if link.departure_is_due(now) {
-                self.catch_up(now, id, scheduler);
+                let until = self.lag.known_until(link.leaves, now);
+                self.catch_up(until, id, scheduler);
                 link = &mut self.links[id.index()];
             }
             Self::take_head(link, id, scheduler)
@@ -66,6 +67,7 @@ impl Network {
     pub(crate) fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
         let mut due = match link.row.front() {
             Some(head) if link.started > 0 => head.time,
+            Some(&Label { size, .. }) if link.waits_behind_line() => link.arrival_after(size),
             _ => Time::NEVER,
         };
         if link.is_rare() {
@@ -149,8 +151,7 @@ impl Network {
     /// The first packet that waits does so behind one on a delay line, whose arrival is no event of this link: its own is.
     #[cold]
     fn schedule_waiting(link: &mut Link, id: LinkId, size: u32, scheduler: &mut impl Scheduler) {
-        let (left, _) = link.transmit(link.busy_until, size);
-        link.next_event = link.last_arrival.max(left + link.delay);
+        link.next_event = link.arrival_after(size);
         scheduler.schedule(link.next_event, id);
     }
 

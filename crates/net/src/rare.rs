@@ -163,7 +163,8 @@ impl Network {
         if let Some(medium) = self.links[id.index()].medium() {
             self.on_medium_event(now, id, medium, scheduler);
         }
-        self.catch_up_if_due(now, id, scheduler);
+        let until = self.lag.known_until(self.links[id.index()].leaves, now);
+        self.catch_up_if_due(until, id, scheduler);
         if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
             let link = &mut self.links[id.index()];
             link.passed += 1;
@@ -186,7 +187,7 @@ impl Network {
             return None;
         };
         if head.fate == Fate::Watched {
-            return Some(self.take_watched(now, id, scheduler));
+            return Some(self.take_watched(id, scheduler));
         }
         if head.fate != Fate::Arrives {
             self.end_on_the_way(id, scheduler);

@@ -92,6 +92,11 @@ impl Routing {
         Ok(())
     }
 
+    /// Whether a node is reached only through another, by one cable. No route leads through it, unless a given path does.
+    pub fn is_leaf(&self, node: NodeId) -> bool {
+        matches!(self.place[node.index()], Place::Leaf { .. })
+    }
+
     /// The links from one node to another, `None` if there is no route. `flow` chooses among paths
     /// of equal cost.
     pub fn path(&mut self, from: NodeId, to: NodeId, flow: u64) -> Option<Vec<LinkId>> {

@@ -101,6 +101,24 @@ pub struct LinkSpec {
     pub driver: DriverSpec,
 }
 
+impl LinkSpec {
+    /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but for lack of room, lost,
+    /// late, or changed.
+    pub(crate) fn is_plain(&self) -> bool {
+        let has_no_trace = match &self.service {
+            Service::Rate(_) => true,
+            Service::Opportunities(o) => o.is_empty(),
+        };
+        has_no_trace
+            && self.medium.is_none()
+            && self.loss == Loss::None
+            && self.discipline == Discipline::DropTail
+            && !self.strips
+            && self.reorder.is_none()
+            && self.police.is_none()
+    }
+}
+
 /// How fast a link sends.
 #[derive(Clone, Debug)]
 pub enum Service {

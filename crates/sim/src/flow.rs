@@ -42,6 +42,8 @@ pub(crate) struct Flow {
     /// It is among those that are called when there is room.
     pub(crate) in_line: bool,
     pub(crate) own_link: spec::LinkId,
+    /// And of its receiver's host.
+    back_link: spec::LinkId,
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
@@ -73,8 +75,9 @@ pub(crate) struct Start<'a> {
     /// Rate of the sender's own link.
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
-    /// The sender's own link.
+    /// The sender's own link, and the receiver's.
     pub(crate) own_link: spec::LinkId,
+    pub(crate) back_link: spec::LinkId,
     /// Whether its far end pauses it.
     pub(crate) paused: bool,
     /// Whether sockets wait for room in its queue.
@@ -116,6 +119,7 @@ impl Flow {
             blocked: false,
             in_line: false,
             own_link: start.own_link,
+            back_link: start.back_link,
             packet_size: config.packet.get() as u32,
             class: config.class,
             fed: start.fed,
@@ -273,11 +277,19 @@ impl FlowTable {
             flow.sender.foresee_sent();
         }
     }
-    /// The way of what it sends when data arrives, or else when its sender acts.
+    /// A packet is about to arrive for a flow that is not foreseen yet: where the flow is.
     #[inline]
-    pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<RouteId> {
+    pub(crate) fn foresee_slot(&self, slot: u32) {
+        if let Some(place) = self.slots.get(slot as usize) {
+            prefetch_bytes(place, 0..1);
+        }
+    }
+    /// The way of what it sends when data arrives, or else when its sender acts, and the first link of it.
+    #[inline]
+    pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<(RouteId, spec::LinkId)> {
         let flow = self.slots.get(slot as usize)?.as_deref()?;
-        Some(if is_data { flow.reverse } else { flow.forward })
+        let (back, out) = ((flow.reverse, flow.back_link), (flow.forward, flow.own_link));
+        Some(if is_data { back } else { out })
     }
     #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {

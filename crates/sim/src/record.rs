@@ -11,7 +11,8 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// Takes what a run records, as it happens. Calls come in order of time.
+/// Takes what a run records, as it happens. Calls come in order of time, but packets only among themselves: where hosts take
+/// turns with the network, they are told of before what hosts do a little earlier.
 pub trait Recorder {
     /// A flow has started.
     fn flow_started(&mut self, started: &FlowStarted<'_>);
@@ -33,7 +34,7 @@ pub trait Recorder {
     fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged, or lost.
     fn followed(&mut self, _followed: &Followed) {}
-    /// The run has come as far as `now`; called every 65,536 events.
+    /// The run has come as far as `now`; called about every 65,536 events.
     fn progress(&mut self, _now: Time) {}
 }
 

@@ -56,6 +56,11 @@ impl RouteTable {
         Ok(RouteTable { routing, known: BTreeMap::new(), links })
     }
 
+    /// See [`Routing::is_leaf`].
+    pub(crate) fn is_leaf(&self, node: NodeId) -> bool {
+        self.routing.is_leaf(node)
+    }
+
     /// The route that flow number `flow` takes.
     ///
     /// # Errors

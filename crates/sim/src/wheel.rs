@@ -27,11 +27,14 @@ const INITIAL_SHIFT: u32 = 23;
 const NARROWEST: u32 = 4;
 const WIDEST: u32 = 44;
 
+/// Of events whose order of insertion is not to matter.
+const NO_NUMBER: u32 = u32::MAX;
+
 /// In the order in which they come out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     time: u64,
-    /// Its number in the order of insertion, then what it is about: no two have the same number.
+    /// Its number in the order of insertion, or [`NO_NUMBER`], then what it is about.
     number_and_what: u64,
 }
 
@@ -43,6 +46,10 @@ impl Event {
     #[inline]
     fn what(self) -> u32 {
         self.number_and_what as u32
+    }
+    /// Of several at one time it comes after those with numbers, and in the order of what they are about.
+    fn has_no_number(self) -> bool {
+        (self.number_and_what >> u32::BITS) as u32 == NO_NUMBER
     }
 }
 
@@ -63,6 +70,8 @@ pub struct Wheel {
     beyond: BinaryHeap<Reverse<Event>>,
     /// Of the event pushed last.
     number: u32,
+    /// What the numbers of events are masked with that come in any order: nothing, or [`NO_NUMBER`].
+    mask: u32,
     /// When the width was last looked at, and events since that came from further away than the near level reaches.
     reviewed: u32,
     distant: u32,
@@ -81,6 +90,7 @@ impl Default for Wheel {
             boundary: u64::MAX,
             beyond: BinaryHeap::new(),
             number: 0,
+            mask: 0,
             reviewed: 0,
             distant: 0,
             scouted: 0,
@@ -93,11 +103,28 @@ impl Wheel {
     /// Notes an event; `at` must not be before the event popped last.
     #[inline]
     pub fn push(&mut self, at: Time, what: u32) {
-        if self.number == u32::MAX {
+        self.push_with(0, at, what);
+    }
+
+    /// The same, of which it is not to matter when it is noted, if that was asked for with
+    /// [`Wheel::order_by_what`]: of such events at one time those come first that are about what is less.
+    #[inline]
+    pub fn push_in_any_order(&mut self, at: Time, what: u32) {
+        self.push_with(self.mask, at, what);
+    }
+
+    /// From now on [`Wheel::push_in_any_order`] does what it says.
+    pub fn order_by_what(&mut self) {
+        self.mask = NO_NUMBER;
+    }
+
+    #[inline]
+    fn push_with(&mut self, mask: u32, at: Time, what: u32) {
+        if self.number == NO_NUMBER - 1 {
             self.renumber();
         }
         self.number += 1;
-        if self.place(Event::new(at.ps(), self.number, what)) {
+        if self.place(Event::new(at.ps(), self.number | mask, what)) {
             self.review();
         }
     }
@@ -170,6 +197,43 @@ impl Wheel {
                 }
                 None if self.boundary == u64::MAX => return None,
                 _ => {
+                    self.now = self.now.max(self.boundary);
+                    self.bring_near();
+                    self.review();
+                }
+            }
+        }
+    }
+
+    /// When the next event comes, or somewhat before.
+    #[inline]
+    pub fn next_time(&self) -> Time {
+        match self.near.next_from(self.now) {
+            Some(bucket) if bucket < self.boundary => Time::from_ps(self.near.first(bucket)),
+            _ if self.boundary == u64::MAX => Time::NEVER,
+            _ => Time::from_ps(self.now.max(self.boundary) << self.shift),
+        }
+    }
+
+    /// The next event, if it comes before this time; if not, nothing that does may be pushed any more.
+    #[inline]
+    pub fn pop_before(&mut self, limit: Time) -> Option<(Time, u32)> {
+        let limit = limit.ps();
+        loop {
+            match self.near.next_from(self.now) {
+                Some(bucket) if bucket < self.boundary => {
+                    if self.near.first(bucket) >= limit {
+                        return None;
+                    }
+                    self.now = bucket;
+                    let event = self.near.take(bucket);
+                    return Some((Time::from_ps(event.time), event.what()));
+                }
+                None if self.boundary == u64::MAX => return None,
+                _ => {
+                    if self.now.max(self.boundary) > limit.saturating_sub(1) >> self.shift {
+                        return None;
+                    }
                     self.now = self.now.max(self.boundary);
                     self.bring_near();
                     self.review();
@@ -272,7 +336,8 @@ impl Wheel {
         self.reviewed = 0;
         for event in all {
             self.number += 1;
-            self.place(Event::new(event.time, self.number, event.what()));
+            let mask = if event.has_no_number() { NO_NUMBER } else { 0 };
+            self.place(Event::new(event.time, self.number | mask, event.what()));
         }
     }
 }

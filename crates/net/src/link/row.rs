@@ -59,7 +59,7 @@ impl Row {
         prefetch_index(&self.places, self.place(at));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_back(&mut self, label: Label) {
         if self.len as usize == self.places.len() {
             self.grow();

@@ -5,6 +5,7 @@ mod bench;
 mod changes;
 mod delays;
 mod disciplines;
+mod lag;
 mod loss;
 mod media;
 mod pausing;

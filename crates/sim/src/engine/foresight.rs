@@ -9,11 +9,11 @@ use crate::setup::Setup;
 use crate::wheel::Wheel;
 
 /// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take time.
-const FEW: usize = 1000;
+pub(super) const FEW: usize = 1000;
 /// So do so many flows, for what one gains of another's timer.
 const FEW_TIMERS: u32 = 1000;
 /// And so many for what it gains of the packets behind its own.
-const FEW_FLOWS: usize = 64;
+pub(super) const FEW_FLOWS: usize = 64;
 /// Events seen before their turn.
 const AHEAD: usize = 18;
 /// Events between two looks at the same one: memory answers in the time of one or two.
@@ -142,8 +142,7 @@ impl Foresight {
             if !is_data {
                 flows.foresee_sent(slot);
             }
-            *self.at(4) = flows.answer(slot, is_data).map_or(Coming::Other, |route| {
-                let link = network.first_link(route);
+            *self.at(4) = flows.answer(slot, is_data).map_or(Coming::Other, |(_, link)| {
                 network.foresee(link);
                 Coming::Packet(link)
             });
@@ -163,11 +162,11 @@ impl Foresight {
         let [_, _, earlier, _, earliest] = self.timers;
         self.timers[0] = slot;
         flows.foresee_sent(earlier);
-        if let Some(route) = flows.answer(earlier, false) {
-            network.foresee(network.first_link(route));
+        if let Some((_, link)) = flows.answer(earlier, false) {
+            network.foresee(link);
         }
-        if let Some(route) = flows.answer(earliest, false) {
-            network.foresee_place(network.first_link(route));
+        if let Some((_, link)) = flows.answer(earliest, false) {
+            network.foresee_place(link);
         }
     }
 
@@ -190,8 +189,8 @@ fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
         if !end.is_data {
             flows.foresee_sent(end.flow);
         }
-        if let Some(route) = flows.answer(end.flow, end.is_data) {
-            network.foresee(network.first_link(route));
+        if let Some((_, link)) = flows.answer(end.flow, end.is_data) {
+            network.foresee(link);
         }
     }
 }
@@ -267,7 +266,7 @@ mod tests {
     /// The same, where links may share delay lines.
     fn run_with(setup: &Setup, looks: bool, many_flows: bool, share: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
-        let mut simulation = Simulation::new(setup, &mut recorder).expect("a setup");
+        let mut simulation = Simulation::with(setup, &mut recorder, false).expect("a setup");
         if share {
             simulation.network.use_delay_lines();
         }
@@ -304,7 +303,7 @@ mod tests {
         let told_of = |flows_a_pair, scouts| {
             let mut recorder = NoRecorder;
             let setup = shared("xcp", 10, flows_a_pair);
-            let mut simulation = Simulation::new(&setup, &mut recorder).expect("a setup");
+            let mut simulation = Simulation::with(&setup, &mut recorder, false).expect("a setup");
             simulation.foresight.scouts = scouts;
             simulation.run().expect("it runs");
             simulation.foresight.timers

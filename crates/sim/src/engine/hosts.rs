@@ -12,6 +12,8 @@ impl<R: Recorder> Simulation<'_, R> {
     #[inline]
     pub(super) fn deliver(&mut self, label: &Label) {
         let now = self.now;
+        #[cfg(test)]
+        self.acts.push(now);
         self.packets.delivered += 1;
         let slot = label.flow;
         if self.junctions.has(label.generation) && self.relay(label) {
@@ -162,7 +164,10 @@ impl<R: Recorder> Simulation<'_, R> {
             flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
             return;
         }
-        self.wheel.push(due, FLOW_TIMER | slot);
+        match &mut self.turns {
+            Some(turns) => turns.note_timer(due, slot),
+            None => self.wheel.push(due, FLOW_TIMER | slot),
+        }
     }
 
     pub(super) fn flow_timer(&mut self, slot: u32) {
@@ -175,6 +180,8 @@ impl<R: Recorder> Simulation<'_, R> {
             return;
         }
         flow.timer_at = Time::NEVER;
+        #[cfg(test)]
+        self.acts.push(now);
         if flow.receiver.deadline() <= now && flow.receiver.on_timer(now) {
             self.acknowledge_waiting(slot);
         }

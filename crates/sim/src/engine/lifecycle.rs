@@ -68,6 +68,7 @@ impl<R: Recorder> Simulation<'_, R> {
             line_rate: forward.line_rate,
             lie: spec.lie,
             own_link: forward.first,
+            back_link: reverse.first,
             paused: own.pause.is_some(),
             waits_for_room: own.driver.sockets != Sockets::Drop,
             fed: self.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),

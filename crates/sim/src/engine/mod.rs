@@ -7,8 +7,9 @@ mod hosts;
 mod lifecycle;
 mod overlay;
 mod sockets;
+mod turns;
 
-use ratewire_net::spec::LinkId;
+use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Network, Observation, Scheduler};
 use ratewire_units::{Bytes, Time};
 
@@ -28,6 +29,7 @@ use foresight::Foresight;
 use lifecycle::outcome;
 use overlay::Turn;
 use sockets::Waits;
+use turns::{Turns, are_many};
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
@@ -45,7 +47,7 @@ const PROGRESS_EVERY: u64 = 1 << 16;
 impl Scheduler for Wheel {
     #[inline]
     fn schedule(&mut self, at: Time, link: LinkId) {
-        self.push(at, LINK | link.0);
+        self.push_in_any_order(at, LINK | link.0);
     }
 }
 
@@ -81,12 +83,27 @@ fn sampled_links(setup: &Setup) -> Vec<(LinkId, Observation)> {
     sampled.map(|link| (link, Observation::default())).collect()
 }
 
+/// Between whom flows are.
+fn pairs(setup: &Setup) -> impl Iterator<Item = (NodeId, NodeId)> {
+    let listed = setup.flows.iter().map(|f| (f.from, f.to));
+    let random = |t: &&TrafficSpec| !matches!(t.arrivals, Arrivals::Listed(_));
+    let random = setup.traffic.iter().filter(random);
+    let random = random.flat_map(|t| t.pairs.iter().map(|p| (p.0, p.1)));
+    let arrivals = setup.traffic.iter().flat_map(|t| match &t.arrivals {
+        Arrivals::Listed(list) => &list[..],
+        Arrivals::Poisson(_) | Arrivals::Periodic(_) => &[],
+    });
+    listed.chain(random).chain(arrivals.map(|a| (a.from, a.to)))
+}
+
 pub(crate) struct Simulation<'a, R> {
     pub(crate) setup: &'a Setup,
     recorder: &'a mut R,
     pub(crate) network: Network,
     routes: RouteTable,
     pub(crate) wheel: Wheel,
+    /// Where hosts take turns with the network.
+    turns: Option<Turns>,
     foresight: Foresight,
     pub(crate) now: Time,
     end: Time,
@@ -109,16 +126,36 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
+    /// Events before those of this instant.
+    events_before: u64,
     following: Following,
     waits: Waits,
     overlay: Option<Box<Running>>,
+    /// When hosts did something.
+    #[cfg(test)]
+    acts: Vec<Time>,
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
     fn new(setup: &'a Setup, recorder: &'a mut R) -> Result<Simulation<'a, R>, SetupError> {
+        Simulation::with(setup, recorder, are_many(setup))
+    }
+
+    /// The same, in which hosts take turns with the network where they are to and can.
+    fn with(
+        setup: &'a Setup,
+        recorder: &'a mut R,
+        in_turns: bool,
+    ) -> Result<Simulation<'a, R>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let foresight = Foresight::new(setup, &mut network);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
+        let turns = if in_turns { Turns::new(setup, &mut network, &routes) } else { None };
+        let mut wheel = Wheel::default();
+        if turns.is_some() {
+            // Hosts are behind with what they have links do: when that is noted depends on where turns end.
+            wheel.order_by_what();
+        }
         let told = setup.captured_links.iter().chain(&setup.watched_links);
         told.for_each(|link| network.watch(*link));
         setup.captured_links.iter().for_each(|link| network.tap(*link));
@@ -128,7 +165,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             foresight,
             network,
             routes,
-            wheel: Wheel::default(),
+            wheel,
+            turns,
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
             rare: Vec::new(),
@@ -145,9 +183,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
+            events_before: 0,
             following: Following::default(),
             waits: Waits::new(setup.seed),
             overlay: None,
+            #[cfg(test)]
+            acts: Vec::new(),
         };
         simulation.check_routes()?;
         simulation.schedule_all();
@@ -157,16 +198,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
 
     /// Every flow must have a way there and back before anything starts.
     fn check_routes(&mut self) -> Result<(), SetupError> {
-        let listed = self.setup.flows.iter().map(|f| (f.from, f.to));
-        let random = |t: &&TrafficSpec| !matches!(t.arrivals, Arrivals::Listed(_));
-        let pairs = self.setup.traffic.iter().filter(random);
-        let pairs = pairs.flat_map(|t| t.pairs.iter().map(|p| (p.0, p.1)));
-        let arrivals = self.setup.traffic.iter().flat_map(|t| match &t.arrivals {
-            Arrivals::Listed(list) => &list[..],
-            Arrivals::Poisson(_) | Arrivals::Periodic(_) => &[],
-        });
-        let arrivals = arrivals.map(|a| (a.from, a.to));
-        for (from, to) in listed.chain(pairs).chain(arrivals) {
+        for (from, to) in pairs(self.setup) {
             self.routes.get(&mut self.network, from, to, 0)?;
             self.routes.get(&mut self.network, to, from, 0)?;
         }
@@ -230,19 +262,13 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn run(&mut self) -> Result<(), RunError> {
-        let mut events_before = 0;
+        self.run_in_turns()?;
         while let Some((at, what)) = self.wheel.pop() {
             if at > self.end {
                 break;
             }
             debug_assert!(at >= self.now, "an event at {at} after {}", self.now);
-            if at > self.now {
-                self.now = at;
-                events_before = self.events;
-            } else if self.events - events_before > MOST_AT_ONCE {
-                return Err(RunError::Stuck(at));
-            }
-            self.events += 1;
+            self.advance(at)?;
             self.foresight.look(what, &mut self.wheel, &self.network, &self.flows);
             let index = what & INDEX;
             match what & !INDEX {
@@ -256,10 +282,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                 }
                 FLOW_TIMER => self.flow_timer(index),
-                _ => {
-                    self.rare_free.push(index);
-                    self.rare_event(self.rare[index as usize])?;
-                }
+                _ => self.rare_event_at(index)?,
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 // With no packet to tell them with, they would wait until the end.
@@ -271,10 +294,25 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
+    /// It is now the time of one more event.
+    #[inline]
+    fn advance(&mut self, at: Time) -> Result<(), RunError> {
+        if at != self.now {
+            self.now = at;
+            self.events_before = self.events;
+        } else if self.events - self.events_before > MOST_AT_ONCE {
+            return Err(RunError::Stuck(at));
+        }
+        self.events += 1;
+        Ok(())
+    }
+
     /// Captured packets are told, and sockets for which there is room send.
     #[cold]
     fn take_news(&mut self) {
-        let captured = self.network.take_captured();
+        let mut captured = self.network.take_captured();
+        // Those on their way to hosts that take turns are seen later than others.
+        captured.sort_by_key(|packet| packet.at);
         if !captured.is_empty() {
             self.tell_frames();
         }
@@ -294,6 +332,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     #[cold]
+    fn rare_event_at(&mut self, index: u32) -> Result<(), SetupError> {
+        self.rare_free.push(index);
+        self.rare_event(self.rare[index as usize])
+    }
+
     fn rare_event(&mut self, rare: Rare) -> Result<(), SetupError> {
         match rare {
             Rare::Start(index) => {

@@ -185,6 +185,12 @@ impl Near {
         }
     }
 
+    /// When the first event of a bucket is due that has some.
+    #[inline]
+    pub(super) fn first(&self, bucket: u64) -> u64 {
+        self.buckets[Bits::slot(bucket)].first.time
+    }
+
     /// Takes the first event of a bucket out that has some.
     #[inline]
     pub(super) fn take(&mut self, bucket: u64) -> Event {

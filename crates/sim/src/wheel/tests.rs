@@ -50,6 +50,73 @@ fn order_is_time_then_insertion_whatever_the_spread() {
     }
 }
 
+/// Against a sorted list, with limits at, right before and right after the next event, and others; what is pushed may be due
+/// at the limit up to which nothing was found.
+#[test]
+fn nothing_comes_at_a_limit_or_after_it() {
+    for scale in [20, 30, 40, 50] {
+        let mut random = ratewire_net::random::stream(scale, "wheel", 7);
+        let mut wheel = Wheel::default();
+        let mut model: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+        let (mut now, mut popped) = (0, 0);
+        for step in 0..100_000u32 {
+            let r = random.next_u64();
+            if model.len() < 500 && r.is_multiple_of(2) {
+                let ahead = match r >> 1 & 7 {
+                    0 => 0,
+                    1 => edge(&wheel, now, r >> 8),
+                    2 => (r >> 8) % (1 << scale),
+                    _ => (r >> 8) % (1 << (scale - 8)),
+                };
+                wheel.push(Time::from_ps(now + ahead), step);
+                model.push(Reverse((now + ahead, step)));
+                continue;
+            }
+            let next = model.peek().map(|Reverse((time, _))| *time);
+            let told = wheel.next_time();
+            assert_eq!(told == Time::NEVER, next.is_none());
+            assert!(next.is_none_or(|next| told.ps() <= next));
+            let near = next.unwrap_or(now + 1000);
+            let limits = [0, now, near.saturating_sub(1), near, near + 1, near + 12_345, u64::MAX];
+            let limit = limits[(r >> 8) as usize % limits.len()];
+            let expected = model.peek().filter(|Reverse((time, _))| *time < limit).copied();
+            let event = wheel.pop_before(Time::from_ps(limit));
+            assert_eq!(event, expected.map(|Reverse((time, what))| (Time::from_ps(time), what)));
+            match expected {
+                Some(Reverse((time, _))) => {
+                    model.pop();
+                    popped += 1;
+                    now = time;
+                }
+                None if limit < u64::MAX => now = now.max(limit),
+                None => (),
+            }
+        }
+        assert!(popped > 10_000, "{popped}");
+    }
+}
+
+#[test]
+fn it_may_not_matter_when_events_of_one_time_were_noted() {
+    let at = Time::from_ps(1 << 30);
+    let events = |order: [u32; 3], renumbers: bool| {
+        let mut wheel = Wheel::default();
+        wheel.order_by_what();
+        order.into_iter().for_each(|what| wheel.push_in_any_order(at, what));
+        wheel.push(at, 9);
+        wheel.push(at, 8);
+        if renumbers {
+            wheel.renumber();
+        }
+        wheel.push_in_any_order(at, 0);
+        core::iter::from_fn(|| wheel.pop()).map(|(_, what)| what).collect::<Vec<_>>()
+    };
+    for order in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
+        assert_eq!(events(order, false), [9, 8, 0, 1, 2, 3]);
+        assert_eq!(events(order, true), [9, 8, 0, 1, 2, 3]);
+    }
+}
+
 /// Of those that are pushed long before, as the events of links are; some are not.
 #[test]
 fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
