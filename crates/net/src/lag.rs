@@ -89,7 +89,8 @@ impl Network {
         for line in core::mem::take(&mut self.lag).lines {
             Self::schedule_head(&mut self.links[line.index()], line, scheduler);
         }
-        self.links.iter_mut().for_each(|link| link.leaves = LeafEnds::default());
+        // What waits on a host's link may do so behind a packet on a delay line, as it never does on others.
+        self.links.iter_mut().for_each(|link| link.leaves.0 &= LeafEnds::START);
     }
 
     /// Hosts have sent what they send before this time.

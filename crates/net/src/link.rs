@@ -1,8 +1,8 @@
 //! One link and the queue in front of it.
 //!
 //! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event, if not even that ([`crate::delay_line`], [`crate::lag`]). Departures have none: what leaves the queue between two events is worked out when the
-//! link is next looked at, each step with the time at which it happened ([`Network::catch_up`]).
+//! event, if not even that ([`crate::delay_line`], [`crate::lag`]). Departures have none: what leaves
+//! the queue between two events is worked out when the link is next looked at, each step with the time at which it happened ([`Network::catch_up`]).
 //! Port timers are caught up with in the same way, since only this link's packets see the port.
 //!
 //! [`Network::catch_up`]: crate::Network
