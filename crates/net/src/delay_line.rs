@@ -9,8 +9,7 @@
 
 use ratewire_units::{Duration, Time};
 
-use crate::lag::LeafEnds;
-use crate::link::Link;
+use crate::link::{Ends, Link};
 use crate::network::{Network, Scheduler};
 use crate::packet::{Fate, Label};
 use crate::spec::LinkId;
@@ -80,12 +79,12 @@ impl Network {
         now: Time,
         id: LinkId,
         arrives: Time,
-        mut label: Label,
+        label: Label,
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut self.links[id.index()];
         // Where hosts lag it is not known whether those in the row have arrived by now.
-        let is_behind_others = link.row.len() > 0 && !link.leaves.start();
+        let is_behind_others = link.row.len() > 0 && !link.ends.start_at_leaf();
         if link.delay_line == DelayLine::NONE || is_behind_others {
             return Self::put_on_wire(link, id, arrives, label, scheduler);
         }
@@ -101,9 +100,21 @@ impl Network {
             let link = &mut self.links[id.index()];
             return Self::put_on_wire(link, id, arrives, label, scheduler);
         }
-        let link = &mut self.links[id.index()];
-        link.passed += 1;
-        let is_watched = link.is_watched();
+        self.links[id.index()].passed += 1;
+        self.put_on_line(id, line, arrives, label, scheduler);
+    }
+
+    /// A packet of a link comes on a delay line.
+    #[inline(always)]
+    pub(crate) fn put_on_line(
+        &mut self,
+        id: LinkId,
+        line: LinkId,
+        arrives: Time,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let is_watched = self.links[id.index()].is_watched();
         let wire = &mut self.links[line.index()];
         if is_watched {
             label.fate = Fate::Watched;
@@ -111,7 +122,7 @@ impl Network {
         }
         wire.arrived += 1;
         wire.last_arrival = arrives;
-        if wire.leaves.end() {
+        if wire.ends.end_at_leaf() {
             // It is taken before an event would tell of it.
             wire.add(arrives, label);
             wire.started += 1;
@@ -123,10 +134,9 @@ impl Network {
     /// The delay line for what takes so long, which is the link's from now on; else the one that it has.
     #[cold]
     fn find_delay_line(&mut self, id: LinkId, latency: Duration) -> LinkId {
-        let leaves = self.links[id.index()].leaves;
-        let lines = &self.links[self.own_links as usize..];
-        let suits = |line: &Link| line.delay == latency && line.leaves == leaves;
-        let found = lines.iter().position(suits).or_else(|| self.make_delay_line(leaves, latency));
+        let leaves = self.links[id.index()].ends.leaves();
+        let found = self.line_of(leaves, latency);
+        let found = found.or_else(|| self.make_delay_line(leaves, latency));
         let link = &mut self.links[id.index()];
         if let Some(at) = found {
             link.delay_line = DelayLine(at as u8);
@@ -139,14 +149,35 @@ impl Network {
         self.link_of(self.links[id.index()].delay_line)
     }
 
+    /// The delay line, by number, for what takes so long between such ends.
+    #[inline]
+    fn line_of(&self, leaves: Ends, latency: Duration) -> Option<usize> {
+        let suits = |line: &Link| line.delay == latency && line.ends == leaves;
+        self.links[self.own_links as usize..].iter().position(suits)
+    }
+
+    /// The same for packets that others of a burst are before, of which half of the delay lines there can be are left
+    /// to others.
+    #[inline]
+    pub(crate) fn line_of_burst(&mut self, leaves: Ends, latency: Duration) -> Option<LinkId> {
+        let own_links = self.own_links as usize;
+        let line = self.line_of(leaves, latency).or_else(|| {
+            let has_room = self.links.len() - own_links < MOST / 2;
+            has_room.then(|| self.make_delay_line(leaves, latency)).flatten()
+        });
+        line.map(|line| LinkId((own_links + line) as u32))
+    }
+
     /// A new delay line, if there may be one more. Where hosts may lag, theirs have even numbers and all others odd ones:
     /// which of a host and a router needs one first is not to matter then.
-    fn make_delay_line(&mut self, leaves: LeafEnds, latency: Duration) -> Option<usize> {
+    fn make_delay_line(&mut self, leaves: Ends, latency: Duration) -> Option<usize> {
         let own_links = self.own_links as usize;
         let lines = &self.links[own_links..];
-        let is_alike = |line: &&Link| line.leaves.start() == leaves.start() && line.delay < UNUSED;
+        let is_alike = |line: &&Link| {
+            line.ends.start_at_leaf() == leaves.start_at_leaf() && line.delay < UNUSED
+        };
         let at = if self.lag.is_on {
-            2 * lines.iter().filter(is_alike).count() + usize::from(!leaves.start())
+            2 * lines.iter().filter(is_alike).count() + usize::from(!leaves.start_at_leaf())
         } else {
             lines.len()
         };
@@ -157,7 +188,7 @@ impl Network {
             self.links.push(Link::wire(UNUSED));
         }
         let line = &mut self.links[own_links + at];
-        (line.delay, line.leaves) = (latency, leaves);
+        (line.delay, line.ends) = (latency, leaves);
         self.note_line(LinkId((own_links + at) as u32));
         Some(at)
     }
@@ -202,7 +233,7 @@ impl Network {
             }
             wire.started -= of_it.len() as u32;
             wire.arrived -= of_it.len() as u64;
-            if !wire.leaves.end()
+            if !wire.ends.end_at_leaf()
                 && wire.row.front().is_none_or(|head| head.time != wire.next_event)
             {
                 Self::schedule_head(wire, line, scheduler);

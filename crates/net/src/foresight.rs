@@ -140,7 +140,7 @@ impl Network {
         if is_long {
             link.row.foresee(2 * BEHIND);
         }
-        if (link.ends_route || !self.ports.is_empty())
+        if (link.ends.end_route() || !self.ports.is_empty())
             && let Some(next) = link.row.get(if is_long { BEHIND } else { 1 })
             && self.is_looked_at(next)
         {
@@ -172,8 +172,8 @@ impl Network {
     /// that comes later, of which comes what it tells beside. `None` where the row is short or leads to other links.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
-        let Link { row, ends_route, .. } = self.links.get(id.index())?;
-        if !ends_route || row.len() <= LONG {
+        let Link { row, ends, .. } = self.links.get(id.index())?;
+        if !ends.end_route() || row.len() <= LONG {
             return None;
         }
         let (next, later) = (&row[1], &row[BEHIND / 2]);

@@ -11,27 +11,10 @@
 
 use ratewire_units::{Duration, Time};
 
+use crate::link::Ends;
 use crate::network::{Network, Scheduler};
 use crate::packet::{Fate, Label};
 use crate::spec::{DriverSpec, LinkId, NetworkSpec, NodeId};
-
-/// The ends of a link at which a leaf is, where leaves take turns with the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LeafEnds(u8);
-
-impl LeafEnds {
-    const START: u8 = 1;
-    const END: u8 = 2;
-
-    #[inline]
-    pub(crate) fn start(self) -> bool {
-        self.0 & LeafEnds::START != 0
-    }
-    #[inline]
-    pub(crate) fn end(self) -> bool {
-        self.0 & LeafEnds::END != 0
-    }
-}
 
 /// How far hosts and network are.
 #[derive(Debug)]
@@ -53,8 +36,8 @@ impl Default for Lag {
 impl Lag {
     /// Up to when it is known what comes to a link.
     #[inline]
-    pub(crate) fn known_until(&self, leaves: LeafEnds, now: Time) -> Time {
-        if leaves.start() { now.min(self.hosts_at) } else { now }
+    pub(crate) fn known_until(&self, ends: Ends, now: Time) -> Time {
+        if ends.start_at_leaf() { now.min(self.hosts_at) } else { now }
     }
 }
 
@@ -77,9 +60,7 @@ impl Network {
         self.use_delay_lines();
         self.lag.is_on = true;
         for (link, spec) in self.links.iter_mut().zip(&spec.links) {
-            let start = if is_leaf(spec.from) { LeafEnds::START } else { 0 };
-            let end = if is_leaf(spec.to) { LeafEnds::END } else { 0 };
-            link.leaves = LeafEnds(start | end);
+            link.ends = link.ends.with_leaves(is_leaf(spec.from), is_leaf(spec.to));
         }
         Some(lag)
     }
@@ -90,7 +71,7 @@ impl Network {
             Self::schedule_head(&mut self.links[line.index()], line, scheduler);
         }
         // What waits on a host's link may do so behind a packet on a delay line, as it never does on others.
-        self.links.iter_mut().for_each(|link| link.leaves.0 &= LeafEnds::START);
+        self.links.iter_mut().for_each(|link| link.ends = link.ends.without_leaf_at_end());
     }
 
     /// Hosts have sent what they send before this time.
@@ -101,20 +82,9 @@ impl Network {
 
     /// Notes a new delay line.
     pub(crate) fn note_line(&mut self, id: LinkId) {
-        if self.links[id.index()].leaves.end() {
+        if self.links[id.index()].ends.end_at_leaf() {
             self.lag.lines.push(id);
         }
-    }
-
-    /// [`Network::on_event`] in the network's turn: a copy of its own, for what is inlined in two loops suits neither.
-    #[inline(never)]
-    pub fn on_event_in_turn(
-        &mut self,
-        now: Time,
-        id: LinkId,
-        scheduler: &mut impl Scheduler,
-    ) -> Option<Label> {
-        self.on_event(now, id, scheduler)
     }
 
     /// When the next packet comes to a host of those of which no event tells.

@@ -5,6 +5,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod burst;
 mod change;
 mod delay_line;
 mod discipline;

@@ -14,17 +14,18 @@ use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 use crate::delay_line::DelayLine;
 use crate::discipline::{CoDel, Red};
 use crate::fabric::{FarTally, Outlet, PauseTally};
-use crate::lag::LeafEnds;
 use crate::packet::{Fate, Label};
 use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
 
+mod ends;
 mod extra;
 mod loss;
 mod row;
 mod tally;
 
+pub(crate) use ends::Ends;
 pub(crate) use extra::{Active, Extra};
 pub(crate) use row::LONG;
 pub use tally::Observation;
@@ -59,10 +60,9 @@ pub(crate) struct Link {
     pub(crate) overhead: u32,
     /// It has something that few links have: `extra` or an outlet.
     is_rare: bool,
-    /// A route ends with it.
-    pub(crate) ends_route: bool,
-    /// At which ends of it hosts are that take turns with the network.
-    pub(crate) leaves: LeafEnds,
+    pub(crate) ends: Ends,
+    /// Packets that wait but are on a delay line already ([`crate::burst`]).
+    pub(crate) ahead: u8,
     /// Where packets that found it idle are while they are on the way.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
@@ -86,6 +86,8 @@ pub(crate) struct Link {
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
+    /// Of each of those that are `ahead`.
+    pub(crate) ahead_size: u32,
     /// Up to when the areas are summed.
     area_until: Time,
     pub(crate) tally: Tally,
@@ -152,13 +154,14 @@ impl Link {
             port: NO_PORT,
             overhead: 0,
             is_rare: false,
-            ends_route: false,
-            leaves: LeafEnds::default(),
+            ends: Ends::default(),
+            ahead: 0,
             delay_line: DelayLine::NONE,
             area_packets: 0,
             area_bytes: 0,
             area_until: Time::ZERO,
             held: 0,
+            ahead_size: 0,
             outlet: None,
             extra: None,
             tally: Tally::default(),
@@ -225,7 +228,7 @@ impl Link {
     /// What waits, as ports are told.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
-        if self.waiting() == 0 && !self.is_rare {
+        if self.waiting() == 0 && self.ahead == 0 && !self.is_rare {
             // The counters lie in a line that packets which do not wait never touch. What a switch holds, only rare links have.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
@@ -239,10 +242,16 @@ impl Link {
         self.row.len() - self.started
     }
 
+    /// The same, and those that went ahead.
+    #[inline]
+    pub(crate) fn waiting_here(&self) -> u32 {
+        self.waiting() + u32::from(self.ahead)
+    }
+
     /// Whether a packet that waits was to start by now.
     #[inline]
     pub(crate) fn departure_is_due(&self, now: Time) -> bool {
-        self.waiting() > 0 && self.busy_until <= now
+        self.waiting_here() > 0 && self.busy_until <= now
     }
 
     /// Whether its queue or its port's timer is to be caught up with.
@@ -278,13 +287,13 @@ impl Link {
     /// Whether the first in the row, which was not started, may wait for one that is on a delay line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
-        self.leaves.start() && self.delay_line != DelayLine::NONE
+        self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
     }
 
-    /// Packets waiting, in the row or in a switch.
+    /// The same, and those in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
-        self.waiting() + self.held
+        self.waiting_here() + self.held
     }
 
     /// Packets on its own wire or being sent there.
@@ -317,9 +326,10 @@ impl Link {
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
         let (t, rare) = (&self.tally, self.rare_tally());
         let unfinished = self.unfinished(now).min(self.busy);
+        let ahead = u64::from(self.ahead) * u64::from(self.ahead_size);
         Observation {
             busy: self.busy.saturating_sub(unfinished),
-            sent_bytes: Bytes::new(self.sent_bytes),
+            sent_bytes: Bytes::new(self.sent_bytes - ahead),
             sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
@@ -371,16 +381,25 @@ impl Link {
     /// A packet waits.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
-        self.sum_areas(now);
+        self.note_waiting(now, label.size);
         self.add(now, label);
-        self.waiting_bytes += u64::from(label.size);
-        self.tally.peak_packets = self.tally.peak_packets.max(self.waiting());
+    }
+
+    /// One more packet waits, which is to be put somewhere.
+    #[inline(always)]
+    pub(crate) fn note_waiting(&mut self, now: Time, size: u32) {
+        self.sum_areas(now);
+        self.waiting_bytes += u64::from(size);
+        self.tally.peak_packets = self.tally.peak_packets.max(self.waiting_here() + 1);
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
     }
 
     #[inline]
-    pub(crate) fn has_room_for(&self, size: u32) -> bool {
-        self.has_room_beside(self.waiting(), size)
+    pub(crate) fn has_room_for(&mut self, now: Time, size: u32) -> bool {
+        if self.ahead > 0 {
+            self.start_ahead(now);
+        }
+        self.has_room_beside(self.waiting_here(), size)
     }
 
     /// The same, where so many wait.
@@ -389,10 +408,16 @@ impl Link {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
+    /// Bytes of a packet and what the link adds.
+    #[inline]
+    pub(crate) fn on_wire(&self, size: u32) -> Bytes {
+        Bytes::new(u64::from(size) + u64::from(self.overhead))
+    }
+
     /// When a packet that starts now will have left, and the time it adds to the time spent sending.
     /// At rate zero nothing starts: never.
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
-        let on_wire = Bytes::new(u64::from(size) + u64::from(self.overhead));
+        let on_wire = self.on_wire(size);
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
             return (trace.finish(now, on_wire), trace.mean_time(on_wire));
         }
@@ -404,7 +429,7 @@ impl Link {
 
     /// How long a packet of this size takes on average, where that is known.
     pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
-        let on_wire = Bytes::new(u64::from(size) + u64::from(self.overhead));
+        let on_wire = self.on_wire(size);
         match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
             Some(trace) => Some(trace.mean_time(on_wire)),
             None => self.per_byte.map(|per_byte| per_byte.of(on_wire)),

@@ -170,7 +170,8 @@ impl Network {
     /// When there are none, for packets would arrive where they are, or the last is none of the network's.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
         let last = links.last().expect("a route has at least one link");
-        self.links[last.index()].ends_route = true;
+        let last = &mut self.links[last.index()];
+        last.ends = last.ends.with_route();
         let at = self.routes.len() as u32;
         self.routes.extend(links.iter().map(|l| l.0));
         self.routes.push(END);

@@ -44,7 +44,7 @@ impl Network {
         } else {
             // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
             if link.departure_is_due(now) {
-                let until = self.lag.known_until(link.leaves, now);
+                let until = self.lag.known_until(link.ends, now);
                 self.catch_up(until, id, scheduler);
                 link = &mut self.links[id.index()];
             }
@@ -58,12 +58,17 @@ impl Network {
     pub(crate) fn take_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
         let label = link.pop_head();
         link.passed += 1;
-        Self::schedule_head(link, id, scheduler);
+        match link.row.front() {
+            Some(head) if link.started > 0 && !link.is_rare() => {
+                link.next_event = head.time;
+                scheduler.schedule(link.next_event, id);
+            }
+            _ => Self::schedule_head(link, id, scheduler),
+        }
         label
     }
 
     /// Notes the arrival of the packet at the head as the link's next event.
-    #[inline]
     pub(crate) fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
         let mut due = match link.row.front() {
             Some(head) if link.started > 0 => head.time,
@@ -125,7 +130,7 @@ impl Network {
         } else if link.idle_per_byte(now).is_some() {
             // It is followed, which is done step by step.
             self.start(now, id, label, scheduler);
-        } else if link.has_room_for(label.size) {
+        } else if link.has_room_for(now, label.size) {
             self.wait(now, id, label, scheduler);
         } else {
             self.drop_full(id, label.content);
@@ -141,7 +146,13 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let link = &mut self.links[id.index()];
+        let mut link = &mut self.links[id.index()];
+        if link.ends.start_at_leaf() {
+            if self.send_ahead(now, id, &label, scheduler) {
+                return;
+            }
+            link = &mut self.links[id.index()];
+        }
         link.enqueue(now, label);
         if link.delay_line != DelayLine::NONE && link.row.len() == 1 && now < link.busy_until {
             Self::schedule_waiting(link, id, label.size, scheduler);
@@ -226,6 +237,10 @@ impl Network {
     /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
     /// the order of their times.
     pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        if link.ahead > 0 {
+            link.start_ahead(now);
+        }
         loop {
             let link = &mut self.links[id.index()];
             let departs = link.waiting() > 0 && link.can_send() && link.medium().is_none();

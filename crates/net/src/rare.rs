@@ -70,7 +70,7 @@ impl Network {
         if idle {
             return self.start(now, id, label, scheduler);
         }
-        if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
+        if !link.has_room_for(now, label.size) && !self.may_send_at_once(now, id, scheduler) {
             return self.drop_full(id, label.content);
         }
         self.wait(now, id, label, scheduler);
@@ -163,7 +163,7 @@ impl Network {
         if let Some(medium) = self.links[id.index()].medium() {
             self.on_medium_event(now, id, medium, scheduler);
         }
-        let until = self.lag.known_until(self.links[id.index()].leaves, now);
+        let until = self.lag.known_until(self.links[id.index()].ends, now);
         self.catch_up_if_due(until, id, scheduler);
         if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
             let link = &mut self.links[id.index()];

@@ -150,6 +150,7 @@ impl Network {
 
     #[cold]
     pub(crate) fn note_arrival(&mut self, now: Time, id: LinkId, label: Label) {
+        self.links[id.index()].start_ahead(now);
         let header = self.packets.content(label.content).header;
         self.followed.paused_before = self.paused_for(now, id).unwrap_or_default();
         self.followed.hops.push(Hop {

@@ -186,6 +186,11 @@ impl Bench {
         assert_eq!(self.network.unbalanced_link(), None, "the books of a link do not balance");
     }
 
+    /// Hosts do not lag any more.
+    pub fn end_lag(&mut self) {
+        self.network.end_lag(&mut self.agenda);
+    }
+
     pub fn observe(&mut self, link: u32) -> Observation {
         self.network.observe(self.now, LinkId(link), &mut self.agenda)
     }

@@ -6,7 +6,7 @@ use ratewire_net::{Address, Network, Scheduler};
 use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::bench::{link, spec, us};
+use crate::bench::{Bench, link, ms, spec, us};
 
 /// A host, two routers and a host in a row, all links equally long.
 const HOSTS: [NodeId; 2] = [NodeId(0), NodeId(3)];
@@ -86,4 +86,106 @@ fn no_event_tells_of_packets_to_hosts_until_hosts_do_not_lag_any_more() {
     network.remove(&label);
     assert_eq!(next.0, [(us(1500), line)]);
     assert_eq!((network.in_flight(), network.unbalanced_link()), (1, None));
+}
+
+/// Links of hosts, with these delays in milliseconds, to one router.
+fn own_links(delays: impl Iterator<Item = u64>) -> Bench {
+    let router = NodeId(1000);
+    let own = delays.enumerate().map(|(host, delay)| LinkSpec {
+        delay: Duration::from_millis(delay),
+        ..link(host as u32, router.0)
+    });
+    let spec = spec(own.collect(), Contention::Backoff);
+    let mut b = Bench::with(&spec, 1);
+    assert!(b.network.let_hosts_lag(&spec, |node| node < router).is_some());
+    b
+}
+
+#[test]
+fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
+    let mut b = own_links([5, 5].into_iter());
+    for host in [0, 1, 0] {
+        let at = b.now + Duration::from_millis(20);
+        (0..6).for_each(|_| b.send(at, host, 100));
+        b.run(at + Duration::from_millis(19));
+    }
+    assert_eq!(b.delayed, 3 * 4, "the first and three behind it");
+    let sent = |round: u64| (1..7).map(move |n| (25_000 + 39_000 * round + 100 * n) as f64);
+    assert_eq!(b.times_us(), (0..3).flat_map(sent).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_packet_that_goes_ahead_waits_for_those_before_it() {
+    let mut b = own_links([5].into_iter());
+    (0..3).for_each(|_| b.send(us(0), 0, 1000));
+    b.run(us(1500));
+    let seen = b.observe(0);
+    assert_eq!((seen.waiting_packets, seen.waiting_bytes.get(), seen.peak_packets), (1, 1000, 2));
+    assert_eq!((seen.sent_packets, seen.sent_bytes.get()), (2, 2000));
+    assert_eq!(seen.busy, Duration::from_micros(1500));
+    assert_eq!(seen.area_packets, (1000 + 1500) * 1_000_000);
+    // Of another size, and sent later: it is none of them.
+    b.send(us(1600), 0, 500);
+    b.send(us(1600), 0, 1000);
+    b.run(ms(100));
+    assert_eq!(b.times_us(), [6000.0, 7000.0, 8000.0, 8500.0, 9500.0]);
+    assert_eq!(b.delayed, 3);
+}
+
+#[test]
+fn a_packet_that_only_takes_as_long_as_one_of_a_burst_is_none() {
+    let mut b = own_links([5].into_iter());
+    [(0, 100), (0, 100), (50, 75)].into_iter().for_each(|(at, size)| b.send(us(at), 0, size));
+    b.run(us(60));
+    // It arrives 225 us after it came, which is thrice what it takes.
+    let seen = b.observe(0);
+    assert_eq!((seen.waiting_packets, seen.waiting_bytes.get()), (2, 175));
+    b.run(ms(100));
+    assert_eq!((b.times_us(), b.delayed), (vec![5100.0, 5200.0, 5275.0], 2));
+}
+
+#[test]
+fn a_packet_that_is_followed_tells_what_waited_before_it_and_when_it_left() {
+    let mut network = lagging();
+    let route = network.add_route(&[OF_A_HOST]);
+    let address = Address { route, size: 100, flow: 0, generation: 0, ecn: false, class: 0 };
+    let segment =
+        Segment { kind: SegmentKind::Open, offset: 0, payload: Bytes::ZERO, header: Header::None };
+    let mut hop_of_third_at = |first, at| {
+        let mut noted = Noted::default();
+        (0..2).for_each(|_| network.send(first, &address, &segment, &mut noted));
+        network.send_followed(at, &address, &segment, &mut noted);
+        let hop = network.take_trail().expect("it is followed").there.remove(0);
+        (hop.queue.packets, hop.queue.bytes.get(), hop.left)
+    };
+    assert_eq!(hop_of_third_at(us(0), us(0)), (1, 100, Some(us(200))));
+    assert_eq!(hop_of_third_at(us(1000), us(1150)), (0, 0, None), "it waits, not among others");
+}
+
+#[test]
+fn packets_that_go_ahead_leave_delay_lines_to_others() {
+    let mut b = own_links(1..=20);
+    for host in 0..20 {
+        (0..4).for_each(|_| b.send(ms(100 * host), host as usize, 100));
+    }
+    b.run(ms(3000));
+    assert!(!b.network.lacks_delay_lines());
+    assert!((20 + 6..20 + 20).contains(&b.delayed), "{}", b.delayed);
+    let sent = |host: u64| (1..5).map(move |n| (101_000 * host + 1000 + 100 * n) as f64);
+    assert_eq!(b.times_us(), (0..20).flat_map(sent).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_waits_behind_a_packet_on_a_delay_line_leaves_though_hosts_stop_lagging() {
+    let mut b = own_links([5].into_iter());
+    for at in [0, 6000] {
+        b.send(us(at), 0, 1000);
+        b.send(us(at), 0, 500);
+    }
+    b.run(us(6200));
+    // The second arrives while the third is being sent, on a delay line, and the fourth waits behind it.
+    b.end_lag();
+    b.run(ms(100));
+    assert_eq!(b.times_us(), [6000.0, 6500.0, 12_000.0, 12_500.0]);
+    assert_eq!(b.delayed, 2);
 }

@@ -159,6 +159,56 @@ proptest! {
         prop_assert_eq!(s.busy, Duration::from_micros(total));
     }
 
+    /// Hosts by their own links at one router, on to another: they may send several packets at once, and more before those
+    /// have left.
+    #[test]
+    fn packets_that_a_host_sends_at_once_arrive_when_they_do_one_by_one(
+        links in prop::collection::vec((1u64..4, 1u64..3, limits()), 1..4),
+        sends in prop::collection::vec((0u64..60, 0usize..3, 1usize..8, 1u32..3), 0..40),
+        mut looks in prop::collection::vec((0u64..7000, any::<bool>()), 0..6),
+        watched in any::<bool>(),
+    ) {
+        looks.sort_unstable();
+        let count = links.len();
+        let router = NodeId(count as u32);
+        let arrived = |lag: bool| {
+            let own = links.iter().enumerate().map(|(host, (mbps, delay, limit))| LinkSpec {
+                service: Service::Rate(Rate::from_mbps(8 * mbps)),
+                delay: Duration::from_millis(*delay),
+                limit: *limit,
+                ..link(host as u32, router.0)
+            });
+            let between = LinkSpec { limit: Limit::Packets(5), ..link(router.0, router.0 + 1) };
+            let spec = spec(own.chain([between]).collect(), Contention::Backoff);
+            let mut b = Bench::with(&spec, 1);
+            if lag {
+                prop_assert!(b.network.let_hosts_lag(&spec, |node| node < router).is_some());
+            }
+            if watched {
+                b.network.watch(LinkId(0));
+            }
+            let routes: Vec<usize> = (0..count as u32).map(|own| b.route(&[own, count as u32])).collect();
+            for (at, host, packets, size) in &sends {
+                // Those of one instant meet at the router in some order.
+                let at = us(100 * at + *host as u64 % count as u64);
+                (0..*packets).for_each(|_| b.send(at, routes[host % count], 100 * size));
+            }
+            let mut seen = Vec::new();
+            for (look, ends) in &looks {
+                b.run(us(*look));
+                if lag && *ends {
+                    b.end_lag();
+                }
+                (0..count as u32).for_each(|own| seen.push(format!("{:?}", b.observe(own))));
+            }
+            b.run(ms(1000));
+            (0..=count as u32).for_each(|link| seen.push(format!("{:?}", b.observe(link))));
+            let captured: Vec<_> = b.network.take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
+            Ok((b.arrived, seen, captured))
+        };
+        prop_assert_eq!(arrived(true)?, arrived(false)?);
+    }
+
     #[test]
     fn packets_arrive_when_they_do_whether_links_share_delay_lines_or_not(
         links in prop::collection::vec((1u64..4, 0u64..3, 0u32..4), 2..6),

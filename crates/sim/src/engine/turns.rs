@@ -187,6 +187,9 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// Links do what is due before this time, up to an event of another kind or until so many events are over. Returns up
     /// to when they have done so, and that event.
+    ///
+    /// Not inlined: what is inlined in two loops of one function suits neither.
+    #[inline(never)]
     fn network_turn(
         &mut self,
         limit: Time,
@@ -201,7 +204,7 @@ impl<R: Recorder> Simulation<'_, R> {
             self.advance(at)?;
             let link = LinkId(index);
             look_at_link(link, &self.network);
-            if let Some(label) = self.network.on_event_in_turn(at, link, &mut self.wheel) {
+            if let Some(label) = self.network.on_event(at, link, &mut self.wheel) {
                 debug_assert_eq!(label.arrived(), at);
                 agenda.push(Due::Packet(label));
             }
