@@ -2,25 +2,28 @@
 //!
 //! When a packet will leave that comes to a plain link and has to wait is known at once, and on a host's own link nothing
 //! changes that. Of packets of one size that are sent at one instant each takes one packet's time longer than the one
-//! before it, on all such links alike. So the second of each burst have a delay line for themselves, and so have the
-//! third ([`crate::delay_line`]): they go there ahead of their time, and the link but counts them until it is looked at
-//! after they have started.
+//! before it, on all links of one rate, overhead and delay alike. So the second of each burst have a delay line, and so have
+//! the third and the fourth ([`crate::delay_line`]): they are put there early, and the link but counts them until it is
+//! looked at after they have started. What comes behind them waits in the link's row as it does elsewhere.
+//!
+//! It is not done where a port stands, which sees packets off in their turn.
 
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
+use crate::delay_line::DelayLine;
 use crate::link::{Link, NO_PORT};
 use crate::network::{Network, Scheduler};
 use crate::packet::Label;
 use crate::spec::LinkId;
 
-/// Packets behind the first that go ahead: each has a delay line of its own.
-const MOST_AHEAD: u8 = 3;
+/// Packets behind the first that are early: delay lines are few.
+const MOST_EARLY: u8 = 3;
 
 impl Network {
-    /// Puts a packet that has come to a link, and must wait there, on a delay line if it is one of a burst; says
+    /// Puts a packet that has come to a host's link, and must wait there, on a delay line if it is one of a burst; says
     /// whether it did.
     #[inline(never)]
-    pub(crate) fn send_ahead(
+    pub(crate) fn send_early(
         &mut self,
         now: Time,
         id: LinkId,
@@ -28,19 +31,16 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> bool {
         let link = &self.links[id.index()];
-        let Some(per_byte) = link.per_byte.filter(|_| link.lets_ahead(label.size)) else {
-            return false;
-        };
+        let Some(per_byte) = link.per_byte.filter(|_| link.lets_be_early()) else { return false };
         let time = per_byte.of(link.on_wire(label.size));
         let start = link.busy_until;
-        let latency = time * (u64::from(link.ahead) + 2) + link.delay;
-        if (start + time + link.delay).since(now) != latency {
+        if start.since(now) != time * (u64::from(link.early) + 1) {
             return false;
         }
-        let Some(line) = self.line_of_burst(link.ends.leaves(), latency) else { return false };
+        let Some(line) = self.line_of_burst(id, time) else { return false };
         let link = &mut self.links[id.index()];
         link.note_waiting(now, label.size);
-        (link.ahead, link.ahead_size) = (link.ahead + 1, label.size);
+        (link.early, link.early_size) = (link.early + 1, label.size);
         let arrives = link.send(start + time, time, Bytes::new(u64::from(label.size)));
         if self.followed.is(label.content) {
             self.note_departure(start, id, label);
@@ -48,29 +48,53 @@ impl Network {
         self.put_on_line(id, line, arrives, *label, scheduler);
         true
     }
+
+    /// The delay line for the next packet of a burst on this link, each of which takes so long to be sent. A line
+    /// leads to that of the packet behind one that takes it.
+    #[inline]
+    fn line_of_burst(&mut self, id: LinkId, time: Duration) -> Option<LinkId> {
+        let link = &self.links[id.index()];
+        let (early, leaves, mut line) = (link.early, link.ends.leaves(), link.delay_line);
+        let mut latency = time + link.delay;
+        for _ in 0..=early {
+            let before = self.link_of(line);
+            // Where the first is of another size, so is its line.
+            if self.links.get(before.index())?.delay != latency {
+                return None;
+            }
+            latency += time;
+            line = self.links[before.index()].delay_line;
+            if line == DelayLine::UNKNOWN {
+                line = self.find_line_of_burst(leaves, latency);
+                self.links[before.index()].delay_line = line;
+            }
+        }
+        let line = self.link_of(line);
+        (self.links.get(line.index())?.delay == latency).then_some(line)
+    }
 }
 
 impl Link {
-    /// Whether a packet that waits here is counted only.
+    /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells. What has started does not
+    /// matter: where hosts lag it is not known whether it has arrived by now.
     #[inline]
-    fn lets_ahead(&self, size: u32) -> bool {
-        let is_alike = self.ahead == 0 || (self.ahead_size == size && self.ahead < MOST_AHEAD);
-        self.port == NO_PORT && self.row.len() == 0 && is_alike
+    fn lets_be_early(&self) -> bool {
+        self.port == NO_PORT && self.waiting() == 0 && self.early < MOST_EARLY
     }
 
-    /// Those that went ahead start, up to `now`.
+    /// Those that are early start, up to `now`.
     #[inline(never)]
-    pub(crate) fn start_ahead(&mut self, now: Time) {
+    pub(crate) fn start_early(&mut self, now: Time) {
         let Some(per_byte) = self.per_byte else { return };
-        let time = per_byte.of(self.on_wire(self.ahead_size));
-        while self.ahead > 0 {
-            let start = self.busy_until - time * u64::from(self.ahead);
+        let time = per_byte.of(self.on_wire(self.early_size));
+        while self.early > 0 {
+            let start = self.busy_until - time * u64::from(self.early);
             if start > now {
                 return;
             }
             self.sum_areas(start);
-            self.ahead -= 1;
-            self.waiting_bytes -= u64::from(self.ahead_size);
+            self.early -= 1;
+            self.waiting_bytes -= u64::from(self.early_size);
             self.passed += 1;
         }
     }

@@ -4,7 +4,7 @@
 //! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
 //! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
 //! and shows what comes next in order of memory (see [`crate::foresight`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent. Where hosts lag ([`crate::lag`]) their links' lines are
+//! network, onto which the packets of others are put as they are sent, or even before ([`crate::burst`]). Where hosts lag ([`crate::lag`]) their links' lines are
 //! others than routers' for they are filled later, and those that lead to hosts have no events.
 
 use ratewire_units::{Duration, Time};
@@ -26,14 +26,15 @@ pub(crate) struct DelayLine(u8);
 
 impl DelayLine {
     /// Not looked for yet.
-    const UNKNOWN: DelayLine = DelayLine(u8::MAX);
+    pub(crate) const UNKNOWN: DelayLine = DelayLine(u8::MAX);
     /// There is none: none are used, others have taken all, or its packets may not arrive, or not in order.
     pub(crate) const NONE: DelayLine = DelayLine(u8::MAX - 1);
 }
 
 impl Network {
     /// The delay line as a link.
-    fn link_of(&self, line: DelayLine) -> LinkId {
+    #[inline]
+    pub(crate) fn link_of(&self, line: DelayLine) -> LinkId {
         LinkId(self.own_links + u32::from(line.0))
     }
 
@@ -136,7 +137,7 @@ impl Network {
     fn find_delay_line(&mut self, id: LinkId, latency: Duration) -> LinkId {
         let leaves = self.links[id.index()].ends.leaves();
         let found = self.line_of(leaves, latency);
-        let found = found.or_else(|| self.make_delay_line(leaves, latency));
+        let found = found.or_else(|| self.make_delay_line(leaves, latency, MOST));
         let link = &mut self.links[id.index()];
         if let Some(at) = found {
             link.delay_line = DelayLine(at as u8);
@@ -150,27 +151,22 @@ impl Network {
     }
 
     /// The delay line, by number, for what takes so long between such ends.
-    #[inline]
     fn line_of(&self, leaves: Ends, latency: Duration) -> Option<usize> {
         let suits = |line: &Link| line.delay == latency && line.ends == leaves;
         self.links[self.own_links as usize..].iter().position(suits)
     }
 
-    /// The same for packets that others of a burst are before, of which half of the delay lines there can be are left
-    /// to others.
-    #[inline]
-    pub(crate) fn line_of_burst(&mut self, leaves: Ends, latency: Duration) -> Option<LinkId> {
-        let own_links = self.own_links as usize;
-        let line = self.line_of(leaves, latency).or_else(|| {
-            let has_room = self.links.len() - own_links < MOST / 2;
-            has_room.then(|| self.make_delay_line(leaves, latency)).flatten()
-        });
-        line.map(|line| LinkId((own_links + line) as u32))
+    /// The same for packets behind the first of a burst, which leave half of the places to others.
+    #[cold]
+    pub(crate) fn find_line_of_burst(&mut self, leaves: Ends, latency: Duration) -> DelayLine {
+        let found = self.line_of(leaves, latency);
+        let found = found.or_else(|| self.make_delay_line(leaves, latency, MOST / 2));
+        found.map_or(DelayLine::NONE, |at| DelayLine(at as u8))
     }
 
-    /// A new delay line, if there may be one more. Where hosts may lag, theirs have even numbers and all others odd ones:
+    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs have even numbers and all others odd ones:
     /// which of a host and a router needs one first is not to matter then.
-    fn make_delay_line(&mut self, leaves: Ends, latency: Duration) -> Option<usize> {
+    fn make_delay_line(&mut self, leaves: Ends, latency: Duration, most: usize) -> Option<usize> {
         let own_links = self.own_links as usize;
         let lines = &self.links[own_links..];
         let is_alike = |line: &&Link| {
@@ -181,7 +177,7 @@ impl Network {
         } else {
             lines.len()
         };
-        if at >= MOST {
+        if at >= most {
             return None;
         }
         while self.links.len() <= own_links + at {
@@ -189,6 +185,7 @@ impl Network {
         }
         let line = &mut self.links[own_links + at];
         (line.delay, line.ends) = (latency, leaves);
+        line.delay_line = DelayLine::UNKNOWN;
         self.note_line(LinkId((own_links + at) as u32));
         Some(at)
     }

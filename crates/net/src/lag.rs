@@ -43,7 +43,7 @@ impl Lag {
 
 impl Network {
     /// From now on hosts that are leaves take turns with the network. Returns by how much they may lag, or nothing where
-    /// they cannot take turns. To be called before links are watched or send.
+    /// they cannot take turns. To be called before links are watched or send; leaves' own links are never to change then.
     pub fn let_hosts_lag(
         &mut self,
         spec: &NetworkSpec,

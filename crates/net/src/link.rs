@@ -62,12 +62,12 @@ pub(crate) struct Link {
     is_rare: bool,
     pub(crate) ends: Ends,
     /// Packets that wait but are on a delay line already ([`crate::burst`]).
-    pub(crate) ahead: u8,
+    pub(crate) early: u8,
     /// Where packets that found it idle are while they are on the way.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
-    /// Packets that reached its far end, or went onto a delay line.
+    /// Packets that reached its far end, or were put on a delay line and have started.
     pub(crate) passed: u64,
     /// Network-layer bytes sent, the packet being sent included.
     pub(crate) sent_bytes: u64,
@@ -86,8 +86,8 @@ pub(crate) struct Link {
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
-    /// Of each of those that are `ahead`.
-    pub(crate) ahead_size: u32,
+    /// Network-layer bytes of each packet that is `early`.
+    pub(crate) early_size: u32,
     /// Up to when the areas are summed.
     area_until: Time,
     pub(crate) tally: Tally,
@@ -155,13 +155,13 @@ impl Link {
             overhead: 0,
             is_rare: false,
             ends: Ends::default(),
-            ahead: 0,
+            early: 0,
             delay_line: DelayLine::NONE,
             area_packets: 0,
             area_bytes: 0,
             area_until: Time::ZERO,
             held: 0,
-            ahead_size: 0,
+            early_size: 0,
             outlet: None,
             extra: None,
             tally: Tally::default(),
@@ -228,7 +228,7 @@ impl Link {
     /// What waits, as ports are told.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
-        if self.waiting() == 0 && self.ahead == 0 && !self.is_rare {
+        if self.waiting() == 0 && self.early == 0 && !self.is_rare {
             // The counters lie in a line that packets which do not wait never touch. What a switch holds, only rare links have.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
@@ -242,22 +242,30 @@ impl Link {
         self.row.len() - self.started
     }
 
-    /// The same, and those that went ahead.
+    /// The same, and those that are on a delay line already.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
-        self.waiting() + u32::from(self.ahead)
+        self.waiting() + u32::from(self.early)
+    }
+
+    /// The same, and those in a switch.
+    #[inline]
+    pub(crate) fn waiting_all(&self) -> u32 {
+        self.waiting_here() + self.held
     }
 
     /// Whether a packet that waits was to start by now.
     #[inline]
     pub(crate) fn departure_is_due(&self, now: Time) -> bool {
-        self.waiting_here() > 0 && self.busy_until <= now
+        self.waiting() > 0 && self.busy_until <= now
     }
 
     /// Whether its queue or its port's timer is to be caught up with.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
-        self.departure_is_due(now) || (self.port != NO_PORT && self.port_timer <= now)
+        self.early > 0
+            || self.departure_is_due(now)
+            || (self.port != NO_PORT && self.port_timer <= now)
     }
 
     /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.
@@ -290,12 +298,6 @@ impl Link {
         self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
     }
 
-    /// The same, and those in a switch.
-    #[inline]
-    pub(crate) fn waiting_all(&self) -> u32 {
-        self.waiting_here() + self.held
-    }
-
     /// Packets on its own wire or being sent there.
     fn flying(&self) -> u64 {
         let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
@@ -326,10 +328,10 @@ impl Link {
         (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
         let (t, rare) = (&self.tally, self.rare_tally());
         let unfinished = self.unfinished(now).min(self.busy);
-        let ahead = u64::from(self.ahead) * u64::from(self.ahead_size);
+        let early_bytes = u64::from(self.early) * u64::from(self.early_size);
         Observation {
             busy: self.busy.saturating_sub(unfinished),
-            sent_bytes: Bytes::new(self.sent_bytes - ahead),
+            sent_bytes: Bytes::new(self.sent_bytes - early_bytes),
             sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
             waiting_packets: waiting,
             waiting_bytes: Bytes::new(self.waiting_bytes),
@@ -395,10 +397,7 @@ impl Link {
     }
 
     #[inline]
-    pub(crate) fn has_room_for(&mut self, now: Time, size: u32) -> bool {
-        if self.ahead > 0 {
-            self.start_ahead(now);
-        }
+    pub(crate) fn has_room_for(&self, size: u32) -> bool {
         self.has_room_beside(self.waiting_here(), size)
     }
 
@@ -438,14 +437,14 @@ impl Link {
 
     /// What of the time counted as spent sending is still to come.
     pub(crate) fn unfinished(&self, now: Time) -> Duration {
-        let ahead = self.busy_until.since(now);
+        let left = self.busy_until.since(now);
         match &self.extra {
-            Some(extra) if extra.stalled.is_some() || ahead.is_zero() => Duration::ZERO,
+            Some(extra) if extra.stalled.is_some() || left.is_zero() => Duration::ZERO,
             Some(extra) if extra.trace.is_some() => {
                 let sending = self.started.checked_sub(1).and_then(|at| self.row.get(at));
                 sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
             }
-            _ => ahead,
+            _ => left,
         }
     }
 

@@ -59,6 +59,7 @@ impl Network {
         let label = link.pop_head();
         link.passed += 1;
         match link.row.front() {
+            // As with most: nothing else is to be looked for.
             Some(head) if link.started > 0 && !link.is_rare() => {
                 link.next_event = head.time;
                 scheduler.schedule(link.next_event, id);
@@ -130,7 +131,7 @@ impl Network {
         } else if link.idle_per_byte(now).is_some() {
             // It is followed, which is done step by step.
             self.start(now, id, label, scheduler);
-        } else if link.has_room_for(now, label.size) {
+        } else if link.has_room_for(label.size) {
             self.wait(now, id, label, scheduler);
         } else {
             self.drop_full(id, label.content);
@@ -146,13 +147,11 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let mut link = &mut self.links[id.index()];
-        if link.ends.start_at_leaf() {
-            if self.send_ahead(now, id, &label, scheduler) {
-                return;
-            }
-            link = &mut self.links[id.index()];
+        let starts_at_leaf = self.links[id.index()].ends.start_at_leaf();
+        if starts_at_leaf && self.send_early(now, id, &label, scheduler) {
+            return;
         }
+        let link = &mut self.links[id.index()];
         link.enqueue(now, label);
         if link.delay_line != DelayLine::NONE && link.row.len() == 1 && now < link.busy_until {
             Self::schedule_waiting(link, id, label.size, scheduler);
@@ -238,8 +237,8 @@ impl Network {
     /// the order of their times.
     pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
-        if link.ahead > 0 {
-            link.start_ahead(now);
+        if link.early > 0 {
+            link.start_early(now);
         }
         loop {
             let link = &mut self.links[id.index()];

@@ -70,7 +70,7 @@ impl Network {
         if idle {
             return self.start(now, id, label, scheduler);
         }
-        if !link.has_room_for(now, label.size) && !self.may_send_at_once(now, id, scheduler) {
+        if !link.has_room_for(label.size) && !self.may_send_at_once(now, id, scheduler) {
             return self.drop_full(id, label.content);
         }
         self.wait(now, id, label, scheduler);

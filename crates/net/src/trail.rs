@@ -90,6 +90,16 @@ pub struct Trail {
     pub back: Vec<Hop>,
 }
 
+impl Trail {
+    /// As far as it has come by now: when a packet will leave may have been known before it does.
+    pub fn until(mut self, now: Time) -> Trail {
+        for hop in self.there.iter_mut().chain(&mut self.back) {
+            hop.left = hop.left.filter(|left| *left <= now);
+        }
+        self
+    }
+}
+
 impl Network {
     /// Whether this is the packet that is followed.
     #[inline]
@@ -150,7 +160,6 @@ impl Network {
 
     #[cold]
     pub(crate) fn note_arrival(&mut self, now: Time, id: LinkId, label: Label) {
-        self.links[id.index()].start_ahead(now);
         let header = self.packets.content(label.content).header;
         self.followed.paused_before = self.paused_for(now, id).unwrap_or_default();
         self.followed.hops.push(Hop {

@@ -101,6 +101,11 @@ fn own_links(delays: impl Iterator<Item = u64>) -> Bench {
     b
 }
 
+/// Sends so many packets of 100 bytes at one instant; returns when links are to be called.
+fn send_burst(network: &mut Network, now: Time, packets: u32, link: LinkId) -> Vec<(Time, LinkId)> {
+    (0..packets).flat_map(|_| send(network, now, link)).collect()
+}
+
 #[test]
 fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
     let mut b = own_links([5, 5].into_iter());
@@ -112,10 +117,65 @@ fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
     assert_eq!(b.delayed, 3 * 4, "the first and three behind it");
     let sent = |round: u64| (1..7).map(move |n| (25_000 + 39_000 * round + 100 * n) as f64);
     assert_eq!(b.times_us(), (0..3).flat_map(sent).collect::<Vec<_>>());
+    let mut network = lagging();
+    let mut lines_at = |at| {
+        let noted = send_burst(&mut network, at, 4, OF_A_HOST);
+        let (times, lines): (Vec<_>, Vec<_>) = noted.into_iter().unzip();
+        assert_eq!(times, [1100, 1200, 1300, 1400].map(|us| at + Duration::from_micros(us)));
+        assert!((1..4).all(|place| !lines[..place].contains(&lines[place])));
+        lines
+    };
+    assert_eq!(lines_at(us(0)).len(), 4);
+}
+
+/// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off their link at 1500 us,
+/// or before it is: it depends on where a turn ended.
+#[test]
+fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
+    for is_taken in [true, false] {
+        let mut network = lagging();
+        let noted = send_burst(&mut network, us(0), 5, OF_A_HOST);
+        assert_eq!(noted.last(), Some(&(us(1500), OF_A_HOST)), "four have delay lines");
+        network.hosts_are_at(us(600));
+        let take = |network: &mut Network, (at, link)| {
+            let taken = network.on_event(at, link, &mut Noted::default());
+            network.remove(&taken.expect("it has come"));
+        };
+        noted[..4].iter().for_each(|event| take(&mut network, *event));
+        if is_taken {
+            take(&mut network, noted[4]);
+        }
+        let again = send_burst(&mut network, us(600), 2, OF_A_HOST);
+        if !is_taken {
+            take(&mut network, noted[4]);
+        }
+        assert_eq!(network.unbalanced_link(), None);
+        assert_eq!(again, [(us(1700), noted[0].1), (us(1800), noted[1].1)]);
+    }
 }
 
 #[test]
-fn a_packet_that_goes_ahead_waits_for_those_before_it() {
+fn routers_take_no_delay_lines_from_packets_that_hosts_send_at_once() {
+    let mut network = lagging();
+    for n in 0..20 {
+        let before = us(10_000 * n);
+        let route = network.add_route(&[OF_A_ROUTER]);
+        let size = 100 + n as u32;
+        let address = Address { route, size, flow: 0, generation: 0, ecn: false, class: 0 };
+        let segment = Segment {
+            kind: SegmentKind::Open,
+            offset: 0,
+            payload: Bytes::ZERO,
+            header: Header::None,
+        };
+        network.send(before, &address, &segment, &mut Noted::default());
+    }
+    let noted = send_burst(&mut network, us(0), 4, OF_A_HOST);
+    assert!(noted.iter().all(|(_, line)| network.is_delay_line(*line)), "{noted:?}");
+}
+
+#[test]
+fn a_packet_that_is_early_waits_for_those_before_it() {
     let mut b = own_links([5].into_iter());
     (0..3).for_each(|_| b.send(us(0), 0, 1000));
     b.run(us(1500));
@@ -155,15 +215,17 @@ fn a_packet_that_is_followed_tells_what_waited_before_it_and_when_it_left() {
         let mut noted = Noted::default();
         (0..2).for_each(|_| network.send(first, &address, &segment, &mut noted));
         network.send_followed(at, &address, &segment, &mut noted);
-        let hop = network.take_trail().expect("it is followed").there.remove(0);
-        (hop.queue.packets, hop.queue.bytes.get(), hop.left)
+        let trail = network.take_trail().expect("it is followed");
+        let left_by = |now| trail.clone().until(now).there[0].left;
+        assert_eq!(left_by(us(199)), None);
+        (trail.there[0].queue.packets, trail.there[0].queue.bytes.get(), left_by(us(200)))
     };
     assert_eq!(hop_of_third_at(us(0), us(0)), (1, 100, Some(us(200))));
     assert_eq!(hop_of_third_at(us(1000), us(1150)), (0, 0, None), "it waits, not among others");
 }
 
 #[test]
-fn packets_that_go_ahead_leave_delay_lines_to_others() {
+fn packets_behind_the_first_leave_delay_lines_to_others() {
     let mut b = own_links(1..=20);
     for host in 0..20 {
         (0..4).for_each(|_| b.send(ms(100 * host), host as usize, 100));

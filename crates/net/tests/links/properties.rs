@@ -159,51 +159,58 @@ proptest! {
         prop_assert_eq!(s.busy, Duration::from_micros(total));
     }
 
-    /// Hosts by their own links at one router, on to another: they may send several packets at once, and more before those
-    /// have left.
+    /// Hosts each at a router, which leads on: they may send several packets at once, and more before those have left.
     #[test]
     fn packets_that_a_host_sends_at_once_arrive_when_they_do_one_by_one(
-        links in prop::collection::vec((1u64..4, 1u64..3, limits()), 1..4),
+        links in prop::collection::vec((1u64..4, 1u64..3, limits(), 0u64..2), 1..4),
         sends in prop::collection::vec((0u64..60, 0usize..3, 1usize..8, 1u32..3), 0..40),
         mut looks in prop::collection::vec((0u64..7000, any::<bool>()), 0..6),
         watched in any::<bool>(),
     ) {
         looks.sort_unstable();
-        let count = links.len();
-        let router = NodeId(count as u32);
+        let count = links.len() as u32;
+        let router = |host: u32| count + host;
         let arrived = |lag: bool| {
-            let own = links.iter().enumerate().map(|(host, (mbps, delay, limit))| LinkSpec {
+            let own = links.iter().zip(0..).map(|((mbps, delay, limit, overhead), host)| LinkSpec {
                 service: Service::Rate(Rate::from_mbps(8 * mbps)),
                 delay: Duration::from_millis(*delay),
                 limit: *limit,
-                ..link(host as u32, router.0)
+                overhead: Bytes::new(38 * overhead),
+                ..link(host, router(host))
             });
-            let between = LinkSpec { limit: Limit::Packets(5), ..link(router.0, router.0 + 1) };
-            let spec = spec(own.chain([between]).collect(), Contention::Backoff);
+            let onward = (0..count).map(|host| LinkSpec {
+                limit: Limit::Packets(5),
+                ..link(router(host), router(router(host)))
+            });
+            let spec = spec(own.chain(onward).collect(), Contention::Backoff);
             let mut b = Bench::with(&spec, 1);
             if lag {
-                prop_assert!(b.network.let_hosts_lag(&spec, |node| node < router).is_some());
+                prop_assert!(b.network.let_hosts_lag(&spec, |node| node.0 < count).is_some());
             }
             if watched {
                 b.network.watch(LinkId(0));
             }
-            let routes: Vec<usize> = (0..count as u32).map(|own| b.route(&[own, count as u32])).collect();
+            let routes: Vec<usize> = (0..count).map(|own| b.route(&[own, count + own])).collect();
             for (at, host, packets, size) in &sends {
-                // Those of one instant meet at the router in some order.
-                let at = us(100 * at + *host as u64 % count as u64);
-                (0..*packets).for_each(|_| b.send(at, routes[host % count], 100 * size));
+                let route = routes[host % routes.len()];
+                (0..*packets).for_each(|_| b.send(us(100 * at), route, 100 * size));
             }
             let mut seen = Vec::new();
+            let mut observe = |b: &mut Bench| {
+                (0..2 * count).for_each(|link| seen.push(format!("{:?}", b.observe(link))));
+            };
             for (look, ends) in &looks {
                 b.run(us(*look));
                 if lag && *ends {
                     b.end_lag();
                 }
-                (0..count as u32).for_each(|own| seen.push(format!("{:?}", b.observe(own))));
+                observe(&mut b);
             }
             b.run(ms(1000));
-            (0..=count as u32).for_each(|link| seen.push(format!("{:?}", b.observe(link))));
+            observe(&mut b);
             let captured: Vec<_> = b.network.take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
+            // Those of one instant may come in any order.
+            b.arrived.sort_by_key(|a| (a.route, a.at));
             Ok((b.arrived, seen, captured))
         };
         prop_assert_eq!(arrived(true)?, arrived(false)?);

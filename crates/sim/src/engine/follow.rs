@@ -107,7 +107,7 @@ impl<R: Recorder> Simulation<'_, R> {
             asked,
             sent,
             size: Bytes::new(u64::from(size)),
-            trail,
+            trail: trail.until(self.now),
             fate,
             kept_by: of.sender.kept_by(),
             blocked: of.blocked,
