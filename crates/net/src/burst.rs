@@ -1,16 +1,17 @@
 //! Packets that a host sends at one instant.
 //!
 //! When a packet will leave that comes to a plain link and has to wait is known at once, and on a host's own link nothing
-//! changes that. Of packets of one size that are sent at one instant each takes one packet's time longer than the one
-//! before it, on all links of one rate, overhead and delay alike. So the second of each burst have a delay line, and so have
-//! the third and the fourth ([`crate::delay_line`]): they are put there early, and the link but counts them until it is
-//! looked at after they have started. What comes behind them waits in the link's row as it does elsewhere.
+//! changes that. Of packets of one size that are sent at one instant, or as another of them starts, each takes whole
+//! packets' times longer than the first, on all links of one rate, overhead and delay alike. So the second packets of all
+//! bursts share a delay line, and so do the third and the fourth ([`crate::delay_line`]): they are put there early, and
+//! until they have started the link only counts them as waiting. What comes behind them waits in the link's row as it
+//! does elsewhere.
 //!
 //! It is not done where a port stands, which sees packets off in their turn.
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::delay_line::DelayLine;
+use crate::delay_line::{DelayLine, MOST};
 use crate::link::{Link, NO_PORT};
 use crate::network::{Network, Scheduler};
 use crate::packet::Label;
@@ -31,9 +32,12 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) -> bool {
         let link = &self.links[id.index()];
-        let Some(per_byte) = link.per_byte.filter(|_| link.lets_be_early()) else { return false };
+        let Some(per_byte) = link.per_byte.filter(|_| link.lets_be_early(label.size)) else {
+            return false;
+        };
         let time = per_byte.of(link.on_wire(label.size));
         let start = link.busy_until;
+        // It takes as long as others do at its place, and may share their line.
         if start.since(now) != time * (u64::from(link.early) + 1) {
             return false;
         }
@@ -45,12 +49,14 @@ impl Network {
         if self.followed.is(label.content) {
             self.note_departure(start, id, label);
         }
+        debug_assert!(self.takes(line, now, arrives));
         self.put_on_line(id, line, arrives, *label, scheduler);
         true
     }
 
-    /// The delay line for the next packet of a burst on this link, each of which takes so long to be sent. A line
-    /// leads to that of the packet behind one that takes it.
+    /// The delay line for the next packet of a burst on this link, each of which takes so long to be sent. Each line has
+    /// noted that of the packets behind those that take it, as of the first link of which one did: links whose first
+    /// packets take equally long, but not those behind them, go without.
     #[inline]
     fn line_of_burst(&mut self, id: LinkId, time: Duration) -> Option<LinkId> {
         let link = &self.links[id.index()];
@@ -65,7 +71,7 @@ impl Network {
             latency += time;
             line = self.links[before.index()].delay_line;
             if line == DelayLine::UNKNOWN {
-                line = self.find_line_of_burst(leaves, latency);
+                line = self.find_line(leaves, latency, MOST / 2).unwrap_or(DelayLine::NONE);
                 self.links[before.index()].delay_line = line;
             }
         }
@@ -78,8 +84,10 @@ impl Link {
     /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells. What has started does not
     /// matter: where hosts lag it is not known whether it has arrived by now.
     #[inline]
-    fn lets_be_early(&self) -> bool {
-        self.port == NO_PORT && self.waiting() == 0 && self.early < MOST_EARLY
+    fn lets_be_early(&self, size: u32) -> bool {
+        // At rates at which a byte takes no time others would take as long.
+        let is_alike = self.early == 0 || self.early_size == size;
+        self.port == NO_PORT && self.waiting() == 0 && self.early < MOST_EARLY && is_alike
     }
 
     /// Those that are early start, up to `now`.

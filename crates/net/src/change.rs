@@ -10,7 +10,7 @@ use crate::spec::{Change, LinkId};
 const MANY: Bytes = Bytes::new(1_000_000);
 
 impl Network {
-    /// Something about a link changes: where hosts lag, about none of theirs.
+    /// Something about a link changes: not about that of a host that lags or did.
     pub fn change(
         &mut self,
         now: Time,
@@ -18,7 +18,10 @@ impl Network {
         change: &Change,
         scheduler: &mut impl Scheduler,
     ) {
-        debug_assert!(!self.links[id.index()].ends.start_at_leaf(), "a host that lags has said so");
+        debug_assert!(
+            !self.links[id.index()].ends.start_at_leaf(),
+            "nothing about a leaf's own link changes"
+        );
         self.catch_up(now, id, scheduler);
         self.recall(now, id, scheduler);
         match *change {

@@ -4,8 +4,9 @@
 //! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
 //! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
 //! and shows what comes next in order of memory (see [`crate::foresight`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent, or even before ([`crate::burst`]). Where hosts lag ([`crate::lag`]) their links' lines are
-//! others than routers' for they are filled later, and those that lead to hosts have no events.
+//! network, onto which the packets of others are put as they are sent, or even before ([`crate::burst`]). Where hosts lag
+//! ([`crate::lag`]) their links' lines are others than routers' for they are filled later, and those that lead to hosts
+//! have no events.
 
 use ratewire_units::{Duration, Time};
 
@@ -67,7 +68,7 @@ impl Network {
 
     /// Whether what is sent now and arrives then goes on this delay line.
     #[inline]
-    fn takes(&self, line: LinkId, now: Time, arrives: Time) -> bool {
+    pub(crate) fn takes(&self, line: LinkId, now: Time, arrives: Time) -> bool {
         self.links
             .get(line.index())
             .is_some_and(|line| arrives.since(now) == line.delay && line.last_arrival <= arrives)
@@ -135,12 +136,10 @@ impl Network {
     /// The delay line for what takes so long, which is the link's from now on; else the one that it has.
     #[cold]
     fn find_delay_line(&mut self, id: LinkId, latency: Duration) -> LinkId {
-        let leaves = self.links[id.index()].ends.leaves();
-        let found = self.line_of(leaves, latency);
-        let found = found.or_else(|| self.make_delay_line(leaves, latency, MOST));
+        let found = self.find_line(self.links[id.index()].ends.leaves(), latency, MOST);
         let link = &mut self.links[id.index()];
-        if let Some(at) = found {
-            link.delay_line = DelayLine(at as u8);
+        if let Some(found) = found {
+            link.delay_line = found;
         } else {
             self.lacks_delay_lines = true;
             if link.delay_line == DelayLine::UNKNOWN {
@@ -150,18 +149,19 @@ impl Network {
         self.link_of(self.links[id.index()].delay_line)
     }
 
-    /// The delay line, by number, for what takes so long between such ends.
-    fn line_of(&self, leaves: Ends, latency: Duration) -> Option<usize> {
-        let suits = |line: &Link| line.delay == latency && line.ends == leaves;
-        self.links[self.own_links as usize..].iter().position(suits)
-    }
-
-    /// The same for packets behind the first of a burst, which leave half of the places to others.
+    /// The delay line for what takes so long between such ends: a new one if there is none and may be one more below this
+    /// number.
     #[cold]
-    pub(crate) fn find_line_of_burst(&mut self, leaves: Ends, latency: Duration) -> DelayLine {
-        let found = self.line_of(leaves, latency);
-        let found = found.or_else(|| self.make_delay_line(leaves, latency, MOST / 2));
-        found.map_or(DelayLine::NONE, |at| DelayLine(at as u8))
+    pub(crate) fn find_line(
+        &mut self,
+        leaves: Ends,
+        latency: Duration,
+        most: usize,
+    ) -> Option<DelayLine> {
+        let suits = |line: &Link| line.delay == latency && line.ends == leaves;
+        let found = self.links[self.own_links as usize..].iter().position(suits);
+        let found = found.or_else(|| self.make_delay_line(leaves, latency, most));
+        found.map(|at| DelayLine(at as u8))
     }
 
     /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs have even numbers and all others odd ones:
@@ -172,7 +172,7 @@ impl Network {
         let is_alike = |line: &&Link| {
             line.ends.start_at_leaf() == leaves.start_at_leaf() && line.delay < UNUSED
         };
-        let at = if self.lag.is_on {
+        let at = if self.lag.has_leaves {
             2 * lines.iter().filter(is_alike).count() + usize::from(!leaves.start_at_leaf())
         } else {
             lines.len()

@@ -19,8 +19,8 @@ use crate::spec::{DriverSpec, LinkId, NetworkSpec, NodeId};
 /// How far hosts and network are.
 #[derive(Debug)]
 pub(crate) struct Lag {
-    /// Hosts may lag.
-    pub(crate) is_on: bool,
+    /// Hosts lag, or did.
+    pub(crate) has_leaves: bool,
     /// Up to when hosts have put what they send on their links.
     hosts_at: Time,
     /// Delay lines of links that end at leaves.
@@ -29,7 +29,7 @@ pub(crate) struct Lag {
 
 impl Default for Lag {
     fn default() -> Lag {
-        Lag { is_on: false, hosts_at: Time::NEVER, lines: Vec::new() }
+        Lag { has_leaves: false, hosts_at: Time::NEVER, lines: Vec::new() }
     }
 }
 
@@ -58,7 +58,7 @@ impl Network {
             return None;
         }
         self.use_delay_lines();
-        self.lag.is_on = true;
+        self.lag.has_leaves = true;
         for (link, spec) in self.links.iter_mut().zip(&spec.links) {
             link.ends = link.ends.with_leaves(is_leaf(spec.from), is_leaf(spec.to));
         }
@@ -67,7 +67,8 @@ impl Network {
 
     /// From now on everything happens in the order of its time. To be called when hosts have caught up.
     pub fn end_lag(&mut self, scheduler: &mut impl Scheduler) {
-        for line in core::mem::take(&mut self.lag).lines {
+        self.lag.hosts_at = Time::NEVER;
+        for line in core::mem::take(&mut self.lag.lines) {
             Self::schedule_head(&mut self.links[line.index()], line, scheduler);
         }
         // What waits on a host's link may do so behind a packet on a delay line, as it never does on others.

@@ -63,7 +63,8 @@ pub(crate) struct Link {
     pub(crate) ends: Ends,
     /// Packets that wait but are on a delay line already ([`crate::burst`]).
     pub(crate) early: u8,
-    /// Where packets that found it idle are while they are on the way.
+    /// Where packets that found it idle are while they are on the way; of a delay line, that for packets which hosts send
+    /// at one instant behind those that take it.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,

@@ -189,7 +189,7 @@ impl Network {
                 *header = law.quantise(*header, size);
             }
         }
-        let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
+        let time = per_byte.of(link.on_wire(label.size));
         let arrives = link.send(now + time, time, size);
         if link.delay_line == DelayLine::NONE {
             Self::put_on_wire(link, id, arrives, label, scheduler);
@@ -238,6 +238,7 @@ impl Network {
     pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
         if link.early > 0 {
+            // No port's timer comes before: they are on links without ports.
             link.start_early(now);
         }
         loop {
@@ -331,7 +332,7 @@ impl Network {
         }
         let (left, busy) = match (&link.extra, link.per_byte) {
             (None, Some(per_byte)) => {
-                let time = per_byte.of(size + Bytes::new(u64::from(link.overhead)));
+                let time = per_byte.of(link.on_wire(label.size));
                 (now + time, time)
             }
             _ => {

@@ -1,10 +1,10 @@
 //! Hosts that lag behind the network.
 
 use ratewire_laws::Header;
-use ratewire_net::spec::{Contention, LinkId, LinkSpec, NodeId};
+use ratewire_net::spec::{Contention, LinkId, LinkSpec, NodeId, Service};
 use ratewire_net::{Address, Network, Scheduler};
 use ratewire_transport::{Segment, SegmentKind};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::bench::{Bench, link, ms, spec, us};
 
@@ -33,15 +33,22 @@ fn lagging() -> Network {
     network
 }
 
-/// Sends a packet of 100 bytes on a link alone; returns what that has noted.
-fn send(network: &mut Network, now: Time, link: LinkId) -> Vec<(Time, LinkId)> {
+fn segment() -> Segment {
+    Segment { kind: SegmentKind::Open, offset: 0, payload: Bytes::ZERO, header: Header::None }
+}
+
+/// Sends a packet on a link alone; returns what that has noted.
+fn send_sized(network: &mut Network, now: Time, link: LinkId, size: u32) -> Vec<(Time, LinkId)> {
     let route = network.add_route(&[link]);
-    let address = Address { route, size: 100, flow: 0, generation: 0, ecn: false, class: 0 };
-    let segment =
-        Segment { kind: SegmentKind::Open, offset: 0, payload: Bytes::ZERO, header: Header::None };
+    let address = Address { route, size, flow: 0, generation: 0, ecn: false, class: 0 };
     let mut noted = Noted::default();
-    network.send(now, &address, &segment, &mut noted);
+    network.send(now, &address, &segment(), &mut noted);
     noted.0
+}
+
+/// One of 100 bytes.
+fn send(network: &mut Network, now: Time, link: LinkId) -> Vec<(Time, LinkId)> {
+    send_sized(network, now, link, 100)
 }
 
 #[test]
@@ -118,14 +125,10 @@ fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
     let sent = |round: u64| (1..7).map(move |n| (25_000 + 39_000 * round + 100 * n) as f64);
     assert_eq!(b.times_us(), (0..3).flat_map(sent).collect::<Vec<_>>());
     let mut network = lagging();
-    let mut lines_at = |at| {
-        let noted = send_burst(&mut network, at, 4, OF_A_HOST);
-        let (times, lines): (Vec<_>, Vec<_>) = noted.into_iter().unzip();
-        assert_eq!(times, [1100, 1200, 1300, 1400].map(|us| at + Duration::from_micros(us)));
-        assert!((1..4).all(|place| !lines[..place].contains(&lines[place])));
-        lines
-    };
-    assert_eq!(lines_at(us(0)).len(), 4);
+    let noted = send_burst(&mut network, us(0), 4, OF_A_HOST);
+    let (times, lines): (Vec<_>, Vec<_>) = noted.into_iter().unzip();
+    assert_eq!(times, [1100, 1200, 1300, 1400].map(us));
+    assert!((1..4).all(|place| !lines[..place].contains(&lines[place])));
 }
 
 /// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off their link at 1500 us,
@@ -158,17 +161,7 @@ fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
 fn routers_take_no_delay_lines_from_packets_that_hosts_send_at_once() {
     let mut network = lagging();
     for n in 0..20 {
-        let before = us(10_000 * n);
-        let route = network.add_route(&[OF_A_ROUTER]);
-        let size = 100 + n as u32;
-        let address = Address { route, size, flow: 0, generation: 0, ecn: false, class: 0 };
-        let segment = Segment {
-            kind: SegmentKind::Open,
-            offset: 0,
-            payload: Bytes::ZERO,
-            header: Header::None,
-        };
-        network.send(before, &address, &segment, &mut Noted::default());
+        send_sized(&mut network, us(10_000 * n), OF_A_ROUTER, 100 + n as u32);
     }
     let noted = send_burst(&mut network, us(0), 4, OF_A_HOST);
     assert!(noted.iter().all(|(_, line)| network.is_delay_line(*line)), "{noted:?}");
@@ -205,16 +198,46 @@ fn a_packet_that_only_takes_as_long_as_one_of_a_burst_is_none() {
 }
 
 #[test]
+fn packets_of_other_sizes_that_take_as_long_are_none_of_a_burst() {
+    let fast = Service::Rate(Rate::from_bps(64_000_000_000_000));
+    let link = LinkSpec { delay: Duration::from_millis(1), service: fast, ..link(0, 1) };
+    let spec = spec(vec![link], Contention::Backoff);
+    let mut b = Bench::with(&spec, 1);
+    assert!(b.network.let_hosts_lag(&spec, |node| node == NodeId(0)).is_some());
+    // 1500 and 1497 bytes take 187 picoseconds.
+    [1500, 1497, 1500].into_iter().for_each(|size| b.send(us(0), 0, size));
+    b.run(us(0));
+    assert_eq!(b.observe(0).waiting_bytes.get(), 1497 + 1500);
+    b.run(us(1));
+    let seen = b.observe(0);
+    assert_eq!((seen.waiting_bytes.get(), seen.sent_bytes.get(), seen.sent_packets), (0, 4497, 3));
+    b.run(ms(2));
+    assert_eq!(b.packets(), [0, 1, 2]);
+}
+
+#[test]
+fn links_whose_first_packets_take_equally_long_may_differ_in_those_behind() {
+    let mut b = own_links([5, 4].into_iter());
+    // The first of both take 6 ms, the second 7 ms and 8 ms.
+    for (round, (host, size)) in
+        [(0, 1000), (1, 2000), (0, 1000), (1, 2000)].into_iter().enumerate()
+    {
+        (0..2).for_each(|_| b.send(ms(20 * round as u64), host, size));
+    }
+    b.run(ms(100));
+    let sent = [6, 7, 26, 28, 46, 47, 66, 68].map(|ms| 1000.0 * f64::from(ms));
+    assert_eq!((b.times_us(), b.delayed), (sent.to_vec(), 6));
+}
+
+#[test]
 fn a_packet_that_is_followed_tells_what_waited_before_it_and_when_it_left() {
     let mut network = lagging();
     let route = network.add_route(&[OF_A_HOST]);
     let address = Address { route, size: 100, flow: 0, generation: 0, ecn: false, class: 0 };
-    let segment =
-        Segment { kind: SegmentKind::Open, offset: 0, payload: Bytes::ZERO, header: Header::None };
     let mut hop_of_third_at = |first, at| {
         let mut noted = Noted::default();
-        (0..2).for_each(|_| network.send(first, &address, &segment, &mut noted));
-        network.send_followed(at, &address, &segment, &mut noted);
+        (0..2).for_each(|_| network.send(first, &address, &segment(), &mut noted));
+        network.send_followed(at, &address, &segment(), &mut noted);
         let trail = network.take_trail().expect("it is followed");
         let left_by = |now| trail.clone().until(now).there[0].left;
         assert_eq!(left_by(us(199)), None);
