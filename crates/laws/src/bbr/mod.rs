@@ -49,6 +49,8 @@
 //!   transport sends packets whole, and only within the window.
 //! - The draft leaves the response to marks open, but demands one (3.7): a marked packet counts as
 //!   a lost one in the model.
+//! - After idling (5.4.1) what was acknowledged before counts no more for `extra_acked`, as in Linux; the draft only starts
+//!   the interval anew, so that bursts of an application with pauses would add up.
 //! - A receiver's window that limits the flow makes samples application-limited; the draft takes it
 //!   for part of the path (4.1.1.3). The transport does not tell the two apart.
 //! - Spurious recoveries are not undone (5.5.11): the transport does not report them.

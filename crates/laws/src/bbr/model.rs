@@ -129,7 +129,6 @@ impl Model {
         let mut expected = self.bw() * rs.now.since(self.aggregation_since).secs();
         if self.aggregation_delivered <= expected {
             self.restart_aggregation(rs.now);
-            self.aggregation_delivered = 0.0;
             expected = 0.0;
         }
         self.aggregation_delivered += rs.newly_acked;
@@ -140,6 +139,7 @@ impl Model {
 
     pub(super) fn restart_aggregation(&mut self, now: Time) {
         self.aggregation_since = now;
+        self.aggregation_delivered = 0.0;
     }
 
     /// UpdateLatestDeliverySignals (5.5.10.3).

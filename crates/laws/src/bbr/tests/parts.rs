@@ -5,6 +5,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use super::path::{MSS, at, bbr};
 use crate::bbr::delivery::{Delivery, RateSample};
 use crate::bbr::filter::{MaxBw, RoundMax};
+use crate::bbr::model::Model;
 use crate::bbr::probe_bw::mix;
 use crate::bbr::source::BbrSource;
 use crate::bbr::{BbrSink, PacketNumber};
@@ -118,6 +119,22 @@ fn the_aggregation_filter_looks_back_ten_rounds() {
     assert_eq!((filter.of_ten_rounds(), filter.of_one_round()), (4.0, 2.0));
     filter.update(u64::MAX, 0.5);
     assert_eq!(filter.of_ten_rounds(), 0.5);
+}
+
+#[test]
+fn what_was_acknowledged_before_idling_is_not_aggregated_with_what_comes_after() {
+    let mut model = Model::default();
+    let mut delivery = Delivery::default();
+    let mut extra_after = |model: &mut Model, ms: u64, packets: u64, number| {
+        delivery.on_send(at(ms - 40), packets * MSS, packets * MSS);
+        let rs = sample(&mut delivery, &ack(ms, packets, 0), number);
+        // What the rounds before had is forgotten.
+        model.update_aggregation(&rs, f64::INFINITY, 20 * number, true);
+        model.extra_acked / MSS as f64
+    };
+    assert_eq!(extra_after(&mut model, 40, 10, 0), 10.0);
+    model.restart_aggregation(at(1000));
+    assert_eq!(extra_after(&mut model, 1040, 3, 1), 3.0);
 }
 
 #[test]
