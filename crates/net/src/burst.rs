@@ -85,7 +85,7 @@ impl Link {
     /// matter: where hosts lag it is not known whether it has arrived by now.
     #[inline]
     fn lets_be_early(&self, size: u32) -> bool {
-        // At rates at which a byte takes no time others would take as long.
+        // Above a byte a picosecond those of other sizes may take as long.
         let is_alike = self.early == 0 || self.early_size == size;
         self.port == NO_PORT && self.waiting() == 0 && self.early < MOST_EARLY && is_alike
     }

@@ -164,8 +164,8 @@ impl Network {
         found.map(|at| DelayLine(at as u8))
     }
 
-    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs have even numbers and all others odd ones:
-    /// which of a host and a router needs one first is not to matter then.
+    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs have even numbers and all
+    /// others odd ones: which of a host and a router needs one first is not to matter then.
     fn make_delay_line(&mut self, leaves: Ends, latency: Duration, most: usize) -> Option<usize> {
         let own_links = self.own_links as usize;
         let lines = &self.links[own_links..];

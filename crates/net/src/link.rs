@@ -60,6 +60,7 @@ pub(crate) struct Link {
     pub(crate) overhead: u32,
     /// It has something that few links have: `extra` or an outlet.
     is_rare: bool,
+    /// Hosts and routes at its ends.
     pub(crate) ends: Ends,
     /// Packets that wait but are on a delay line already ([`crate::burst`]).
     pub(crate) early: u8,
