@@ -23,7 +23,7 @@ use crate::wheel::Wheel;
 use ahead::{LEAD, look_at_agenda, look_at_link};
 
 /// Events of links in one turn: what hosts are to do then stays in the caches until they do it.
-const MOST_EVENTS: u64 = 512;
+const MOST_EVENTS: u64 = 2048;
 /// So many turns in which hosts lagged by all that they may are looked at together, and are to be of so many events on
 /// average, or hosts do not lag any more.
 const TRIAL: u64 = 1 << 12;
