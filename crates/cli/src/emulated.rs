@@ -12,6 +12,7 @@ use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
 use crate::output::at_last;
+use crate::output::ours::PROGRAMS;
 
 /// A run that was done.
 pub(crate) struct Ran {
@@ -30,7 +31,7 @@ pub(crate) fn run(
     shell: Option<Shell>,
     also: &mut dyn Recorder,
 ) -> Result<Ran, Failure> {
-    let logs = folder.filter(|_| !setup.programs.is_empty()).map(|f| f.join("programs"));
+    let logs = folder.filter(|_| !setup.programs.is_empty()).map(|f| f.join(PROGRAMS));
     let options = Options { logs, shell };
     let (mut fidelity, mut left) = (None, None);
     let alone = shell.filter(|shell| shell.is_alone).map(|_| without_flows(setup));

@@ -1,5 +1,8 @@
-//! Where a run's files go: made aside, and put in place together at the end, so that a run that is stopped
-//! or comes to nothing leaves an earlier one's as they were.
+//! Where results go: made aside, and put in place together at the end, so that a run that is stopped
+//! or comes to nothing leaves earlier results as they were.
+
+pub(crate) mod ours;
+mod replace;
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,26 +11,32 @@ use std::path::{Path, PathBuf};
 use ratewire_run::Failure;
 
 use crate::job::cannot_write;
+use replace::{JOURNAL, Replacement, System};
 
 /// Holds what is not whole, in the folder that it is for: a query over `FOLDER/*/flows.parquet` does not find it.
 const UNFINISHED: &str = ".unfinished";
 
-/// Within that: what an earlier run had made, until it is removed.
-const EARLIER: &str = "earlier";
-
-/// What is told of all runs together.
-const PAGES: [&str; 2] = ["report.html", "summary.json"];
+/// What `ratewire run` tells of all runs together.
+pub(crate) const REPORT: [&str; 2] = ["report.html", "summary.json"];
+/// What `ratewire compare` tells.
+pub(crate) const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
 
 /// A folder that is being filled, by nobody else meanwhile.
 pub(crate) struct Output {
     folder: PathBuf,
+    pages: [&'static str; 2],
     /// Locked as long as it is open, however this process ends.
     _held: File,
 }
 
 impl Output {
-    /// Makes the folder, and room aside for the files of these runs.
-    pub(crate) fn open(folder: &Path, runs: &[PathBuf]) -> Result<Output, Failure> {
+    /// Makes the folder, and room aside for pages of these names and the files of these runs. A replacement that an
+    /// earlier process has left undone is carried out first.
+    pub(crate) fn open(
+        folder: &Path,
+        pages: [&'static str; 2],
+        runs: &[PathBuf],
+    ) -> Result<Output, Failure> {
         make_folder(folder)?;
         let held = File::open(folder).map_err(|e| cannot_write(folder, &e))?;
         match held.try_lock() {
@@ -39,17 +48,18 @@ impl Output {
             // A file system that knows no locks is written to all the same.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        if let Some(page) = PAGES.map(|page| folder.join(page)).iter().find(|page| page.is_dir()) {
-            return Err(refused_for(page, "it is a folder; move it, or choose another with --out"));
+        let output = Output { folder: folder.to_path_buf(), pages, _held: held };
+        let aside = output.aside();
+        if let Some(left) = failing(Replacement::resume(folder, &aside, System))? {
+            failing(left.carry_out())?;
         }
-        let output = Output { folder: folder.to_path_buf(), _held: held };
+        output.check_pages()?;
         for run in runs.iter().map(|run| at_last(run)) {
-            if run.symlink_metadata().is_ok() && !is_a_run(&run) {
+            if run.symlink_metadata().is_ok() && !ours::is_run(&run) {
                 let why = "what is there is no earlier run's; move it, or choose another folder with --out";
                 return Err(refused_for(&run, why));
             }
         }
-        let aside = output.aside();
         match fs::remove_dir_all(&aside) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(cannot_write(&aside, &e)),
             _ => {}
@@ -62,42 +72,53 @@ impl Output {
         self.folder.join(UNFINISHED)
     }
 
-    /// Puts runs and what is told of them in the place of an earlier run's, of which nothing stays: queries
-    /// over all of a folder's Parquet files would mix the two.
+    fn check_pages(&self) -> Result<(), Failure> {
+        self.pages.iter().try_for_each(|page| check_replaceable(&self.folder.join(page)))
+    }
+
+    /// Puts runs and what is told of them in the place of earlier ones. Of earlier runs none stays where `runs` has any:
+    /// queries over all of a folder's Parquet files would mix the two.
     pub(crate) fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Failure> {
-        let pages: Vec<PathBuf> = PAGES
-            .iter()
-            .zip(pages)
-            .map(|(name, text)| {
-                let page = self.aside().join(name);
-                fs::write(&page, text).map(|()| page.clone()).map_err(|e| cannot_write(&page, &e))
-            })
-            .collect::<Result<_, _>>()?;
-        let earlier = self.take_earlier_away()?;
-        // The pages last: where they are, the runs are too.
-        for made in runs.iter().copied().chain(pages.iter().map(PathBuf::as_path)) {
-            rename(made, &at_last(made))?;
+        let aside = self.aside();
+        for (name, text) in self.pages.iter().zip(pages) {
+            let page = aside.join(name);
+            fs::write(&page, text).map_err(|e| cannot_write(&page, &e))?;
         }
-        fs::remove_dir_all(&earlier).map_err(|e| cannot_write(&earlier, &e))?;
+        // Somebody may have put one of their own there meanwhile.
+        self.check_pages()?;
+        let names = runs.iter().filter_map(|run| run.file_name()?.to_str());
+        // The pages last: where they are, the runs are too.
+        let new: Vec<&str> = names.chain(self.pages).collect();
+        let gone = if runs.is_empty() { Vec::new() } else { self.earlier_runs(&new)? };
+        let replacement = failing(Replacement::begin(&self.folder, &aside, &new, gone, System))?;
+        replacement.carry_out().map_err(|(path, e)| {
+            let state = match aside.join(JOURNAL).exists() {
+                true => {
+                    "the next run into this folder goes on replacing earlier results".to_string()
+                }
+                false => format!(
+                    "earlier results are as they were; the new ones are in {}",
+                    aside.display()
+                ),
+            };
+            Failure::File { path, reason: format!("{e}; {state}") }
+        })?;
         // What failed is kept for whoever asks why.
-        let _ = fs::remove_dir(self.aside());
+        let _ = fs::remove_dir(aside);
         Ok(())
     }
 
-    /// Where an earlier run's pages and samples are then, whole: nothing of them is removed before the new
-    /// ones are in their place.
-    fn take_earlier_away(&self) -> Result<PathBuf, Failure> {
-        let earlier = self.aside().join(EARLIER);
-        fs::create_dir(&earlier).map_err(|e| cannot_write(&earlier, &e))?;
+    /// The names of earlier runs that no new one is called by.
+    fn earlier_runs(&self, new: &[&str]) -> Result<Vec<String>, Failure> {
         let entries = fs::read_dir(&self.folder).map_err(|e| cannot_write(&self.folder, &e))?;
-        for old in entries.flatten().map(|entry| entry.path()) {
-            let name = old.file_name().unwrap_or_default();
-            if is_a_run(&old) || PAGES.iter().any(|page| name == *page) {
-                rename(&old, &earlier.join(name))?;
-            }
-        }
-        Ok(earlier)
+        let runs = entries.flatten().filter(|entry| ours::is_run(&entry.path()));
+        let names = runs.filter_map(|entry| entry.file_name().into_string().ok());
+        Ok(names.filter(|name| !new.contains(&name.as_str())).collect())
     }
+}
+
+fn failing<T>(done: replace::Result<T>) -> Result<T, Failure> {
+    done.map_err(|(path, e)| cannot_write(&path, &e))
 }
 
 /// Makes a folder, and those above it.
@@ -108,41 +129,43 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))
 }
 
-/// Writes files so that none is in place before all are whole: what cannot be written leaves earlier ones as they were.
-pub(crate) fn write_whole(files: &[(PathBuf, &str)]) -> Result<(), Failure> {
-    let mut aside = Vec::new();
-    let written = files.iter().try_for_each(|(path, text)| {
-        // A device or a pipe has no earlier one, and what a link leads to is written, not the link.
-        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if path.exists() && !path.is_file() {
-            return fs::write(&path, text).map_err(|e| cannot_write(&path, &e));
-        }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        let written = fs::write(&made, text).map_err(|e| cannot_write(&path, &e));
-        aside.push((made, path));
-        written
-    });
-    let put = written.and_then(|()| aside.iter().try_for_each(|(made, path)| rename(made, path)));
-    if put.is_err() {
-        aside.iter().for_each(|(made, _)| drop(fs::remove_file(made)));
+/// Checks that nothing is at `path`, or a page that Ratewire wrote.
+fn check_replaceable(path: &Path) -> Result<(), Failure> {
+    match ours::why_not_replace(path).map_err(|e| cannot_write(path, &e))? {
+        Some(why) => Err(refused_for(path, why)),
+        None => Ok(()),
     }
-    put
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), Failure> {
-    fs::rename(from, to).map_err(|e| cannot_write(to, &e))
+/// Checks that nothing is at `path` that [`write_page`] must not replace.
+pub(crate) fn check_page(path: &Path) -> Result<(), Failure> {
+    match path.metadata() {
+        // A device or a pipe has nothing that would be lost.
+        Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
+        _ => check_replaceable(path),
+    }
+}
+
+/// Writes a page in one step: where that fails, an earlier one is as it was.
+pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), Failure> {
+    check_page(path)?;
+    path.parent().map_or(Ok(()), make_folder)?;
+    // What a link leads to is written, not the link.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if path.exists() && !path.is_file() {
+        return fs::write(&path, text).map_err(|e| cannot_write(&path, &e));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let put = fs::write(&made, text).and_then(|()| fs::rename(&made, &path));
+    put.map_err(|e| {
+        let _ = fs::remove_file(&made);
+        cannot_write(&path, &e)
+    })
 }
 
 fn refused_for(path: &Path, why: &str) -> Failure {
     Failure::File { path: path.to_path_buf(), reason: why.to_string() }
-}
-
-/// Whether a path is the folder of a run of some law from some seed.
-fn is_a_run(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let numbered = name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok());
-    numbered && folder.join("links.parquet").is_file()
 }
 
 /// The folder a run's files are made in, within that of all; none of `others`.

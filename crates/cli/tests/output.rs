@@ -187,6 +187,62 @@ fn what_no_run_has_made_is_not_written_over() {
     }
 }
 
+/// A page of somebody's own, by whatever command it would be lost.
+#[test]
+fn a_file_that_ratewire_did_not_write_is_never_replaced() {
+    let folder = folder("foreign");
+    write(&folder, "hello.toml", HELLO);
+    let cases: [(&str, &[&str]); 4] = [
+        ("o/report.html", &["run", "hello.toml", "--out", "o"]),
+        ("o/summary.json", &["run", "hello.toml", "--out", "o"]),
+        ("o/comparison.json", &["compare", "hello.toml", "--seeds", "1", "--out", "o"]),
+        ("o/comparison.html", &["compare", "hello.toml", "--seeds", "1", "--out", "o"]),
+    ];
+    for (page, args) in cases {
+        let _ = std::fs::remove_dir_all(folder.join("o"));
+        std::fs::create_dir(folder.join("o")).expect("a folder");
+        write(&folder, page, "<!doctype html>\n<p>mine</p>");
+        let done = ratewire(&folder, args);
+        assert_eq!(done.status.code(), Some(3), "{page}: {}", err(&done));
+        let says = format!("cannot write {page}: Ratewire did not write the file that is there");
+        assert!(err(&done).contains(&says) && err(&done).contains("--out"), "{}", err(&done));
+        let kept = std::fs::read_to_string(folder.join(page)).expect("the file");
+        assert!(kept.contains("mine"), "{page}");
+        // Nothing is lost with a file that is empty.
+        write(&folder, page, "");
+        assert_eq!(ratewire(&folder, args).status.code(), Some(0), "{page}");
+        assert_eq!(ratewire(&folder, args).status.code(), Some(0), "its own page is replaced");
+    }
+}
+
+#[test]
+fn what_others_put_into_a_run_stays_and_what_is_ours_goes() {
+    let folder = folder("others");
+    write(&folder, "hello.toml", HELLO);
+    let run = |law: &str| {
+        let args = ["run", "hello.toml", "--out", "o", "--law", law, "--capture", "bottleneck"];
+        let done = ratewire(&folder, &args);
+        assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    };
+    let names = |path: &str| {
+        let entries = std::fs::read_dir(folder.join(path)).expect("the folder").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    run("xcp");
+    write(&folder, "o/xcp-seed-1/plot.png", "mine");
+    run("xcp");
+    let own = ["completions.parquet", "flows.parquet", "links.parquet", "packets.pcapng"];
+    assert_eq!(names("o/xcp-seed-1"), [&own[..], &["plot.png"]].concat());
+    run("rcp");
+    assert_eq!(names("o/xcp-seed-1"), ["plot.png"]);
+    assert_eq!(names("o"), ["rcp-seed-1", "report.html", "summary.json", "xcp-seed-1"]);
+    std::fs::remove_dir_all(folder.join("o/xcp-seed-1")).expect("a folder");
+    run("xcp");
+    assert_eq!(names("o"), ["report.html", "summary.json", "xcp-seed-1"], "all of rcp's is ours");
+}
+
 /// Earlier files are not half written over.
 #[test]
 fn a_comparison_that_cannot_be_written_leaves_an_earlier_one() {
@@ -197,8 +253,9 @@ fn a_comparison_that_cannot_be_written_leaves_an_earlier_one() {
     assert_eq!(ratewire(&folder, &compare("xcp")).status.code(), Some(0));
     let kept = || {
         let entries = std::fs::read_dir(folder.join("o")).expect("the folder").flatten();
+        let paths = entries.map(|entry| entry.path()).filter(|path| path.is_file());
         let read = |path: std::path::PathBuf| std::fs::read(&path).map(|bytes| (path, bytes));
-        let mut files: Vec<_> = entries.map(|entry| read(entry.path()).expect("a file")).collect();
+        let mut files: Vec<_> = paths.map(|path| read(path).expect("a file")).collect();
         files.sort();
         files
     };

@@ -28,6 +28,7 @@ mod distribution;
 mod expectation;
 mod fidelity;
 mod figure;
+mod generated;
 mod headline;
 mod histogram;
 pub mod html;
@@ -45,6 +46,7 @@ pub use collect::{
 pub use compare::Comparison;
 pub use expectation::{Basis, Expectation, Verdict};
 pub use fidelity::FidelitySummary;
+pub use generated::{JSON_HEAD, json};
 pub use headline::{Headline, verdict_links};
 pub use histogram::Histogram;
 pub use html::Page;

@@ -11,7 +11,7 @@ use super::run::{fail, folder, missing, without_repeats};
 use super::{complain, listed, print, table_options, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
-use crate::output::{make_folder, write_whole};
+use crate::output::{COMPARISON, Output};
 
 /// Stands for every law that reacts to the network.
 const ALL: &str = "all";
@@ -76,11 +76,10 @@ pub(crate) fn compare(args: &Args) -> Exit {
     };
     let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
     // Early, so that nobody waits for runs whose results cannot be written.
-    if let Some(out) = &out
-        && let Err(failure) = make_folder(out)
-    {
-        return fail(&failure);
-    }
+    let output = match out.as_deref().map(|out| Output::open(out, COMPARISON, &[])).transpose() {
+        Ok(output) => output,
+        Err(failure) => return fail(&failure),
+    };
     let keep = |job: &Job<'_>, Done { run, .. }: Done| -> Kept {
         let is_first = job.plan.setup.seed == job.scenario.seed;
         (run.summary.clone(), is_first.then_some(run))
@@ -90,7 +89,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
     let told = if whole.is_empty() {
         Exit::Done
     } else {
-        tell(&scenario, whole, has_chance, out.as_deref(), args)
+        tell(&scenario, whole, has_chance, output.as_ref().zip(out.as_deref()), args)
     };
     let missing = failures.iter().map(|(job, failure)| missing(job, failure));
     Exit::of(missing.chain([told]))
@@ -101,7 +100,7 @@ fn tell(
     scenario: &Scenario,
     laws: Vec<OfLaw<Kept>>,
     has_chance: bool,
-    out: Option<&Path>,
+    out: Option<(&Output, &Path)>,
     args: &Args,
 ) -> Exit {
     let mut runs = Vec::new();
@@ -112,17 +111,15 @@ fn tell(
         runs.extend(drawn.into_iter().flatten());
     }
     let comparison = Comparison::of(&summaries, has_chance);
-    let json = serde_json::to_string_pretty(&comparison).unwrap_or_default() + "\n";
-    if let Some(out) = out {
+    let json = ratewire_report::json(&comparison);
+    if let Some((output, _)) = out {
         let page = Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) };
         let html = html::render_comparison(&comparison, &page);
-        let files = [("comparison.json", &json), ("comparison.html", &html)];
-        let files = files.map(|(name, text)| (out.join(name), text.as_str()));
-        if let Err(failure) = write_whole(&files) {
+        if let Err(failure) = output.put_in_place(&[], [html, json.clone()]) {
             return fail(&failure);
         }
     }
-    if args.json { print(&json) } else { show(&comparison, out) }
+    if args.json { print(&json) } else { show(&comparison, out.map(|(_, out)| out)) }
 }
 
 /// The laws that are asked for, each once.

@@ -11,11 +11,12 @@ use ratewire_scenario::{self as scenario, Scenario};
 use ratewire_units::Duration;
 
 use super::check::load_all;
-use super::run::{missing, tell_ignored, without_repeats};
+use super::run::{fail, missing, tell_ignored, without_repeats};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::emulated::remedies;
 use crate::job::{Done, Job, World, expectations, run_all};
+use crate::output::check_page;
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
 #[derive(clap::Args)]
@@ -67,6 +68,10 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         }
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
+    // Early, so that nobody waits for runs whose page cannot be written.
+    if let Err(failure) = check_page(&tell::page(&chosen, args)) {
+        return fail(&failure);
+    }
     let short = Cell::new(Exit::Done);
     match run(&chosen, &short, args) {
         Ok(done) => Exit::of([tell::finish(&chosen, &done, args), short.get()]),

@@ -19,7 +19,7 @@ use super::{complain, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::emulated::remedies;
 use crate::job::{self, Done, Job, World, run_all};
-use crate::output::{Output, made_in};
+use crate::output::{Output, REPORT, made_in};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Exit {
         Err(exit) => return exit,
     };
     let folders: Vec<PathBuf> = jobs.iter().filter_map(|job| job.folder.clone()).collect();
-    let output = match out.as_deref().map(|out| Output::open(out, &folders)).transpose() {
+    let output = match out.as_deref().map(|out| Output::open(out, REPORT, &folders)).transpose() {
         Ok(output) => output,
         Err(failure) => return fail(&failure),
     };
@@ -187,6 +187,7 @@ pub(crate) fn fail(failure: &Failure) -> Exit {
     match failure {
         Failure::Run(_) => Exit::Failed,
         Failure::World(_) => Exit::Unable,
+        Failure::Memory { .. } => Exit::Memory,
         Failure::File { .. } => Exit::File,
     }
 }
@@ -362,8 +363,7 @@ fn json(page: &Page) -> String {
         expectations: &page.expectations,
         left_out: &page.left_out,
     };
-    let text = serde_json::to_string_pretty(&summaries).unwrap_or_default();
-    text + "\n"
+    ratewire_report::json(&summaries)
 }
 
 fn show(page: &Page, as_json: bool, out: Option<&Path>, captured: bool) -> Exit {

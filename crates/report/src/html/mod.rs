@@ -112,16 +112,26 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out + &end()
 }
 
+/// The head's line that says what wrote a page; the version follows.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"Ratewire ";
+
+/// Whether Ratewire wrote the page that begins with `text`, its first 1,000 characters or more.
+pub fn is_ours(text: &str) -> bool {
+    text.starts_with("<!doctype html>") && text.contains(GENERATOR)
+}
+
 /// All up to the body.
 fn head(title: &str, style: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         {GENERATOR}{version}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{style}</style>\n\
-         </head>\n<body>\n"
+         </head>\n<body>\n",
+        version = env!("CARGO_PKG_VERSION"),
     )
 }
 

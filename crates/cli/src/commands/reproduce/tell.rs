@@ -1,17 +1,16 @@
 //! What `ratewire reproduce` prints and writes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ratewire_report::html::papers;
 use ratewire_report::{Expectation, Verdict, table};
-use ratewire_run::Failure;
 use serde::Serialize;
 
 use super::Args;
 use crate::Exit;
 use crate::commands::run::fail;
 use crate::commands::{print, table_options};
-use crate::output::{make_folder, write_whole};
+use crate::output::write_page;
 use crate::paper::{Figure, Paper};
 
 /// A claim, for `--json`.
@@ -25,8 +24,8 @@ struct Claim<'a> {
     expectation: &'a Expectation,
 }
 
-/// Prints what came out, and writes the page.
-pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
+/// Where the page goes.
+pub(super) fn page(papers: &[&Paper], args: &Args) -> PathBuf {
     let default = match (papers, args.names.as_slice()) {
         ([one], [name]) if name.contains('/') => {
             let figures: Vec<String> = one.figures.iter().map(Figure::handle).collect();
@@ -35,8 +34,13 @@ pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> 
         ([one], _) => format!("{}.html", one.name),
         _ => "papers.html".to_string(),
     };
-    let out = args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default));
-    let written = write(&out, &papers::render(done));
+    args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default))
+}
+
+/// Prints what came out, and writes the page.
+pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
+    let out = page(papers, args);
+    let written = write_page(&out, &papers::render(done));
     let text = match &written {
         _ if args.json => json(papers, done),
         Ok(()) => tables(papers, done) + &format!("\nPage: {}\n", out.display()),
@@ -53,11 +57,6 @@ pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> 
         Ok(()) if failed => Exit::NotMet,
         Ok(()) => Exit::Done,
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    path.parent().map_or(Ok(()), make_folder)?;
-    write_whole(&[(path.to_path_buf(), text)])
 }
 
 fn expectations(done: &[papers::Paper]) -> impl Iterator<Item = &Expectation> {
