@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
@@ -14,12 +15,12 @@ use ratewire_run::{Failure, Files, Labels};
 use ratewire_scenario::{Basis, Evaluator, Load, Plan, Scenario, Verdict};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
-    Recorder,
+    Progress as Reached, Recorder,
 };
 use ratewire_sim::setup::Setup;
-use ratewire_units::Time;
 use rayon::prelude::*;
 
+use crate::memory::{self, Watched};
 use crate::progress::{Progress, Ticker};
 
 /// One run to do.
@@ -69,6 +70,7 @@ pub(crate) fn run_all<T: Send>(
     show_progress: bool,
     keep: impl Fn(&Job<'_>, Done) -> T + Sync,
 ) -> Vec<Result<T, Failure>> {
+    warn_of_memory(jobs);
     let runs: Vec<_> = jobs.iter().map(|job| (job.world, job.plan.setup.duration)).collect();
     let progress = Progress::new(show_progress, &runs);
     let run = |(i, job): (usize, &Job<'_>)| Ok(keep(job, job.run(progress.ticker(i))?));
@@ -83,6 +85,22 @@ pub(crate) fn run_all<T: Send>(
     }
     progress.finish();
     done.into_iter().flatten().collect()
+}
+
+/// Warns of runs that will probably need more memory than there may be in use.
+fn warn_of_memory(jobs: &[Job<'_>]) {
+    let Some(limit) = memory::limit() else { return };
+    for job in jobs {
+        let needed = ratewire_run::estimate::memory(&job.plan.setup);
+        if needed > limit {
+            let name = job.name();
+            tell!(
+                "warning: {}: the run of {name} will need about {needed} of memory, and {limit} are allowed\n  \
+                 help: a shorter `duration`, lower rates, limited queues or fewer flows; or allow more: --memory",
+                job.scenario.file
+            );
+        }
+    }
 }
 
 impl Job<'_> {
@@ -135,18 +153,18 @@ impl Job<'_> {
             World::Simulate => evaluator,
             World::Emulate => evaluator.emulated(),
         };
-        let mut also = Also { evaluator, ticker, capture, asked: None };
-        let mut left = None;
-        let (run, outcome) = match self.world {
-            World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)?,
+        let watched = Watched::begin(self.name());
+        let mut also = Also { evaluator, ticker, watched, capture, asked: None };
+        let ran = match self.world {
+            World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)
+                .map(|(run, outcome)| (run, outcome, None)),
             World::Emulate => {
                 let folder = self.folder.as_deref();
-                let emulated =
-                    crate::emulated::run(setup, &labels, files, folder, shell, &mut also)?;
-                left = emulated.shell;
-                (emulated.run, emulated.outcome)
+                crate::emulated::run(setup, &labels, files, folder, shell, &mut also)
+                    .map(|emulated| (emulated.run, emulated.outcome, emulated.shell))
             }
         };
+        let (run, outcome, left) = ran.map_err(|e| also.watched.failure.take().unwrap_or(e))?;
         also.ticker.finish();
         if let Some(capture) = also.capture {
             capture.finish()?;
@@ -256,6 +274,7 @@ fn expectation(verdict: &Verdict, run: &Run) -> Expectation {
 struct Also<'a> {
     evaluator: Evaluator,
     ticker: Ticker<'a>,
+    watched: Watched,
     capture: Option<PacketFile<'a>>,
     /// The packet that was asked about.
     asked: Option<Followed>,
@@ -296,7 +315,8 @@ impl Recorder for Also<'_> {
             capture.frame(seen);
         }
     }
-    fn progress(&mut self, now: Time) {
-        self.ticker.reached(now);
+    fn progress(&mut self, progress: &Reached) -> ControlFlow<()> {
+        self.ticker.reached(progress.now);
+        self.watched.reached(progress)
     }
 }

@@ -7,6 +7,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod describe;
+pub mod estimate;
 mod files;
 mod observe;
 mod overlay;

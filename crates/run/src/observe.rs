@@ -1,6 +1,7 @@
 //! Passes on what the engine tells, to the report and to files.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use ratewire_net::CapturedFrame;
@@ -9,7 +10,7 @@ use ratewire_sim::RunError;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
     ArrivingSample, FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample,
-    PacketSeen, Recorder,
+    PacketSeen, Progress, Recorder,
 };
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
@@ -29,6 +30,15 @@ pub enum Failure {
     Run(RunError),
     /// The world could not run it, and why.
     World(String),
+    /// It was ended because all runs together used too much memory.
+    Memory {
+        /// What they used.
+        used: Bytes,
+        /// What they may use.
+        limit: Bytes,
+        /// How far the run had come, if it had begun.
+        at: Option<Time>,
+    },
     /// A file could not be written.
     File {
         /// Which.
@@ -43,6 +53,16 @@ impl fmt::Display for Failure {
         match self {
             Failure::Run(e) => e.fmt(f),
             Failure::World(why) => f.write_str(why),
+            Failure::Memory { used, limit, at } => {
+                if let Some(at) = at {
+                    write!(f, "stopped at {} of its time: ", at.since(Time::ZERO))?;
+                }
+                write!(
+                    f,
+                    "{used} of memory are in use, and {limit} are allowed\n  help: a shorter \
+                     `duration`, lower rates, limited queues or fewer flows; or allow more: --memory"
+                )
+            }
             Failure::File { path, reason } => {
                 write!(f, "cannot write {}: {reason}", path.display())
             }
@@ -256,7 +276,7 @@ impl Recorder for Observer<'_> {
         self.also.frame(seen);
     }
 
-    fn progress(&mut self, now: Time) {
-        self.also.progress(now);
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.also.progress(progress)
     }
 }

@@ -11,6 +11,9 @@ use crate::outcome::PacketCounts;
 pub enum RunError {
     /// It cannot start.
     Setup(SetupError),
+    /// Whoever listens to it asked for its end ([`Recorder::progress`](crate::record::Recorder::progress)),
+    /// at this time.
+    Stopped(Time),
     /// Time stands still: a bug in Ratewire.
     Stuck(Time),
     /// Packets were made or lost by the engine: a bug in Ratewire.
@@ -33,6 +36,7 @@ impl core::fmt::Display for RunError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             RunError::Setup(e) => e.fmt(f),
+            RunError::Stopped(at) => write!(f, "stopped at {at}"),
             RunError::Stuck(at) => {
                 write!(f, "time stands still at {at}: this is a bug in Ratewire")
             }

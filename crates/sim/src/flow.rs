@@ -258,6 +258,10 @@ impl FlowTable {
             }
         }
     }
+    /// How many flows there are.
+    pub(crate) fn in_use(&self) -> u64 {
+        (self.slots.len() - self.free.len()) as u64
+    }
     /// The flow in a slot, if it is still the one meant.
     #[inline]
     pub(crate) fn get(&mut self, slot: u32, id: u32) -> Option<&mut Flow> {

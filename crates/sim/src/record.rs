@@ -1,5 +1,7 @@
 //! What a run tells while it runs.
 
+use core::ops::ControlFlow;
+
 use ratewire_laws::{Bound, Header, Reason};
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Captured, CapturedFrame, Hop, Observation, Trail};
@@ -34,8 +36,22 @@ pub trait Recorder {
     fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged, or lost.
     fn followed(&mut self, _followed: &Followed) {}
-    /// The run has come as far as `now`; called about every 65,536 events.
-    fn progress(&mut self, _now: Time) {}
+    /// How far the run has come; called about every 65,536 events. A break ends the run with
+    /// [`RunError::Stopped`](crate::RunError::Stopped).
+    fn progress(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// How far a run has come, and what it holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The time reached.
+    pub now: Time,
+    /// Packets that wait or are on their way.
+    pub packets: u64,
+    /// Flows that have started and not ended.
+    pub flows: u64,
 }
 
 /// A flow has started.

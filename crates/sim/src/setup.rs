@@ -159,7 +159,7 @@ impl FlowSpec {
 pub struct TrafficSpec {
     /// Unique name; its flows are called `name.1`, `name.2` ...
     pub name: String,
-    /// Between whom, with relative weights above zero.
+    /// Between whom, with relative weights that are not negative and have a finite sum above 0.
     pub pairs: Vec<(NodeId, NodeId, f64)>,
     /// When.
     pub arrivals: Arrivals,

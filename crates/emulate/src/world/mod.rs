@@ -13,7 +13,7 @@ use ratewire_laws::Header;
 use ratewire_net::spec::Sockets;
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
 use ratewire_sim::outcome::PacketCounts;
-use ratewire_sim::record::Recorder;
+use ratewire_sim::record::{Progress, Recorder};
 use ratewire_sim::routes::RouteTable;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
@@ -178,7 +178,11 @@ impl<'a, R: Recorder> World<'a, R> {
                 if shell.as_mut().is_some_and(|shell| shell.ended().is_some()) {
                     self.end = now;
                 }
-                self.recorder.progress(now);
+                let packets = self.network.in_flight();
+                let flows = self.flows.len() as u64;
+                if self.recorder.progress(&Progress { now, packets, flows }).is_break() {
+                    return Err(Error::new(format!("stopped at {now}"), ""));
+                }
                 glance = now + GLANCE;
             }
             std::thread::sleep(self.clock.until(now + TOGETHER));

@@ -9,6 +9,8 @@ mod overlay;
 mod sockets;
 mod turns;
 
+use std::ops::ControlFlow;
+
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Network, Observation, Scheduler};
 use ratewire_units::{Bytes, Time};
@@ -19,7 +21,7 @@ use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
 use crate::overlay::Running;
-use crate::record::{FlowId, FlowSample, PacketSeen, Recorder};
+use crate::record::{FlowId, FlowSample, PacketSeen, Progress, Recorder};
 use crate::routes::RouteTable;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
@@ -287,11 +289,19 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 // With no packet to tell them with, they would wait until the end.
                 self.tell_frames();
-                self.recorder.progress(at);
+                self.tell_progress(at)?;
             }
         }
         self.now = self.end;
         Ok(())
+    }
+
+    fn tell_progress(&mut self, now: Time) -> Result<(), RunError> {
+        let (packets, flows) = (self.network.in_flight(), self.flows.in_use());
+        match self.recorder.progress(&Progress { now, packets, flows }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(RunError::Stopped(now)),
+        }
     }
 
     /// It is now the time of one more event.

@@ -173,7 +173,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 self.rare_event_at(index)?;
             }
             if before / PROGRESS_EVERY != self.events / PROGRESS_EVERY {
-                self.recorder.progress(until.min(self.end));
+                self.tell_progress(until.min(self.end))?;
             }
             if let Some(turns) = &mut self.turns
                 && until == limit

@@ -1,12 +1,14 @@
 //! Random networks, laws, losses, queues and changes: a run is never refused for its books.
 
+use std::ops::ControlFlow;
+
 use proptest::prelude::*;
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::*;
 use ratewire_sim::record::*;
 use ratewire_sim::setup::{Arrivals, Sizes};
 use ratewire_transport::{App, PauseAfter, Reader, ReceiveWindow, Writer};
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::net::*;
 
@@ -97,9 +99,10 @@ impl Recorder for Patience {
     fn flow_sample(&mut self, _: &FlowSample) {}
     fn link_sample(&mut self, _: &LinkSample) {}
     fn flow_completed(&mut self, _: &FlowCompleted) {}
-    fn progress(&mut self, now: Time) {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         self.0 -= 1;
-        assert!(self.0 > 0, "two million events by {now}");
+        assert!(self.0 > 0, "two million events by {}", progress.now);
+        ControlFlow::Continue(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Builds small networks and writes down what a run tells.
 
+use std::ops::ControlFlow;
+
 use ratewire_laws::AnyLaw;
 use ratewire_net::CapturedFrame;
 use ratewire_net::spec::*;
@@ -211,7 +213,8 @@ impl Recorder for Log {
         self.note(followed);
         self.followed.push(followed.clone());
     }
-    fn progress(&mut self, now: Time) {
-        self.progress = now;
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.progress = progress.now;
+        ControlFlow::Continue(())
     }
 }

@@ -1,0 +1,208 @@
+//! How much memory the runs of a command may use together, and which of them ends where it is more.
+//!
+//! A thread watches what the process uses. Above the limit it has the run that holds most end; what
+//! cannot be ended so, such as the reading of a scenario, ends the command.
+
+mod available;
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::Duration as Pause;
+
+use ratewire_run::Failure;
+use ratewire_sim::record::Progress;
+use ratewire_units::{Bytes, Time};
+
+use crate::Exit;
+
+/// Time between two looks: at 1 GB/s of growth, 20 MB.
+const LOOK: Pause = Pause::from_millis(20);
+/// Looks that a run gets to end in.
+const PATIENCE: u32 = 100;
+/// Bytes of memory of a flow, in those of a packet.
+const FLOW: u64 = 8;
+
+/// What the command says of all runs; one a process, as memory is.
+static WATCH: OnceLock<Mutex<Watch>> = OnceLock::new();
+
+#[derive(Debug)]
+struct Watch {
+    limit: u64,
+    /// What may be in use: more than the limit where a run that has ended left memory to be used again.
+    ceiling: u64,
+    used: u64,
+    runs: Vec<Option<Active>>,
+    /// The run that is to end.
+    chosen: Option<usize>,
+    /// Looks since too much was in use.
+    overdue: u32,
+}
+
+#[derive(Debug)]
+struct Active {
+    name: String,
+    now: Time,
+    /// Packets that it holds.
+    held: u64,
+}
+
+/// What to do about the memory in use.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    Fine,
+    /// A run has been chosen, and gets time to end.
+    Wait,
+    /// The command ends; where it was is told.
+    End(String),
+}
+
+/// Begins to watch; the limit is `limit`, or else a share of the memory that is available.
+#[expect(clippy::disallowed_methods, reason = "memory is watched by the clock")]
+pub(crate) fn watch(limit: Option<Bytes>) {
+    let used = available::in_use().unwrap_or(0);
+    let limit =
+        limit.map_or_else(|| available::share().map(|share| share + used), |l| Some(l.get()));
+    let Some(limit) = limit else { return };
+    if WATCH.set(Mutex::new(Watch::new(limit))).is_err() {
+        return;
+    }
+    std::thread::spawn(|| {
+        loop {
+            std::thread::sleep(LOOK);
+            let Some(used) = available::in_use() else { return };
+            let Some(mut watch) = locked() else { return };
+            if let Verdict::End(place) = watch.look(used) {
+                let limit = Bytes::new(watch.limit);
+                let failure = Failure::Memory { used: Bytes::new(used), limit, at: None };
+                tell!("ratewire: {place}: {failure}");
+                std::process::exit(Exit::Memory as i32);
+            }
+        }
+    });
+}
+
+fn locked() -> Option<MutexGuard<'static, Watch>> {
+    WATCH.get().map(|watch| watch.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+}
+
+/// What runs may use together, if it is known.
+pub(crate) fn limit() -> Option<Bytes> {
+    Some(Bytes::new(locked()?.limit))
+}
+
+/// A run, for as long as it lasts.
+pub(crate) struct Watched {
+    at: usize,
+    /// Why it is to end, once it is.
+    pub(crate) failure: Option<Failure>,
+}
+
+impl Watched {
+    pub(crate) fn begin(name: String) -> Watched {
+        let run = Active { name, now: Time::ZERO, held: 0 };
+        Watched { at: locked().map_or(0, |mut watch| watch.add(run)), failure: None }
+    }
+
+    /// How far it has come; a break if it is to end.
+    pub(crate) fn reached(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let Some(mut watch) = locked() else { return ControlFlow::Continue(()) };
+        if let Some(run) = &mut watch.runs[self.at] {
+            run.now = progress.now;
+            run.held = progress.packets + progress.flows * FLOW;
+        }
+        if watch.chosen != Some(self.at) {
+            return ControlFlow::Continue(());
+        }
+        let (used, limit) = (Bytes::new(watch.used), Bytes::new(watch.limit));
+        self.failure = Some(Failure::Memory { used, limit, at: Some(progress.now) });
+        ControlFlow::Break(())
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(mut watch) = locked() {
+            watch.end(self.at, available::in_use().unwrap_or(0));
+        }
+    }
+}
+
+impl Watch {
+    fn new(limit: u64) -> Watch {
+        Watch { limit, ceiling: limit, used: 0, runs: Vec::new(), chosen: None, overdue: 0 }
+    }
+
+    fn add(&mut self, run: Active) -> usize {
+        self.runs.push(Some(run));
+        self.runs.len() - 1
+    }
+
+    fn end(&mut self, at: usize, used: u64) {
+        self.runs[at] = None;
+        if self.chosen == Some(at) {
+            self.chosen = None;
+            self.overdue = 0;
+            // What it has left is used again before more is asked for.
+            self.ceiling = self.limit.max(used.saturating_add(self.limit / 16));
+        }
+    }
+
+    fn look(&mut self, used: u64) -> Verdict {
+        self.used = used;
+        if used <= self.ceiling {
+            self.chosen = None;
+            self.overdue = 0;
+            return Verdict::Fine;
+        }
+        if self.chosen.is_none() {
+            let runs = self.runs.iter().enumerate();
+            let runs = runs.filter_map(|(at, run)| Some((at, run.as_ref()?.held)));
+            self.chosen = runs.max_by_key(|(_, held)| *held).map(|(at, _)| at);
+        }
+        self.overdue += 1;
+        if self.overdue <= PATIENCE && used - self.ceiling < self.limit / 4 {
+            return Verdict::Wait;
+        }
+        let chosen = self.chosen.and_then(|at| self.runs[at].as_ref());
+        Verdict::End(match chosen {
+            Some(run) => {
+                format!("the run of {} at {} of its time", run.name, run.now.since(Time::ZERO))
+            }
+            None => "reading the scenario".to_string(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(name: &str, held: u64) -> Active {
+        Active { name: name.into(), now: Time::ZERO, held }
+    }
+
+    #[test]
+    fn the_run_that_holds_most_ends_and_what_it_leaves_is_used_again() {
+        let mut watch = Watch::new(1000);
+        let (small, large) = (watch.add(run("a", 3)), watch.add(run("b", 5)));
+        assert_eq!(watch.look(1000), Verdict::Fine);
+        assert_eq!((watch.look(1001), watch.chosen), (Verdict::Wait, Some(large)));
+        watch.end(large, 1010);
+        assert_eq!((watch.look(1072), watch.chosen), (Verdict::Fine, None));
+        assert_eq!((watch.look(1073), watch.chosen), (Verdict::Wait, Some(small)));
+        // It is no longer needed.
+        assert_eq!((watch.look(900), watch.chosen), (Verdict::Fine, None));
+    }
+
+    #[test]
+    fn what_does_not_end_in_time_ends_the_command() {
+        let mut watch = Watch::new(1000);
+        assert_eq!(watch.look(1300), Verdict::End("reading the scenario".into()), "far too much");
+        let mut watch = Watch::new(1000);
+        watch.add(run("a", 3));
+        for _ in 0..PATIENCE {
+            assert_eq!(watch.look(1100), Verdict::Wait);
+        }
+        assert_eq!(watch.look(1100), Verdict::End("the run of a at 0 s of its time".into()));
+    }
+}

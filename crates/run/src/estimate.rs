@@ -1,0 +1,117 @@
+//! How much memory a run will need, judged before it starts.
+//!
+//! What fills memory is what the network cannot carry: packets of senders that do not slow down, and
+//! flows that arrive faster than they complete. The estimate counts those, and leaves out what laws
+//! and queues keep small.
+
+use ratewire_laws::FlowContext;
+use ratewire_net::routing::Routing;
+use ratewire_net::spec::{Limit, LinkId, NodeId};
+use ratewire_sim::setup::{Arrivals, FlowSpec, Setup, Sizes, TrafficSpec};
+use ratewire_units::{Bytes, Duration, Time};
+
+/// Bytes of memory for each packet that waits or is on its way, its sender's notes included
+/// (measured: 230 to 250).
+const PER_PACKET: f64 = 250.0;
+/// Bytes of memory for each flow that has not ended (measured: 1,900).
+const PER_FLOW: f64 = 2000.0;
+/// The law that sends at its rate whatever the network says.
+const DEAF: &str = "fixed";
+
+/// Estimates how much memory a run needs, to about a factor of two where it is much.
+pub fn memory(setup: &Setup) -> Bytes {
+    // A setup with a path that is none cannot run, and the engine says why.
+    let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return Bytes::ZERO };
+    let flows = setup.flows.iter().enumerate();
+    let packets: f64 = flows
+        .filter(|(_, flow)| setup.laws[flow.law].info().name == DEAF)
+        .filter_map(|(id, flow)| {
+            let path = routing.path(flow.from, flow.to, id as u64)?;
+            Some(waiting(setup, flow, &path))
+        })
+        .sum();
+    let flows = setup.flows.len() as f64 + unfinished(setup, &mut routing);
+    Bytes::new((packets * PER_PACKET + flows * PER_FLOW) as u64)
+}
+
+/// Packets that wait at the end for a path that is slower than their sender.
+fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
+    let links = || path.iter().map(|id| &setup.network.links[id.index()]);
+    let Some(line_rate) = links().next().map(|link| link.service.mean_rate()) else { return 0.0 };
+    let config = &flow.transport;
+    let law = &setup.laws[flow.law];
+    let source = law.source(&FlowContext {
+        mss: config.packet.saturating_sub(config.headers + law.header_len()),
+        packet: config.packet,
+        line_rate,
+        back_pressured: false,
+    });
+    let Some(pace) = source.pacing() else { return 0.0 };
+    let (mut speed, mut room) = (pace.bps(), 0.0);
+    for link in links() {
+        let rate = link.service.mean_rate().bps() as f64;
+        if rate < speed {
+            speed = rate;
+            room += match link.limit {
+                Limit::Unlimited => f64::INFINITY,
+                Limit::Bytes(bytes) => bytes.as_f64(),
+                Limit::Packets(packets) => f64::from(packets) * config.packet.as_f64(),
+            };
+        }
+    }
+    let too_much = (pace.bps() - speed) / 8.0 * active(setup, flow.start, flow.stop).secs();
+    let window = source.window().min(config.receive_window.buffer()).as_f64();
+    too_much.min(room).min(window) / config.packet.as_f64().max(1.0)
+}
+
+/// Flows of arriving traffic that will not have ended: where more arrives than a link carries, its
+/// share of what there is too much.
+fn unfinished(setup: &Setup, routing: &mut Routing) -> f64 {
+    let mut offered = vec![0.0; setup.network.links.len()];
+    let mut ways = Vec::new();
+    for class in &setup.traffic {
+        for (from, to, flows) in arriving(setup, class) {
+            let path = routing.path(from, to, 0).unwrap_or_default();
+            let bits = flows * mean_size(class) * 8.0;
+            path.iter().for_each(|link| offered[link.index()] += bits);
+            ways.push((path, flows));
+        }
+    }
+    let time = setup.duration.secs();
+    let too_much = |link: &LinkId| {
+        let rate = setup.network.links[link.index()].service.mean_rate().bps() as f64;
+        1.0 - (rate * time / offered[link.index()]).min(1.0)
+    };
+    ways.iter().map(|(path, flows)| flows * path.iter().map(too_much).fold(0.0, f64::max)).sum()
+}
+
+/// How many flows of a class arrive between whom.
+fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
+    let time = active(setup, class.start, Some(class.stop)).secs();
+    let flows = match &class.arrivals {
+        Arrivals::Poisson(per_second) => per_second * time,
+        Arrivals::Periodic(every) => time / every.secs().max(1e-12),
+        Arrivals::Listed(list) => {
+            return list.iter().map(|flow| (flow.from, flow.to, 1.0)).collect();
+        }
+    };
+    let all: f64 = class.pairs.iter().map(|(_, _, weight)| weight).sum();
+    class.pairs.iter().map(|(from, to, weight)| (*from, *to, flows * weight / all)).collect()
+}
+
+fn mean_size(class: &TrafficSpec) -> f64 {
+    match (&class.arrivals, &class.sizes) {
+        (Arrivals::Listed(list), _) => {
+            let total: f64 = list.iter().map(|flow| flow.size.as_f64()).sum();
+            total / (list.len() as f64).max(1.0)
+        }
+        (_, Sizes::Fixed(size)) => size.as_f64(),
+        (_, Sizes::Pareto { mean, .. } | Sizes::LogNormal { mean, .. }) => *mean,
+        (_, Sizes::Empirical(cdf)) => cdf.mean(),
+    }
+}
+
+fn active(setup: &Setup, start: Time, stop: Option<Time>) -> Duration {
+    let end = Time::ZERO + setup.duration;
+    stop.unwrap_or(end).min(end).since(start.min(end))
+}
