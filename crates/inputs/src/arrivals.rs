@@ -16,7 +16,7 @@
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::InputError;
-use crate::place::{Place, quoted};
+use crate::place::{Place, in_place_of_a_number, quoted};
 use crate::rows::{Row, rows};
 
 /// The header line, word by word.
@@ -67,7 +67,7 @@ fn flow(row: &Row<'_>) -> Result<Arrival, InputError> {
     let start = row.seconds(start, "start")?;
     let size: u64 = bytes.parse().ok().filter(|size| *size > 0).ok_or_else(|| {
         row.at.error(
-            quoted(bytes),
+            in_place_of_a_number(bytes),
             "a whole number of bytes, at least 1",
             "write the size in bytes, without a unit",
         )
@@ -124,7 +124,7 @@ mod tests {
         assert!(refused("").contains("f.txt: found no flows"));
         assert!(refused("start_seconds from to bytes\n").contains("no flows"));
         assert!(refused("0 a b 1\n0 New York c 1\n").starts_with("f.txt:2: found 5 columns"));
-        assert!(refused("start from to bytes\n").contains("\"start\""));
+        assert!(refused("start from to bytes\n").contains("f.txt:1: found text that is no number"));
         assert!(refused("-1 a b 1\n").contains("\"-1\""));
         assert!(refused("0 a b 0\n").contains("at least 1"));
         assert!(refused("0 a b 1MB\n").contains("without a unit"));

@@ -99,6 +99,13 @@ pub fn parse(file: &str, text: &str) -> Result<SizeCdf, InputError> {
             "for flows of one size, give the scenario that size in place of a distribution",
         ));
     }
+    if points.iter().all(|(size, _)| *size == 0.0) {
+        return Err(last.error(
+            "flows of size 0 only",
+            "a largest size of at least 1 byte",
+            "correct the sizes, which are bytes",
+        ));
+    }
     normalise(&mut points, last)?;
     Ok(SizeCdf { points })
 }
@@ -187,7 +194,8 @@ mod tests {
         assert!(refused("0 0\n9 0.5\n8 1\n").starts_with("s.txt:3: found the size 8 after 9"));
         assert!(refused("0 0\n8 0.5\n9 0.4\n").contains("the share 0.4 after 0.5"));
         assert!(refused("0 0\n-8 1\n").contains("s.txt:2: found \"-8\""));
-        assert!(refused("0 0\n8 nan\n").contains("\"nan\""));
+        assert!(refused("0 0\n8 nan\n").contains("s.txt:2: found text that is no number"));
+        assert!(refused("0 0\n0 100\n").contains("s.txt:2: found flows of size 0 only"));
         assert!(refused("1 1 0\n6 1 1\n").contains("ns-2"));
     }
 

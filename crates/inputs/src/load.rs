@@ -1,20 +1,24 @@
 //! From bytes on disk to text: the only place that opens a file.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use crate::InputError;
 use crate::place::Place;
 
+/// The largest file that is read, in bytes: 64 MiB. A trace of 104 days at 1 Mbit/s has as much.
+pub const LARGEST: u64 = 64 << 20;
+
 /// Reads a file into text for the parsers, with [`decode`]. The display name to hand on is
 /// `path.display()`.
 ///
 /// # Errors
-/// When the file cannot be opened or read, or is not text.
+/// When the file cannot be opened or read, is no regular file, is larger than [`LARGEST`], or is
+/// not text.
 pub fn read(path: &Path) -> Result<String, InputError> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
-        let at = Place::whole(&name);
+    let at = Place::whole(&name);
+    let refused = |error: std::io::Error| {
         at.error(
             match error.kind() {
                 ErrorKind::NotFound => "no such file".to_string(),
@@ -25,7 +29,30 @@ pub fn read(path: &Path) -> Result<String, InputError> {
             "a file that exists and may be read",
             "check the path; relative ones start at the folder the command runs in",
         )
-    })?;
+    };
+    let about = std::fs::metadata(path).map_err(refused)?;
+    if about.is_dir() {
+        return Err(refused(ErrorKind::IsADirectory.into()));
+    }
+    // To open a pipe is to wait for its writer, and a device may never end.
+    if !about.is_file() {
+        let remedy = "copy what it has to say into a file";
+        return Err(at.error("a device, pipe or socket", "a regular file", remedy));
+    }
+    let too_large = || {
+        let allowed = format!("files of up to {} MiB", LARGEST >> 20);
+        at.error("a file that is larger", allowed, "leave out what is not needed")
+    };
+    if about.len() > LARGEST {
+        return Err(too_large());
+    }
+    // A file may grow, and some have no length to tell (`/proc`).
+    let mut bytes = Vec::with_capacity(about.len() as usize);
+    let file = std::fs::File::open(path).map_err(refused)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
     decode(&name, bytes)
 }
 
@@ -92,5 +119,17 @@ mod tests {
         assert_eq!((error.file.as_str(), error.line), ("no/such/file", None));
         assert_eq!(error.found, "no such file");
         assert_eq!(read(Path::new(".")).unwrap_err().found, "a folder, not a file");
+    }
+
+    #[test]
+    fn what_may_never_end_is_not_read() {
+        let found = |path: &Path| read(path).unwrap_err().found;
+        assert_eq!(found(Path::new("/dev/zero")), "a device, pipe or socket");
+        let folder = tempfile::tempdir().unwrap();
+        let large = folder.path().join("large");
+        std::fs::File::create(&large).unwrap().set_len(LARGEST + 1).unwrap();
+        assert_eq!(found(&large), "a file that is larger");
+        std::fs::File::options().write(true).open(&large).unwrap().set_len(LARGEST).unwrap();
+        assert_eq!(read(&large).unwrap().len() as u64, LARGEST);
     }
 }

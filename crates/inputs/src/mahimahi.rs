@@ -18,7 +18,7 @@ use std::fmt::Write;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::InputError;
-use crate::place::{Place, quoted};
+use crate::place::{Place, in_place_of_a_number};
 
 /// What one opportunity delivers.
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
@@ -115,7 +115,7 @@ pub fn parse(file: &str, text: &str) -> Result<LinkTrace, InputError> {
         let line = line.trim();
         let stamp: u64 = line.parse().map_err(|_| {
             Place::line(file, i + 1).error(
-                quoted(line),
+                in_place_of_a_number(line),
                 format!("one whole number of milliseconds, 0 to {MAX_MS}"),
                 remedy(line),
             )
@@ -173,7 +173,7 @@ mod tests {
         assert!(refused("").starts_with("t.down: found no stamps"));
         assert!(refused("\n\n").contains("no stamps"));
         assert!(refused("1\n2.5\n").starts_with("t.down:2: found \"2.5\""));
-        assert!(refused("1\n\n3\n").contains("t.down:2: found \"\""));
+        assert!(refused("1\n\n3\n").contains("t.down:2: found nothing"));
         assert!(refused("-1\n").contains(":1:"));
         assert!(refused("0.5 3.1\n").contains("cooked"));
         assert!(refused("# note\n1\n").contains("comment"));

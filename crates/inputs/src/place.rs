@@ -75,6 +75,18 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
+/// What stands where a number should. Text that looks like none is not shown: who runs a scenario as
+/// root may read files that its author may not, such as `/etc/shadow`.
+pub(crate) fn in_place_of_a_number(text: &str) -> String {
+    let is_like_one = |c: char| c.is_ascii_digit() || "+-.,eE_:".contains(c);
+    let begins = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    match text {
+        "" => "nothing".to_string(),
+        _ if begins && text.len() <= 32 && text.chars().all(is_like_one) => quoted(text),
+        _ => "text that is no number".to_string(),
+    }
+}
+
 /// A finite number; Rust's parser would also take `inf` and `nan`.
 pub(crate) fn finite(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|value| value.is_finite())
@@ -92,6 +104,17 @@ mod tests {
         assert_eq!(Place::offset("f", text, 5).line_number(), Some(3));
         assert_eq!(Place::offset("f", text, 2).below(1).line_number(), Some(3));
         assert_eq!(Place::whole("f").below(1).line_number(), None);
+    }
+
+    #[test]
+    fn only_what_is_like_a_number_is_shown() {
+        for text in ["12.5", "-1e400", "1:2", "3,5"] {
+            assert_eq!(in_place_of_a_number(text), format!("{text:?}"));
+        }
+        for text in ["root:*:19000:0:99999:7:::", "hunter2", "12 monkeys", &"1".repeat(33)] {
+            assert_eq!(in_place_of_a_number(text), "text that is no number");
+        }
+        assert_eq!(in_place_of_a_number(""), "nothing");
     }
 
     #[test]

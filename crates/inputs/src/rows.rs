@@ -3,7 +3,7 @@
 use ratewire_units::Duration;
 
 use crate::InputError;
-use crate::place::{Place, finite, quoted};
+use crate::place::{Place, finite, in_place_of_a_number};
 
 /// The latest time a file may hold, in seconds: half of what [`Duration`] does, so that a step
 /// after it still fits (104 days).
@@ -60,7 +60,7 @@ impl<'a> Row<'a> {
             let count = self.fields.len();
             let plural = if count == 1 { "" } else { "s" };
             self.at.error(
-                format!("{count} column{plural} in {}", quoted(&self.fields.join(" "))),
+                format!("{count} column{plural}"),
                 format!("{N} columns: {columns}"),
                 remedy,
             )
@@ -71,7 +71,7 @@ impl<'a> Row<'a> {
     pub(crate) fn number(&self, field: &str, what: &str, max: f64) -> Result<f64, InputError> {
         finite(field).filter(|value| (0.0..=max).contains(value)).ok_or_else(|| {
             self.at.error(
-                quoted(field),
+                in_place_of_a_number(field),
                 format!("{what}: a number, 0 or more, at most {max:e}"),
                 "correct the number, or delete the line",
             )

@@ -128,7 +128,7 @@ impl<'a> Json<'a> {
         let at = self.at().below(error.line().saturating_sub(1));
         let remedy = "check that the file is complete, and is node-link JSON";
         if error.is_data() {
-            at.error(quoted(self.raw), allowed, remedy)
+            at.error("JSON of another kind", allowed, remedy)
         } else {
             // The position in the message counts from this piece, not from the file's start.
             let message = error.to_string();
@@ -243,8 +243,11 @@ mod tests {
         assert!(refused("\"links\"", "\"arcs\"").contains("without edges or links"));
         assert!(refused("\n]}", "\n]").contains("t.json:13: found JSON that cannot be read"));
         let error = |text: &str| parse("t.json", text).unwrap_err().to_string();
-        assert!(error("[1]").starts_with("t.json:1: found \"[1]\""));
-        assert!(error("\n\n{\"nodes\": 3, \"edges\": []}").starts_with("t.json:3: found \"3\""));
+        assert!(error("[1]").starts_with("t.json:1: found JSON of another kind"));
+        assert!(
+            error("\n\n{\"nodes\": 3, \"edges\": []}")
+                .starts_with("t.json:3: found JSON of another kind")
+        );
         assert!(error("{\"nodes\": [], \"edges\": []}").contains("no nodes"));
         assert!(error("").contains("cannot be read"));
     }

@@ -159,9 +159,9 @@ pub fn detect_and_parse(file: &str, text: &str) -> Result<Topology, InputError> 
             )),
         };
     }
-    let start = text.lines().next().unwrap_or("");
+    // What the file says is not shown: it may be one that others must not read.
     Err(Place::line(file, 1).error(
-        format!("{} at the start", quoted(start)),
+        "text that is no topology",
         "GraphML, SNDlib XML, or networkx node-link JSON",
         "of a GML file, use the JSON or GraphML form of the same graph",
     ))
@@ -222,6 +222,6 @@ mod tests {
         assert_eq!(detect_and_parse("x", json).unwrap().nodes.len(), 1);
         assert!(text("x.xml", "<svg/>").starts_with("x.xml:1: found the root element \"svg\""));
         assert!(text("x.gml", "graph [\n]").contains("of a GML file"));
-        assert!(text("x", "").contains("\"\" at the start"));
+        assert!(text("x", "").contains("found text that is no topology"));
     }
 }

@@ -1,5 +1,7 @@
 //! XML elements that know where in which file they stand.
 
+mod limits;
+
 use roxmltree::{Document, Node};
 
 use crate::InputError;
@@ -21,6 +23,7 @@ pub(crate) struct Element<'d, 'a> {
 /// Parses XML. Documents with a DTD are refused: neither format has one, and entities can make a
 /// small file fill memory.
 pub(crate) fn open<'a>(file: &'a str, text: &'a str) -> Result<File<'a>, InputError> {
+    limits::check(file, text)?;
     match Document::parse(text) {
         Ok(document) => Ok(File { name: file, document }),
         Err(error) => {

@@ -18,7 +18,8 @@ pub(crate) struct Item {
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
-    Integer(i64),
+    /// From -2^63, the least that TOML has, to 2^64 - 1, the greatest of a seed.
+    Integer(i128),
     Float(f64),
     Switch(bool),
     /// What scenarios have no use for, in words: dates, and numbers that are out of range.
@@ -138,10 +139,12 @@ fn read_item(value: &DeValue<'_>, span: Range<usize>, source: usize) -> Item {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(n) => {
             let digits = n.as_str().replace('_', "");
-            i64::from_str_radix(&digits, n.radix()).map_or_else(
-                |_| {
+            let number = i128::from_str_radix(&digits, n.radix()).ok();
+            let range = i128::from(i64::MIN)..=i128::from(u64::MAX);
+            number.filter(|number| range.contains(number)).map_or_else(
+                || {
                     Value::Other(format!(
-                        "the number {digits}, which is not from -2^63 to 2^63 - 1"
+                        "the number {digits}, which is not from -2^63 to 2^64 - 1"
                     ))
                 },
                 Value::Integer,

@@ -284,9 +284,10 @@ fn scenario_near(path: &Path) -> Option<String> {
 }
 
 fn read_file(folder: &Path, name: &str) -> io::Result<String> {
-    let bytes = std::fs::read(folder.join(name))?;
-    ratewire_inputs::decode(name, bytes)
-        .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))
+    ratewire_inputs::read(&folder.join(name)).map_err(|e| {
+        let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
+        io::Error::other(format!("{line}{}; allowed: {}; {}", e.found, e.allowed, e.remedy))
+    })
 }
 
 fn read(

@@ -8,6 +8,9 @@ use crate::diagnostic::{Diagnostic, Severity, Source, Span};
 use crate::document::{Item, Table, Value};
 use crate::keys::{self, Kind};
 
+/// No more errors than this are explained.
+const MOST: usize = 200;
+
 /// Explains what the parser says, in the order of the text; `read` is what it could make of it.
 pub(crate) fn explain(
     source: &Source,
@@ -15,6 +18,8 @@ pub(crate) fn explain(
     errors: &[toml::de::Error],
 ) -> Vec<Diagnostic> {
     let unclosed = unclosed(&source.text);
+    // What is wrong at one place may be told of many others, and each takes a look at the whole text.
+    let (told, rest) = errors.split_at(errors.len().min(MOST));
     let mut all: Vec<Diagnostic> = unclosed
         .iter()
         .map(|one| {
@@ -22,7 +27,7 @@ pub(crate) fn explain(
             error(source, one.span.clone(), message, Some(one.help.to_string()))
         })
         .collect();
-    for told in errors {
+    for told in told {
         let span = told.span().unwrap_or(0..0);
         if unclosed.iter().any(|one| one.spoils.contains(&span.start)) {
             continue;
@@ -34,6 +39,10 @@ pub(crate) fn explain(
     }
     all.sort_by_key(|diagnostic| diagnostic.span.start);
     all.dedup();
+    if !rest.is_empty() {
+        let message = format!("and {} more errors, too many to list", rest.len());
+        all.push(Diagnostic { count: rest.len(), ..Diagnostic::general(&source.name, message) });
+    }
     all
 }
 
@@ -85,7 +94,7 @@ fn unclosed(text: &str) -> Vec<Unclosed> {
             let swallows = is_long || (kind != TokenKind::Atom && !open.is_empty());
             let end = if swallows { usize::MAX } else { ends + 1 };
             found.push(Unclosed { span, message, help, spoils: line..end });
-            if swallows {
+            if swallows || found.len() == MOST {
                 return found;
             }
         }
