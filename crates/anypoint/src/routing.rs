@@ -60,7 +60,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Weights above zero, one a member; those that are missing are 1.
+    /// Weights above zero with a finite sum, one a member; those that are missing are 1.
     pub fn new(weights: Vec<f64>) -> Weighted {
         Weighted { behind: vec![0.0; weights.len()], weights }
     }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ratewire_units::{Duration, Time};
 
+use crate::commands::takes_escapes;
 use crate::job::World;
 
 /// Ticks of the bar in a second of a run.
@@ -39,7 +40,11 @@ impl Progress {
             "simulated and in real time"
         };
         let total: f64 = lengths.iter().sum();
-        let target = if show { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if show && takes_escapes() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(Some((total * TICKS) as u64), target);
         let template = "{bar:30} {msg}, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {

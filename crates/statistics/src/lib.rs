@@ -8,7 +8,9 @@
 mod fairness;
 mod interval;
 mod percentile;
+mod weights;
 
 pub use fairness::{is_fair, jain_index, max_min, settles_at};
 pub use interval::{Difference, Estimate, Verdict};
 pub use percentile::percentile;
+pub use weights::scale;

@@ -117,8 +117,10 @@ fn rate(text: &str) -> Result<Rate, String> {
         .parse()
         .map_err(|e: QuantityError| e.to_string())?;
     let most = Rate::from_mbps(549_000);
-    if rate == Rate::ZERO || rate > most {
-        return Err(format!("allowed: above 0, up to {most}"));
+    // The kernel's laws count in whole bytes a second.
+    let least = Rate::from_bps(1_000);
+    if rate < least || rate > most {
+        return Err(format!("allowed: from {least} to {most}"));
     }
     Ok(rate)
 }

@@ -63,7 +63,8 @@ fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
         Value::Float(n) => Some(n),
         _ => None,
     };
-    let weights: Vec<f64> = list.value.iter().filter_map(number).filter(|n| *n > 0.0).collect();
+    let is_weight = |n: &f64| *n > 0.0 && n.is_finite();
+    let mut weights: Vec<f64> = list.value.iter().filter_map(number).filter(is_weight).collect();
     let are_all_known = !section.context.guesses_network.get();
     if weights.len() != list.value.len() || weights.len() != members.len() && are_all_known {
         section
@@ -72,6 +73,7 @@ fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
             .help(format!("there are {} members", members.len()));
         return None;
     }
+    ratewire_statistics::scale(weights.iter_mut());
     Some(RoutingSpec::Weighted(weights))
 }
 

@@ -22,7 +22,9 @@ impl Draft<'_, '_> {
             "agreed" => Service::Agreed,
             _ => Service::Fifo,
         };
+        let before = context.errors();
         let receivers = self.clients(section, "receivers");
+        let are_known = context.errors() == before;
         let senders = self.clients(section, "senders");
         if let Some(list) = section.list("senders").filter(|list| list.value.is_empty()) {
             context
@@ -57,7 +59,7 @@ impl Draft<'_, '_> {
                 .help(format!("the run ends at {}", self.senders.duration));
         }
         let joins = self.spec.changes.iter().any(|change| change.group == group && change.joins);
-        if members.is_empty() && !joins && !self.is_guess {
+        if members.is_empty() && are_known && !joins && !self.is_guess {
             context
                 .error(section.span, "nobody receives what is sent to this group")
                 .help("name its `receivers`, or who `joins` when");
@@ -107,7 +109,10 @@ impl Draft<'_, '_> {
                     .help("allowed: from 1 on; leave out who has none");
             }
             if clients.len() as u64 + count > MOST_CLIENTS {
-                section.context.error(item.span, format!("more than {MOST_CLIENTS} clients"));
+                section
+                    .context
+                    .error(item.span, format!("more than {MOST_CLIENTS} clients"))
+                    .help(format!("allowed: up to {MOST_CLIENTS} in all that a key lists"));
                 return clients;
             }
             for node in self.nodes(section.context, name) {

@@ -147,6 +147,14 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
             .error(section.span, format!("a fee of ${fee} is more than a client may ever hold"))
             .help(format!("`cap` is ${cap}: nobody could send anything"));
     }
+    let updates = duration.secs() / params.interval.secs().max(1e-12);
+    if let (Some(entry), true) = (section.get("interval"), updates > MOST_UPDATES) {
+        context
+            .error(entry.item.span, format!("each node would tell its prices {updates:.1e} times"))
+            .help(format!(
+                "allowed: up to {MOST_UPDATES:.0e} times in {duration}; a longer interval"
+            ));
+    }
     if let (Some(entry), true) = (section.get("interval"), params.interval >= duration) {
         context
             .warning(entry.item.span, "prices are told once and never again")
@@ -167,6 +175,9 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
 }
 
 /// A time that must not be zero.
+/// Updates of a node's prices in a run: more are refused, as a run of so many would hardly end.
+const MOST_UPDATES: f64 = 1e8;
+
 fn above_zero(section: &Section<'_>, key: &'static str) -> Duration {
     let time = section.time_or(key);
     if time.is_zero()

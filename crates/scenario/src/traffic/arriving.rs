@@ -211,7 +211,14 @@ fn is_between_demands(section: &Section<'_>) -> bool {
     matches!(between, Some(Value::Text(word)) if word == "demands")
 }
 
+/// The pairs of `between`, with weights whose sum is finite.
 fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
+    let mut pairs = listed_pairs(section, senders);
+    ratewire_statistics::scale(pairs.iter_mut().map(|(_, _, weight)| weight));
+    pairs
+}
+
+fn listed_pairs(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
     let context = section.context;
     let entry = section.get("between");
     let word = match entry.map(|entry| &entry.item) {
@@ -284,8 +291,8 @@ fn weighted(section: &Section<'_>, senders: &Senders<'_>, item: &Item) -> Pairs 
         Some(Value::Float(n)) => *n,
         Some(_) => f64::NAN,
     };
-    if weight.is_nan() || weight <= 0.0 {
-        context.error(parts[2].span, "a weight must be a number above 0");
+    if !weight.is_finite() || weight <= 0.0 {
+        context.error(parts[2].span, "a weight must be a number above 0, and finite");
         return Vec::new();
     }
     let from = At { value: from.as_str(), span: parts[0].span };

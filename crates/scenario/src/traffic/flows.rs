@@ -7,6 +7,7 @@ use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{Senders, programs};
+use crate::diagnostic::Span;
 use crate::document::Value;
 use crate::section::Section;
 use crate::transport;
@@ -180,12 +181,13 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Dur
                     ("on_off", Value::Table(table)) => {
                         let title = "`on_off`";
                         let s = Section::new(context, &["on_off"], title, inner.key_span, table);
-                        writer = on_off(&s, payload).unwrap_or(writer);
+                        writer = on_off(&s, payload, duration).unwrap_or(writer);
                     }
                     ("constant", Value::Table(table)) => {
                         let title = "`constant`";
                         let s = Section::new(context, &["constant"], title, inner.key_span, table);
-                        writer = constant(&s).unwrap_or(writer);
+                        let frame = frame.map_or(payload, |at| at.value);
+                        writer = constant(&s, frame, duration).unwrap_or(writer);
                     }
                     (key, _) if known.contains(&key) => section.refuse("app", &inner.item),
                     (key, _) => {
@@ -201,7 +203,24 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Dur
     App { writer, reader, frame: frame.map(|at| at.value) }
 }
 
-fn on_off(s: &Section<'_>, payload: Bytes) -> Option<Writer> {
+/// An application that writes more often is refused: its run would take hours, or never end.
+const MOST_WRITES: f64 = 1e10;
+
+fn refuse_too_many_writes(s: &Section<'_>, at: Span, writes: f64, duration: Duration) {
+    if writes > MOST_WRITES {
+        s.context.error(at, format!("it would write about {writes:.1e} times in {duration}")).help(
+            format!(
+                "allowed: up to {MOST_WRITES:.0e} times; {}",
+                match s.get("pause") {
+                    Some(_) => "pause for longer",
+                    None => "a lower rate, or a larger `frame`",
+                }
+            ),
+        );
+    }
+}
+
+fn on_off(s: &Section<'_>, payload: Bytes, duration: Duration) -> Option<Writer> {
     let burst = s.size("burst");
     let pause = s.time("pause");
     let pause_after = match s.word_or("pause_after") {
@@ -223,10 +242,16 @@ fn on_off(s: &Section<'_>, payload: Bytes) -> Option<Writer> {
             .help("use `app = \"unlimited\"`, or a pause above 0");
         return None;
     }
+    if pause_after == PauseAfter::Written {
+        // After others time passes until the network has taken a burst.
+        let bursts = duration.secs() / pause.value.secs();
+        let bursts = bursts.min(count.map_or(f64::INFINITY, |count| count as f64));
+        refuse_too_many_writes(s, pause.span, bursts, duration);
+    }
     Some(Writer::OnOff { burst: size, pause: pause.value, pause_after, count })
 }
 
-fn constant(s: &Section<'_>) -> Option<Writer> {
+fn constant(s: &Section<'_>, frame: Bytes, duration: Duration) -> Option<Writer> {
     let rate = s.rate("rate");
     s.finish();
     let rate = rate?;
@@ -234,6 +259,8 @@ fn constant(s: &Section<'_>) -> Option<Writer> {
         s.context.error(rate.span, "a rate of 0 writes nothing").help("allowed: above 0");
         return None;
     }
+    let writes = rate.value.bps() as f64 / 8.0 / frame.as_f64().max(1.0) * duration.secs();
+    refuse_too_many_writes(s, rate.span, writes, duration);
     Some(Writer::Constant { rate: rate.value })
 }
 

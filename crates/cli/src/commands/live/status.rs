@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{Format, unable};
 use crate::Exit;
-use crate::commands::{print_on, table_options};
+use crate::commands::{print_on, table_options, takes_escapes};
 
 /// What is attached, for machines to read.
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ pub(super) fn status(format: Format) -> Result<String, Error> {
 /// Says it every so often until who looks has had enough. A table on a terminal takes the place of the one before.
 pub(super) fn watch(format: Format, every: Duration) -> Exit {
     let terminal = Term::stdout();
-    let takes_place = terminal.is_term() && format == Format::Table;
+    let takes_place = terminal.is_term() && takes_escapes() && format == Format::Table;
     let enough: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
     let asked_to_end = enough.thread_block().and_then(|()| SignalFd::new(&enough));
     let asked_to_end = asked_to_end.expect("the kernel has signals");
