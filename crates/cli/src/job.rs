@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use ratewire_capture::Capture;
-use ratewire_emulate::Shell;
+use ratewire_emulate::{Options, Shell, Users};
 use ratewire_net::CapturedFrame;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, LoadInfo, Run};
@@ -29,6 +29,8 @@ pub(crate) struct Job<'a> {
     pub(crate) world: World,
     /// Where its Parquet files and its capture are made; `None` for none.
     pub(crate) folder: Option<PathBuf>,
+    /// Whom programs may run as; `None` where none run.
+    pub(crate) users: Option<&'a Users>,
 }
 
 /// What follows the name of a law where its run was emulated.
@@ -140,9 +142,11 @@ impl Job<'_> {
         let (run, outcome) = match self.world {
             World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)?,
             World::Emulate => {
-                let folder = self.folder.as_deref();
-                let emulated =
-                    crate::emulated::run(setup, &labels, files, folder, shell, &mut also)?;
+                let logs = self.folder.as_ref().filter(|_| !setup.programs.is_empty());
+                let logs = logs.map(|folder| folder.join("programs"));
+                let users = self.users.cloned().unwrap_or_default();
+                let options = Options { logs, shell, users };
+                let emulated = crate::emulated::run(setup, &labels, files, &options, &mut also)?;
                 left = emulated.shell;
                 (emulated.run, emulated.outcome)
             }

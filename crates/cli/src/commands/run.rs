@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ratewire_emulate::Shell;
+use ratewire_emulate::{Shell, Users};
 use ratewire_net::spec::LinkId;
 use ratewire_report::{LeftOut, Page, Run, html, table};
 use ratewire_run::Failure;
@@ -15,7 +15,8 @@ use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
 use super::load::load;
-use super::{complain, listed, print, table_options, unknown, whole_number};
+use super::users::{UserArgs, hold, warn_of_hidden_files};
+use super::{complain, dry, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::emulated::remedies;
 use crate::job::{self, Done, Job, World, run_all};
@@ -55,6 +56,11 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    users: UserArgs,
+    /// List what would be run, every program and its user, and start and write nothing; needs no root
+    #[arg(long, conflicts_with = "json")]
+    dry_run: bool,
 }
 
 /// What `summary.json` holds.
@@ -82,7 +88,19 @@ pub(crate) fn run(args: &Args) -> Exit {
     if args.law.is_empty() && !args.set.iter().any(chooses_law) {
         warnings.extend(scenario.unheld());
     }
-    let found = jobs(&scenario, args, out.as_deref(), &mut warnings);
+    let users = match args.users.users() {
+        Ok(users) => users,
+        Err(exit) => return exit,
+    };
+    let is_emulated = args.world.contains(&World::Emulate);
+    let held = if is_emulated { hold(&scenario, &users) } else { Ok(()) };
+    if let (Err(exit), false) = (held, args.dry_run) {
+        return exit;
+    }
+    if is_emulated {
+        warn_of_hidden_files(&scenario);
+    }
+    let found = jobs(&scenario, args, out.as_deref(), &users, &mut warnings);
     complain(&without_repeats(warnings));
     let (jobs, left_out) = match found {
         Ok((jobs, _)) if jobs.is_empty() => {
@@ -92,6 +110,10 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
+    if args.dry_run {
+        let printed = dry::runs(&jobs, out.as_deref(), &users);
+        return Exit::of([printed, held.err().unwrap_or(Exit::Done)]);
+    }
     let folders: Vec<PathBuf> = jobs.iter().filter_map(|job| job.folder.clone()).collect();
     let output = match out.as_deref().map(|out| Output::open(out, &folders)).transpose() {
         Ok(output) => output,
@@ -226,6 +248,7 @@ fn jobs<'a>(
     scenario: &'a Scenario,
     args: &Args,
     out: Option<&Path>,
+    users: &'a Users,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<(Vec<Job<'a>>, Vec<LeftOut>), Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
@@ -255,8 +278,13 @@ fn jobs<'a>(
             if let Some(question) = &args.why {
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
+            // A kernel that is asked for a law may load a module: a dry run does not ask.
+            let can_emulate = || match args.dry_run {
+                true => ratewire_emulate::check(&plan.setup),
+                false => can_emulate(&plan, None),
+            };
             if world == World::Emulate
-                && let Err(why) = can_emulate(&plan, None)
+                && let Err(why) = can_emulate()
             {
                 // Of arriving flows there may be too many from one seed, and not from another.
                 if !left_out.iter().any(|left| left.law == *law) {
@@ -279,7 +307,7 @@ fn jobs<'a>(
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let others = jobs.iter().filter_map(|job: &Job<'_>| job.folder.as_deref());
             let folder = out.map(|out| made_in(out, &name, *seed, others));
-            jobs.push(Job { scenario, plan, world, folder });
+            jobs.push(Job { scenario, plan, world, folder, users: Some(users) });
         }
     }
     let is_simulated = |job: &&Job<'_>| job.world == World::Simulate;

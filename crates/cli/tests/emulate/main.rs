@@ -7,6 +7,7 @@
 mod lab;
 mod limits;
 mod shell;
+mod users;
 mod verdict;
 
 use std::fs::File;
