@@ -26,7 +26,7 @@ use crate::laws::Laws;
 use crate::program::{Program, Role};
 use crate::user::Users;
 use crate::world::World;
-use crate::{Error, arriving, check, names};
+use crate::{Error, arriving, check, names, sys};
 
 /// What servers get to start up in before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
@@ -109,6 +109,8 @@ pub fn run<R: Recorder>(
         options.users.get(program.user.as_deref())?;
     }
     raise_limits();
+    sys::keep_files()
+        .map_err(|e| Error::new("cannot read /proc/self/fd", "mount /proc").because(e))?;
     let laws = Laws::load(setup, options.shell)?;
     let hosts = hosts(setup, options)?;
     let ends = match is_alone {

@@ -13,6 +13,7 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;
 pub(crate) mod users;
+mod why;
 
 use std::convert::Infallible;
 use std::io::Write;
