@@ -1,9 +1,8 @@
 //! Runs in real time, and what is told of them beside a run's figures.
 
-use std::path::Path;
 use std::process::ExitStatus;
 
-use ratewire_emulate::{Emulated, Fidelity, MOST_LATE, Options, Shell};
+use ratewire_emulate::{Emulated, Fidelity, MOST_LATE, Options};
 use ratewire_report::{FidelitySummary, Run};
 use ratewire_run::{Failure, Files, Labels, run_in};
 use ratewire_sim::outcome::Outcome;
@@ -12,7 +11,6 @@ use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
 use crate::output::at_last;
-use crate::output::ours::PROGRAMS;
 
 /// A run that was done.
 pub(crate) struct Ran {
@@ -27,17 +25,14 @@ pub(crate) fn run(
     setup: &Setup,
     labels: &Labels,
     files: Option<Files>,
-    folder: Option<&Path>,
-    shell: Option<Shell>,
+    options: &Options,
     also: &mut dyn Recorder,
 ) -> Result<Ran, Failure> {
-    let logs = folder.filter(|_| !setup.programs.is_empty()).map(|f| f.join(PROGRAMS));
-    let options = Options { logs, shell };
     let (mut fidelity, mut left) = (None, None);
-    let alone = shell.filter(|shell| shell.is_alone).map(|_| without_flows(setup));
+    let alone = options.shell.filter(|shell| shell.is_alone).map(|_| without_flows(setup));
     let told = alone.as_ref().unwrap_or(setup);
     let (mut run, outcome) = run_in("emulate", told, labels, files, also, |observer| {
-        let emulated = ratewire_emulate::run(setup, &options, observer)
+        let emulated = ratewire_emulate::run(setup, options, observer)
             .map_err(|e| Failure::World(e.to_string()))?;
         complain(&emulated);
         fidelity = Some(summary(&emulated.fidelity));
@@ -65,13 +60,16 @@ fn complain(emulated: &Emulated) {
         tell!(
             "warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}"
         );
-        tell!("  help: choose it in the program, as with `iperf3 -C {wants}`");
+        tell!(
+            "  help: choose it in the program, as with `iperf3 -C {wants}`; net.ipv4.tcp_allowed_congestion_control says what \
+             programs that are not root's may choose"
+        );
     }
     for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
         tell!("warning: {:?} at {} ended with an error", program.run, program.host);
-        if let Some(log) = &program.log {
-            tell!("  help: {} has what it wrote", at_last(log).display());
-        }
+        let log = program.log.as_deref().map(at_last);
+        let log = log.map(|log| format!("{} has what it wrote; ", log.display()));
+        tell!("  help: {}it ran as {}", log.unwrap_or_default(), program.user);
     }
 }
 

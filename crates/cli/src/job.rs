@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use ratewire_capture::Capture;
-use ratewire_emulate::Shell;
+use ratewire_emulate::{Options, Shell, Users};
 use ratewire_net::CapturedFrame;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, LoadInfo, Run};
@@ -21,6 +21,7 @@ use ratewire_sim::setup::Setup;
 use rayon::prelude::*;
 
 use crate::memory::{self, Watched};
+use crate::output::ours::PROGRAMS;
 use crate::progress::{Progress, Ticker};
 
 /// One run to do.
@@ -30,6 +31,8 @@ pub(crate) struct Job<'a> {
     pub(crate) world: World,
     /// Where its Parquet files and its capture are made; `None` for none.
     pub(crate) folder: Option<PathBuf>,
+    /// Whom programs may run as; `None` where none run.
+    pub(crate) users: Option<&'a Users>,
 }
 
 /// What follows the name of a law where its run was emulated.
@@ -159,8 +162,11 @@ impl Job<'_> {
             World::Simulate => ratewire_run::run(setup, &labels, files, &mut also)
                 .map(|(run, outcome)| (run, outcome, None)),
             World::Emulate => {
-                let folder = self.folder.as_deref();
-                crate::emulated::run(setup, &labels, files, folder, shell, &mut also)
+                let logs = self.folder.as_ref().filter(|_| !setup.programs.is_empty());
+                let logs = logs.map(|folder| folder.join(PROGRAMS));
+                let users = self.users.cloned().unwrap_or_default();
+                let options = Options { logs, shell, users };
+                crate::emulated::run(setup, &labels, files, &options, &mut also)
                     .map(|emulated| (emulated.run, emulated.outcome, emulated.shell))
             }
         };

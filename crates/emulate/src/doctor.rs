@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::Error;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
 use ratewire_laws::{AnyLaw, list};
@@ -11,9 +11,10 @@ use ratewire_laws::{AnyLaw, list};
 use crate::control::control;
 use crate::host;
 use crate::laws::Laws;
-use crate::program::in_namespace;
+use crate::program::as_user;
 use crate::sys;
 use crate::tun::Tun;
+use crate::user::User;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug)]
@@ -120,10 +121,9 @@ fn rights(is_root: bool) -> Check {
     Check { what: "rights".into(), found: Some(found), remedy: "run it as root, with sudo".into() }
 }
 
-/// Whether a program can be started as a host's are.
+/// Whether a program can be started as a host's are, by a user who is not root.
 fn programs() -> Result<String, String> {
-    let ran = in_namespace(&mut Command::new("setpriv"))
-        .arg("true")
+    let ran = as_user(&User::nobody(), "true")
         .stdin(Stdio::null())
         .output()
         .map_err(|e| format!("setpriv: {e}"))?;

@@ -16,17 +16,14 @@ use nix::sched::{CloneFlags, unshare};
 use ratewire_net::spec::NodeId;
 use ratewire_units::Bytes;
 
-use crate::Error;
 use crate::tun::Tun;
+use crate::{Error, default_control, private};
 
 /// The device of each host.
 pub(crate) const DEVICE: &str = "rw0";
 /// Packets, or bundles of them, that the device holds while the network does not take them: more than any socket's
 /// window, so that sockets are held back and nothing is dropped.
 const DEVICE_QUEUE: u32 = 100_000;
-
-/// Where the congestion control is that sockets have by default.
-const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// What a host is to be.
 #[derive(Clone, Debug)]
@@ -42,6 +39,8 @@ pub(crate) struct Spec {
     pub(crate) ecn: bool,
     /// The congestion control that sockets which do not choose one are to have.
     pub(crate) control: Option<&'static str>,
+    /// Whether its default route may have that: all its flows are of that law.
+    pub(crate) control_by_route: bool,
 }
 
 /// A host in operation.
@@ -154,6 +153,7 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
     mount(Some(names), "/etc/hosts", none, MsFlags::MS_BIND, none)
         .and_then(|()| answer_no_names(none))
         .map_err(|e| cannot("mount /etc/hosts").because(e))?;
+    private::mount_private().map_err(|e| cannot("mount a /tmp").because(e))?;
     let tun = Tun::make(DEVICE).map_err(|e| cannot("make a TUN device").because(e))?;
     configure(spec).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => {
@@ -164,7 +164,7 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
         _ => cannot("set up the device").because(e),
     })?;
     let thread = nix::unistd::gettid();
-    let control = fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string();
+    let control = default_control::settle(spec.control, spec.control_by_route, spec.address);
     Ok(Moved { tun, control, thread })
 }
 
@@ -200,7 +200,9 @@ fn configure(spec: &Spec) -> io::Result<()> {
         ("ipv4/tcp_wmem", buffers.as_str()),
         // Else only what asks for it is.
         ("ipv4/tcp_ecn", if spec.ecn { "1" } else { "2" }),
-        ("ipv4/ping_group_range", "0 0"),
+        // What root alone may elsewhere, every program may here: ping, and serve at any port.
+        ("ipv4/ping_group_range", "0 2147483647"),
+        ("ipv4/ip_unprivileged_port_start", "0"),
     ] {
         let path = Path::new("/proc/sys/net").join(key);
         // A kernel without IPv6 has nothing to switch off.
@@ -208,10 +210,6 @@ fn configure(spec: &Spec) -> io::Result<()> {
             fs::write(&path, value)
                 .map_err(|e| io::Error::other(format!("{} = {value}: {e}", path.display())))?;
         }
-    }
-    // Without a change to the whole machine, only some may be a namespace's.
-    if let Some(control) = spec.control {
-        let _ = fs::write(CONTROL, control);
     }
     ip(&format!(
         "link set lo up\n\

@@ -20,6 +20,7 @@ mod bundle;
 mod check;
 mod clock;
 mod control;
+mod default_control;
 mod dialect;
 pub mod doctor;
 mod error;
@@ -35,11 +36,13 @@ mod leftovers;
 mod names;
 mod options;
 mod packet;
+mod private;
 mod program;
 mod seen;
 mod stage;
 mod sys;
 mod tun;
+mod user;
 mod world;
 
 pub use check::{check, check_kernel};
@@ -48,4 +51,6 @@ pub use fidelity::{Fidelity, LATE, MOST_LATE};
 #[cfg(feature = "live")]
 pub use group::holder;
 pub use options::ignores;
+pub use private::hides_working_directory;
 pub use stage::{Emulated, Options, ProgramEnd, Shell, run};
+pub use user::Users;

@@ -23,9 +23,10 @@ use crate::fidelity::Fidelity;
 use crate::flow::{Ends, Flow};
 use crate::host::{self, Host};
 use crate::laws::Laws;
-use crate::program::{Program, Terminal};
+use crate::program::{Program, Role};
+use crate::user::Users;
 use crate::world::World;
-use crate::{Error, arriving, check, names};
+use crate::{Error, arriving, check, names, sys};
 
 /// What servers get to start up in before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
@@ -37,6 +38,8 @@ pub struct Options {
     pub logs: Option<PathBuf>,
     /// A shell on this process's terminal; the run then ends with it.
     pub shell: Option<Shell>,
+    /// Whom programs may run as.
+    pub users: Users,
 }
 
 /// A shell at a host.
@@ -73,6 +76,8 @@ pub struct ProgramEnd {
     pub host: String,
     /// What was run.
     pub run: String,
+    /// What its user is called.
+    pub user: String,
     /// Whether it ended well by itself, badly by itself, or with the run (`None`).
     pub well: Option<bool>,
     /// Where what it wrote is.
@@ -100,7 +105,12 @@ pub fn run<R: Recorder>(
     if !is_alone {
         check::check_flows(setup)?;
     }
+    for program in &setup.programs {
+        options.users.get(program.user.as_deref())?;
+    }
     raise_limits();
+    sys::keep_files()
+        .map_err(|e| Error::new("cannot read /proc/self/fd", "mount /proc").because(e))?;
     let laws = Laws::load(setup, options.shell)?;
     let hosts = hosts(setup, options)?;
     let ends = match is_alone {
@@ -186,6 +196,7 @@ fn end_of(program: &mut Program) -> ProgramEnd {
     ProgramEnd {
         host: program.host.clone(),
         run: program.run.clone(),
+        user: program.user.clone(),
         well,
         log: program.log.clone(),
     }
@@ -214,6 +225,7 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
     let own = || setup.flows.iter().filter(move |flow| flow.from == node || flow.to == node);
     let windows = own().map(|flow| flow.transport.receive_window.buffer());
     let law = own().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
+    let control_by_route = own().all(|flow| Some(flow.law) == law);
     let control = law.and_then(|law| control(&setup.laws[law])).filter(|c| c.live.is_none());
     host::Spec {
         node,
@@ -223,6 +235,7 @@ fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
         ecn: own().any(|flow| flow.transport.ecn),
         control: control.map(|control| control.name),
+        control_by_route,
     }
 }
 
@@ -255,7 +268,8 @@ fn start_program(
         None => None,
     };
     let group = group(setup, laws, spec.flow);
-    let mut program = Program::start(host, &spec.run, group, Terminal::Log(log))?;
+    let user = options.users.get(spec.user.as_deref())?;
+    let mut program = Program::start(host, &spec.run, group, Role::Scenario { user, log })?;
     program.makes_flow = spec.flow.is_some();
     programs.push(program);
     Ok(())
@@ -321,12 +335,13 @@ fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], at: Shell) -> Result<P
         let enter = format!("nsenter --target {} --net --mount", other.thread);
         let _ = writeln!(text, "  {name:<12} {address:<15} from another terminal: {enter}");
     }
+    text += "Their /tmp and /var/tmp are their own, and gone with the run.\n";
     text += &company(setup, at);
     let _ = writeln!(text, "This is {}; the run ends when you leave it.", host.spec.name);
     // A reader that has gone away does not keep the shell from opening.
     let _ = io::stderr().write_all(text.as_bytes());
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "sh".into());
-    Program::start(host, &shell, group(setup, laws, None), Terminal::Ours)
+    Program::start(host, &shell, group(setup, laws, None), Role::Shell)
 }
 
 /// What else uses the network, and how to be without it.

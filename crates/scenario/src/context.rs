@@ -10,6 +10,8 @@ use ratewire_inputs::InputError;
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::Entry;
 use crate::ignored::{GivenOption, Of};
+use crate::section::At;
+use crate::users::NamedUser;
 
 /// Reads a file that a scenario names, by the name it gives.
 pub(crate) type Loader<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -33,6 +35,8 @@ pub(crate) struct Context<'a> {
     pub guesses_network: Cell<bool>,
     /// Options of laws, in the order in which they were met.
     pub options: RefCell<Vec<GivenOption>>,
+    /// Users that programs are to run as, in the order in which they were met.
+    pub users: RefCell<Vec<NamedUser>>,
     /// Table and name of each key that was asked for.
     pub reads: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
@@ -53,6 +57,7 @@ impl<'a> Context<'a> {
             unkept: RefCell::default(),
             guesses_network: Cell::new(false),
             options: RefCell::default(),
+            users: RefCell::default(),
             reads: RefCell::default(),
         }
     }
@@ -147,6 +152,12 @@ impl<'a> Context<'a> {
         let at = self.source(span).diagnostic(Severity::Warning, span, String::new());
         let option = GivenOption { of: of.clone(), option: entry.key.clone(), at };
         self.options.borrow_mut().push(option);
+    }
+
+    /// Notes the user that a program is to run as.
+    pub fn user(&self, user: At<&str>) {
+        let at = self.source(user.span).diagnostic(Severity::Error, user.span, String::new());
+        self.users.borrow_mut().push(NamedUser { name: user.value.to_string(), at });
     }
 
     /// Notes an error.

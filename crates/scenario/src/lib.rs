@@ -56,6 +56,7 @@ mod transport;
 mod trust;
 mod unheard;
 mod unmet;
+mod users;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};

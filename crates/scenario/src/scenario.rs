@@ -15,6 +15,7 @@ use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;
 use crate::laws::LawBook;
 use crate::traffic::Load;
+use crate::users::NamedUser;
 use crate::uses::Uses;
 use crate::{document, ensemble, lower, overrides, readers, trust, unheard, unmet};
 
@@ -48,6 +49,8 @@ pub struct Scenario {
     pub(crate) uses: Uses,
     /// The options it gives to laws.
     pub(crate) options: Vec<GivenOption>,
+    /// The users that its programs are to run as, where it names them.
+    pub(crate) users: Vec<NamedUser>,
     /// The run, all but its laws.
     pub(crate) template: Setup,
     files: BTreeMap<String, Arc<str>>,
@@ -161,6 +164,11 @@ impl Scenario {
     /// Whether any link is paused when what it fills has no room.
     pub fn has_pauses(&self) -> bool {
         self.template.network.links.iter().any(|link| link.pause.is_some())
+    }
+
+    /// Whether it runs programs, where it is emulated.
+    pub fn has_programs(&self) -> bool {
+        !self.template.programs.is_empty()
     }
 
     /// The laws it is to run under, one after the other.
@@ -311,7 +319,7 @@ fn read(
     let parts = lower::lower(&context, &root);
     #[cfg(test)]
     crate::tests::note_reads(&context.reads.borrow());
-    let options = context.options.take();
+    let (options, users) = (context.options.take(), context.users.take());
     let (diagnostics, files) = context.finish();
     match parts {
         Some(parts) if !diagnostics.iter().any(Diagnostic::is_error) => Ok(Scenario {
@@ -330,6 +338,7 @@ fn read(
             book: parts.book,
             uses: parts.uses,
             options,
+            users,
             template: parts.template,
             files,
             folder: None,

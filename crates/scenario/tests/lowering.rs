@@ -147,11 +147,13 @@ fn every_key_of_a_custom_network() {
         run: "iperf3 -s".into(),
         start: Some(Time::ZERO + Duration::from_secs(1)),
         flow: None,
+        user: Some("alice".into()),
     };
     let fetched = ProgramSpec {
         run: "iperf3 -c e -R".into(),
         start: Some(Time::ZERO),
         flow: Some(5),
+        user: Some("root".into()),
         ..server.clone()
     };
     assert_eq!(setup.programs, [server, fetched]);

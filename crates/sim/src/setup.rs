@@ -74,6 +74,8 @@ pub struct ProgramSpec {
     pub start: Option<Time>,
     /// The flow, by index, whose data it sends or fetches.
     pub flow: Option<usize>,
+    /// The name of the user whose rights it has; `None` for the user who starts the run.
+    pub user: Option<String>,
 }
 
 /// Which packets are followed on their way, to tell what bound their flows' rates.

@@ -77,7 +77,7 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
         Ok(plan) => {
             said.extend(plan.warnings.iter().cloned());
             said.extend(scenario.vain_when_simulated(&plan));
-            Some(Job { scenario, plan, world: World::Simulate, folder: None })
+            Some(Job { scenario, plan, world: World::Simulate, folder: None, users: None })
         }
         Err(wrong) => {
             said.extend(wrong);

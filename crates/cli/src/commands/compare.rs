@@ -168,7 +168,7 @@ fn jobs<'a>(
     for law in laws {
         for offset in 0..seeds {
             let plan = plan(law, scenario.seed.wrapping_add(offset))?;
-            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None });
+            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None, users: None });
         }
     }
     Ok((jobs, has_chance))
@@ -222,7 +222,7 @@ mod tests {
             .flat_map(|law| [1, 2].map(|seed| (law, seed)))
             .map(|(law, seed)| {
                 let plan = scenario.plan(Some(law), Some(seed)).expect("a plan");
-                Job { scenario: &scenario, plan, world: World::Simulate, folder: None }
+                Job { scenario: &scenario, plan, world: World::Simulate, folder: None, users: None }
             })
             .collect();
         let results = (0..6).map(|n| if n == 3 { Err(Failure::World("no".into())) } else { Ok(n) });

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod doctor;
+pub(crate) mod dry;
 pub(crate) mod lists;
 #[cfg(feature = "live")]
 pub(crate) mod live;
@@ -11,6 +12,8 @@ pub(crate) mod load;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;
+pub(crate) mod users;
+mod why;
 
 use std::convert::Infallible;
 use std::io::Write;

@@ -5,6 +5,7 @@ mod tell;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
+use ratewire_emulate::Users;
 use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
 use ratewire_report::table;
 use ratewire_scenario::{self as scenario, Scenario};
@@ -12,6 +13,7 @@ use ratewire_units::Duration;
 
 use super::check::load_all;
 use super::run::{fail, missing, tell_ignored, without_repeats};
+use super::users::{UserArgs, hold, warn_of_hidden_files};
 use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::emulated::remedies;
@@ -30,6 +32,8 @@ pub(crate) struct Args {
     /// Worlds to run in: simulate, emulate or both. Emulated, runs take as long as they last, and root
     #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate", requires = "what")]
     world: Vec<World>,
+    #[command(flatten)]
+    users: UserArgs,
     /// Where the papers are
     #[arg(long = "papers", value_name = "FOLDER", default_value = "papers")]
     folder: PathBuf,
@@ -169,8 +173,16 @@ fn run(papers: &[&Paper], short: &Cell<Exit>, args: &Args) -> Result<Vec<papers:
     }
     let show_progress = !args.quiet && !args.json;
     let worlds = without_repeats(args.world.clone());
+    let users = if worlds.contains(&World::Emulate) { Some(args.users.users()?) } else { None };
+    if let Some(users) = &users {
+        for scenario in all.iter().flat_map(|(_, loaded)| loaded.iter().flatten()) {
+            hold(scenario, users)?;
+            warn_of_hidden_files(scenario);
+        }
+    }
+    let users = users.as_ref();
     all.iter()
-        .map(|(paper, loaded)| run_paper(paper, loaded, &worlds, short, show_progress))
+        .map(|(paper, loaded)| run_paper(paper, loaded, &worlds, users, short, show_progress))
         .collect()
 }
 
@@ -178,6 +190,7 @@ fn run_paper(
     paper: &Paper,
     loaded: &[Vec<Scenario>],
     worlds: &[World],
+    users: Option<&Users>,
     short: &Cell<Exit>,
     show_progress: bool,
 ) -> Result<papers::Paper, Exit> {
@@ -204,7 +217,7 @@ fn run_paper(
                     tell_ignored(scenario, &plan, &mut told);
                     plan = plan.emulated();
                 }
-                jobs.push(Job { scenario, plan, world: *world, folder: None });
+                jobs.push(Job { scenario, plan, world: *world, folder: None, users });
             }
         }
         counts.push(jobs.len() - before);

@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ratewire_emulate::Shell;
+use ratewire_emulate::{Shell, Users};
 use ratewire_net::spec::LinkId;
 use ratewire_report::{LeftOut, Page, Run, html, table};
 use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
-use ratewire_sim::record::FlowId;
-use ratewire_sim::setup::TrafficSpec;
 use ratewire_units::text::legible_lines;
-use ratewire_units::{Duration, Time};
 use serde::Serialize;
 
 use super::load::load;
-use super::{complain, listed, print, table_options, unknown, whole_number};
+use super::users::{UserArgs, hold, warn_of_hidden_files};
+use super::why::{no_answer, question_of};
+use super::{complain, dry, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::emulated::remedies;
 use crate::job::{self, Done, Job, World, run_all};
@@ -55,6 +54,11 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    users: UserArgs,
+    /// List what would be run, every program and its user, and start and write nothing; needs no root
+    #[arg(long, conflicts_with = "json")]
+    dry_run: bool,
 }
 
 /// What `summary.json` holds.
@@ -82,7 +86,19 @@ pub(crate) fn run(args: &Args) -> Exit {
     if args.law.is_empty() && !args.set.iter().any(chooses_law) {
         warnings.extend(scenario.unheld());
     }
-    let found = jobs(&scenario, args, out.as_deref(), &mut warnings);
+    let users = match args.users.users() {
+        Ok(users) => users,
+        Err(exit) => return exit,
+    };
+    let is_emulated = args.world.contains(&World::Emulate);
+    let held = if is_emulated { hold(&scenario, &users) } else { Ok(()) };
+    if let (Err(exit), false) = (held, args.dry_run) {
+        return exit;
+    }
+    if is_emulated {
+        warn_of_hidden_files(&scenario);
+    }
+    let found = jobs(&scenario, args, out.as_deref(), &users, &mut warnings);
     complain(&without_repeats(warnings));
     let (jobs, left_out) = match found {
         Ok((jobs, _)) if jobs.is_empty() => {
@@ -92,6 +108,10 @@ pub(crate) fn run(args: &Args) -> Exit {
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
+    if args.dry_run {
+        let printed = dry::runs(&jobs, out.as_deref(), &users);
+        return Exit::of([printed, held.err().unwrap_or(Exit::Done)]);
+    }
     let folders: Vec<PathBuf> = jobs.iter().filter_map(|job| job.folder.clone()).collect();
     let output = match out.as_deref().map(|out| Output::open(out, REPORT, &folders)).transpose() {
         Ok(output) => output,
@@ -166,22 +186,6 @@ fn tell(
     written.map_or_else(|failure| fail(&failure), |()| shown)
 }
 
-/// What is said of a flow that no packet of which could be followed.
-fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
-    let (about, end) = (&run.info.flows[flow.0 as usize], &run.summary.flows[flow.0 as usize]);
-    let completed = end.completion_s.map_or_else(String::new, |took| {
-        format!(": it completed at {}", Duration::from_secs_f64(end.start_s + took))
-    });
-    format!(
-        "Why {} sends as it does under {}, seed {}\n\nIt sent no data packet from {} on{completed}. There is nothing to tell of its \
-         rate.\n",
-        about.name,
-        about.law,
-        run.summary.seed,
-        from.since(Time::ZERO)
-    )
-}
-
 pub(crate) fn fail(failure: &Failure) -> Exit {
     tell!("ratewire: {failure}");
     match failure {
@@ -227,6 +231,7 @@ fn jobs<'a>(
     scenario: &'a Scenario,
     args: &Args,
     out: Option<&Path>,
+    users: &'a Users,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<(Vec<Job<'a>>, Vec<LeftOut>), Exit> {
     let laws = if args.law.is_empty() { scenario.laws() } else { args.law.clone() };
@@ -256,8 +261,13 @@ fn jobs<'a>(
             if let Some(question) = &args.why {
                 plan.setup.follow.asked = Some(question_of(&plan, question)?);
             }
+            // A kernel that is asked for a law may load a module: a dry run does not ask.
+            let can_emulate = || match args.dry_run {
+                true => ratewire_emulate::check(&plan.setup),
+                false => can_emulate(&plan, None),
+            };
             if world == World::Emulate
-                && let Err(why) = can_emulate(&plan, None)
+                && let Err(why) = can_emulate()
             {
                 // Of arriving flows there may be too many from one seed, and not from another.
                 if !left_out.iter().any(|left| left.law == *law) {
@@ -280,7 +290,7 @@ fn jobs<'a>(
             let name = if several { format!("{law}-{}", world.name()) } else { law.clone() };
             let others = jobs.iter().filter_map(|job: &Job<'_>| job.folder.as_deref());
             let folder = out.map(|out| made_in(out, &name, *seed, others));
-            jobs.push(Job { scenario, plan, world, folder });
+            jobs.push(Job { scenario, plan, world, folder, users: Some(users) });
         }
     }
     let is_simulated = |job: &&Job<'_>| job.world == World::Simulate;
@@ -305,37 +315,6 @@ pub(crate) fn without_repeats<T: PartialEq>(all: Vec<T>) -> Vec<T> {
         }
     }
     once
-}
-
-/// What `--why` asks.
-fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
-    let wrong = |what: &str| {
-        tell!("ratewire: --why {question}: {what}");
-        Exit::Wrong
-    };
-    let Some((name, time)) = question.rsplit_once('@') else {
-        return Err(wrong("write FLOW@TIME, as in flow-1@12s"));
-    };
-    let flows = &plan.setup.flows;
-    let Some(flow) = flows.iter().position(|f| f.name == name) else {
-        let of_traffic = |class: &&TrafficSpec| {
-            let rest = name.strip_prefix(class.name.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        if let Some(class) = plan.setup.traffic.iter().find(of_traffic) {
-            return Err(wrong(&format!(
-                "flows of the traffic {:?} come and go; only a listed flow can be followed, one of a [[flow]]",
-                class.name
-            )));
-        }
-        let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).collect();
-        return Err(wrong(&unknown("flow", name, &known)));
-    };
-    let after: Duration = time.parse().map_err(|e| wrong(&format!("{e}")))?;
-    if after >= plan.setup.duration {
-        return Err(wrong(&format!("the run ends at {}", plan.setup.duration)));
-    }
-    Ok((FlowId(flow as u32), Time::ZERO + after))
 }
 
 /// The links to capture, by their names.

@@ -10,7 +10,8 @@ use ratewire_report::table;
 
 use super::load::load;
 use super::run::{can_emulate, fail, tell_ignored};
-use super::{complain, print, table_options, unknown};
+use super::users::{UserArgs, hold, warn_of_hidden_files};
+use super::{complain, dry, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Job, World};
 
@@ -29,11 +30,17 @@ pub(crate) struct Args {
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    #[command(flatten)]
+    users: UserArgs,
+    /// List what would run beside the shell, and as whom, and start nothing; needs no root
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn shell(args: &Args) -> ExitCode {
     match open(args) {
-        Ok(status) => ExitCode::from(code(status)),
+        Ok(Some(status)) => ExitCode::from(code(status)),
+        Ok(None) => Exit::Done.into(),
         Err(exit) => exit.into(),
     }
 }
@@ -45,8 +52,8 @@ fn code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Exit::Failed as u8)
 }
 
-/// Opens the shell; how it ended, once the tables are printed.
-fn open(args: &Args) -> Result<ExitStatus, Exit> {
+/// Opens the shell; how it ended, once the tables are printed. `None` where it was only to be told of.
+fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     let taken = args.law.as_ref().map(|_| ("law", "--law"));
     let mut scenario = load(&args.scenario, &args.set, taken.as_slice())?;
     // Nobody sees what the expectations come to.
@@ -71,6 +78,17 @@ fn open(args: &Args) -> Result<ExitStatus, Exit> {
         return Err(Exit::Wrong);
     };
     let shell = Shell { host: NodeId(host as u32), is_alone: args.alone };
+    let users = args.users.users()?;
+    let held = if args.alone { Ok(()) } else { hold(&scenario, &users) };
+    if args.dry_run {
+        let printed = dry::shell(&plan.setup, &args.host, args.alone, &users);
+        return match Exit::of([printed, held.err().unwrap_or(Exit::Done)]) {
+            Exit::Done => Ok(None),
+            exit => Err(exit),
+        };
+    }
+    held?;
+    warn_of_hidden_files(&scenario);
     if !args.alone
         && let Err(why) = can_emulate(&plan, Some(shell))
     {
@@ -78,11 +96,11 @@ fn open(args: &Args) -> Result<ExitStatus, Exit> {
         return Err(Exit::Unable);
     }
     tell_ignored(&scenario, &plan, &mut Vec::new());
-    let job =
-        Job { scenario: &scenario, plan: plan.emulated(), world: World::Emulate, folder: None };
+    let (plan, world) = (plan.emulated(), World::Emulate);
+    let job = Job { scenario: &scenario, plan, world, folder: None, users: Some(&users) };
     let done = job.run_shell(shell).map_err(|failure| fail(&failure))?;
     match print(&table::render(&[done.run], &table_options())) {
-        Exit::Done => done.shell.ok_or(Exit::Failed),
+        Exit::Done => done.shell.map(Some).ok_or(Exit::Failed),
         exit => Err(exit),
     }
 }

@@ -1,5 +1,6 @@
 //! What the tests share: the machine, a folder, scenarios, and how a run's figures are found.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard};
@@ -59,6 +60,25 @@ impl Lab {
     pub(crate) fn log(&self, name: &str) -> String {
         let pattern = format!("cat {}/out/*/programs/{name}", self.folder.display());
         said(&sh(&pattern))
+    }
+}
+
+/// A folder that every user may enter and write to, wherever this project lies.
+pub(crate) struct Shared(pub(crate) PathBuf);
+
+impl Shared {
+    pub(crate) fn make(test: &str) -> Shared {
+        let folder = Path::new("/srv").join(format!("ratewire-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(&folder, open).expect("it is ours");
+        Shared(folder)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -7,6 +7,7 @@
 mod lab;
 mod limits;
 mod shell;
+mod users;
 mod verdict;
 
 use std::fs::File;
@@ -14,7 +15,7 @@ use std::fs::File;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 
-use lab::{DUMBBELL, Lab, ONE_FLOW, TWO_FLOWS, drops, link, number, ratewire, sh};
+use lab::{DUMBBELL, Lab, ONE_FLOW, Shared, TWO_FLOWS, drops, link, number, ratewire, sh};
 
 #[test]
 fn one_scenario_gives_like_figures_in_both_worlds() {
@@ -148,7 +149,8 @@ law  = "rcp"
 #[test]
 fn programs_that_know_nothing_of_it_run_over_it() {
     let Some(lab) = Lab::build("programs") else { return };
-    let site = lab.folder.join("site");
+    let shared = Shared::make("site");
+    let site = &shared.0;
     let folder = site.display();
     let made = sh(&format!(
         "mkdir -p {folder}/html && cd {folder} && head -c 2000000 /dev/urandom > html/file &&
@@ -161,8 +163,9 @@ fn programs_that_know_nothing_of_it_run_over_it() {
     std::fs::write(
         &conf,
         format!(
-            "daemon off; user root; pid {folder}/pid; error_log stderr;
-             events {{ }} http {{ access_log off; server {{ listen 80; root {folder}/html; }} }}"
+            "daemon off; pid /tmp/pid; error_log stderr;
+             events {{ }} http {{ access_log /dev/stdout; client_body_temp_path /tmp; proxy_temp_path /tmp;
+             fastcgi_temp_path /tmp; uwsgi_temp_path /tmp; scgi_temp_path /tmp; server {{ listen 80; root {folder}/html; }} }}"
         ),
     )
     .expect("a file");
@@ -216,14 +219,15 @@ max    = "1 GB"
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
 }
 
-/// iperf3 chooses CUBIC at both ends of its data, once it is connected.
+/// iperf3 chooses Reno, which every user may, at both ends of its data, once it is connected.
 #[cfg(feature = "live")]
 #[test]
 fn programs_that_choose_another_than_their_law_are_told_of() {
     let Some(lab) = Lab::build("choose") else { return };
     let text = include_str!("../../../../scenarios/emulated/iperf3.toml");
+    let text = text.replace(" -t", " -C reno -t");
     let args = ["--world", "emulate", "--law", "xcp", "--set", "duration=3s"];
-    let run = &lab.run(text, &args)[0];
+    let run = &lab.run(&text, &args)[0];
     let chose = number(&run["fidelity"]["connections_that_chose_another"]);
     assert_eq!(chose, 2.0, "{}", run["fidelity"]);
 }

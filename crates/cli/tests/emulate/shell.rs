@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::lab::{DUMBBELL, Lab, TWO_FLOWS, ratewire, said};
+use crate::lab::{DUMBBELL, Lab, Shared, TWO_FLOWS, ratewire, said};
 
 /// A shell that reads `input` at the host s1: its exit code, what it writes, and what is written to standard error.
 fn open(scenario: &Path, more: &[&str], input: &str) -> (Option<i32>, String, String) {
@@ -71,7 +71,8 @@ fn a_shell_opens_though_nobody_reads_its_greeting() {
 #[test]
 fn a_shell_has_no_end_but_its_own() {
     let Some(lab) = Lab::build("endless") else { return };
-    let marker = lab.folder.join("late");
+    let shared = Shared::make("late");
+    let marker = shared.0.join("late");
     let text = format!(
         r#"law = "cubic"
 {}

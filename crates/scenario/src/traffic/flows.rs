@@ -33,7 +33,7 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     let stop = section.time("stop");
     let count = section.count_or("count") as usize;
     let stagger = section.time_or("stagger");
-    programs::refuse_lone_place(section);
+    programs::refuse_lone_keys(section);
     let law = senders.laws.read_use(section, senders.defaults);
     let config = section
         .section("transport")

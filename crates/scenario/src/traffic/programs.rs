@@ -5,7 +5,7 @@ use ratewire_sim::setup::{FlowSpec, ProgramSpec};
 use ratewire_units::Time;
 
 use super::Senders;
-use crate::section::Section;
+use crate::section::{At, Section};
 
 /// Reads all `[[program]]` tables.
 pub(crate) fn read(root: &Section<'_>, senders: &Senders<'_>) -> Vec<ProgramSpec> {
@@ -21,6 +21,7 @@ pub(crate) fn read(root: &Section<'_>, senders: &Senders<'_>) -> Vec<ProgramSpec
 fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     let context = section.context;
     let (host, run, start) = (section.text("host"), section.text("run"), section.time("start"));
+    let user = user(section);
     let (host, run) = (host?, run?);
     let node = senders.net.expect_node(context, host)?;
     check_text(section, run.value);
@@ -31,17 +32,44 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
             .help(format!("the run ends at {}", senders.duration));
     }
     let start = start.map(|start| Time::ZERO + start.value);
-    Some(ProgramSpec { host: NodeId(node as u32), run: run.value.into(), start, flow: None })
+    Some(ProgramSpec { host: NodeId(node as u32), run: run.value.into(), start, flow: None, user })
 }
 
-/// Notes an error where a flow says at which end its program runs, and names none.
-pub(super) fn refuse_lone_place(section: &Section<'_>) {
-    if let (Some(entry), None) = (section.get("run_at"), section.get("run")) {
-        section
-            .context
-            .error(entry.key_span, "`run_at` needs `run`")
-            .help("`run` names the program that sends, `run_at` the end at which it is started");
+/// Notes an error for each key of a flow that is about its program, where the flow names no program.
+pub(super) fn refuse_lone_keys(section: &Section<'_>) {
+    for (key, help) in [
+        ("run_at", "`run` names the program that sends, `run_at` the end at which it is started"),
+        ("user", "`run` names the program that sends, `user` the user it runs as"),
+        ("root", "`run` names the program that sends, `root` whether it runs as root"),
+    ] {
+        if let (Some(entry), None) = (section.get(key), section.get("run")) {
+            section.context.error(entry.key_span, format!("`{key}` needs `run`")).help(help);
+        }
     }
+}
+
+/// The user that a program is to run as, where its table names one by `user` or `root`.
+fn user(section: &Section<'_>) -> Option<String> {
+    let context = section.context;
+    let (user, is_root) = (section.text("user"), section.switch_or("root"));
+    if let (Some(entry), Some(_), true) = (section.get("root"), user, is_root) {
+        context
+            .error(entry.key_span, "`root` and `user` exclude each other")
+            .help("`root = true` is short for `user = \"root\"`: leave one of them out");
+        return None;
+    }
+    let at = match user {
+        Some(user) if user.value.is_empty() => {
+            context
+                .error(user.span, "`user` names nobody")
+                .help("the name of a user of this machine; without `user`, who called sudo");
+            return None;
+        }
+        Some(user) => user,
+        None => At { value: "root", span: section.get("root").filter(|_| is_root)?.item.span },
+    };
+    context.user(at);
+    Some(at.value.to_string())
 }
 
 /// The program that sends a flow's data, where `[[flow]]` names one; `index` is the flow's.
@@ -53,6 +81,7 @@ pub(super) fn of_flow(
 ) -> Option<ProgramSpec> {
     let run = section.text("run")?;
     check_text(section, run.value);
+    let user = user(section);
     if is_one_of_many {
         section
             .context
@@ -61,7 +90,8 @@ pub(super) fn of_flow(
         return None;
     }
     let host = if section.word_or("run_at") == "to" { flow.to } else { flow.from };
-    Some(ProgramSpec { host, run: run.value.into(), start: Some(flow.start), flow: Some(index) })
+    let (start, flow) = (Some(flow.start), Some(index));
+    Some(ProgramSpec { host, run: run.value.into(), start, flow, user })
 }
 
 fn check_text(section: &Section<'_>, run: &str) {

@@ -1,0 +1,91 @@
+//! `--dry-run`: what would be run, where, and as whom. Nothing is started and nothing is written.
+
+use std::path::Path;
+
+use ratewire_emulate::Users;
+use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
+use ratewire_units::text::legible;
+
+use super::print;
+use crate::Exit;
+use crate::job::{Job, World};
+use crate::output::at_last;
+
+const NOTHING: &str = "This is a dry run: nothing is started and nothing is written.\n";
+
+/// Prints the runs to do, and the programs of those in real time.
+pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit {
+    let mut rows = vec![["world", "law", "seed", "lasts", "files"].map(String::from)];
+    for Job { plan, world, folder, .. } in jobs {
+        let folder = folder.as_ref().map(|folder| at_last(folder).display().to_string());
+        rows.push([
+            world.name().to_string(),
+            legible(&plan.law),
+            plan.setup.seed.to_string(),
+            plan.setup.duration.to_string(),
+            folder.map_or_else(|| "none".to_string(), |folder| legible(&folder)),
+        ]);
+    }
+    let mut text = format!("{NOTHING}\n{}", table(&rows));
+    if let Some(out) = out {
+        let report = out.join("report.html").display().to_string();
+        text += &format!("\nReport: {}\n", legible(&report));
+    }
+    // The programs of a scenario are the same under every law and from every seed.
+    if let Some(job) = jobs.iter().find(|job| job.world == World::Emulate) {
+        text += &format!("\n{}", programs(&job.plan.setup, users));
+    }
+    print(&text)
+}
+
+/// Prints what a shell at a host would have beside it.
+pub(crate) fn shell(setup: &Setup, host: &str, is_alone: bool, users: &Users) -> Exit {
+    let host = legible(host);
+    let mut text =
+        format!("{NOTHING}\nA shell of yours, as root, at {host}: `$SHELL`, or else `sh`.\n");
+    if !is_alone {
+        text += &format!("\n{}", programs(setup, users));
+    }
+    print(&text)
+}
+
+/// Every program of a setup: where, as whom, when and what, each on one line whatever it holds.
+fn programs(setup: &Setup, users: &Users) -> String {
+    if setup.programs.is_empty() {
+        return "The scenario runs no programs.\n".to_string();
+    }
+    let mut rows = vec![["host", "user", "starts", "command"].map(String::from)];
+    for program in &setup.programs {
+        let starts = match program.start {
+            None => "before all flows".to_string(),
+            Some(start) => format!("at {}", start.since(Time::ZERO)),
+        };
+        // One that is refused is told of beside this list.
+        let user = users.name(program.user.as_deref());
+        rows.push([
+            legible(&setup.network.nodes[program.host.index()].name),
+            user.unwrap_or_else(|_| format!("{} (refused)", program.user.as_deref().unwrap_or(""))),
+            starts,
+            legible(&program.run),
+        ]);
+    }
+    let files = "Each host has a /tmp and a /var/tmp of its own, which are gone with the run. Of this machine's other files \
+                 a program can read and change what its user can.";
+    format!("Programs, each given to `sh` in the working directory:\n\n{}\n{files}\n", table(&rows))
+}
+
+/// Rows of cells, each as wide as the widest of its column.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            line += &format!("  {cell:width$}", width = width(column).unwrap_or(0));
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
