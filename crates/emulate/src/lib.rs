@@ -36,6 +36,7 @@ mod names;
 mod options;
 mod packet;
 mod program;
+mod readiness;
 mod seen;
 mod stage;
 mod sys;

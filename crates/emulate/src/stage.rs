@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::control::{control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
-use crate::flow::{Ends, Flow};
+use crate::flow::{Ends, Flows};
 use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Terminal};
@@ -115,12 +115,9 @@ pub fn run<R: Recorder>(
         thread::sleep(HEAD_START);
     }
     let clock = Clock::start();
-    let mut flows = Vec::new();
-    for (ends, spec) in ends.into_iter().zip(&setup.flows) {
-        flows.push(ends.map(|ends| Flow::start(ends, spec, clock)).transpose()?);
-    }
+    let flows = Flows::start(ends, &setup.flows, clock)?;
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
-    let mut world = World::new(setup, &classes, &hosts, &flows, dialects, clock, recorder)?;
+    let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, recorder)?;
     if is_alone {
         world.tell_of_no_flows();
     }
@@ -136,11 +133,12 @@ pub fn run<R: Recorder>(
         ran.and(started)
     });
     let finished = ran.and_then(|()| world.finish());
-    let failed = setup.flows.iter().zip(&flows);
-    let failed =
-        failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
+    let failed = setup.flows.iter().zip(flows.all());
+    let failed = failed.filter_map(|(spec, flow)| {
+        Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string()))
+    });
     let failed: Vec<(String, String)> = failed.collect();
-    drop(flows);
+    flows.end()?;
     let mut programs = programs.into_inner().unwrap_or_default();
     let mut failed_programs = 0;
     for program in programs.iter_mut().filter(|program| program.makes_flow) {
