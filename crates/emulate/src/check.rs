@@ -1,5 +1,6 @@
 //! What the emulated world cannot do, told before anything is set up.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
 use ratewire_sim::setup::Setup;
@@ -64,6 +65,11 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     Ok(())
 }
 
+/// The flows that programs make.
+pub(crate) fn flows_of_programs(setup: &Setup) -> BTreeSet<usize> {
+    setup.programs.iter().filter_map(|program| program.flow).collect()
+}
+
 /// Whether the flows of a setup without arriving traffic can be emulated.
 pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
     if setup.flows.len() > MOST_FLOWS {
@@ -72,10 +78,8 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
             "a shorter `duration`, or fewer flows",
         ));
     }
-    for (i, flow) in setup.flows.iter().enumerate() {
-        if setup.programs.iter().any(|program| program.flow == Some(i)) {
-            continue;
-        }
+    let of_programs = flows_of_programs(setup);
+    for (_, flow) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
         if flow.lie.is_some() {
             return no("senders that lie");
         }

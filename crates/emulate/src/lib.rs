@@ -20,6 +20,7 @@ mod bundle;
 mod check;
 mod clock;
 mod control;
+mod device;
 mod dialect;
 pub mod doctor;
 mod error;

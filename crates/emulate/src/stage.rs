@@ -1,7 +1,7 @@
 //! A run from its beginning to its end: hosts, flows and programs are set up, the network runs between them, and all
 //! is taken down.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
-use crate::control::{control, of_flow};
+use crate::control::{Control, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
 use crate::flow::{Ends, Flows};
@@ -151,6 +151,7 @@ pub fn run<R: Recorder>(
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none() && is_to_send(setup);
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     let shell = shell.as_mut().and_then(Program::ended);
+    Host::end(hosts);
     Ok(Emulated { outcome, fidelity, programs, failed, under_another, shell })
 }
 
@@ -202,24 +203,30 @@ fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
         let what = format!("{} hosts are more than there are addresses for", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
     }
-    let specs: Vec<host::Spec> =
-        nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, n)).collect();
+    let mut flows: BTreeMap<NodeId, Vec<&FlowSpec>> = BTreeMap::new();
+    for flow in &setup.flows {
+        flows.entry(flow.from).or_default().push(flow);
+        flows.entry(flow.to).or_default().push(flow);
+    }
+    let own = |node| flows.get(node).map_or(&[][..], Vec::as_slice);
+    let specs = nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, own(node), n));
+    let specs: Vec<host::Spec> = specs.collect();
     let names = names::file(&specs)?;
-    specs.into_iter().map(|spec| Host::set_up(spec, names.path())).collect()
+    Host::set_up(specs, names.path())
 }
 
-fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
-    let own = || setup.flows.iter().filter(move |flow| flow.from == node || flow.to == node);
-    let windows = own().map(|flow| flow.transport.receive_window.buffer());
-    let law = own().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
+/// What the n-th host is to be, at which these flows begin or end.
+fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::Spec {
+    let windows = own.iter().map(|flow| flow.transport.receive_window.buffer());
+    let law = own.iter().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
     let control = law.and_then(|law| control(&setup.laws[law])).filter(|c| c.live.is_none());
     host::Spec {
         node,
         name: setup.network.nodes[node.index()].name.clone(),
         address: host::address(n),
-        mtu: own().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
+        mtu: own.iter().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
-        ecn: own().any(|flow| flow.transport.ecn),
+        ecn: own.iter().any(|flow| flow.transport.ecn),
         control: control.map(|control| control.name),
     }
 }
@@ -268,19 +275,31 @@ fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a P
     laws.folder(control?)
 }
 
-/// Opens both ends of every flow that is no program's.
+/// Opens both ends of every flow that is no program's: those under one congestion control together, for to move to its
+/// control group and back takes the kernel as long as to open many sockets.
 fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<Ends>>, Error> {
-    let at = |node: NodeId| hosts.iter().find(|host| host.spec.node == node);
-    let mut all = Vec::new();
-    for (n, spec) in setup.flows.iter().enumerate() {
-        let is_programs = setup.programs.iter().any(|program| program.flow == Some(n));
-        let (Some(from), Some(to), false) = (at(spec.from), at(spec.to), is_programs) else {
-            all.push(None);
-            continue;
-        };
+    let hosts: BTreeMap<NodeId, &Host> = hosts.iter().map(|host| (host.spec.node, host)).collect();
+    let of_programs = check::flows_of_programs(setup);
+    let mut by_control: Vec<(Option<Control>, Vec<usize>)> = Vec::new();
+    for (n, spec) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
         let control = of_flow(setup, spec);
+        match by_control.iter_mut().find(|(other, _)| *other == control) {
+            Some((_, flows)) => flows.push(n),
+            None => by_control.push((control, vec![n])),
+        }
+    }
+    let mut all: Vec<Option<Ends>> = setup.flows.iter().map(|_| None).collect();
+    for (control, flows) in by_control {
         let own = control.filter(|control| control.live.is_none()).map(|control| control.name);
-        all.push(Some(laws.inside(control, || Ends::open(n, spec, from, to, own))??));
+        laws.inside(control, || {
+            for n in flows {
+                let spec = &setup.flows[n];
+                if let (Some(from), Some(to)) = (hosts.get(&spec.from), hosts.get(&spec.to)) {
+                    all[n] = Some(Ends::open(n, spec, from, to, own)?);
+                }
+            }
+            Ok(())
+        })??;
     }
     Ok(all)
 }
