@@ -1,7 +1,7 @@
 //! A run from its beginning to its end: hosts, flows and programs are set up, the network runs between them, and all
 //! is taken down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -97,6 +97,7 @@ pub fn run<R: Recorder>(
     }
     let setup = &listed;
     check::check_network(setup)?;
+    check::check_names(setup, options.shell)?;
     if !is_alone {
         check::check_flows(setup)?;
     }
@@ -134,9 +135,8 @@ pub fn run<R: Recorder>(
     });
     let finished = ran.and_then(|()| world.finish());
     let failed = setup.flows.iter().zip(flows.all());
-    let failed = failed.filter_map(|(spec, flow)| {
-        Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string()))
-    });
+    let failed = failed
+        .filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string())));
     let failed: Vec<(String, String)> = failed.collect();
     flows.end()?;
     let mut programs = programs.into_inner().unwrap_or_default();
@@ -192,13 +192,7 @@ fn end_of(program: &mut Program) -> ProgramEnd {
 
 /// The hosts of a run: ends of flows, and where programs run.
 fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
-    let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
-    nodes.extend(setup.programs.iter().map(|program| program.host));
-    if options.shell.is_some() {
-        let all = setup.network.nodes.iter().enumerate();
-        nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));
-    }
-    nodes.extend(options.shell.map(|shell| shell.host));
+    let nodes = check::hosts(setup, options.shell);
     if nodes.len() > host::MOST {
         let what = format!("{} hosts are more than there are addresses for", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
@@ -255,7 +249,7 @@ fn start_program(
             std::fs::create_dir_all(folder).map_err(|e| {
                 Error::new(format!("cannot make {}", folder.display()), "").because(e)
             })?;
-            Some(folder.join(format!("{}-{}.txt", programs.len() + 1, host.spec.name)))
+            Some(folder.join(names::log(programs.len() + 1, &host.spec.name)))
         }
         None => None,
     };

@@ -1,5 +1,6 @@
 //! Flows: kernel connections between hosts that send what the scenario's applications write.
 
+mod asking;
 mod reactor;
 mod receiving;
 mod sending;
@@ -17,6 +18,7 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_units::{Bytes, Duration, Time};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
+pub(crate) use self::asking::{Answer, Answers, Asking};
 use self::reactor::{Desk, Reactor};
 use self::receiving::Receiving;
 use self::sending::Sending;
@@ -154,7 +156,8 @@ impl Flows {
         clock: Clock,
     ) -> Result<Flows, Error> {
         let cannot = |e: io::Error| {
-            let help = "`ulimit -n` says how many descriptors this process may have; a flow takes two";
+            let help =
+                "`ulimit -n` says how many descriptors this process may have; a flow takes two";
             Error::new("cannot run the flows' applications", help).because(e)
         };
         let end = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);

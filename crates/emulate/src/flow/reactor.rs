@@ -80,11 +80,7 @@ pub(super) struct Reactor {
 }
 
 impl Reactor {
-    pub(super) fn new(
-        clock: Clock,
-        end: &EventFd,
-        over: Arc<AtomicBool>,
-    ) -> io::Result<Reactor> {
+    pub(super) fn new(clock: Clock, end: &EventFd, over: Arc<AtomicBool>) -> io::Result<Reactor> {
         let readiness = Readiness::new(NOTED)?;
         readiness.add(end, END, EpollFlags::EPOLLIN)?;
         let (zeros, room) = (vec![0; CHUNK], vec![0; CHUNK]);

@@ -21,14 +21,14 @@ use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
 use crate::clock::Clock;
 use crate::dialect::Dialects;
 use crate::fidelity::Fidelity;
-use crate::flow::Flow;
+use crate::flow::{Answers, Asking, Flow};
 use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
 use crate::readiness::Readiness;
 use crate::tun::MOST;
 use crate::{Error, sys};
-use books::Book;
+use books::{Book, Telling};
 use streams::{Known, Passed};
 
 /// What comes closer together than this is done together: a wake for each packet would take more time than packets do,
@@ -87,6 +87,11 @@ pub(crate) struct World<'a, R> {
     told: usize,
     link_before: Vec<Observation>,
     last_sample: Time,
+    /// Asks kernels of flows while the network runs.
+    asking: Option<Asking>,
+    answers: Answers,
+    /// The sample whose flows are still to be told of.
+    telling: Option<Telling>,
     /// Changes of links that are to come, the next one last.
     changes: Vec<usize>,
     packets: PacketCounts,
@@ -152,6 +157,9 @@ impl<'a, R: Recorder> World<'a, R> {
             told: setup.flows.len(),
             link_before: vec![Observation::default(); setup.network.links.len()],
             last_sample: Time::ZERO,
+            asking: None,
+            answers: Answers::default(),
+            telling: None,
             changes,
             packets: PacketCounts::default(),
             data_packets: 0,
@@ -171,6 +179,7 @@ impl<'a, R: Recorder> World<'a, R> {
     /// Runs to the `end`, or until the shell is left.
     pub(crate) fn run(&mut self, shell: Option<&mut Program>, end: Time) -> Result<(), Error> {
         self.end = end;
+        self.start_asking()?;
         self.fidelity.real_time = sys::be_real_time().is_ok();
         let ran = self.go_on(shell);
         sys::be_ordinary();
@@ -192,6 +201,7 @@ impl<'a, R: Recorder> World<'a, R> {
             self.catch_up(now);
             self.take_in(now)?;
             self.hand_over();
+            self.tell_some();
             let absence = self.clock.now().since(looked);
             self.fidelity.longest_absence = self.fidelity.longest_absence.max(absence);
             if now >= glance {

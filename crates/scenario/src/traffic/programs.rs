@@ -5,7 +5,7 @@ use ratewire_sim::setup::{FlowSpec, ProgramSpec};
 use ratewire_units::Time;
 
 use super::Senders;
-use crate::section::Section;
+use crate::section::{At, Section};
 
 /// Reads all `[[program]]` tables.
 pub(crate) fn read(root: &Section<'_>, senders: &Senders<'_>) -> Vec<ProgramSpec> {
@@ -23,7 +23,7 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     let (host, run, start) = (section.text("host"), section.text("run"), section.time("start"));
     let (host, run) = (host?, run?);
     let node = senders.net.expect_node(context, host)?;
-    check_text(section, run.value);
+    check_text(section, &run);
     if let Some(start) = start.filter(|start| start.value >= senders.duration) {
         context
             .warning(start.span, "this program never starts")
@@ -52,7 +52,7 @@ pub(super) fn of_flow(
     is_one_of_many: bool,
 ) -> Option<ProgramSpec> {
     let run = section.text("run")?;
-    check_text(section, run.value);
+    check_text(section, &run);
     if is_one_of_many {
         section
             .context
@@ -64,11 +64,24 @@ pub(super) fn of_flow(
     Some(ProgramSpec { host, run: run.value.into(), start: Some(flow.start), flow: Some(index) })
 }
 
-fn check_text(section: &Section<'_>, run: &str) {
-    if run.trim().is_empty() {
-        section
-            .context
-            .error(section.span, "`run` names no program")
-            .help("for example \"iperf3 -s\"");
+/// Bytes of the longest argument of a program on Linux, `MAX_ARG_STRLEN` without the NUL at its end.
+const LONGEST: usize = 131_071;
+
+fn check_text(section: &Section<'_>, run: &At<&str>) {
+    let context = section.context;
+    if run.value.trim().is_empty() {
+        context.error(section.span, "`run` names no program").help("for example \"iperf3 -s\"");
+    } else if run.value.contains('\0') {
+        context
+            .error(
+                run.span,
+                "`run` has a NUL character, where the system ends a program's arguments",
+            )
+            .help("leave `\\u0000` out");
+    } else if run.value.len() > LONGEST {
+        let len = run.value.len();
+        context
+            .error(run.span, format!("`run` has {len} bytes; the system takes at most {LONGEST}"))
+            .help("write the commands to a file and run that: \"sh FILE\"");
     }
 }
