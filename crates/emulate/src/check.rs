@@ -1,16 +1,18 @@
 //! What the emulated world cannot do, told before anything is set up.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
+use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::Setup;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, Shell, arriving};
+use crate::{Error, Shell, arriving, names};
 
-/// Flows that one run can have.
-pub(crate) const MOST_FLOWS: usize = 4000;
+/// Flows that one run can have: each has a port of its own, below those that kernels give to programs.
+pub(crate) const MOST_FLOWS: usize = 20_000;
 
 /// Whether a setup can be emulated at all, by root.
 ///
@@ -18,7 +20,9 @@ pub(crate) const MOST_FLOWS: usize = 4000;
 /// When something in it has no counterpart in real hosts.
 pub fn check(setup: &Setup) -> Result<(), Error> {
     check_network(setup)?;
-    check_flows(&arriving::listed(setup).0)
+    let listed = arriving::listed(setup).0;
+    check_names(&listed, None)?;
+    check_flows(&listed)
 }
 
 /// Whether this machine's kernel can send under a setup's laws, now, with a shell or without. Asked by root, a kernel loads
@@ -64,18 +68,42 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     Ok(())
 }
 
+/// The hosts of a setup without arriving traffic: ends of flows, where programs run, and beside a shell all.
+pub(crate) fn hosts(setup: &Setup, shell: Option<Shell>) -> BTreeSet<NodeId> {
+    let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
+    nodes.extend(setup.programs.iter().map(|program| program.host));
+    if let Some(shell) = shell {
+        let all = setup.network.nodes.iter().enumerate();
+        nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));
+        nodes.insert(shell.host);
+    }
+    nodes
+}
+
+/// Whether programs, if any run, can reach hosts by their names.
+pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
+    if setup.programs.is_empty() && shell.is_none() {
+        return Ok(());
+    }
+    let hosts = hosts(setup, shell);
+    hosts.iter().try_for_each(|node| names::check(&setup.network.nodes[node.index()].name))
+}
+
+/// The flows that programs make.
+pub(crate) fn flows_of_programs(setup: &Setup) -> BTreeSet<usize> {
+    setup.programs.iter().filter_map(|program| program.flow).collect()
+}
+
 /// Whether the flows of a setup without arriving traffic can be emulated.
 pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
     if setup.flows.len() > MOST_FLOWS {
         return Err(Error::new(
-            format!("more than {MOST_FLOWS} flows, each of which would need two threads"),
+            format!("more than {MOST_FLOWS} flows, each of which needs a port of its own"),
             "a shorter `duration`, or fewer flows",
         ));
     }
-    for (i, flow) in setup.flows.iter().enumerate() {
-        if setup.programs.iter().any(|program| program.flow == Some(i)) {
-            continue;
-        }
+    let of_programs = flows_of_programs(setup);
+    for (_, flow) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
         if flow.lie.is_some() {
             return no("senders that lie");
         }

@@ -4,6 +4,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_sim::setup::{FlowSpec, Setup};
 
 use crate::Shell;
+use crate::check::flows_of_programs;
 
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +82,11 @@ pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
 /// shell that is alone there are no flows.
 pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<Control> {
     let is_alone = shell.is_some_and(|shell| shell.is_alone);
-    let is_programs = |flow| setup.programs.iter().any(|program| program.flow == Some(flow));
+    let of_programs = flows_of_programs(setup);
     let has_programs = shell.is_some() || !setup.programs.is_empty();
     let flows = setup.flows.iter().enumerate().filter(|_| !is_alone);
     let of_flows = flows.filter_map(|(i, flow)| {
-        of_flow(setup, flow).filter(|control| control.live.is_some() || !is_programs(i))
+        of_flow(setup, flow).filter(|control| control.live.is_some() || !of_programs.contains(&i))
     });
     let ports = setup.network.links.iter().filter_map(|link| link.law).filter(|_| has_programs);
     let of_ports = ports.filter_map(|law| control(&setup.laws[law]));

@@ -1,9 +1,11 @@
 //! The congestion control that a host's sockets have where their program chooses none.
 
 use std::fs;
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
+use std::process::{Command, Stdio};
 
-use crate::host::{DEVICE, ip};
+use crate::host::DEVICE;
 
 /// Where it is set for a namespace.
 const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -15,10 +17,30 @@ const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 pub(crate) fn settle(wanted: Option<&str>, by_route: bool, address: Ipv4Addr) -> String {
     if let Some(wanted) = wanted {
         let is_set = fs::write(CONTROL, wanted).is_ok();
-        let route = format!("route change default dev {DEVICE} src {address} congctl {wanted}\n");
+        let device = DEVICE.to_string_lossy();
+        let route = format!("route change default dev {device} src {address} congctl {wanted}\n");
         if !is_set && by_route && ip(&route).is_ok() {
             return wanted.to_string();
         }
     }
     fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string()
+}
+
+/// Has `ip` of iproute2 do these commands; not found is only `ip`.
+fn ip(commands: &str) -> io::Result<()> {
+    let mut ip = Command::new("ip")
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| io::Error::new(e.kind(), format!("ip (Debian's iproute2): {e}")))?;
+    if let Some(mut input) = ip.stdin.take() {
+        input.write_all(commands.as_bytes())?;
+    }
+    let done = ip.wait_with_output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(String::from_utf8_lossy(&done.stderr).trim().to_string()))
 }

@@ -3,11 +3,11 @@
 //! A namespace has no name: it is where a thread lives, and what that thread starts. When the thread ends, or the
 //! process is killed, it is gone, with its device, addresses and routes.
 
+use std::ffi::{CStr, c_int};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
@@ -16,14 +16,15 @@ use nix::sched::{CloneFlags, unshare};
 use ratewire_net::spec::NodeId;
 use ratewire_units::Bytes;
 
+use crate::device::{Device, LOOPBACK};
 use crate::tun::Tun;
 use crate::{Error, default_control, private};
 
 /// The device of each host.
-pub(crate) const DEVICE: &str = "rw0";
+pub(crate) const DEVICE: &CStr = c"rw0";
 /// Packets, or bundles of them, that the device holds while the network does not take them: more than any socket's
 /// window, so that sockets are held back and nothing is dropped.
-const DEVICE_QUEUE: u32 = 100_000;
+const DEVICE_QUEUE: c_int = 100_000;
 
 /// What a host is to be.
 #[derive(Clone, Debug)]
@@ -74,33 +75,17 @@ pub(crate) fn address(n: usize) -> Ipv4Addr {
 pub(crate) const MOST: usize = (1 << 17) - 2;
 
 impl Host {
-    /// Sets a host up; `names` is a file in the form of `/etc/hosts`, and takes its place there.
-    pub(crate) fn set_up(spec: Spec, names: &Path) -> Result<Host, Error> {
-        let (jobs, todo) = mpsc::channel::<Job>();
-        let (told, moved) = mpsc::channel();
-        let (own, names) = (spec.clone(), names.to_path_buf());
-        let lives = thread::Builder::new()
-            .name(format!("host {}", spec.name))
-            .spawn(move || {
-                let is_there = move_in(&own, &names);
-                let failed = is_there.is_err();
-                // The other end waits for this.
-                let _ = told.send(is_there);
-                if !failed {
-                    todo.into_iter().for_each(|job| job());
-                }
-            })
-            .map_err(|e| Error::new("cannot start a thread for a host", "").because(e))?;
-        let moved =
-            moved.recv().map_err(|e| Error::new("a host's thread died", "").because(e))??;
-        Ok(Host {
-            spec,
-            tun: moved.tun,
-            control: moved.control,
-            thread: moved.thread,
-            jobs: Some(jobs),
-            lives: Some(lives),
-        })
+    /// Sets hosts up, all at once; `names` is a file in the form of `/etc/hosts`, and takes its place there.
+    pub(crate) fn set_up(specs: Vec<Spec>, names: &Path) -> Result<Vec<Host>, Error> {
+        let begun: Vec<Begun> =
+            specs.into_iter().map(|spec| Begun::begin(spec, names)).collect::<Result<_, _>>()?;
+        begun.into_iter().map(Begun::finish).collect()
+    }
+
+    /// Ends hosts, all at once.
+    pub(crate) fn end(mut hosts: Vec<Host>) {
+        // Each host's thread ends once nothing is left that could be asked of it.
+        hosts.iter_mut().for_each(|host| host.jobs = None);
     }
 
     /// Has the host's thread do something, and waits for what comes of it.
@@ -121,8 +106,9 @@ impl Host {
     pub(crate) fn device_drops(&self) -> Result<u64, Error> {
         let table = self.run(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         let table = table.map_err(|e| Error::new("cannot read /proc/net/dev", "").because(e))?;
+        let device = DEVICE.to_string_lossy();
         let line =
-            table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
+            table.lines().find_map(|line| line.trim().strip_prefix(&*device)?.strip_prefix(':'));
         // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
         let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
         Ok(drops.unwrap_or(0))
@@ -135,6 +121,42 @@ impl Drop for Host {
         if let Some(thread) = self.lives.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// A host that is being set up.
+struct Begun {
+    spec: Spec,
+    jobs: mpsc::Sender<Job>,
+    moved: mpsc::Receiver<Result<Moved, Error>>,
+    lives: JoinHandle<()>,
+}
+
+impl Begun {
+    fn begin(spec: Spec, names: &Path) -> Result<Begun, Error> {
+        let (jobs, todo) = mpsc::channel::<Job>();
+        let (told, moved) = mpsc::channel();
+        let (own, names) = (spec.clone(), names.to_path_buf());
+        let lives = thread::Builder::new()
+            .name(format!("host {}", spec.address))
+            .spawn(move || {
+                let is_there = move_in(&own, &names);
+                let failed = is_there.is_err();
+                // The other end waits for this.
+                let _ = told.send(is_there);
+                if !failed {
+                    todo.into_iter().for_each(|job| job());
+                }
+            })
+            .map_err(|e| Error::new("cannot start a thread for a host", "").because(e))?;
+        Ok(Begun { spec, jobs, moved, lives })
+    }
+
+    fn finish(self) -> Result<Host, Error> {
+        let Begun { spec, jobs, moved, lives } = self;
+        let died = |e| Error::new("a host's thread died", "").because(e);
+        let Moved { tun, control, thread } = moved.recv().map_err(died)??;
+        Ok(Host { spec, tun, control, thread, jobs: Some(jobs), lives: Some(lives) })
     }
 }
 
@@ -155,14 +177,7 @@ fn move_in(spec: &Spec, names: &Path) -> Result<Moved, Error> {
         .map_err(|e| cannot("mount /etc/hosts").because(e))?;
     private::mount_private().map_err(|e| cannot("mount a /tmp").because(e))?;
     let tun = Tun::make(DEVICE).map_err(|e| cannot("make a TUN device").because(e))?;
-    configure(spec).map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => {
-            let what = format!("cannot set up the device of the host {}", spec.name);
-            Error::new(what, "install iproute2, whose `ip` does it: apt-get install iproute2")
-                .because(e)
-        }
-        _ => cannot("set up the device").because(e),
-    })?;
+    configure(spec).map_err(|e| cannot("set up the device").because(e))?;
     let thread = nix::unistd::gettid();
     let control = default_control::settle(spec.control, spec.control_by_route, spec.address);
     Ok(Moved { tun, control, thread })
@@ -211,30 +226,11 @@ fn configure(spec: &Spec) -> io::Result<()> {
                 .map_err(|e| io::Error::other(format!("{} = {value}: {e}", path.display())))?;
         }
     }
-    ip(&format!(
-        "link set lo up\n\
-         link set {DEVICE} mtu {mtu} txqueuelen {DEVICE_QUEUE} up\n\
-         address add {address}/32 dev {DEVICE}\n\
-         route add default dev {DEVICE} src {address}\n",
-        mtu = mtu.get()
-    ))
-}
-
-/// Has `ip` of iproute2 do these commands; not found is only `ip`.
-pub(crate) fn ip(commands: &str) -> io::Result<()> {
-    let mut ip = Command::new("ip")
-        .args(["-batch", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| io::Error::new(e.kind(), format!("ip (Debian's iproute2): {e}")))?;
-    if let Some(mut input) = ip.stdin.take() {
-        input.write_all(commands.as_bytes())?;
-    }
-    let done = ip.wait_with_output()?;
-    if done.status.success() {
-        return Ok(());
-    }
-    Err(io::Error::other(String::from_utf8_lossy(&done.stderr).trim().to_string()))
+    Device::named(LOOPBACK)?.set_up()?;
+    let device = Device::named(DEVICE)?;
+    device.set_mtu(mtu.get())?;
+    device.set_queue(DEVICE_QUEUE)?;
+    device.set_up()?;
+    device.set_address(*address)?;
+    device.route_all()
 }

@@ -1,7 +1,7 @@
 //! A run from its beginning to its end: hosts, flows and programs are set up, the network runs between them, and all
 //! is taken down.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
-use crate::control::{control, of_flow};
+use crate::control::{Control, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
-use crate::flow::{Ends, Flow};
+use crate::flow::{Ends, Flows};
 use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Role};
@@ -102,6 +102,7 @@ pub fn run<R: Recorder>(
     }
     let setup = &listed;
     check::check_network(setup)?;
+    check::check_names(setup, options.shell)?;
     if !is_alone {
         check::check_flows(setup)?;
     }
@@ -125,12 +126,9 @@ pub fn run<R: Recorder>(
         thread::sleep(HEAD_START);
     }
     let clock = Clock::start();
-    let mut flows = Vec::new();
-    for (ends, spec) in ends.into_iter().zip(&setup.flows) {
-        flows.push(ends.map(|ends| Flow::start(ends, spec, clock)).transpose()?);
-    }
+    let flows = Flows::start(ends, &setup.flows, clock)?;
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
-    let mut world = World::new(setup, &classes, &hosts, &flows, dialects, clock, recorder)?;
+    let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, recorder)?;
     if is_alone {
         world.tell_of_no_flows();
     }
@@ -146,11 +144,11 @@ pub fn run<R: Recorder>(
         ran.and(started)
     });
     let finished = ran.and_then(|()| world.finish());
-    let failed = setup.flows.iter().zip(&flows);
-    let failed =
-        failed.filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?)));
+    let failed = setup.flows.iter().zip(flows.all());
+    let failed = failed
+        .filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string())));
     let failed: Vec<(String, String)> = failed.collect();
-    drop(flows);
+    flows.end()?;
     let mut programs = programs.into_inner().unwrap_or_default();
     let mut failed_programs = 0;
     for program in programs.iter_mut().filter(|program| program.makes_flow) {
@@ -163,6 +161,7 @@ pub fn run<R: Recorder>(
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none() && is_to_send(setup);
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     let shell = shell.as_mut().and_then(Program::ended);
+    Host::end(hosts);
     Ok(Emulated { outcome, fidelity, programs, failed, under_another, shell })
 }
 
@@ -204,36 +203,36 @@ fn end_of(program: &mut Program) -> ProgramEnd {
 
 /// The hosts of a run: ends of flows, and where programs run.
 fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
-    let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
-    nodes.extend(setup.programs.iter().map(|program| program.host));
-    if options.shell.is_some() {
-        let all = setup.network.nodes.iter().enumerate();
-        nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));
-    }
-    nodes.extend(options.shell.map(|shell| shell.host));
+    let nodes = check::hosts(setup, options.shell);
     if nodes.len() > host::MOST {
         let what = format!("{} hosts are more than there are addresses for", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
     }
-    let specs: Vec<host::Spec> =
-        nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, n)).collect();
+    let mut flows: BTreeMap<NodeId, Vec<&FlowSpec>> = BTreeMap::new();
+    for flow in &setup.flows {
+        flows.entry(flow.from).or_default().push(flow);
+        flows.entry(flow.to).or_default().push(flow);
+    }
+    let own = |node| flows.get(node).map_or(&[][..], Vec::as_slice);
+    let specs = nodes.iter().enumerate().map(|(n, node)| host_spec(setup, *node, own(node), n));
+    let specs: Vec<host::Spec> = specs.collect();
     let names = names::file(&specs)?;
-    specs.into_iter().map(|spec| Host::set_up(spec, names.path())).collect()
+    Host::set_up(specs, names.path())
 }
 
-fn host_spec(setup: &Setup, node: NodeId, n: usize) -> host::Spec {
-    let own = || setup.flows.iter().filter(move |flow| flow.from == node || flow.to == node);
-    let windows = own().map(|flow| flow.transport.receive_window.buffer());
-    let law = own().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
-    let control_by_route = own().all(|flow| Some(flow.law) == law);
+/// What the n-th host is to be, at which these flows begin or end.
+fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::Spec {
+    let windows = own.iter().map(|flow| flow.transport.receive_window.buffer());
+    let law = own.iter().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
+    let control_by_route = own.iter().all(|flow| Some(flow.law) == law);
     let control = law.and_then(|law| control(&setup.laws[law])).filter(|c| c.live.is_none());
     host::Spec {
         node,
         name: setup.network.nodes[node.index()].name.clone(),
         address: host::address(n),
-        mtu: own().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
+        mtu: own.iter().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
-        ecn: own().any(|flow| flow.transport.ecn),
+        ecn: own.iter().any(|flow| flow.transport.ecn),
         control: control.map(|control| control.name),
         control_by_route,
     }
@@ -263,7 +262,7 @@ fn start_program(
             std::fs::create_dir_all(folder).map_err(|e| {
                 Error::new(format!("cannot make {}", folder.display()), "").because(e)
             })?;
-            Some(folder.join(format!("{}-{}.txt", programs.len() + 1, host.spec.name)))
+            Some(folder.join(names::log(programs.len() + 1, &host.spec.name)))
         }
         None => None,
     };
@@ -284,19 +283,31 @@ fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a P
     laws.folder(control?)
 }
 
-/// Opens both ends of every flow that is no program's.
+/// Opens both ends of every flow that is no program's: those under one congestion control together, for to move to its
+/// control group and back takes the kernel as long as to open many sockets.
 fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<Ends>>, Error> {
-    let at = |node: NodeId| hosts.iter().find(|host| host.spec.node == node);
-    let mut all = Vec::new();
-    for (n, spec) in setup.flows.iter().enumerate() {
-        let is_programs = setup.programs.iter().any(|program| program.flow == Some(n));
-        let (Some(from), Some(to), false) = (at(spec.from), at(spec.to), is_programs) else {
-            all.push(None);
-            continue;
-        };
+    let hosts: BTreeMap<NodeId, &Host> = hosts.iter().map(|host| (host.spec.node, host)).collect();
+    let of_programs = check::flows_of_programs(setup);
+    let mut by_control: Vec<(Option<Control>, Vec<usize>)> = Vec::new();
+    for (n, spec) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
         let control = of_flow(setup, spec);
+        match by_control.iter_mut().find(|(other, _)| *other == control) {
+            Some((_, flows)) => flows.push(n),
+            None => by_control.push((control, vec![n])),
+        }
+    }
+    let mut all: Vec<Option<Ends>> = setup.flows.iter().map(|_| None).collect();
+    for (control, flows) in by_control {
         let own = control.filter(|control| control.live.is_none()).map(|control| control.name);
-        all.push(Some(laws.inside(control, || Ends::open(n, spec, from, to, own))??));
+        laws.inside(control, || {
+            for n in flows {
+                let spec = &setup.flows[n];
+                if let (Some(from), Some(to)) = (hosts.get(&spec.from), hosts.get(&spec.to)) {
+                    all[n] = Some(Ends::open(n, spec, from, to, own)?);
+                }
+            }
+            Ok(())
+        })??;
     }
     Ok(all)
 }

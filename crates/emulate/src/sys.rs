@@ -1,5 +1,6 @@
 //! System calls that no crate wraps safely.
 
+use std::ffi::CStr;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd};
@@ -16,18 +17,29 @@ mod ioctl {
     use super::InterfaceRequest;
 
     nix::ioctl_write_ptr_bad!(set_iff, nix::request_code_write!(b'T', 202, 4), InterfaceRequest);
+    nix::ioctl_write_int_bad!(set_persist, nix::request_code_write!(b'T', 203, 4));
     nix::ioctl_write_int_bad!(set_offload, nix::request_code_write!(b'T', 208, 4));
 }
 
 /// Makes a TUN device of an open `/dev/net/tun`: IP packets without an Ethernet header, with room for what is
 /// offloaded.
-pub(crate) fn make_tun(file: &impl AsFd, name: &str) -> io::Result<()> {
+pub(crate) fn make_tun(file: &impl AsFd, name: &CStr) -> io::Result<()> {
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     let mut request =
         InterfaceRequest { name: [0; 16], flags: flags as libc::c_short, rest: [0; 22] };
-    request.name[..name.len()].copy_from_slice(name.as_bytes());
+    // The last byte stays 0.
+    for (to, from) in request.name[..15].iter_mut().zip(name.to_bytes()) {
+        *to = *from;
+    }
     // SAFETY: the request is a whole `struct ifreq`, which the call reads.
     unsafe { ioctl::set_iff(file.as_fd().as_raw_fd(), &request) }?;
+    Ok(())
+}
+
+/// Has the device stay when its file is closed, as long as its namespace.
+pub(crate) fn keep_tun(file: &impl AsFd) -> io::Result<()> {
+    // SAFETY: the call takes a number and no pointer.
+    unsafe { ioctl::set_persist(file.as_fd().as_raw_fd(), 1) }?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The network device of a host, from the network's side: whole IP packets in and out, those of a stream in bundles
 //! as the kernel's offloads make them.
 
+use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -67,12 +68,14 @@ pub(crate) struct Tun {
 }
 
 impl Tun {
-    /// Makes a device of this name in the network namespace of the calling thread.
-    pub(crate) fn make(name: &str) -> io::Result<Tun> {
+    /// Makes a device of this name in the network namespace of the calling thread. The device ends with that namespace,
+    /// of which the kernel takes down many at once; to take down each as it is closed takes tens of milliseconds.
+    pub(crate) fn make(name: &CStr) -> io::Result<Tun> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
         let file = options.open("/dev/net/tun")?;
         sys::make_tun(&file, name)?;
+        sys::keep_tun(&file)?;
         let offloads = sys::offload_tun(&file).is_ok();
         Ok(Tun { file, offloads })
     }

@@ -74,7 +74,10 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
         &["no kernel sends under maxnet", "help: laws with a kernel"],
     );
     let many = "[[traffic]]\narrivals = { poisson = \"5000 /s\" }\nsizes = { fixed = \"1 KB\" }\n";
-    refused(&with("cubic", many), &["more than 4000 flows", "help: a shorter `duration`"]);
+    refused(
+        &with("cubic", many),
+        &["more than 20000 flows", "a port of its own", "help: a shorter `duration`"],
+    );
     let lie = format!("{TWO_FLOWS}lie = {{ ignore_feedback = true }}\n");
     refused(&with("xcp", &lie), &["senders that lie"]);
     let path = lab.scenario(&with("cubic", TWO_FLOWS));
@@ -94,15 +97,14 @@ fn what_cannot_be_emulated_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn root_without_ip_is_told_to_install_it() {
-    let Some(lab) = Lab::build("no-ip") else { return };
-    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}"));
+fn a_run_without_programs_needs_no_other_command() {
+    let Some(lab) = Lab::build("no-path") else { return };
+    let text = format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}").replace("6 s", "500 ms");
+    let path = lab.scenario(&text);
     let args = ["run", path.to_str().expect("a plain path"), "--world", "emulate", "--no-files"];
     let done = ratewire().args(args).env("PATH", "").output().expect("it starts");
     let complaints = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(5), "{complaints}");
-    assert!(complaints.contains("help: install iproute2"), "{complaints}");
-    assert!(!complaints.contains("sudo"), "{complaints}");
+    assert!(matches!(done.status.code(), Some(0 | lab::LATE)), "{complaints}");
 }
 
 /// How the command ends for who is not root, and what it says.
@@ -262,7 +264,7 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     let ill = doctor("");
     assert_eq!(ill.status.code(), Some(5));
     let text = said(&ill);
-    for (what, help) in [("ip", "iproute2"), ("setpriv and unshare", "util-linux")] {
+    for (what, help) in [("setpriv and unshare", "util-linux")] {
         let line = text.lines().position(|line| line.starts_with(&format!("NO   {what} ")));
         let line = line.unwrap_or_else(|| panic!("nothing of {what}: {text}"));
         assert!(text.lines().nth(line + 1).is_some_and(|next| next.contains(help)), "{text}");

@@ -6,6 +6,8 @@
 
 mod lab;
 mod limits;
+mod many;
+mod names;
 mod shell;
 mod users;
 mod verdict;

@@ -10,7 +10,7 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use super::World;
 use crate::Error;
 use crate::fidelity::Fidelity;
-use crate::flow::Flow;
+use crate::flow::{Answer, Answers, Asking, Flow};
 use crate::sys::TcpInfo;
 
 /// What is known of a flow from its samples.
@@ -21,7 +21,9 @@ pub(super) struct Book {
     /// Payload that has entered it more than once, and packets of such.
     pub(super) sent_again: Bytes,
     pub(super) packets_sent_again: u64,
-    sampled_arrived: Bytes,
+    /// Of that, what had at the last sample; and what of it was told.
+    due: Bytes,
+    told: Bytes,
     sampled_retransmitted: Bytes,
     started: bool,
     completed: bool,
@@ -33,34 +35,87 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Payload that has arrived since this was last asked.
+    /// Payload that had arrived at the last sample, and at the one before had not.
     fn newly_arrived(&mut self) -> Bytes {
-        self.arrived - core::mem::replace(&mut self.sampled_arrived, self.arrived)
+        self.due - core::mem::replace(&mut self.told, self.due)
     }
 }
 
+/// A sample whose flows are told of between packets, some at a time: thousands at once would make packets late.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Telling {
+    at: Time,
+    interval: Duration,
+    /// The next flow.
+    next: usize,
+}
+
+/// Flows that are told of at once.
+const TOLD_AT_ONCE: usize = 64;
+
 impl<R: Recorder> World<'_, R> {
+    /// Has kernels asked of flows at each sample, from now on.
+    pub(super) fn start_asking(&mut self) -> Result<(), Error> {
+        let interval = self.setup.sample_interval.filter(|interval| !interval.is_zero());
+        let Some(interval) = interval.filter(|_| self.told > 0) else { return Ok(()) };
+        let sampled = self.setup.sampled_flows as usize;
+        self.asking = Some(Asking::start(self.flows, sampled, interval, self.clock)?);
+        Ok(())
+    }
+
+    /// Tells of some flows, if the kernel has answered.
+    pub(super) fn tell_some(&mut self) {
+        let Some(telling) = self.telling else { return };
+        self.look_for_answers();
+        if self.answers.are_of(telling.at) {
+            self.tell_up_to(telling.next + TOLD_AT_ONCE);
+        }
+    }
+
+    fn look_for_answers(&mut self) {
+        if let Some(asking) = &self.asking {
+            asking.look(&mut self.answers);
+        }
+    }
+
+    fn tell_up_to(&mut self, end: usize) {
+        let Some(Telling { at, interval, next }) = self.telling else { return };
+        let end = end.min(self.told);
+        (next..end).for_each(|n| self.tell(n, at, interval));
+        self.telling = (end < self.told).then_some(Telling { at, interval, next: end });
+    }
+
+    fn tell(&mut self, n: usize, at: Time, interval: Duration) {
+        let answer = self.answers.of(n);
+        self.tell_start_and_end(n, at, &answer);
+        let book = &self.books[n];
+        if (n as u32) < self.setup.sampled_flows && book.started && !book.settled {
+            let sample = self.flow_sample(n, at, interval, &answer);
+            // The kernel is asked once more after the end, and then left alone.
+            self.books[n].settled = self.books[n].completed;
+            self.recorder.flow_sample(&sample);
+        }
+    }
+
     pub(super) fn sample(&mut self, at: Time) {
+        if self.telling.is_some() {
+            // The kernel has perhaps not answered yet: then what it said before is told again.
+            self.look_for_answers();
+            self.tell_up_to(self.told);
+        }
         let interval = at.since(self.last_sample);
         self.last_sample = at;
         if interval.is_zero() {
             return;
         }
         let mut arrived = Bytes::ZERO;
-        for n in 0..self.told {
-            self.tell_start_and_end(n, at);
-            let book = &mut self.books[n];
+        for (n, book) in self.books[..self.told].iter_mut().enumerate() {
+            book.due = book.arrived;
             if n as u32 >= self.setup.sampled_flows {
                 arrived += book.newly_arrived();
-                continue;
-            }
-            if book.started && !book.settled {
-                let sample = self.flow_sample(n, at, interval);
-                // The kernel is asked once more after the end, and then left alone.
-                self.books[n].settled = self.books[n].completed;
-                self.recorder.flow_sample(&sample);
             }
         }
+        self.telling = Some(Telling { at, interval, next: 0 });
         if !self.classes.is_empty() {
             let sample = ArrivingSample { at, interval, delivered: arrived };
             self.recorder.arriving_sample(&sample);
@@ -87,7 +142,7 @@ impl<R: Recorder> World<'_, R> {
         }
     }
 
-    fn tell_start_and_end(&mut self, n: usize, at: Time) {
+    fn tell_start_and_end(&mut self, n: usize, at: Time, answer: &Answer) {
         let spec = &self.setup.flows[n];
         if at < spec.start || spec.stop.is_some_and(|stop| stop <= spec.start) {
             return;
@@ -108,7 +163,7 @@ impl<R: Recorder> World<'_, R> {
         }
         let Some(own) = &self.flows[n] else { return };
         let (Some(started), Some(completed)) = (own.started(), own.completed()) else { return };
-        if self.books[n].completed {
+        if self.books[n].completed || !answer.is_last {
             return;
         }
         self.books[n].completed = true;
@@ -116,7 +171,7 @@ impl<R: Recorder> World<'_, R> {
         let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);
         let headers = spec.transport.headers;
         let mss = spec.transport.packet.saturating_sub(headers);
-        let info = own.info().unwrap_or_default();
+        let info = answer.info.unwrap_or_default();
         self.recorder.flow_completed(&FlowCompleted {
             flow,
             law: spec.law,
@@ -130,9 +185,15 @@ impl<R: Recorder> World<'_, R> {
         });
     }
 
-    fn flow_sample(&mut self, n: usize, at: Time, interval: Duration) -> FlowSample {
+    fn flow_sample(
+        &mut self,
+        n: usize,
+        at: Time,
+        interval: Duration,
+        answer: &Answer,
+    ) -> FlowSample {
         // Not of a program's flow: nobody else can ask its sockets. Nor before a flow has one.
-        let known = self.flows[n].as_ref().and_then(Flow::info);
+        let known = answer.info;
         let info = known.unwrap_or_default();
         let retransmitted = self.retransmitted(n, &info).0;
         let book = &mut self.books[n];
@@ -173,7 +234,10 @@ impl<R: Recorder> World<'_, R> {
     /// What the run has come to.
     pub(crate) fn finish(mut self) -> Result<(Outcome, Fidelity), Error> {
         let end = self.end;
+        self.asking = None;
+        self.answers = Answers::now(self.flows, end);
         self.sample(end);
+        self.tell_up_to(self.told);
         self.network.look_for_deadlocks(end);
         for host in self.hosts {
             self.fidelity.refused_by_devices += host.device_drops()?;

@@ -5,12 +5,10 @@ mod streams;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
-use std::os::fd::AsFd;
 
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use nix::sys::epoll::EpollFlags;
 use ratewire_laws::Header;
-use ratewire_net::spec::Sockets;
+use ratewire_net::spec::{NodeId, Sockets};
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
 use ratewire_sim::outcome::PacketCounts;
 use ratewire_sim::record::{Progress, Recorder};
@@ -23,13 +21,14 @@ use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
 use crate::clock::Clock;
 use crate::dialect::Dialects;
 use crate::fidelity::Fidelity;
-use crate::flow::Flow;
+use crate::flow::{Answers, Asking, Flow};
 use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
+use crate::readiness::Readiness;
 use crate::tun::MOST;
 use crate::{Error, sys};
-use books::Book;
+use books::{Book, Telling};
 use streams::{Known, Passed};
 
 /// What comes closer together than this is done together: a wake for each packet would take more time than packets do,
@@ -45,13 +44,13 @@ const GLANCE: Duration = Duration::from_millis(50);
 struct Side {
     /// Packets of the last bundle that its own queue has no room for yet.
     staged: VecDeque<(Entering, Address, Header)>,
-    /// There is something to be read.
-    has_sent: bool,
     /// Its sockets wait while its queue is full, so that no more is read.
     waits: bool,
     /// What leaves the network for it, and when each packet was to.
     leaving: Option<Leaving>,
     due: Vec<Time>,
+    /// The host is in the world's list of hosts that packets leave for.
+    is_listed: bool,
 }
 
 /// The network, its hosts, and what is recorded of them.
@@ -73,12 +72,26 @@ pub(crate) struct World<'a, R> {
     numbers: BTreeMap<Stream, u32>,
     streams: Vec<Known>,
     passed: Vec<Passed>,
+    /// The flows of programs, by the nodes of their ends: the first in the scenario of those between the same two.
+    of_programs: BTreeMap<(NodeId, NodeId), u32>,
     sides: Vec<Side>,
+    readiness: Readiness,
+    /// Hosts that had something to be read when the network last looked.
+    ready: Vec<usize>,
+    /// Hosts whose sockets wait.
+    waiting: Vec<usize>,
+    /// Hosts that packets leave for.
+    taking: Vec<usize>,
     books: Vec<Book>,
     /// How many of the flows are told of, the first of them.
     told: usize,
     link_before: Vec<Observation>,
     last_sample: Time,
+    /// Asks kernels of flows while the network runs.
+    asking: Option<Asking>,
+    answers: Answers,
+    /// The sample whose flows are still to be told of.
+    telling: Option<Telling>,
     /// Changes of links that are to come, the next one last.
     changes: Vec<usize>,
     packets: PacketCounts,
@@ -106,6 +119,13 @@ impl<'a, R: Recorder> World<'a, R> {
         let routes = RouteTable::new(&setup.network, &setup.paths).map_err(wrong)?;
         let mut changes: Vec<usize> = (0..setup.changes.len()).collect();
         changes.sort_by_key(|i| std::cmp::Reverse(setup.changes[*i].0));
+        let readiness = Readiness::new(hosts.len()).and_then(|readiness| {
+            for (n, host) in hosts.iter().enumerate() {
+                readiness.add(&host.tun, n as u64, EpollFlags::EPOLLIN)?;
+            }
+            Ok(readiness)
+        });
+        let readiness = readiness.map_err(cannot_wait)?;
         let fidelity = Fidelity {
             offloads: hosts.iter().all(|host| host.tun.offloads),
             ..Fidelity::default()
@@ -127,11 +147,19 @@ impl<'a, R: Recorder> World<'a, R> {
             numbers: BTreeMap::new(),
             streams: Vec::new(),
             passed: Vec::new(),
+            of_programs: streams::of_programs(setup, flows),
             sides: hosts.iter().map(|_| Side::default()).collect(),
+            readiness,
+            ready: Vec::new(),
+            waiting: Vec::new(),
+            taking: Vec::new(),
             books: vec![Book::default(); setup.flows.len()],
             told: setup.flows.len(),
             link_before: vec![Observation::default(); setup.network.links.len()],
             last_sample: Time::ZERO,
+            asking: None,
+            answers: Answers::default(),
+            telling: None,
             changes,
             packets: PacketCounts::default(),
             data_packets: 0,
@@ -151,6 +179,7 @@ impl<'a, R: Recorder> World<'a, R> {
     /// Runs to the `end`, or until the shell is left.
     pub(crate) fn run(&mut self, shell: Option<&mut Program>, end: Time) -> Result<(), Error> {
         self.end = end;
+        self.start_asking()?;
         self.fidelity.real_time = sys::be_real_time().is_ok();
         let ran = self.go_on(shell);
         sys::be_ordinary();
@@ -172,6 +201,7 @@ impl<'a, R: Recorder> World<'a, R> {
             self.catch_up(now);
             self.take_in(now)?;
             self.hand_over();
+            self.tell_some();
             let absence = self.clock.now().since(looked);
             self.fidelity.longest_absence = self.fidelity.longest_absence.max(absence);
             if now >= glance {
@@ -205,23 +235,11 @@ impl<'a, R: Recorder> World<'a, R> {
 
     /// Waits until something is due or a host has sent something; returns when that was, as far as can be told.
     fn wait(&mut self, until: Time) -> Result<Time, Error> {
-        // A host that waits is not looked at.
-        let interest =
-            |side: &Side| if side.waits { PollFlags::empty() } else { PollFlags::POLLIN };
-        let all = self.sides.iter().zip(self.hosts);
-        let all = all.map(|(side, host)| PollFd::new(host.tun.as_fd(), interest(side)));
-        let mut fds: Vec<PollFd<'_>> = all.collect();
-        let timeout = TimeSpec::from_duration(self.clock.until(until));
-        let ready = match ppoll(&mut fds, Some(timeout), None) {
-            Ok(ready) => ready,
-            Err(nix::errno::Errno::EINTR) => 0,
-            Err(e) => return Err(Error::new("cannot wait for the hosts", "").because(e)),
-        };
-        for (side, fd) in self.sides.iter_mut().zip(&fds) {
-            side.has_sent = fd.any().unwrap_or(false);
-        }
+        let ready = self.readiness.wait(self.clock.until(until)).map_err(cannot_wait)?;
+        self.ready.clear();
+        self.ready.extend(ready.map(|host| host as usize));
         let now = self.clock.now();
-        Ok(if ready == 0 { now.min(until) } else { now })
+        Ok(if self.ready.is_empty() { now.min(until) } else { now })
     }
 
     /// Does what is due, each at its own time.
@@ -270,11 +288,18 @@ impl<'a, R: Recorder> World<'a, R> {
             self.hand_over_to(stream.to);
             self.sides[stream.to].leaving = Some(leaving);
         }
-        self.sides[stream.to].due.push(at);
+        let side = &mut self.sides[stream.to];
+        side.due.push(at);
+        if !std::mem::replace(&mut side.is_listed, true) {
+            self.taking.push(stream.to);
+        }
     }
 
     fn hand_over(&mut self) {
-        (0..self.hosts.len()).for_each(|host| self.hand_over_to(host));
+        while let Some(host) = self.taking.pop() {
+            self.sides[host].is_listed = false;
+            self.hand_over_to(host);
+        }
     }
 
     /// Writes to a host's device what is to leave for it.
@@ -295,10 +320,13 @@ impl<'a, R: Recorder> World<'a, R> {
 
     /// Takes what hosts have sent, each in its turn.
     fn take_in(&mut self, now: Time) -> Result<(), Error> {
-        for host in 0..self.hosts.len() {
-            self.admit_staged(now, host);
+        for host in std::mem::take(&mut self.waiting) {
+            self.admit_staged(now, host)?;
+        }
+        let ready = std::mem::take(&mut self.ready);
+        for host in ready.iter().copied() {
             for _ in 0..READS {
-                if self.sides[host].waits || !self.sides[host].has_sent {
+                if self.sides[host].waits {
                     break;
                 }
                 let read = self.hosts[host].tun.read(&mut self.room);
@@ -312,9 +340,13 @@ impl<'a, R: Recorder> World<'a, R> {
                 let room = std::mem::take(&mut self.room);
                 self.enter(now, host, &room[..len]);
                 self.room = room;
-                self.admit_staged(now, host);
+                if !self.sides[host].staged.is_empty() {
+                    self.admit_staged(now, host)?;
+                }
             }
         }
+        // Its room is used again.
+        self.ready = ready;
         self.forget_dropped();
         Ok(())
     }
@@ -366,8 +398,8 @@ impl<'a, R: Recorder> World<'a, R> {
         self.entering = all;
     }
 
-    /// Lets a host's packets into its queue while there is room.
-    fn admit_staged(&mut self, now: Time, host: usize) {
+    /// Lets a host's packets into its queue while there is room. Of a host that has more nothing is read meanwhile.
+    fn admit_staged(&mut self, now: Time, host: usize) -> Result<(), Error> {
         while let Some((entering, address, header)) = self.sides[host].staged.front().copied() {
             let own = self.streams[address.flow as usize].route.first;
             if !self.network.admits(own, entering.size) {
@@ -378,6 +410,19 @@ impl<'a, R: Recorder> World<'a, R> {
             self.network.carry(now, &address, header, entering.kept, &mut self.agenda);
         }
         let side = &mut self.sides[host];
-        side.waits = !side.staged.is_empty();
+        let waits = !side.staged.is_empty();
+        if waits {
+            self.waiting.push(host);
+        }
+        if std::mem::replace(&mut side.waits, waits) != waits {
+            let interest = if waits { EpollFlags::empty() } else { EpollFlags::EPOLLIN };
+            let tun = &self.hosts[host].tun;
+            self.readiness.change(tun, host as u64, interest).map_err(cannot_wait)?;
+        }
+        Ok(())
     }
+}
+
+fn cannot_wait(e: std::io::Error) -> Error {
+    Error::new("cannot wait for the hosts", "").because(e)
 }

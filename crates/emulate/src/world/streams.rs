@@ -1,13 +1,15 @@
 //! Streams of packets between hosts, and the flows whose data they carry.
 
+use std::collections::BTreeMap;
+
 use ratewire_net::spec::NodeId;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::routes::RouteInfo;
-use ratewire_sim::setup::FlowSpec;
+use ratewire_sim::setup::Setup;
 use ratewire_units::Bytes;
 
 use super::World;
-use crate::flow;
+use crate::flow::{self, Flow};
 use crate::packet::Stream;
 use crate::seen::Seen;
 
@@ -75,14 +77,22 @@ impl<R: Recorder> World<'_, R> {
 
     /// The flow whose data a stream carries: by its port, or a program's flow between the same hosts.
     fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
-        let flows = || self.setup.flows.iter().enumerate();
-        let between = |flow: &FlowSpec| flow.from == from && flow.to == to;
-        let own = flows().find(|(n, flow)| {
-            let is_own = self.flows[*n].is_some();
-            is_own && between(flow) && flow::port(*n) == Some(stream.ports[1])
+        let own = flow::at_port(stream.ports[1]).filter(|n| {
+            let spec = self.setup.flows.get(*n);
+            spec.is_some_and(|spec| (spec.from, spec.to) == (from, to)) && self.flows[*n].is_some()
         });
-        let found =
-            own.or_else(|| flows().find(|(n, flow)| self.flows[*n].is_none() && between(flow)));
-        found.map(|(n, _)| n as u32)
+        own.map(|n| n as u32).or_else(|| self.of_programs.get(&(from, to)).copied())
     }
+}
+
+/// The first flow of a program between each two nodes.
+pub(super) fn of_programs(
+    setup: &Setup,
+    flows: &[Option<Flow>],
+) -> BTreeMap<(NodeId, NodeId), u32> {
+    let mut first = BTreeMap::new();
+    for (n, spec) in setup.flows.iter().enumerate().filter(|(n, _)| flows[*n].is_none()) {
+        first.entry((spec.from, spec.to)).or_insert(n as u32);
+    }
+    first
 }

@@ -24,7 +24,7 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     let user = user(section);
     let (host, run) = (host?, run?);
     let node = senders.net.expect_node(context, host)?;
-    check_text(section, run.value);
+    check_text(section, &run);
     if let Some(start) = start.filter(|start| start.value >= senders.duration) {
         context
             .warning(start.span, "this program never starts")
@@ -80,7 +80,7 @@ pub(super) fn of_flow(
     is_one_of_many: bool,
 ) -> Option<ProgramSpec> {
     let run = section.text("run")?;
-    check_text(section, run.value);
+    check_text(section, &run);
     let user = user(section);
     if is_one_of_many {
         section
@@ -94,11 +94,24 @@ pub(super) fn of_flow(
     Some(ProgramSpec { host, run: run.value.into(), start, flow, user })
 }
 
-fn check_text(section: &Section<'_>, run: &str) {
-    if run.trim().is_empty() {
-        section
-            .context
-            .error(section.span, "`run` names no program")
-            .help("for example \"iperf3 -s\"");
+/// Bytes of the longest argument of a program on Linux, `MAX_ARG_STRLEN` without the NUL at its end.
+const LONGEST: usize = 131_071;
+
+fn check_text(section: &Section<'_>, run: &At<&str>) {
+    let context = section.context;
+    if run.value.trim().is_empty() {
+        context.error(section.span, "`run` names no program").help("for example \"iperf3 -s\"");
+    } else if run.value.contains('\0') {
+        context
+            .error(
+                run.span,
+                "`run` has a NUL character, where the system ends a program's arguments",
+            )
+            .help("leave `\\u0000` out");
+    } else if run.value.len() > LONGEST {
+        let len = run.value.len();
+        context
+            .error(run.span, format!("`run` has {len} bytes; the system takes at most {LONGEST}"))
+            .help("write the commands to a file and run that: \"sh FILE\"");
     }
 }

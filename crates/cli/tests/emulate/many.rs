@@ -1,0 +1,79 @@
+//! Many flows, and applications that wait for more than their socket.
+
+use serde_json::Value;
+
+use crate::lab::{DUMBBELL, Lab, number};
+
+/// Sized so that each flow, whatever it loses, has time to open and to deliver something.
+#[test]
+fn hundreds_of_flows_over_several_pairs_all_connect_and_deliver() {
+    let Some(lab) = Lab::build("many") else { return };
+    let text = r#"
+law      = "cubic"
+duration = "6 s"
+
+[topology]
+kind       = "dumbbell"
+pairs      = 8
+bottleneck = { rate = "100 Mbit/s", delay = "1 ms", queue = "unlimited" }
+access     = { rate = "1 Gbit/s", delay = "1 ms" }
+
+[[flow]]
+from  = "s*"
+to    = "d*"
+count = 75
+app   = { on_off = { burst = "8 KB", pause = "1 s" } }
+"#;
+    let runs = lab.run(text, &["--world", "emulate"]);
+    let flows = runs[0]["flows"].as_array().expect("flows");
+    assert_eq!(flows.len(), 600);
+    let delivered = |flow: &&Value| number(&flow["delivered_bytes"]) > 0.0;
+    let silent = flows.iter().filter(|flow| !delivered(flow)).count();
+    let fidelity = &runs[0]["fidelity"];
+    assert_eq!(silent, 0, "flows without a byte: {fidelity}");
+    assert!(fidelity["holds"].is_boolean(), "{fidelity}");
+    assert_eq!(number(&fidelity["failed_flows"]), 0.0, "{fidelity}");
+    assert_eq!(number(&fidelity["dropped_by_devices"]), 0.0, "{fidelity}");
+}
+
+/// Each waits for something else, and all do in the same thread.
+#[test]
+fn applications_of_every_kind_write_and_read_as_they_are_told() {
+    let Some(lab) = Lab::build("applications") else { return };
+    let flow = |name: &str, rest: &str| {
+        format!("\n[[flow]]\nname = \"{name}\"\nfrom = \"s1\"\nto = \"d1\"\n{rest}\n")
+    };
+    let on_off = |after: &str| {
+        format!(
+            "app = {{ on_off = {{ burst = \"30 KB\", pause = \"100 ms\", pause_after = \"{after}\", count = 4 }} }}"
+        )
+    };
+    let flows = [
+        flow("written", &on_off("written")),
+        flow("sent", &on_off("sent")),
+        flow("acknowledged", &on_off("acknowledged")),
+        flow("constant", "app = { constant = { rate = \"400 kbit/s\" } }\nstop = \"3 s\""),
+        flow("slow", "size = \"60 KB\"\nreader = { per_frame = \"10 ms\" }"),
+        flow("late", "size = \"20 KB\"\nstart = \"2 s\""),
+    ];
+    let text = format!("law = \"cubic\"\n{DUMBBELL}{}", flows.concat());
+    let runs = lab.run(&text, &["--world", "emulate"]);
+    let found = |name: &str| {
+        let flows = runs[0]["flows"].as_array().expect("flows");
+        flows.iter().find(|flow| flow["name"] == name).expect("a flow of this name").clone()
+    };
+    for (name, size, least) in [
+        ("written", 120_000.0, 0.3),
+        ("sent", 120_000.0, 0.3),
+        ("acknowledged", 120_000.0, 0.3 + 4.0 * 0.032),
+        ("slow", 60_000.0, 0.3),
+        ("late", 20_000.0, 0.0),
+    ] {
+        let flow = found(name);
+        assert_eq!(number(&flow["delivered_bytes"]), size, "{flow}");
+        assert!(number(&flow["completion_s"]) > least, "{flow}");
+    }
+    // 400 kbit/s for 3 s, at most: what the machine has no time for comes later.
+    let constant = number(&found("constant")["delivered_bytes"]);
+    assert!((50_000.0..155_000.0).contains(&constant), "{constant}");
+}

@@ -1,0 +1,143 @@
+//! What the kernel says of flows, asked by a thread of its own: to ask waits for who is at work on a socket, and the
+//! network's thread must wait for nobody.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use ratewire_units::{Duration, Time};
+
+use super::{Flow, Told};
+use crate::Error;
+use crate::clock::Clock;
+use crate::sys::{self, TcpInfo};
+
+/// What the kernel said at a sample.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// When the sample was due.
+    at: Time,
+    flows: Vec<Answer>,
+}
+
+/// What it said of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answer {
+    /// `None` before the flow has a connection.
+    pub(crate) info: Option<TcpInfo>,
+    /// The flow had completed when the kernel was asked.
+    pub(crate) is_last: bool,
+}
+
+impl Answers {
+    /// What the kernel says now, at the end of a run.
+    pub(crate) fn now(flows: &[Option<Flow>], at: Time) -> Answers {
+        let ask = |flow: &Option<Flow>| {
+            let mut answer = Answer::default();
+            if let Some(flow) = flow {
+                answer.ask(&flow.told, true);
+            }
+            answer
+        };
+        Answers { at, flows: flows.iter().map(ask).collect() }
+    }
+
+    /// Whether they are of a sample that was due at this time, or of a later one.
+    pub(crate) fn are_of(&self, at: Time) -> bool {
+        self.at >= at
+    }
+
+    /// Of the n-th flow; nothing is known of one that nobody has asked for.
+    pub(crate) fn of(&self, n: usize) -> Answer {
+        self.flows.get(n).copied().unwrap_or_default()
+    }
+}
+
+/// The thread that asks, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    answers: Receiver<Answers>,
+    used: Sender<Answers>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Asking {
+    /// Asks at each sample of the first `sampled` flows, and of others once when they have completed.
+    pub(crate) fn start(
+        flows: &[Option<Flow>],
+        sampled: usize,
+        interval: Duration,
+        clock: Clock,
+    ) -> Result<Asking, Error> {
+        let (tell, answers) = mpsc::channel();
+        let (used, to_use) = mpsc::channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let told = flows.iter().map(|flow| flow.as_ref().map(|flow| flow.told.clone()));
+        let flows: Vec<Option<Arc<Told>>> = told.collect();
+        let own = over.clone();
+        let asker = move || {
+            let mut all = vec![Answer::default(); flows.len()];
+            let mut at = Time::ZERO;
+            loop {
+                // Samples that were missed are not made up for.
+                at += interval * ((clock.now().since(at).ps() / interval.ps()).max(1));
+                while clock.now() < at && !own.load(Relaxed) {
+                    thread::park_timeout(clock.until(at));
+                }
+                if own.load(Relaxed) {
+                    return;
+                }
+                for (n, (told, answer)) in flows.iter().zip(&mut all).enumerate() {
+                    if let Some(told) = told {
+                        answer.ask(told, n < sampled);
+                    }
+                }
+                let mut room: Answers = to_use.try_recv().unwrap_or_default();
+                room.at = at;
+                room.flows.clone_from(&all);
+                if tell.send(room).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("samples".into()).spawn(asker);
+        let cannot = |e: io::Error| Error::new("cannot start a thread", "").because(e);
+        Ok(Asking { answers, used, over, thread: Some(thread.map_err(cannot)?) })
+    }
+
+    /// Puts the newest answers in place of these, if there are any.
+    pub(crate) fn look(&self, answers: &mut Answers) {
+        while let Ok(newer) = self.answers.try_recv() {
+            let used = std::mem::replace(answers, newer);
+            // The thread that would use its room again may be gone.
+            let _ = self.used.send(used);
+        }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.over.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // One that panicked has told so.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Answer {
+    /// Asks of a flow, unless it has completed before and was asked since.
+    fn ask(&mut self, told: &Told, is_sampled: bool) {
+        let has_completed = told.completed.load(Relaxed) > 0;
+        if self.is_last || !(is_sampled || has_completed) {
+            return;
+        }
+        let info = told.sender.get().and_then(|stream| sys::tcp_info(stream).ok());
+        self.info = info.or(self.info);
+        self.is_last = has_completed;
+    }
+}

@@ -1,0 +1,257 @@
+//! Flows: kernel connections between hosts that send what the scenario's applications write.
+
+mod asking;
+mod reactor;
+mod receiving;
+mod sending;
+
+use std::io;
+use std::net::{SocketAddrV4, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::RcvBufForce;
+use ratewire_sim::setup::FlowSpec;
+use ratewire_units::{Bytes, Duration, Time};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
+
+pub(crate) use self::asking::{Answer, Answers, Asking};
+use self::reactor::{Desk, Reactor};
+use self::receiving::Receiving;
+use self::sending::Sending;
+use crate::Error;
+use crate::clock::Clock;
+use crate::host::Host;
+use crate::sys::{self, TcpInfo};
+
+/// The most that is written, or read, before other flows have their turn.
+const CHUNK: usize = 1 << 16;
+/// Of a flow that is to stop: written at once, and what may wait to be sent, so that little is left when it does.
+const SMALL_CHUNK: usize = 1 << 14;
+/// The port of the first flow.
+const FIRST_PORT: u16 = 10_000;
+/// A receive window above this is left to the kernel to find.
+const LARGEST_FIXED: Bytes = Bytes::new(1 << 30);
+
+/// A flow's two ends, opened and not yet joined.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    sender: Socket,
+    listener: TcpListener,
+    to: SocketAddrV4,
+}
+
+/// Flows in operation, in the order of the scenario; `None` for one that a program makes.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    all: Vec<Option<Flow>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+    end: EventFd,
+    over: Arc<AtomicBool>,
+}
+
+/// A flow in operation.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    told: Arc<Told>,
+}
+
+/// What a flow's two applications tell.
+#[derive(Debug, Default)]
+struct Told {
+    /// Payload that the receiving application has read.
+    read: AtomicU64,
+    /// When the sender began; zero while it has not.
+    started: AtomicU64,
+    /// When the receiver had read everything; zero while it has not.
+    completed: AtomicU64,
+    sender: OnceLock<TcpStream>,
+    receiver: OnceLock<TcpStream>,
+    failed: OnceLock<String>,
+}
+
+/// What an application waits for after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// Its next turn.
+    Again,
+    /// Its socket.
+    Ready,
+    /// A time.
+    At(Time),
+    /// Nothing: it has done all that it was to do.
+    Over,
+}
+
+/// The port that the n-th flow's receiver listens on; `None` when there are no more.
+pub(crate) fn port(flow: usize) -> Option<u16> {
+    u16::try_from(flow).ok()?.checked_add(FIRST_PORT)
+}
+
+/// The flow whose receiver listens on a port.
+pub(crate) fn at_port(port: u16) -> Option<usize> {
+    port.checked_sub(FIRST_PORT).map(usize::from)
+}
+
+impl Ends {
+    /// Opens both ends of the n-th flow, each at its host. Sockets belong to the control group that the process is in
+    /// at this moment.
+    pub(crate) fn open(
+        n: usize,
+        spec: &FlowSpec,
+        from: &Host,
+        to: &Host,
+        control: Option<&'static str>,
+    ) -> Result<Ends, Error> {
+        let cannot = |e: io::Error| {
+            let help =
+                "/proc/sys/net/ipv4/tcp_available_congestion_control lists what this kernel has";
+            Error::new(format!("cannot open the flow {:?}", spec.name), help).because(e)
+        };
+        let port = port(n).ok_or_else(|| cannot(io::Error::other("there are no more ports")))?;
+        let address = SocketAddrV4::new(to.spec.address, port);
+        let buffer = spec.transport.receive_window.buffer();
+        let stops = spec.stop.is_some();
+        let sender = from.run(move || -> io::Result<Socket> {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+            if stops {
+                socket.set_tcp_notsent_lowat(SMALL_CHUNK as u32)?;
+            }
+            if let Some(control) = control {
+                socket.set_tcp_congestion(control.as_bytes()).map_err(|e| {
+                    io::Error::other(format!("the congestion control {control}: {e}"))
+                })?;
+            }
+            Ok(socket)
+        })?;
+        let is_fixed = matches!(
+            spec.transport.receive_window,
+            ratewire_transport::ReceiveWindow::Fixed(size) if size < LARGEST_FIXED
+        );
+        let listener = to.run(move || -> io::Result<TcpListener> {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+            if is_fixed {
+                setsockopt(&socket, RcvBufForce, &(buffer.get() as usize))?;
+            }
+            socket.bind(&SockAddr::from(address))?;
+            socket.listen(1)?;
+            Ok(socket.into())
+        })?;
+        Ok(Ends {
+            sender: sender.map_err(cannot)?,
+            listener: listener.map_err(cannot)?,
+            to: address,
+        })
+    }
+}
+
+impl Flows {
+    /// Has the ends of each flow do what the scenario says, from its start on.
+    pub(crate) fn start(
+        ends: Vec<Option<Ends>>,
+        specs: &[FlowSpec],
+        clock: Clock,
+    ) -> Result<Flows, Error> {
+        let cannot = |e: io::Error| {
+            let help =
+                "`ulimit -n` says how many descriptors this process may have; a flow takes two";
+            Error::new("cannot run the flows' applications", help).because(e)
+        };
+        let end = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
+        let end = end.map_err(|e| cannot(e.into()))?;
+        let over = Arc::new(AtomicBool::new(false));
+        let mut reactor = Reactor::new(clock, &end, over.clone()).map_err(cannot)?;
+        let mut all = Vec::with_capacity(specs.len());
+        for (ends, spec) in ends.into_iter().zip(specs) {
+            let Some(Ends { sender, listener, to }) = ends else {
+                all.push(None);
+                continue;
+            };
+            let told = Arc::new(Told::default());
+            let payload = spec.transport.packet.saturating_sub(spec.transport.headers);
+            let frame = spec.app.frame.unwrap_or(payload);
+            let sending = Sending::new(told.clone(), sender, to, spec, frame);
+            let receiving = Receiving::new(told.clone(), listener, spec, frame);
+            reactor.add(sending, receiving).map_err(cannot)?;
+            all.push(Some(Flow { told }));
+        }
+        let thread = thread::Builder::new().name("flows".into()).spawn(move || reactor.run());
+        Ok(Flows { all, thread: Some(thread.map_err(cannot)?), end, over })
+    }
+
+    /// All of them, in the order of the scenario.
+    pub(crate) fn all(&self) -> &[Option<Flow>] {
+        &self.all
+    }
+
+    /// Ends all flows, now; says what kept their applications from running.
+    pub(crate) fn end(mut self) -> Result<(), Error> {
+        self.stop().map_err(|e| Error::new("the flows' applications stopped", "").because(e))
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        self.over.store(true, SeqCst);
+        self.end.write(1)?;
+        let ran = thread.join().map_err(|_| io::Error::other("their thread panicked"));
+        for flow in self.all.iter().flatten() {
+            let streams = [flow.told.sender.get(), flow.told.receiver.get()];
+            for stream in streams.into_iter().flatten() {
+                // What was not sent is not waited for: it would keep the host's namespace alive.
+                let _ = SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
+            }
+        }
+        ran?
+    }
+}
+
+impl Drop for Flows {
+    fn drop(&mut self) {
+        // A run that has failed says why itself.
+        let _ = self.stop();
+    }
+}
+
+impl Flow {
+    /// Payload that the receiving host has got, in order.
+    pub(crate) fn delivered(&self) -> Bytes {
+        let read = Bytes::new(self.told.read.load(Relaxed));
+        if self.completed().is_some() {
+            return read;
+        }
+        let receiver = self.told.receiver.get().and_then(|stream| sys::tcp_info(stream).ok());
+        receiver.map_or(read, |info| Bytes::new(info.bytes_received).max(read))
+    }
+
+    /// What the sending kernel says; `None` before there is a connection.
+    pub(crate) fn info(&self) -> Option<TcpInfo> {
+        self.told.sender.get().and_then(|stream| sys::tcp_info(stream).ok())
+    }
+
+    pub(crate) fn started(&self) -> Option<Time> {
+        instant(&self.told.started)
+    }
+    pub(crate) fn completed(&self) -> Option<Time> {
+        instant(&self.told.completed)
+    }
+
+    /// Why it could not do what it was to do.
+    pub(crate) fn failed(&self) -> Option<&str> {
+        self.told.failed.get().map(String::as_str)
+    }
+}
+
+impl Told {
+    /// The first failure is the one that is told.
+    fn failed(&self, why: &io::Error) {
+        let _ = self.failed.set(why.to_string());
+    }
+}
+
+fn instant(at: &AtomicU64) -> Option<Time> {
+    let ps = at.load(Relaxed);
+    (ps > 0).then(|| Time::ZERO + Duration::from_ps(ps))
+}

@@ -1,0 +1,187 @@
+//! The one thread that all flows' applications run on: each takes a step when its socket is ready or its time has come.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration as Span;
+
+use nix::sys::epoll::EpollFlags;
+use nix::sys::eventfd::EventFd;
+use ratewire_units::{Duration, Time};
+
+use super::receiving::Receiving;
+use super::sending::Sending;
+use super::{CHUNK, Then, Told};
+use crate::clock::Clock;
+use crate::readiness::Readiness;
+
+/// Number of the descriptor by which the thread is told to end.
+const END: u64 = u64::MAX;
+/// Steps between two looks at sockets.
+const STEPS: usize = 64;
+/// Sockets that are noted in one look.
+const NOTED: usize = 1024;
+/// How often a burst is looked for that is on its way.
+const LOOK: Duration = Duration::from_millis(1);
+/// Where more bursts than this are on their way, each is looked for less often.
+const OFTEN: u64 = 100;
+/// The longest wait where nothing is due.
+const LONGEST: Span = Span::from_secs(3600);
+
+/// What applications share.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) clock: Clock,
+    pub(super) readiness: Readiness,
+    /// What senders write.
+    pub(super) zeros: Vec<u8>,
+    /// What receivers read into.
+    pub(super) room: Vec<u8>,
+    /// Senders that look for a burst on its way.
+    draining: u64,
+}
+
+impl Desk {
+    /// How long a sender waits between two looks for a burst: looks take a part of the thread's time at most, whatever
+    /// the number of senders.
+    pub(super) fn look(&self) -> Duration {
+        LOOK * self.draining.div_ceil(OFTEN).max(1)
+    }
+}
+
+#[derive(Debug)]
+enum Application {
+    Sending(Sending),
+    Receiving(Receiving),
+}
+
+/// An application, and when it takes its next step.
+#[derive(Debug)]
+struct Place {
+    application: Application,
+    /// It waits for this time, whatever its socket does.
+    sleeps_until: Time,
+    is_queued: bool,
+    is_over: bool,
+}
+
+/// All applications of a run.
+#[derive(Debug)]
+pub(super) struct Reactor {
+    desk: Desk,
+    places: Vec<Place>,
+    /// Times at which applications are to be looked at, and which.
+    timers: BinaryHeap<Reverse<(Time, usize)>>,
+    /// Applications that can take a step.
+    queue: VecDeque<usize>,
+    over: Arc<AtomicBool>,
+}
+
+impl Reactor {
+    pub(super) fn new(clock: Clock, end: &EventFd, over: Arc<AtomicBool>) -> io::Result<Reactor> {
+        let readiness = Readiness::new(NOTED)?;
+        readiness.add(end, END, EpollFlags::EPOLLIN)?;
+        let (zeros, room) = (vec![0; CHUNK], vec![0; CHUNK]);
+        let desk = Desk { clock, readiness, zeros, room, draining: 0 };
+        let (places, timers, queue) = (Vec::new(), BinaryHeap::new(), VecDeque::new());
+        Ok(Reactor { desk, places, timers, queue, over })
+    }
+
+    /// Takes in the two applications of a flow.
+    pub(super) fn add(&mut self, sending: Sending, receiving: Receiving) -> io::Result<()> {
+        let sender = self.places.len();
+        receiving.listen(sender as u64 + 1, &self.desk)?;
+        let times = sending.times().into_iter().filter(|at| *at != Time::NEVER);
+        self.timers.extend(times.map(|at| Reverse((at, sender))));
+        for application in [Application::Sending(sending), Application::Receiving(receiving)] {
+            self.places.push(Place {
+                application,
+                sleeps_until: Time::ZERO,
+                is_queued: false,
+                is_over: false,
+            });
+        }
+        Ok(())
+    }
+
+    /// Runs until it is told to end.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        while !self.over.load(SeqCst) {
+            for _ in 0..STEPS {
+                self.queue_due();
+                let Some(number) = self.queue.pop_front() else { break };
+                self.step(number);
+            }
+            let most = match (self.queue.is_empty(), self.timers.peek()) {
+                (false, _) => Span::ZERO,
+                (true, Some(Reverse((at, _)))) => self.desk.clock.until(*at).min(LONGEST),
+                (true, None) => LONGEST,
+            };
+            let (places, queue) = (&mut self.places, &mut self.queue);
+            for number in self.desk.readiness.wait(most)? {
+                let Some(place) = places.get_mut(number as usize) else { continue };
+                let sleeps = place.sleeps_until > Time::ZERO;
+                if !sleeps && !place.is_over && !place.is_queued {
+                    place.is_queued = true;
+                    queue.push_back(number as usize);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts those before others whose time has come.
+    fn queue_due(&mut self) {
+        let now = self.desk.clock.now();
+        while let Some(Reverse((at, number))) = self.timers.peek().copied()
+            && at <= now
+        {
+            self.timers.pop();
+            let place = &mut self.places[number];
+            if place.is_over || place.sleeps_until > now {
+                continue;
+            }
+            place.sleeps_until = Time::ZERO;
+            if !place.is_queued {
+                place.is_queued = true;
+                self.queue.push_front(number);
+            }
+        }
+    }
+
+    fn step(&mut self, number: usize) {
+        let (place, desk) = (&mut self.places[number], &mut self.desk);
+        place.is_queued = false;
+        let (then, told): (_, &Told) = match &mut place.application {
+            Application::Sending(sending) => {
+                let before = sending.is_draining();
+                let then = sending.step(number as u64, desk);
+                let after = sending.is_draining() && then.is_ok();
+                desk.draining = desk.draining - u64::from(before) + u64::from(after);
+                (then, sending.told())
+            }
+            Application::Receiving(receiving) => {
+                let then = receiving.step(number as u64, desk);
+                (then, receiving.told())
+            }
+        };
+        match then {
+            Ok(Then::Again) => {
+                place.is_queued = true;
+                self.queue.push_back(number);
+            }
+            Ok(Then::Ready) => {}
+            Ok(Then::At(at)) => {
+                place.sleeps_until = at;
+                self.timers.push(Reverse((at, number)));
+            }
+            Ok(Then::Over) => place.is_over = true,
+            Err(e) => {
+                told.failed(&e);
+                place.is_over = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The receiving application of a flow, as steps between which it waits for its socket or for a time.
+
+use std::io::{self, ErrorKind};
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use nix::errno::Errno;
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{MsgFlags, recv};
+use ratewire_sim::setup::FlowSpec;
+use ratewire_transport::{App, Reader, Writer};
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::{CHUNK, Desk, Then, Told};
+
+/// The receiving application of one flow.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    told: Arc<Told>,
+    /// Until the sender has connected.
+    listener: Option<TcpListener>,
+    reader: Reader,
+    frame: Bytes,
+    /// Bytes that the sender writes in all, if it has an end of its own.
+    end: Option<u64>,
+    /// When the frame that is being read is done with.
+    next: Time,
+}
+
+impl Receiving {
+    pub(super) fn new(
+        told: Arc<Told>,
+        listener: TcpListener,
+        spec: &FlowSpec,
+        frame: Bytes,
+    ) -> Receiving {
+        let (reader, end) = (spec.app.reader, end_of(&spec.app));
+        Receiving { told, listener: Some(listener), reader, frame, end, next: Time::ZERO }
+    }
+
+    pub(super) fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// Has the reactor tell when the sender connects.
+    pub(super) fn listen(&self, number: u64, desk: &Desk) -> io::Result<()> {
+        let Some(listener) = &self.listener else { return Ok(()) };
+        listener.set_nonblocking(true)?;
+        desk.readiness.add(listener, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)
+    }
+
+    /// Does what can be done at once, a chunk at most.
+    pub(super) fn step(&mut self, number: u64, desk: &mut Desk) -> io::Result<Then> {
+        match self.listener.take() {
+            Some(listener) => self.accept(listener, number, desk),
+            None => self.read(desk),
+        }
+    }
+
+    fn accept(&mut self, listener: TcpListener, number: u64, desk: &Desk) -> io::Result<Then> {
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                self.listener = Some(listener);
+                return Ok(Then::Ready);
+            }
+            Err(e) => return Err(e),
+        };
+        stream.set_nonblocking(true)?;
+        let stream = self.told.receiver.get_or_init(|| stream);
+        desk.readiness.add(stream, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
+        Ok(Then::Ready)
+    }
+
+    fn read(&mut self, desk: &mut Desk) -> io::Result<Then> {
+        let Some(stream) = self.told.receiver.get() else { return Ok(Then::Over) };
+        let most = match self.reader {
+            Reader::Immediate => CHUNK,
+            _ => (self.frame.get() as usize).clamp(1, CHUNK),
+        };
+        // The kernel discards what is read, for nobody looks at it (tcp(7)).
+        let got = match recv(stream.as_raw_fd(), &mut desk.room[..most], MsgFlags::MSG_TRUNC) {
+            Ok(got) => got,
+            Err(Errno::EAGAIN) => return Ok(Then::Ready),
+            Err(Errno::EINTR) => return Ok(Then::Again),
+            Err(e) => return Err(e.into()),
+        };
+        let now = desk.clock.now();
+        let read = self.told.read.fetch_add(got as u64, Relaxed) + got as u64;
+        if got == 0 || self.end == Some(read) {
+            // The end of the stream may come later than the last of its bytes.
+            let _ = self.told.completed.compare_exchange(0, now.ps().max(1), Relaxed, Relaxed);
+        }
+        if got == 0 {
+            return Ok(Then::Over);
+        }
+        let Some(per_frame) = self.per_frame(now) else { return Ok(Then::Again) };
+        let share = got as f64 / self.frame.as_f64().max(1.0);
+        self.next = self.next.max(now) + per_frame.scale(share);
+        Ok(Then::At(self.next))
+    }
+
+    /// What a frame that is begun now takes, if not at once.
+    fn per_frame(&self, now: Time) -> Option<Duration> {
+        match self.reader {
+            Reader::Immediate => None,
+            Reader::Slow(per_frame) => Some(per_frame),
+            Reader::Alternating { per_frame, every } => {
+                let turn = now.ps() / every.ps().max(1);
+                Some(per_frame[(turn % 2) as usize])
+            }
+        }
+    }
+}
+
+fn end_of(app: &App) -> Option<u64> {
+    match app.writer {
+        Writer::Sized(size) => Some(size.get()),
+        Writer::OnOff { burst, count: Some(count), .. } => Some(burst.get().saturating_mul(count)),
+        _ => None,
+    }
+}
