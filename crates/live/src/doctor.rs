@@ -41,7 +41,7 @@ pub fn examine() -> Vec<Check> {
         ),
         check(
             "BPF file system",
-            bpf_file_system(),
+            bpf_file_system(is_root),
             "in place of `ip netns exec`: nsenter --net=/var/run/netns/NAME; or a kernel built with CONFIG_BPF_SYSCALL",
         ),
         check(
@@ -75,10 +75,14 @@ fn exists(path: &str) -> Result<String, String> {
     if Path::new(path).exists() { Ok(path.into()) } else { Err(format!("no {path}")) }
 }
 
-fn bpf_file_system() -> Result<String, String> {
+fn bpf_file_system(is_root: bool) -> Result<String, String> {
     let found = exists(pins::FILE_SYSTEM)?;
     if pins::is_mounted() {
-        return Ok(found);
+        // Root alone can look into the folders.
+        return match is_root {
+            true => pins::open().map(|_| found).map_err(|e| e.to_string()),
+            false => Ok(found),
+        };
     }
     match pins::hiding_namespace() {
         Some(name) => Err(format!("hidden: /sys is the namespace {name}'s own")),
