@@ -192,6 +192,7 @@ fn a_folder_that_others_can_change_is_refused() {
         let told = 2 + attach.len() + usize::from(attach.len() == 2);
         assert_eq!(said.matches(says).count(), told, "{make}: {said}");
         assert!(said.contains(remedy), "{make}: {said}");
+        assert!(!said.contains("ip netns exec"), "a remedy of another defect: {said}");
         lab.live(&["detach"]);
     }
     std::fs::remove_dir_all(&scratch).expect("it is there");

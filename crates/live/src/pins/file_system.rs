@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::fd::AsFd;
 
-use rustix::fs::{CWD, major, minor, statfs};
+use rustix::fs::{CWD, StatFs, major, minor, statfs};
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree, unmount,
@@ -24,7 +24,11 @@ const SOURCE: &str = "ratewire";
 
 /// Whether the BPF file system is where it should be.
 pub(crate) fn is_mounted() -> bool {
-    statfs(PATH).is_ok_and(|found| found.f_type as u64 & 0xffff_ffff == MAGIC)
+    statfs(PATH).is_ok_and(|found| is_bpf(&found))
+}
+
+fn is_bpf(found: &StatFs) -> bool {
+    found.f_type as u64 & 0xffff_ffff == MAGIC
 }
 
 /// The folder of the BPF file system, or `None` where it is not mounted.
@@ -35,7 +39,9 @@ pub(super) fn open() -> Result<Option<Folder>, Error> {
     if !is_mounted() {
         return Ok(None);
     }
-    folder::open_first(PATH, Sticky::Suffices)
+    let folder = folder::open_first(PATH, Sticky::Suffices)?;
+    // The path may have led elsewhere in the meantime.
+    Ok(folder.filter(|folder| folder.file_system().is_some_and(|found| is_bpf(&found))))
 }
 
 /// The folder of the BPF file system, which is mounted if need be, for root alone.

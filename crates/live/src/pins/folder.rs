@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::fs::{
-    AtFlags, CWD, Dev, Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, statat, unlinkat,
+    AtFlags, CWD, Dev, Dir, FileType, Mode, OFlags, Stat, StatFs, fstat, fstatfs, mkdirat, openat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -83,7 +84,7 @@ impl Folder {
         PathBuf::from(format!("/proc/self/fd/{}/{name}", self.handle.as_raw_fd()))
     }
 
-    /// Names of what is in it. The BPF file system takes no names that are not text.
+    /// Names of what is in it. What is not UTF-8 is replaced; no name of Ratewire's has any such byte.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -138,6 +139,11 @@ impl Folder {
     /// The device number of the file system.
     pub(super) fn device(&self) -> Option<Dev> {
         fstat(&self.handle).ok().map(|stat| stat.st_dev)
+    }
+
+    /// What the kernel says of the file system that the folder is in.
+    pub(super) fn file_system(&self) -> Option<StatFs> {
+        fstatfs(&self.handle).ok()
     }
 
     /// Whether it has an entry of this name that is a pin. In the BPF file system every regular file is one.
