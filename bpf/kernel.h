@@ -47,8 +47,22 @@ struct ns_common {
 	unsigned int inum;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct net {
 	struct ns_common ns;
+	struct list_head list;
+	__u64 net_cookie;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct task_struct {
+	struct nsproxy *nsproxy;
 };
 
 typedef struct {

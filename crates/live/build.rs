@@ -12,7 +12,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=CLANG");
     // Where Debian keeps the headers of linux-libc-dev that are the machine's.
     let machine = format!("-I/usr/include/{}-linux-gnu", env::consts::ARCH);
-    for name in ["host", "router"] {
+    for name in ["host", "router", "namespaces"] {
         let mut builder = SkeletonBuilder::new();
         builder.source(bpf.join(format!("{name}.bpf.c")));
         builder.clang_args(["-mcpu=v3", "-Wall", "-Wextra", "-Wno-unused-parameter", &machine]);

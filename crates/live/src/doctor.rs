@@ -1,5 +1,6 @@
 //! What this machine can do, and why not.
 
+use std::borrow::Cow;
 use std::fs;
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -18,19 +19,24 @@ pub struct Check {
     /// What was found; or what is wrong. `None` where only root can look.
     pub found: Option<Result<String, String>>,
     /// What to do about it, if anything is wrong.
-    pub remedy: &'static str,
+    pub remedy: Cow<'static, str>,
 }
 
 /// Looks at everything that `ratewire live` needs. Changes nothing.
 pub fn examine() -> Vec<Check> {
     crate::quiet();
-    let check = |what, found, remedy| Check { what, found: Some(found), remedy };
+    let check = |what, found, remedy: &'static str| Check {
+        what,
+        found: Some(found),
+        remedy: remedy.into(),
+    };
     let is_root = nix::unistd::geteuid().is_root();
-    let by_root = |what, look: fn() -> Result<String, String>, remedy| Check {
+    let by_root = |what, look: fn() -> Result<String, String>, remedy: &'static str| Check {
         what,
         found: is_root.then(look),
-        remedy,
+        remedy: remedy.into(),
     };
+    let (pinned, remedy) = bpf_file_system(is_root);
     vec![
         check("kernel", kernel(), "Linux 6.9 or newer is needed"),
         check("rights", rights(is_root), "run it as root, with sudo"),
@@ -39,11 +45,7 @@ pub fn examine() -> Vec<Check> {
             exists("/sys/kernel/btf/vmlinux"),
             "use a kernel built with CONFIG_DEBUG_INFO_BTF, as Debian's and Ubuntu's are",
         ),
-        check(
-            "BPF file system",
-            bpf_file_system(),
-            "in place of `ip netns exec`: nsenter --net=/var/run/netns/NAME; or a kernel built with CONFIG_BPF_SYSCALL",
-        ),
+        Check { what: "BPF file system", found: Some(pinned), remedy },
         check(
             "cgroup2 file system",
             cgroup::root().map(|path| path.display().to_string()).map_err(|e| e.to_string()),
@@ -75,14 +77,28 @@ fn exists(path: &str) -> Result<String, String> {
     if Path::new(path).exists() { Ok(path.into()) } else { Err(format!("no {path}")) }
 }
 
-fn bpf_file_system() -> Result<String, String> {
-    let found = exists(pins::FILE_SYSTEM)?;
-    if pins::is_mounted() {
-        return Ok(found);
-    }
-    match pins::hiding_namespace() {
-        Some(name) => Err(format!("hidden: /sys is the namespace {name}'s own")),
-        None => Ok(format!("{found}, not mounted yet: `ratewire live` mounts it")),
+/// What is found of the BPF file system, and what to do if that is wrong.
+fn bpf_file_system(is_root: bool) -> (Result<String, String>, Cow<'static, str>) {
+    let remedy = "in place of `ip netns exec`: nsenter --net=/var/run/netns/NAME; or a kernel built with CONFIG_BPF_SYSCALL";
+    let found = exists(pins::FILE_SYSTEM).and_then(|found| {
+        if pins::is_mounted() {
+            return Ok(found);
+        }
+        match pins::hiding_namespace() {
+            Some(name) => Err(format!("hidden: /sys is the namespace {name}'s own")),
+            None => Ok(format!("{found}, not mounted yet: `ratewire live` mounts it")),
+        }
+    });
+    // Root alone can look into the folders.
+    match found.is_ok() && is_root {
+        true => match pins::open() {
+            Ok(_) => (found, remedy.into()),
+            Err(e) => {
+                let (wrong, remedy) = e.into_parts();
+                (Err(wrong), remedy)
+            }
+        },
+        false => (found, remedy.into()),
     }
 }
 

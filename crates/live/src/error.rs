@@ -18,6 +18,11 @@ impl Error {
     pub(crate) fn new(what: impl Into<String>, remedy: impl Into<Cow<'static, str>>) -> Error {
         Error { what: what.into(), why: None, remedy: remedy.into() }
     }
+    /// What is wrong, and what to do.
+    pub(crate) fn into_parts(self) -> (String, Cow<'static, str>) {
+        let remedy = self.remedy.clone();
+        (Error { remedy: Cow::Borrowed(""), ..self }.to_string(), remedy)
+    }
     pub(crate) fn because(self, why: impl fmt::Display) -> Error {
         Error { why: Some(why.to_string()), ..self }
     }

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -16,8 +16,9 @@ use libbpf_rs::{Link, MapCore, MapHandle, OpenObject};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, fstatfs};
 use ratewire_units::Rate;
 
+use crate::pins::{self, Folder, Pins};
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
-use crate::{Error, Law, cgroup, pins};
+use crate::{Error, Law, cgroup};
 
 pub use status::{Status, halfway, status};
 
@@ -48,21 +49,21 @@ fn taken(law: Law) -> Error {
 /// the kernel refuses.
 pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     crate::quiet();
-    pins::check_reach()?;
+    let mut pins = Pins::lock()?;
     // Two would each reserve room for their option, and switch off each other's callbacks.
-    if let Some(law) = Law::ALL.into_iter().find(|law| is_pinned(*law)) {
+    if let Some(law) = pinned(pins.root())?.into_iter().map(|(law, _)| law).next() {
         return Err(taken(law));
     }
     check_free(spec.law, find)?;
     let opened = open_cgroup(spec)?;
     let addresses = whom::addresses(spec)?;
-    pins::make_shared()?;
-    let folder = folder(spec.law);
-    pins::claim(&folder, || taken(spec.law))?;
+    let root = pins.make()?;
+    let name = folder_name(spec.law);
+    let folder = root.claim(&name, || taken(spec.law))?;
     let attached = load(spec, &opened, &addresses).and_then(|held| held.pin(&folder));
     if attached.is_err() {
         // What went wrong first is what to tell.
-        let _ = pins::remove(&folder);
+        let _ = root.remove(&name, &PINS);
     }
     attached
 }
@@ -132,7 +133,10 @@ pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
         who: "a program".to_string(),
         remedy: "`bpftool struct_ops` and `bpftool link` show whose it is",
     };
-    let found = is_pinned(law).then(attached).or_else(|| find(law));
+    // Pins that are not safe to read tell nothing; the congestion control is taken all the same.
+    let is_pinned =
+        pins::open().is_ok_and(|root| matches!(folder(root.as_ref(), law), Ok(Some(_))));
+    let found = is_pinned.then(attached).or_else(|| find(law));
     let Holder { who, remedy } = found.unwrap_or_else(unknown);
     let what = format!("the congestion control {name} is taken");
     Err(Error::new(what, remedy).because(format!("{who} has it")))
@@ -145,21 +149,24 @@ pub fn all_here() -> Option<Law> {
     let (root, own) = (cgroup::root().ok()?, cgroup::own().ok()?);
     let groups = own.ancestors().take_while(|group| group.starts_with(&root));
     let own: Vec<u64> = groups.filter_map(|group| Some(group.metadata().ok()?.ino())).collect();
-    let is_ours = |law: &Law| attached_to(*law).is_some_and(|group| own.contains(&group));
-    Law::ALL.into_iter().find(is_ours)
+    let pinned = pinned(pins::open().ok()?.as_ref()).ok()?;
+    let is_ours = |folder: &Folder| attached_to(folder).is_some_and(|group| own.contains(&group));
+    pinned.into_iter().find(|(_, folder)| is_ours(folder)).map(|(law, _)| law)
 }
 
-/// The number of the cgroup whose connections have a host's law, if it is attached.
-fn attached_to(law: Law) -> Option<u64> {
-    let link = Link::open(folder(law).join("option")).ok()?;
+/// The number of the cgroup whose connections have a host's law, if the law is attached.
+fn attached_to(folder: &Folder) -> Option<u64> {
+    let link = Link::open(folder.pin(OPTION)).ok()?;
     match link.info().ok()?.info {
         LinkTypeInfo::Cgroup(cgroup) => Some(cgroup.cgroup_id),
         _ => None,
     }
 }
 
-fn is_pinned(law: Law) -> bool {
-    folder(law).exists()
+/// The laws with a host's folder, and the folders.
+fn pinned(root: Option<&Folder>) -> Result<Vec<(Law, Folder)>, Error> {
+    let one = |law| Ok(folder(root, law)?.map(|folder| (law, folder)));
+    Law::ALL.into_iter().filter_map(|law| one(law).transpose()).collect()
 }
 
 pub(crate) fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
@@ -176,12 +183,12 @@ impl Held {
     }
 
     /// Has it stay when the process ends. By the counters, the last, one knows that all of it does.
-    fn pin(mut self, folder: &Path) -> Result<(), Error> {
+    fn pin(mut self, folder: &Folder) -> Result<(), Error> {
         let refused = refused(self.law);
-        self.control.pin(folder.join("control")).map_err(&refused)?;
-        self.option.pin(folder.join("option")).map_err(&refused)?;
+        self.control.pin(folder.pin(CONTROL)).map_err(&refused)?;
+        self.option.pin(folder.pin(OPTION)).map_err(&refused)?;
         MapHandle::from_map_id(self.counters)
-            .and_then(|mut map| map.pin(folder.join("counters")))
+            .and_then(|mut map| map.pin(folder.pin(COUNTERS)))
             .map_err(&refused)
     }
 }
@@ -237,21 +244,33 @@ fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<Held, Erro
 /// # Errors
 /// When it cannot be removed.
 pub fn detach() -> Result<Vec<&'static str>, Error> {
-    pins::check_reach()?;
+    let pins = Pins::lock()?;
+    let Some(root) = pins.root() else { return Ok(Vec::new()) };
     let mut detached = Vec::new();
-    for law in Law::ALL.into_iter().filter(|law| is_pinned(*law)) {
+    for (law, folder) in pinned(Some(root))? {
         // A link without its file goes, but not always at once: who attaches anew right after would find the name taken.
-        for link in ["option", "control"].map(|name| Link::open(folder(law).join(name))) {
+        for link in [OPTION, CONTROL].map(|name| Link::open(folder.pin(name))) {
             // Older kernels cannot detach a congestion control; there it goes with its file.
             let _ = link.and_then(|link| link.detach());
         }
-        pins::remove(&folder(law))?;
+        root.remove(&folder_name(law), &PINS)?;
         detached.push(law.control());
     }
     Ok(detached)
 }
 
-/// Where what a law's host holds is pinned.
-fn folder(law: Law) -> PathBuf {
-    Path::new(pins::ROOT).join(format!("host-{}", law.control()))
+/// The pins of a law's host: its congestion control, its TCP option, and its counters.
+const PINS: [&str; 3] = [CONTROL, OPTION, COUNTERS];
+const CONTROL: &str = "control";
+const OPTION: &str = "option";
+const COUNTERS: &str = "counters";
+
+/// Name of the folder with the pins of a law's host.
+fn folder_name(law: Law) -> String {
+    format!("host-{}", law.control())
+}
+
+/// The folder with the pins of a law's host, if it is there.
+fn folder(root: Option<&Folder>, law: Law) -> Result<Option<Folder>, Error> {
+    root.map_or(Ok(None), |root| root.open(&folder_name(law)))
 }

@@ -1,55 +1,195 @@
-//! What keeps programs and maps alive between commands: files in the BPF file system, one folder for each network
-//! namespace.
+//! Pins: files in the BPF file system that keep programs and maps alive between commands.
+//!
+//! Below [`ROOT`] a law's host has the folder `host-CONTROL`, and a port the folder `router-IFINDEX` in the folder of its
+//! network namespace, `INODE-COOKIE`. Unprivileged users may be able to write to the BPF file system. Every access
+//! therefore goes through handles of folders that only root can change (see [`Folder`]), never by a path from `/`.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+mod file_system;
+mod folder;
+mod namespace;
 
-use nix::mount::{MsFlags, mount};
-use nix::sys::statfs::{FsType, statfs};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::Error;
+
+pub(crate) use file_system::{PATH as FILE_SYSTEM, is_mounted};
+pub(crate) use folder::Folder;
+use namespace::{Namespace, Namespaces};
 
 /// Below which everything is pinned.
 pub const ROOT: &str = "/sys/fs/bpf/ratewire";
 
-pub(crate) const FILE_SYSTEM: &str = "/sys/fs/bpf";
-const MAGIC: FsType = FsType(0xcafe_4a11);
+/// Name of [`ROOT`] in the BPF file system.
+const NAME: &str = "ratewire";
 
-/// The folder of this network namespace.
+/// The pin of a port's state.
+pub(crate) const STATE: &str = "state";
+
+/// The folder [`ROOT`], or `None` where nothing is pinned.
 ///
 /// # Errors
-/// As [`make_shared`].
-pub(crate) fn folder() -> Result<PathBuf, Error> {
-    make_shared()?;
-    path()
-}
-
-/// Makes the folder of what belongs to no network namespace, if need be.
-///
-/// # Errors
-/// When the caller is not root, or the BPF file system cannot be mounted.
-pub(crate) fn make_shared() -> Result<(), Error> {
+/// When the caller is not root, or others than root can change the folder or what is above it.
+pub(crate) fn open() -> Result<Option<Folder>, Error> {
     check_reach()?;
-    if !is_mounted() {
-        mount(Some("bpf"), FILE_SYSTEM, Some("bpf"), MsFlags::empty(), None::<&str>).map_err(
-            |e| {
-                Error::new(
-                    format!("cannot mount the BPF file system on {FILE_SYSTEM}"),
-                    "mount it yourself: mount -t bpf bpf /sys/fs/bpf",
-                )
-                .because(e)
-            },
-        )?;
-    }
-    let folder = Path::new(ROOT);
-    fs::create_dir_all(folder).map_err(|e| cannot_make(folder, e))
+    let Some(file_system) = file_system::open()? else { return Ok(None) };
+    file_system.open(NAME)
 }
 
-/// Whether the BPF file system is where it should be.
-pub(crate) fn is_mounted() -> bool {
-    statfs(FILE_SYSTEM).map(|s| s.filesystem_type()) == Ok(MAGIC)
+/// The folder of this network namespace, or `None` where nothing is pinned for it.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_own() -> Result<Option<Folder>, Error> {
+    let Some(root) = open()? else { return Ok(None) };
+    root.open(&Namespace::own()?.folder())
+}
+
+/// The right to change what is pinned, which one command has at a time. When it is dropped, [`ROOT`] goes if nothing is
+/// left in it, and so does the BPF file system if Ratewire mounted it and nothing is left in there.
+pub(crate) struct Pins {
+    root: Option<Folder>,
+    _lock: File,
+}
+
+impl Pins {
+    /// Waits until no other command changes what is pinned.
+    ///
+    /// # Errors
+    /// As [`open`], or when the lock cannot be had.
+    pub(crate) fn lock() -> Result<Pins, Error> {
+        check_reach()?;
+        let lock = lock()?;
+        Ok(Pins { root: open()?, _lock: lock })
+    }
+
+    /// The folder [`ROOT`], if anything is pinned.
+    pub(crate) fn root(&self) -> Option<&Folder> {
+        self.root.as_ref()
+    }
+
+    /// The folder [`ROOT`], which is made if need be, as is the mount of the BPF file system.
+    ///
+    /// # Errors
+    /// As [`open`], or when either cannot be made.
+    pub(crate) fn make(&mut self) -> Result<&Folder, Error> {
+        let root = match self.root.take() {
+            Some(root) => root,
+            None => file_system::make()?.make(NAME)?,
+        };
+        Ok(self.root.insert(root))
+    }
+
+    /// The folder of this network namespace, if anything is pinned for it.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub(crate) fn own(&self) -> Result<Option<Folder>, Error> {
+        match self.root() {
+            Some(root) => root.open(&Namespace::own()?.folder()),
+            None => Ok(None),
+        }
+    }
+
+    /// The folder of this network namespace, which is made if need be.
+    ///
+    /// # Errors
+    /// As [`Pins::make`].
+    pub(crate) fn make_own(&mut self) -> Result<Folder, Error> {
+        let name = Namespace::own()?.folder();
+        self.make()?.make(&name)
+    }
+
+    /// Removes what is pinned for this network namespace's interfaces.
+    ///
+    /// # Errors
+    /// When it cannot be removed, or holds what is not Ratewire's.
+    pub(crate) fn remove_own(&self) -> Result<(), Error> {
+        match self.root() {
+            Some(root) => remove_namespace(root, &Namespace::own()?.folder()),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes the folder of this network namespace if it is empty.
+    pub(crate) fn tidy_own(&self) {
+        if let (Some(root), Ok(namespace)) = (self.root(), Namespace::own()) {
+            // It may hold other interfaces' folders.
+            let _ = root.remove_empty(&namespace.folder());
+        }
+    }
+
+    /// Removes what is pinned for network namespaces that are gone, as the kernel says. Where the kernel does not
+    /// say, or a folder holds what is not Ratewire's, the pins stay: they do no harm.
+    pub(crate) fn prune(&self) {
+        let Some(root) = self.root() else { return };
+        let names = root.names().unwrap_or_default();
+        let others: Vec<Namespace> =
+            names.iter().filter_map(|name| Namespace::of_folder(name)).collect();
+        if others.is_empty() {
+            return;
+        }
+        let mut room = Namespaces::room();
+        let Ok(namespaces) = Namespaces::load(&mut room) else { return };
+        for gone in others.into_iter().filter(|other| namespaces.is_gone(*other)) {
+            let _ = remove_namespace(root, &gone.folder());
+        }
+    }
+}
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        let had_root = self.root.take().is_some();
+        let Ok(Some(file_system)) = file_system::open() else { return };
+        if had_root {
+            // It may not be empty.
+            let _ = file_system.remove_empty(NAME);
+        }
+        file_system::unmount_own(file_system);
+    }
+}
+
+/// Name of the folder with the pins of the port at an interface.
+pub(crate) fn router_folder(ifindex: u32) -> String {
+    format!("router-{ifindex}")
+}
+
+/// Removes the folder of a network namespace, and those of its interfaces.
+fn remove_namespace(root: &Folder, name: &str) -> Result<(), Error> {
+    let Some(namespace) = root.open(name)? else { return Ok(()) };
+    let is_router = |name: &String| {
+        name.strip_prefix("router-").is_some_and(|index| index.parse::<u32>().is_ok())
+    };
+    for router in namespace.names()?.iter().filter(|name| is_router(name)) {
+        namespace.remove(router, &[STATE])?;
+    }
+    root.remove_empty(name)
+}
+
+/// The file that a command locks while it changes what is pinned.
+const LOCK: &str = "/run/ratewire.lock";
+
+/// Waits for the lock. Only root can open the file, so nobody else can keep it locked.
+fn lock() -> Result<File, Error> {
+    let failed = |e: std::io::Error| {
+        Error::new(
+            format!("cannot lock {LOCK}, which keeps two commands from changing the pins at once"),
+            "make /run a folder of root's that root may write",
+        )
+        .because(e)
+    };
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    let file = options.open(LOCK).map_err(failed)?;
+    flock(&file, FlockOperation::LockExclusive).map_err(|e| failed(e.into()))?;
+    Ok(file)
 }
 
 /// Checks that what is attached can be seen from here, and what is to be attached would stay.
@@ -83,35 +223,6 @@ fn of_namespace(mounts: &str, is_name: impl FnOnce(&str) -> bool) -> Option<&str
     is_name(name).then_some(name)
 }
 
-/// The folder of this network namespace, which may not be there.
-pub(crate) fn path() -> Result<PathBuf, Error> {
-    let namespace = fs::metadata("/proc/self/ns/net").map_err(|e| {
-        Error::new("cannot tell the network namespace", "is /proc mounted?").because(e)
-    })?;
-    Ok(Path::new(ROOT).join(namespace.ino().to_string()))
-}
-
-/// Makes the folder of what is about to be attached, which nobody else has then.
-///
-/// # Errors
-/// When it is there, which is `taken`, or cannot be made.
-pub(crate) fn claim(folder: &Path, taken: impl FnOnce() -> Error) -> Result<(), Error> {
-    let made =
-        folder.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::create_dir(folder));
-    made.map_err(|e| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => taken(),
-        _ => cannot_make(folder, e),
-    })
-}
-
-fn cannot_make(folder: &Path, why: std::io::Error) -> Error {
-    Error::new(
-        format!("cannot make {}", folder.display()),
-        "the BPF file system may be read-only: mount -o remount,rw /sys/fs/bpf",
-    )
-    .because(why)
-}
-
 /// # Errors
 /// When the caller is not root.
 pub(crate) fn check_rights() -> Result<(), Error> {
@@ -119,54 +230,6 @@ pub(crate) fn check_rights() -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new("the kernel lets only root do this", "run it with sudo"))
-}
-
-/// Removes a folder and what is pinned in it, and the folders above where they are empty.
-pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::new(format!("cannot remove {}", folder.display()), "").because(e));
-        }
-        _ => {}
-    }
-    for above in folder.ancestors().skip(1).take_while(|above| above.starts_with(ROOT)) {
-        if fs::remove_dir(above).is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Removes what is pinned for network namespaces that are no more; nothing where the processes of others cannot be seen.
-pub(crate) fn prune() -> Result<(), Error> {
-    if !sees_all_processes() {
-        return Ok(());
-    }
-    let alive = alive();
-    let Ok(folders) = fs::read_dir(ROOT) else { return Ok(()) };
-    for folder in folders.flatten() {
-        let name = folder.file_name();
-        let Some(inode) = name.to_str().and_then(|name| name.parse::<u64>().ok()) else { continue };
-        if !alive.contains(&inode) {
-            remove(&folder.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether this is the machine's own PID namespace, whose number never changes.
-fn sees_all_processes() -> bool {
-    const FIRST: u64 = 0xefff_fffc;
-    fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == FIRST)
-}
-
-/// The network namespaces that a process is in or that have a name.
-fn alive() -> BTreeSet<u64> {
-    let inode = |path: PathBuf| fs::metadata(path).ok().map(|m| m.ino());
-    let listed = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten();
-    let named = listed("/run/netns").filter_map(|name| inode(name.path()));
-    let used = listed("/proc").filter_map(|process| inode(process.path().join("ns/net")));
-    named.chain(used).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ mod status;
 
 use std::mem::{MaybeUninit, offset_of};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
 use std::process::Command;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -14,9 +13,10 @@ use libbpf_rs::{
 use nix::net::if_::{if_nameindex, if_nametoindex};
 use ratewire_units::Rate;
 
+use crate::pins::{Folder, Pins, STATE, router_folder};
 use crate::skeletons::router::types::router as State;
 use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
-use crate::{Error, Law, pins};
+use crate::{Error, Law};
 
 pub(crate) use status::read;
 use status::state;
@@ -65,7 +65,7 @@ pub struct Spec {
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
     let ifindex = index(&spec.iface)?;
-    pins::check_reach()?;
+    let mut pins = Pins::lock()?;
     let taken = || {
         let iface = &spec.iface;
         let remedy = format!("detach it first: ratewire live detach --iface {iface}");
@@ -82,15 +82,17 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
             return Err(Error::new(what, "give the capacity, or read the queue: --queue backlog"));
         }
     }
-    let folder = pins::folder()?.join(folder_name(ifindex));
-    // What one that was killed has left: what it made would pass for another's. Or what is pinned for an interface, or a
-    // namespace, of the same number that is no more.
-    take_away(ifindex, &spec.iface, &folder)?;
-    pins::claim(&folder, taken)?;
-    let attached = load(spec, ifindex, &folder);
+    let name = router_folder(ifindex);
+    let own = pins.make_own()?;
+    // What one that was killed has left: what it made would pass for another's. Or what is pinned for an interface of the
+    // same number that is no more.
+    let attached = take_away(ifindex, &spec.iface, Some(&own))
+        .and_then(|_| own.claim(&name, taken))
+        .and_then(|folder| load(spec, ifindex, &folder));
     if attached.is_err() {
         // What went wrong first is what to tell.
-        let _ = pins::remove(&folder);
+        let _ = own.remove(&name, &[STATE]);
+        pins.tidy_own();
     }
     attached
 }
@@ -128,7 +130,7 @@ fn is_bare(iface: &str) -> bool {
     ["ingress", "egress"].into_iter().all(|hook| filters(hook).is_some_and(|said| said.is_empty()))
 }
 
-fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
+fn load(spec: &Spec, ifindex: u32, folder: &Folder) -> Result<(), Error> {
     let refused = |e: libbpf_rs::Error| {
         let what = format!("the kernel refuses the router's program on {}", spec.iface);
         Error::new(what, "`ratewire doctor` says what is missing").because(e)
@@ -151,8 +153,8 @@ fn load(spec: &Spec, ifindex: u32, folder: &Path) -> Result<(), Error> {
     attached.map(drop).map_err(refused)
 }
 
-fn pin(map: &impl MapCore, folder: &Path) -> libbpf_rs::Result<()> {
-    MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.join("state"))
+fn pin(map: &impl MapCore, folder: &Folder) -> libbpf_rs::Result<()> {
+    MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.pin(STATE))
 }
 
 /// Where nobody knows: measuring finds less within some intervals, and more by a twentieth in each.
@@ -210,8 +212,8 @@ fn configure(map: &impl MapCore, values: &[(usize, &[u8])]) -> libbpf_rs::Result
 /// When the kernel refuses.
 pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     crate::quiet();
-    pins::check_reach()?;
-    let folder = pins::path()?;
+    let pins = Pins::lock()?;
+    let own = pins.own()?;
     let mut detached = Vec::new();
     let interfaces = interfaces()?;
     if let Some(only) = only
@@ -223,23 +225,25 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
         if only.is_some_and(|only| only != iface) {
             continue;
         }
-        let pinned = folder.join(folder_name(ifindex));
-        if take_away(ifindex, &iface, &pinned)? {
+        if take_away(ifindex, &iface, own.as_ref())? {
             detached.push(iface);
         }
     }
     if only.is_none() {
         // Of interfaces that are no more, whose programs went with them.
-        pins::remove(&folder)?;
+        pins.remove_own()?;
     }
-    pins::prune()?;
+    pins.tidy_own();
+    pins.prune();
     Ok(detached)
 }
 
 /// Detaches what is ours from an interface, whole or not; returns whether anything was.
-fn take_away(ifindex: u32, iface: &str, pinned: &Path) -> Result<bool, Error> {
-    let owns_clsact =
-        state(pinned).is_some_and(|state| state.u32(offset_of!(State, owns_clsact)) == 1);
+fn take_away(ifindex: u32, iface: &str, own: Option<&Folder>) -> Result<bool, Error> {
+    let name = router_folder(ifindex);
+    let pinned = own.map_or(Ok(None), |own| own.open(&name))?;
+    let state = pinned.as_ref().and_then(state);
+    let owns_clsact = state.is_some_and(|state| state.u32(offset_of!(State, owns_clsact)) == 1);
     let was_attached = is_attached(ifindex);
     if was_attached {
         hook(ifindex).detach().map_err(|e| cannot_detach(iface).because(e))?;
@@ -252,9 +256,10 @@ fn take_away(ifindex: u32, iface: &str, pinned: &Path) -> Result<bool, Error> {
             destroyed.map_err(|e| cannot_detach(iface).because(e))?;
         }
     }
-    let was_pinned = pinned.exists();
-    pins::remove(pinned)?;
-    Ok(was_attached || was_pinned)
+    if let Some(own) = own {
+        own.remove(&name, &[STATE])?;
+    }
+    Ok(was_attached || pinned.is_some())
 }
 
 /// # Errors
@@ -279,10 +284,6 @@ pub(crate) fn interfaces() -> Result<Vec<(u32, String)>, Error> {
         if_nameindex().map_err(|e| Error::new("cannot list the interfaces", "").because(e))?;
     let one = |i: &nix::net::if_::Interface| (i.index(), i.name().to_string_lossy().into_owned());
     Ok(list.iter().map(one).collect())
-}
-
-fn folder_name(ifindex: u32) -> String {
-    format!("router-{ifindex}")
 }
 
 /// Whether our program is at the egress of an interface.

@@ -32,8 +32,7 @@ pub(crate) fn examine() -> Exit {
 fn of_laws() -> Option<Vec<Check>> {
     use ratewire_live::doctor::Check as Found;
     let checks = ratewire_live::doctor::examine().into_iter();
-    let own =
-        |Found { what, found, remedy }| Check { what: what.into(), found, remedy: remedy.into() };
+    let own = |Found { what, found, remedy }| Check { what: what.into(), found, remedy };
     Some(checks.map(own).collect())
 }
 

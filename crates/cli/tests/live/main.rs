@@ -9,6 +9,7 @@ mod hostile;
 mod lab;
 mod option;
 mod pauses;
+mod pins;
 mod status;
 mod upkeep;
 

@@ -79,7 +79,14 @@ fn what_a_killed_command_leaves_is_detached() {
 fn what_was_left_halfway_is_told_and_detached() {
     let Some(lab) = Lab::build("half") else { return };
     let netns = std::fs::metadata(format!("/var/run/netns/{}", lab.netns("r"))).expect("its file");
-    let port = Path::new(PINS).join(netns.ino().to_string());
+    let prefix = format!("{}-", netns.ino());
+    // The folder's name has the namespace's cookie too.
+    let port = || {
+        let folders = std::fs::read_dir(PINS).expect("it is attached").flatten();
+        let is_own = |name: &str| name.starts_with(&prefix);
+        let mut own = folders.filter(|folder| folder.file_name().to_str().is_some_and(is_own));
+        own.next().expect("the namespace's folder").path()
+    };
     let host = Path::new(PINS).join("host-rw_rcp");
     let without_its_filter = || {
         lab.sh(&format!("tc -n {} filter del dev right egress", lab.netns("r")));
@@ -91,7 +98,7 @@ fn what_was_left_halfway_is_told_and_detached() {
     let detach_port = "ratewire live detach --iface right";
     let detach_hosts = "ratewire live detach --hosts";
     for (what, remedy, kill) in [
-        ("right", detach_port, &(|| without(&port)) as &dyn Fn()),
+        ("right", detach_port, &(|| without(&port())) as &dyn Fn()),
         ("right", detach_port, &without_its_filter),
         ("rw_rcp", detach_hosts, &|| without(&host.join("counters"))),
         ("rw_rcp", detach_hosts, &|| {

@@ -4,9 +4,10 @@ use std::mem::offset_of;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-use super::{folder, is_pinned};
+use super::{COUNTERS, pinned};
+use crate::pins::{self, Folder};
 use crate::skeletons::host::types::host as Counters;
-use crate::{Error, Law, pins};
+use crate::{Error, Law};
 
 /// What a host's connections have come to since it was attached.
 #[derive(Clone, Debug)]
@@ -26,24 +27,25 @@ pub struct Status {
 /// What the hosts' connections have come to.
 ///
 /// # Errors
-/// When the caller is not root.
+/// When the caller is not root, or others than root can change what is pinned.
 pub fn status() -> Result<Vec<Status>, Error> {
-    pins::check_reach()?;
-    Ok(Law::ALL.into_iter().filter_map(one).collect())
+    let pinned = pinned(pins::open()?.as_ref())?;
+    Ok(pinned.into_iter().filter_map(|(law, folder)| one(law, &folder)).collect())
 }
 
 /// The laws with a host that an [`attach`](super::attach) has attached only by half: it was killed, or has yet to end.
 ///
 /// # Errors
-/// When the caller is not root.
+/// When the caller is not root, or others than root can change what is pinned.
 pub fn halfway() -> Result<Vec<Law>, Error> {
-    pins::check_reach()?;
-    // What counts them is pinned last.
-    Ok(Law::ALL.into_iter().filter(|law| is_pinned(*law) && one(*law).is_none()).collect())
+    let pinned = pinned(pins::open()?.as_ref())?;
+    // The counters are pinned last.
+    let half = pinned.into_iter().filter(|(law, folder)| one(*law, folder).is_none());
+    Ok(half.map(|(law, _)| law).collect())
 }
 
-fn one(law: Law) -> Option<Status> {
-    counted(law, &MapHandle::from_pinned_path(folder(law).join("counters")).ok()?)
+fn one(law: Law, folder: &Folder) -> Option<Status> {
+    counted(law, &MapHandle::from_pinned_path(folder.pin(COUNTERS)).ok()?)
 }
 
 pub(super) fn counted(law: Law, map: &MapHandle) -> Option<Status> {

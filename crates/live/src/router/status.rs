@@ -1,14 +1,14 @@
 //! What ports are doing.
 
 use std::mem::offset_of;
-use std::path::Path;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use super::{folder_name, interfaces, is_attached};
+use super::{interfaces, is_attached};
+use crate::pins::{self, Folder, STATE, router_folder};
 use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
-use crate::{Error, Law, pins};
+use crate::{Error, Law};
 
 /// What a port is doing.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct Status {
 /// What the ports of this network namespace are doing.
 ///
 /// # Errors
-/// When the interfaces cannot be listed.
+/// When the interfaces cannot be listed, or others than root can change what is pinned.
 pub fn status() -> Result<Vec<Status>, Error> {
     let one = |(iface, found)| match found {
         Found::Port(state) => state.status(iface),
@@ -60,7 +60,7 @@ pub fn status() -> Result<Vec<Status>, Error> {
 /// or has yet to end.
 ///
 /// # Errors
-/// When the interfaces cannot be listed.
+/// When the interfaces cannot be listed, or others than root can change what is pinned.
 pub fn halfway() -> Result<Vec<String>, Error> {
     let half = look()?.into_iter().filter(|(_, found)| matches!(found, Found::Half));
     Ok(half.map(|(iface, _)| iface).collect())
@@ -77,22 +77,21 @@ enum Found {
 /// The interfaces of this network namespace at which there is something of ours.
 fn look() -> Result<Vec<(String, Found)>, Error> {
     crate::quiet();
-    pins::check_reach()?;
-    let folder = pins::path()?;
+    let own = pins::open_own()?;
     let one = |(ifindex, iface)| {
-        let pinned = folder.join(folder_name(ifindex));
-        let found = match (is_attached(ifindex), state(&pinned)) {
-            (true, Some(state)) => Found::Port(state),
-            (is_attached, _) => (is_attached || pinned.exists()).then_some(Found::Half)?,
+        let pinned = own.as_ref().map_or(Ok(None), |own| own.open(&router_folder(ifindex)))?;
+        let found = match (is_attached(ifindex), pinned.as_ref().and_then(state)) {
+            (true, Some(state)) => Some(Found::Port(state)),
+            (is_attached, _) => (is_attached || pinned.is_some()).then_some(Found::Half),
         };
-        Some((iface, found))
+        Ok(found.map(|found| (iface, found)))
     };
-    Ok(interfaces()?.into_iter().filter_map(one).collect())
+    interfaces()?.into_iter().filter_map(|each| one(each).transpose()).collect()
 }
 
 /// The pinned state of a port, if there is one.
-pub(super) fn state(folder: &Path) -> Option<Pinned> {
-    read(&MapHandle::from_pinned_path(folder.join("state")).ok()?)
+pub(super) fn state(folder: &Folder) -> Option<Pinned> {
+    read(&MapHandle::from_pinned_path(folder.pin(STATE)).ok()?)
 }
 
 /// What is in a port's map.
