@@ -145,7 +145,8 @@ pub(crate) fn read_all(folder: &Path) -> Result<Vec<Paper>, String> {
 fn read(folder: &Path) -> Result<Paper, String> {
     let file = folder.join(PAPER);
     let wrong = |what: String| format!("{}: {what}", file.display());
-    let text = std::fs::read_to_string(&file).map_err(|e| wrong(e.to_string()))?;
+    let text =
+        ratewire_inputs::read(&file).map_err(|e| wrong(format!("{}; {}", e.found, e.remedy)))?;
     let mut paper: Paper = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     paper.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     paper.folder = folder.to_path_buf();

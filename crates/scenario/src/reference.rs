@@ -97,7 +97,8 @@ A scenario is a TOML file. Quantities are texts with a unit; a bare number is on
 
 A size in packets is that many full packets where it is room in a queue, and that many full payloads
 (without congestion header) where it is payload. A key that is unknown, or that nothing reads, is an
-error. A list of tables is written `[[flow]]`, each time; one that is alone may be written `[flow]`. File names are relative to the scenario's folder. `--set PATH=VALUE` puts a value in before the
+error. A list of tables is written `[[flow]]`, each time; one that is alone may be written `[flow]`. File names are relative to the scenario's folder;
+files are regular ones of up to 64 MiB. `--set PATH=VALUE` puts a value in before the
 file is checked: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`;
 `--set flow.2.start=5s` for the second flow, by its `name`, or `*` for all; `--set 'flow.\"2\".start=5s'` for the one whose name is 2;
 `--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell, and `--set 'link.*.rate=10M'` for all of them,

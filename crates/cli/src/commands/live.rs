@@ -223,3 +223,19 @@ fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
         some => format!("detached: {}\n", some.join(", ")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_that_would_be_none_is_refused() {
+        for text in ["1bps", "0", "999 bit/s"] {
+            assert!(capacity(text).is_err(), "{text}");
+        }
+        let said = capacity("1bps").err().expect("it is none");
+        assert_eq!(said, "allowed: from 1 kbit/s to 549 Gbit/s, or \"measured\"");
+        assert!(matches!(capacity("1 kbit/s"), Ok(Capacity::Given(_))));
+        assert!(matches!(capacity("measured"), Ok(Capacity::Measured)));
+    }
+}
