@@ -2,9 +2,9 @@
 //! network's thread must wait for nobody.
 
 use std::io;
-use std::sync::Arc;
+use std::mem::{replace, take};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use ratewire_units::{Duration, Time};
@@ -55,11 +55,19 @@ impl Answers {
     }
 }
 
+/// Where answers are put down and taken. The network's thread only tries to lock it: a channel would have it spin, before
+/// all others, until who puts something down goes on.
+#[derive(Debug, Default)]
+struct Tray {
+    newest: Option<Answers>,
+    /// Whose room is used again.
+    used: Answers,
+}
+
 /// The thread that asks, for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Asking {
-    answers: Receiver<Answers>,
-    used: Sender<Answers>,
+    tray: Arc<Mutex<Tray>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -72,14 +80,14 @@ impl Asking {
         interval: Duration,
         clock: Clock,
     ) -> Result<Asking, Error> {
-        let (tell, answers) = mpsc::channel();
-        let (used, to_use) = mpsc::channel();
+        let tray = Arc::new(Mutex::new(Tray::default()));
         let over = Arc::new(AtomicBool::new(false));
         let told = flows.iter().map(|flow| flow.as_ref().map(|flow| flow.told.clone()));
         let flows: Vec<Option<Arc<Told>>> = told.collect();
-        let own = over.clone();
+        let (own, own_tray) = (over.clone(), tray.clone());
         let asker = move || {
             let mut all = vec![Answer::default(); flows.len()];
+            let mut room = Answers::default();
             let mut at = Time::ZERO;
             loop {
                 // Samples that were missed are not made up for.
@@ -95,25 +103,23 @@ impl Asking {
                         answer.ask(told, n < sampled);
                     }
                 }
-                let mut room: Answers = to_use.try_recv().unwrap_or_default();
                 room.at = at;
                 room.flows.clone_from(&all);
-                if tell.send(room).is_err() {
-                    return;
-                }
+                let Ok(mut tray) = own_tray.lock() else { return };
+                room = tray.newest.replace(room).unwrap_or_else(|| take(&mut tray.used));
             }
         };
         let thread = thread::Builder::new().name("samples".into()).spawn(asker);
         let cannot = |e: io::Error| Error::new("cannot start a thread", "").because(e);
-        Ok(Asking { answers, used, over, thread: Some(thread.map_err(cannot)?) })
+        Ok(Asking { tray, over, thread: Some(thread.map_err(cannot)?) })
     }
 
-    /// Puts the newest answers in place of these, if there are any.
+    /// Puts the newest answers in place of these, if there are any and nobody is just putting some down.
     pub(crate) fn look(&self, answers: &mut Answers) {
-        while let Ok(newer) = self.answers.try_recv() {
-            let used = std::mem::replace(answers, newer);
-            // The thread that would use its room again may be gone.
-            let _ = self.used.send(used);
+        if let Ok(mut tray) = self.tray.try_lock()
+            && let Some(newest) = tray.newest.take()
+        {
+            tray.used = replace(answers, newest);
         }
     }
 }

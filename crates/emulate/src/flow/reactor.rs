@@ -124,8 +124,7 @@ impl Reactor {
                 let Some(place) = places.get_mut(number as usize) else { continue };
                 let sleeps = place.sleeps_until > Time::ZERO;
                 if !sleeps && !place.is_over && !place.is_queued {
-                    place.is_queued = true;
-                    queue.push_back(number as usize);
+                    queue_last(place, queue, number as usize);
                 }
             }
         }
@@ -168,9 +167,10 @@ impl Reactor {
             }
         };
         match then {
-            Ok(Then::Again) => {
-                place.is_queued = true;
-                self.queue.push_back(number);
+            Ok(Then::Again) => queue_last(place, &mut self.queue, number),
+            // One that is late does not go before all others again and again.
+            Ok(Then::At(at)) if at <= desk.clock.now() => {
+                queue_last(place, &mut self.queue, number);
             }
             Ok(Then::Ready) => {}
             Ok(Then::At(at)) => {
@@ -184,4 +184,9 @@ impl Reactor {
             }
         }
     }
+}
+
+fn queue_last(place: &mut Place, queue: &mut VecDeque<usize>, number: usize) {
+    place.is_queued = true;
+    queue.push_back(number);
 }
