@@ -92,6 +92,11 @@ fn own_shell(shell: &OsStr) -> Command {
     command
 }
 
+fn cannot_log(path: &Path, why: &io::Error) -> Error {
+    let what = format!("cannot make the file {} for what a program writes", path.display());
+    Error::new(what, "make room there, or choose another folder with --out").because(why)
+}
+
 /// Whose a program is.
 #[derive(Debug)]
 pub(crate) enum Role<'a> {
@@ -119,8 +124,10 @@ impl Program {
                 let mut command = as_user(user, run);
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
                 if let Some(path) = &log {
-                    let file = File::create(path).map_err(cannot)?;
-                    // For who opens /dev/stdout. Not every file system has owners.
+                    // Programs may open /dev/stdout anew: what they write there and here goes on at the end.
+                    let file = File::options().append(true).create_new(true).open(path);
+                    let file = file.map_err(|e| cannot_log(path, &e))?;
+                    // To open it they must own it, though not every file system has owners.
                     let _ = fchown(&file, Some(user.uid), Some(user.gid));
                     command.stderr(file.try_clone().map_err(cannot)?).stdout(file);
                 }
