@@ -1,3 +1,9 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| ratewire_laws::fuzzing::laws(data));
+use std::sync::LazyLock;
+
+use ratewire_laws::fuzzing::Laws;
+
+static LAWS: LazyLock<Laws> = LazyLock::new(Laws::default);
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| LAWS.one(data));

@@ -3,12 +3,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-use ratewire_laws::{AnyLaw, fuzzing, list};
+use ratewire_laws::fuzzing::Laws;
+use ratewire_laws::{AnyLaw, list};
 use ratewire_units::Bytes;
+
+static LAWS: LazyLock<Laws> = LazyLock::new(Laws::default);
 
 /// Every input in `fuzz/corpus/<target>` at the root.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
@@ -25,7 +29,7 @@ fn the_corpus_of_laws() {
     let corpus = corpus("laws");
     assert!(corpus.len() >= 20, "{} inputs", corpus.len());
     for events in corpus {
-        fuzzing::laws(&events);
+        LAWS.each(&events);
     }
 }
 
@@ -33,7 +37,7 @@ fn the_corpus_of_laws() {
 fn the_corpus_of_law_headers() {
     let corpus = corpus("law_headers");
     for bytes in &corpus {
-        fuzzing::headers(bytes);
+        LAWS.headers(bytes);
     }
     for info in list() {
         let law = AnyLaw::new(info.name, &[]).unwrap();
@@ -55,18 +59,18 @@ proptest! {
     fn whatever_happens_every_law_keeps_its_head(
         bytes in proptest::collection::vec(any::<u8>(), 0..1500),
     ) {
-        fuzzing::laws(&bytes);
+        LAWS.each(&bytes);
     }
 
     #[test]
     fn any_bytes_at_all_as_headers(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
-        fuzzing::headers(&bytes);
+        LAWS.headers(&bytes);
     }
 
     #[test]
     fn headers_with_a_few_bits_flipped(
         flips in proptest::collection::vec(prop_oneof![9 => Just(0), 1 => any::<u8>()], 0..64),
     ) {
-        fuzzing::headers(&flips);
+        LAWS.headers(&flips);
     }
 }

@@ -6,21 +6,16 @@ use ratewire_wire::xcp::Draft;
 use crate::law::{FlowContext, MAX_HEADER, Sending};
 use crate::registry::{AnyLaw, Header};
 
-/// Reads `data` as a header of every law, and as bits to flip in one that the law has written.
-///
-/// # Panics
-/// When reading panics, or reading and writing disagree.
-pub fn headers(data: &[u8]) {
+/// Reads `data` as a header of the law, and as bits to flip in one that the law has written.
+pub(super) fn read(law: &AnyLaw, data: &[u8]) {
     const PACKET: Bytes = Bytes::new(1500);
-    for law in super::every_law() {
-        arrives(&law, data, PACKET);
-        let mut bytes = [0; MAX_HEADER];
-        let len = law.encode(&first_header(&law, PACKET), PACKET, &mut bytes);
-        for (byte, flip) in bytes[..len].iter_mut().zip(data) {
-            *byte ^= flip;
-        }
-        arrives(&law, &bytes[..len], PACKET);
+    arrives(law, data, PACKET);
+    let mut bytes = [0; MAX_HEADER];
+    let len = law.encode(&first_header(law, PACKET), PACKET, &mut bytes);
+    for (byte, flip) in bytes[..len].iter_mut().zip(data) {
+        *byte ^= flip;
     }
+    arrives(law, &bytes[..len], PACKET);
 }
 
 /// What the law's sender writes into its first packet.

@@ -2,9 +2,9 @@
 //! property tests and the test that replays the targets' corpora, so that what was found once stays
 //! found.
 //!
-//! - [`laws`]: whatever happens, in whatever order, no law panics, sends at no usable rate, writes a
-//!   header that is not a number or breaks its [`books`].
-//! - [`headers`]: reading and writing headers agree.
+//! - [`Laws::one`], [`Laws::each`]: whatever happens, in whatever order, no law panics, sends at no
+//!   usable rate, writes a header that is not a number or breaks its [`books`].
+//! - [`Laws::headers`]: reading and writing headers agree.
 //! - [`makes_a_difference`]: what reads an option.
 
 mod books;
@@ -15,31 +15,78 @@ mod options;
 mod variants;
 
 pub use events::{number, wild};
-pub use headers::headers;
 pub use options::makes_a_difference;
 
 use alloc::vec::Vec;
 
 use crate::registry::AnyLaw;
 
-/// Reads `data` as things that happen ([`events`]), and has them happen to a flow of every law.
+/// Every law of the registry with its defaults, and with the options of [`variants`].
 ///
-/// # Panics
-/// When a law loses its head.
-pub fn laws(data: &[u8]) {
-    let events = events::read(data);
-    for law in every_law() {
-        let mut flow = flow::Flow::new(&law);
-        for event in &events {
-            flow.happen(event);
-            flow.check();
+/// Parsing the options takes longer than a short input, so a fuzz target keeps one `Laws`.
+pub struct Laws {
+    laws: Vec<AnyLaw>,
+}
+
+impl Default for Laws {
+    fn default() -> Laws {
+        let plain = crate::registry::list().iter().map(|info| (info.name, &[][..]));
+        let all = plain.chain(variants::VARIANTS.iter().copied());
+        let law = |(name, options)| AnyLaw::new(name, options).expect("the variants are valid");
+        Laws { laws: all.map(law).collect() }
+    }
+}
+
+impl Laws {
+    /// Runs one law: the first byte of `data` chooses it, the others are what happens to its flow.
+    ///
+    /// A coverage-guided fuzzer keeps an input for the edges that it adds. An input of one law reaches
+    /// them some 60 times as fast as an input that runs every law.
+    ///
+    /// # Panics
+    /// When the law breaks a promise.
+    pub fn one(&self, data: &[u8]) {
+        let Some((choice, events)) = data.split_first() else { return };
+        run(&self.laws[usize::from(*choice) % self.laws.len()], &events::read(events));
+    }
+
+    /// Runs every law on what happens in an input of [`Laws::one`], whichever law it chooses.
+    ///
+    /// # Panics
+    /// When a law breaks a promise.
+    pub fn each(&self, data: &[u8]) {
+        let Some((_, events)) = data.split_first() else { return };
+        let events = events::read(events);
+        for law in &self.laws {
+            run(law, &events);
+        }
+    }
+
+    /// Reads `data` as a header of every law, and as bits to flip in one that the law has written.
+    ///
+    /// # Panics
+    /// When reading panics, or reading and writing disagree.
+    pub fn headers(&self, data: &[u8]) {
+        for law in &self.laws {
+            headers::read(law, data);
         }
     }
 }
 
-/// Every law of the registry as it is by itself, and with options that switch on what is off.
-fn every_law() -> Vec<AnyLaw> {
-    let plain = crate::registry::list().iter().map(|info| (info.name, &[][..]));
-    let law = |(name, options)| AnyLaw::new(name, options).expect("the variants are valid");
-    plain.chain(variants::VARIANTS.iter().copied()).map(law).collect()
+fn run(law: &AnyLaw, events: &[events::Event]) {
+    let mut flow = flow::Flow::new(law);
+    for event in events {
+        flow.happen(event);
+        flow.check();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_can_choose_each_law() {
+        assert!(Laws::default().laws.len() <= 1 + usize::from(u8::MAX));
+    }
 }
