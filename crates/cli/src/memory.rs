@@ -28,7 +28,8 @@ static WATCH: OnceLock<Mutex<Watch>> = OnceLock::new();
 #[derive(Debug)]
 struct Watch {
     limit: u64,
-    /// What may be in use: more than the limit where a run that has ended left memory to be used again.
+    /// What may be in use: more than the limit where a run that has ended left memory to be used
+    /// again.
     ceiling: u64,
     used: u64,
     runs: Vec<Option<Active>>,

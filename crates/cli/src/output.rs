@@ -1,5 +1,5 @@
-//! Where results go: made aside, and put in place together at the end, so that a run that is stopped
-//! or comes to nothing leaves earlier results as they were.
+//! Where results go: made aside, and put in place together at the end, so that a run that is
+//! stopped or comes to nothing leaves earlier results as they were.
 
 pub(crate) mod ours;
 mod replace;
@@ -30,8 +30,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Makes the folder, and room aside for pages of these names and the files of these runs. A replacement that an
-    /// earlier process has left undone is carried out first.
+    /// Makes the folder, and room aside for pages of these names and the files of these runs. A
+    /// replacement that an earlier process has left undone is carried out first.
     pub(crate) fn open(
         folder: &Path,
         pages: [&'static str; 2],
@@ -76,8 +76,8 @@ impl Output {
         self.pages.iter().try_for_each(|page| check_replaceable(&self.folder.join(page)))
     }
 
-    /// Puts runs and what is told of them in the place of earlier ones. Of earlier runs none stays where `runs` has any:
-    /// queries over all of a folder's Parquet files would mix the two.
+    /// Puts runs and what is told of them in the place of earlier ones. Of earlier runs none stays
+    /// where `runs` has any: queries over all of a folder's Parquet files would mix the two.
     pub(crate) fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Failure> {
         let aside = self.aside();
         for (name, text) in self.pages.iter().zip(pages) {

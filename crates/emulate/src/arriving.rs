@@ -1,4 +1,5 @@
-//! Flows that arrive, as flows listed one by one: in real time their sockets are open from the start.
+//! Flows that arrive, as flows listed one by one: in real time their sockets are open from the
+//! start.
 
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_sim::traffic::arrivals;

@@ -11,7 +11,8 @@ use crate::control::{needed, of_flow};
 use crate::laws::Laws;
 use crate::{Error, Shell, arriving, names};
 
-/// Flows that one run can have: each has a port of its own, below those that kernels give to programs.
+/// Flows that one run can have: each has a port of its own, below those that kernels give to
+/// programs.
 pub(crate) const MOST_FLOWS: usize = 20_000;
 
 /// Whether a setup can be emulated at all, by root.
@@ -68,7 +69,8 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     Ok(())
 }
 
-/// The hosts of a setup without arriving traffic: ends of flows, where programs run, and beside a shell all.
+/// The hosts of a setup without arriving traffic: ends of flows, where programs run, and beside a
+/// shell all.
 pub(crate) fn hosts(setup: &Setup, shell: Option<Shell>) -> BTreeSet<NodeId> {
     let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
     nodes.extend(setup.programs.iter().map(|program| program.host));

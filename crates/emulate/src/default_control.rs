@@ -10,10 +10,11 @@ use crate::host::DEVICE;
 /// Where it is set for a namespace.
 const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// Gives the namespace of the calling thread this congestion control if it can have it; the one that it then has.
+/// Gives the namespace of the calling thread this congestion control if it can have it; the one
+/// that it then has.
 ///
-/// A namespace's own default can only be one that every user may choose. A route may name any, and connections that
-/// take the route begin under it.
+/// A namespace's own default can only be one that every user may choose. A route may name any, and
+/// connections that take the route begin under it.
 pub(crate) fn settle(wanted: Option<&str>, by_route: bool, address: Ipv4Addr) -> String {
     if let Some(wanted) = wanted {
         let is_set = fs::write(CONTROL, wanted).is_ok();

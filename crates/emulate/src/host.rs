@@ -75,7 +75,8 @@ pub(crate) fn address(n: usize) -> Ipv4Addr {
 pub(crate) const MOST: usize = (1 << 17) - 2;
 
 impl Host {
-    /// Sets hosts up, all at once; `names` is a file in the form of `/etc/hosts`, and takes its place there.
+    /// Sets hosts up, all at once; `names` is a file in the form of `/etc/hosts`, and takes its
+    /// place there.
     pub(crate) fn set_up(specs: Vec<Spec>, names: &Path) -> Result<Vec<Host>, Error> {
         let begun: Vec<Begun> =
             specs.into_iter().map(|spec| Begun::begin(spec, names)).collect::<Result<_, _>>()?;

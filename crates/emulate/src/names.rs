@@ -1,5 +1,5 @@
-//! The hosts' names, in a file that takes the place of `/etc/hosts` at each, and is gone once every host has it; and
-//! which names can be there.
+//! The hosts' names, in a file that takes the place of `/etc/hosts` at each, and is gone once every
+//! host has it; and which names can be there.
 
 use std::fmt::Write;
 use std::fs;
@@ -53,7 +53,8 @@ fn what_is_wrong(name: &str) -> Option<&'static str> {
     name.contains('#').then_some("a `#` in its name")
 }
 
-/// The name of the n-th program's log, from 1: the host's name, of which letters, digits, `.`, `_` and `-` stay.
+/// The name of the n-th program's log, from 1: the host's name, of which letters, digits, `.`, `_`
+/// and `-` stay.
 pub(crate) fn log(n: usize, host: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let host: String = host.chars().take(LONGEST_IN_LOG).map(plain).collect();
@@ -61,8 +62,8 @@ pub(crate) fn log(n: usize, host: &str) -> String {
     format!("{n}-{}.txt", if host.len() > 200 { "host" } else { &host })
 }
 
-/// The names and addresses of hosts; what runs have left that were killed while they set up is removed. Where no
-/// program runs nobody asks for a name that cannot be there.
+/// The names and addresses of hosts; what runs have left that were killed while they set up is
+/// removed. Where no program runs nobody asks for a name that cannot be there.
 pub(crate) fn file(specs: &[Spec]) -> Result<NamedTempFile, Error> {
     let mut text = format!("127.0.0.1 {LOCAL}\n");
     for spec in specs.iter().filter(|spec| what_is_wrong(&spec.name).is_none()) {

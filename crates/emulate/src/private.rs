@@ -1,5 +1,5 @@
-//! Folders for passing files, of which each host has its own: what programs leave there is gone with the run, and they
-//! see nothing of the real ones.
+//! Folders for passing files, of which each host has its own: what programs leave there is gone
+//! with the run, and they see nothing of the real ones.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Permissions};
@@ -22,8 +22,8 @@ struct Step {
     owner: (u32, u32),
 }
 
-/// Mounts these folders anew for the mount namespace of the calling thread. A working directory below one of them stays
-/// where it was.
+/// Mounts these folders anew for the mount namespace of the calling thread. A working directory
+/// below one of them stays where it was.
 pub(crate) fn mount_private() -> io::Result<()> {
     let real = |folder: &&str| fs::canonicalize(folder).ok();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().filter_map(real).collect();
@@ -53,7 +53,8 @@ pub(crate) fn mount_private() -> io::Result<()> {
     Ok(nix::unistd::chdir(&place)?)
 }
 
-/// The folders from `folder` to `rest` below it, with the rights that they have: who may not pass them still may not.
+/// The folders from `folder` to `rest` below it, with the rights that they have: who may not pass
+/// them still may not.
 fn steps(folder: &Path, rest: &Path) -> io::Result<Vec<Step>> {
     let mut place = folder.to_path_buf();
     let step = |name: &std::ffi::OsStr| {
@@ -65,7 +66,8 @@ fn steps(folder: &Path, rest: &Path) -> io::Result<Vec<Step>> {
     rest.iter().map(step).collect()
 }
 
-/// Whether programs find none of the files that are here: here is one of the folders that hosts have anew.
+/// Whether programs find none of the files that are here: here is one of the folders that hosts
+/// have anew.
 pub fn hides_working_directory() -> bool {
     let here = std::env::current_dir().ok();
     let real = |folder: &&str| fs::canonicalize(folder).ok();

@@ -1,8 +1,9 @@
 //! Programs in hosts.
 //!
-//! Each has a process namespace of its own, whose first process belongs to root. That process is killed with the thread
-//! that started it, that is, with us, however we end. All others of the namespace are killed with it, whoever's they
-//! are. The signal is set on root's process, as the kernel forgets it of a process that changes its user.
+//! Each has a process namespace of its own, whose first process belongs to root. That process is
+//! killed with the thread that started it, that is, with us, however we end. All others of the
+//! namespace are killed with it, whoever's they are. The signal is set on root's process, as the
+//! kernel forgets it of a process that changes its user.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -27,7 +28,8 @@ const BECOME: &str = r#"exec "$@""#;
 const WATCH: &str = r#""$@"
 exit $?"#;
 
-/// What the program's user runs: enters the working directory `$1`, and becomes what the scenario says, `$2`.
+/// What the program's user runs: enters the working directory `$1`, and becomes what the scenario
+/// says, `$2`.
 const ENTER: &str = r#"cd -- "$1" || { echo "ratewire: this program starts in /: its user may not enter $1" >&2; cd /; }
 exec sh -c "$2""#;
 
@@ -56,7 +58,8 @@ fn in_namespace(setpriv: &mut Command) -> &mut Command {
         .arg("--kill-child=KILL")
 }
 
-/// A command that runs a program as a user, in a session without a terminal, with an environment of its own.
+/// A command that runs a program as a user, in a session without a terminal, with an environment of
+/// its own.
 pub(crate) fn as_user(user: &User, run: &str) -> Command {
     let mut command = Command::new("setpriv");
     in_namespace(&mut command).args(["sh", "-c"]);
@@ -100,7 +103,8 @@ fn cannot_log(path: &Path, why: &io::Error) -> Error {
 /// Whose a program is.
 #[derive(Debug)]
 pub(crate) enum Role<'a> {
-    /// The scenario's: it runs as this user and reads nothing. What it writes is kept in a file, or nowhere.
+    /// The scenario's: it runs as this user and reads nothing. What it writes is kept in a file, or
+    /// nowhere.
     Scenario { user: &'a User, log: Option<PathBuf> },
     /// The caller's shell.
     Shell,
@@ -124,7 +128,8 @@ impl Program {
                 let mut command = as_user(user, run);
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
                 if let Some(path) = &log {
-                    // Programs may open /dev/stdout anew: what they write there and here goes on at the end.
+                    // Programs may open /dev/stdout anew: what they write there and here goes on at
+                    // the end.
                     let file = File::options().append(true).create_new(true).open(path);
                     let file = file.map_err(|e| cannot_log(path, &e))?;
                     // To open it they must own it, though not every file system has owners.

@@ -33,7 +33,8 @@ impl Readiness {
         Ok(self.epoll.modify(fd, &mut EpollEvent::new(what, number))?)
     }
 
-    /// Waits until a descriptor is ready, or `most` is over; returns the numbers of those that are ready.
+    /// Waits until a descriptor is ready, or `most` is over; returns the numbers of those that are
+    /// ready.
     pub(crate) fn wait(&mut self, most: Span) -> io::Result<impl Iterator<Item = u64> + '_> {
         // `epoll_wait` counts in milliseconds.
         if !most.is_zero() {

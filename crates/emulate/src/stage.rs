@@ -283,8 +283,8 @@ fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a P
     laws.folder(control?)
 }
 
-/// Opens both ends of every flow that is no program's: those under one congestion control together, for to move to its
-/// control group and back takes the kernel as long as to open many sockets.
+/// Opens both ends of every flow that is no program's: those under one congestion control together,
+/// for to move to its control group and back takes the kernel as long as to open many sockets.
 fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<Ends>>, Error> {
     let hosts: BTreeMap<NodeId, &Host> = hosts.iter().map(|host| (host.spec.node, host)).collect();
     let of_programs = check::flows_of_programs(setup);

@@ -51,13 +51,14 @@ pub(crate) fn offload_tun(file: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Has programs that are started inherit none of the files that this process was started with, but for input, output and
-/// errors. What this process opens itself they do not inherit either.
+/// Has programs that are started inherit none of the files that this process was started with, but
+/// for input, output and errors. What this process opens itself they do not inherit either.
 pub(crate) fn keep_files() -> io::Result<()> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
         if let Some(number) = number.filter(|number| *number > libc::STDERR_FILENO) {
-            // SAFETY: the call takes numbers and no pointer, and one that is no file's any more does no harm.
+            // SAFETY: the call takes numbers and no pointer, and one that is no file's any more
+            // does no harm.
             unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }

@@ -68,8 +68,9 @@ pub(crate) struct Tun {
 }
 
 impl Tun {
-    /// Makes a device of this name in the network namespace of the calling thread. The device ends with that namespace,
-    /// of which the kernel takes down many at once; to take down each as it is closed takes tens of milliseconds.
+    /// Makes a device of this name in the network namespace of the calling thread. The device ends
+    /// with that namespace, of which the kernel takes down many at once; to take down each as it is
+    /// closed takes tens of milliseconds.
     pub(crate) fn make(name: &CStr) -> io::Result<Tun> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).custom_flags(libc::O_NONBLOCK);

@@ -1,7 +1,8 @@
 //! Users of this machine that programs run as.
 //!
-//! A scenario may be a stranger's. Its programs have the rights of the user who called `sudo`, or of `nobody` where
-//! root did not come by `sudo`. Root or any other user takes two consents: the scenario's and the command line's.
+//! A scenario may be a stranger's. Its programs have the rights of the user who called `sudo`, or
+//! of `nobody` where root did not come by `sudo`. Root or any other user takes two consents: the
+//! scenario's and the command line's.
 
 use std::ffi::{CString, OsString};
 use std::io;

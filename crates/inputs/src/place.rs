@@ -75,8 +75,8 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// What stands where a number should. Text that looks like none is not shown: who runs a scenario as
-/// root may read files that its author may not, such as `/etc/shadow`.
+/// What stands where a number should. Text that looks like none is not shown: who runs a scenario
+/// as root may read files that its author may not, such as `/etc/shadow`.
 pub(crate) fn in_place_of_a_number(text: &str) -> String {
     let is_like_one = |c: char| c.is_ascii_digit() || "+-.,eE_:".contains(c);
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));

@@ -1,8 +1,9 @@
 //! Pins: files in the BPF file system that keep programs and maps alive between commands.
 //!
-//! Below [`ROOT`] a law's host has the folder `host-CONTROL`, and a port the folder `router-IFINDEX` in the folder of its
-//! network namespace, `INODE-COOKIE`. Unprivileged users may be able to write to the BPF file system. Every access
-//! therefore goes through handles of folders that only root can change (see [`Folder`]), never by a path from `/`.
+//! Below [`ROOT`] a law's host has the folder `host-CONTROL`, and a port the folder
+//! `router-IFINDEX` in the folder of its network namespace, `INODE-COOKIE`. Unprivileged users may
+//! be able to write to the BPF file system. Every access therefore goes through handles of folders
+//! that only root can change (see [`Folder`]), never by a path from `/`.
 
 mod file_system;
 mod folder;
@@ -48,8 +49,9 @@ pub(crate) fn open_own() -> Result<Option<Folder>, Error> {
     root.open(&Namespace::own()?.folder())
 }
 
-/// The right to change what is pinned, which one command has at a time. When it is dropped, [`ROOT`] goes if nothing is
-/// left in it, and so does the BPF file system if Ratewire mounted it and nothing is left in there.
+/// The right to change what is pinned, which one command has at a time. When it is dropped,
+/// [`ROOT`] goes if nothing is left in it, and so does the BPF file system if Ratewire mounted it
+/// and nothing is left in there.
 pub(crate) struct Pins {
     root: Option<Folder>,
     _lock: File,
@@ -122,8 +124,9 @@ impl Pins {
         }
     }
 
-    /// Removes what is pinned for network namespaces that are gone, as the kernel says. Where the kernel does not
-    /// say, or a folder holds what is not Ratewire's, the pins stay: they do no harm.
+    /// Removes what is pinned for network namespaces that are gone, as the kernel says. Where the
+    /// kernel does not say, or a folder holds what is not Ratewire's, the pins stay: they do no
+    /// harm.
     pub(crate) fn prune(&self) {
         let Some(root) = self.root() else { return };
         let names = root.names().unwrap_or_default();

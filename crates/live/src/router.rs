@@ -84,8 +84,8 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
     }
     let name = router_folder(ifindex);
     let own = pins.make_own()?;
-    // What one that was killed has left: what it made would pass for another's. Or what is pinned for an interface of the
-    // same number that is no more.
+    // What one that was killed has left: what it made would pass for another's. Or what is pinned
+    // for an interface of the same number that is no more.
     let attached = take_away(ifindex, &spec.iface, Some(&own))
         .and_then(|_| own.claim(&name, taken))
         .and_then(|folder| load(spec, ifindex, &folder));

@@ -1,8 +1,8 @@
 //! How much memory a run will need, judged before it starts.
 //!
-//! What fills memory is what the network cannot carry: packets of senders that do not slow down, and
-//! flows that arrive faster than they complete. The estimate counts those, and leaves out what laws
-//! and queues keep small.
+//! What fills memory is what the network cannot carry: packets of senders that do not slow down,
+//! and flows that arrive faster than they complete. The estimate counts those, and leaves out what
+//! laws and queues keep small.
 
 use ratewire_laws::FlowContext;
 use ratewire_net::routing::Routing;

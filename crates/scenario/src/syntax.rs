@@ -18,7 +18,8 @@ pub(crate) fn explain(
     errors: &[toml::de::Error],
 ) -> Vec<Diagnostic> {
     let unclosed = unclosed(&source.text);
-    // What is wrong at one place may be told of many others, and each takes a look at the whole text.
+    // What is wrong at one place may be told of many others, and each takes a look at the whole
+    // text.
     let (told, rest) = errors.split_at(errors.len().min(MOST));
     let mut all: Vec<Diagnostic> = unclosed
         .iter()

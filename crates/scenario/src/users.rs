@@ -12,8 +12,8 @@ pub(crate) struct NamedUser {
 }
 
 impl Scenario {
-    /// Errors about the users that programs are to run as: `refuse` gives what is wrong with a user of this name and
-    /// what to do, or `None` where nothing is.
+    /// Errors about the users that programs are to run as: `refuse` gives what is wrong with a user
+    /// of this name and what to do, or `None` where nothing is.
     pub fn refused_users(
         &self,
         refuse: impl Fn(&str) -> Option<(String, String)>,

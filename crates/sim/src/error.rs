@@ -11,8 +11,8 @@ use crate::outcome::PacketCounts;
 pub enum RunError {
     /// It cannot start.
     Setup(SetupError),
-    /// Whoever listens to it asked for its end ([`Recorder::progress`](crate::record::Recorder::progress)),
-    /// at this time.
+    /// Whoever listens to it asked for its end
+    /// ([`Recorder::progress`](crate::record::Recorder::progress)), at this time.
     Stopped(Time),
     /// Time stands still: a bug in Ratewire.
     Stuck(Time),

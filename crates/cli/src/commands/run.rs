@@ -56,7 +56,8 @@ pub(crate) struct Args {
     quiet: bool,
     #[command(flatten)]
     users: UserArgs,
-    /// List what would be run, every program and its user, and start and write nothing; needs no root
+    /// List what would be run, every program and its user, and start and write nothing; needs no
+    /// root
     #[arg(long, conflicts_with = "json")]
     dry_run: bool,
 }

@@ -52,7 +52,8 @@ fn code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Exit::Failed as u8)
 }
 
-/// Opens the shell; how it ended, once the tables are printed. `None` where it was only to be told of.
+/// Opens the shell; how it ended, once the tables are printed. `None` where it was only to be told
+/// of.
 fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     let taken = args.law.as_ref().map(|_| ("law", "--law"));
     let mut scenario = load(&args.scenario, &args.set, taken.as_slice())?;

@@ -42,7 +42,8 @@ pub(super) fn is_log(name: &str) -> bool {
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Why a page may not be written at `path`, if it may not: something is there that Ratewire did not write.
+/// Why a page may not be written at `path`, if it may not: something is there that Ratewire did not
+/// write.
 ///
 /// # Errors
 /// When what is there cannot be read.

@@ -82,7 +82,8 @@ pub(super) struct Replacement<'a, D> {
 }
 
 impl<'a, D: Disk> Replacement<'a, D> {
-    /// Notes what is to be replaced: entries of `aside` called `new`, and earlier runs called `gone`.
+    /// Notes what is to be replaced: entries of `aside` called `new`, and earlier runs called
+    /// `gone`.
     pub(super) fn begin(
         folder: &'a Path,
         aside: &'a Path,

@@ -195,7 +195,8 @@ fn each_host_has_folders_for_files_of_its_own() {
     assert!(lab.log("4-*").contains("limited"), "{}", lab.log("4-*"));
 }
 
-/// Below /tmp it is the only folder of the real one that programs see, and only its own rights let them in.
+/// Below /tmp it is the only folder of the real one that programs see, and only its own rights let
+/// them in.
 #[test]
 fn a_working_directory_below_tmp_stays_where_it_was() {
     let Some(lab) = Lab::build("below") else { return };
@@ -255,7 +256,8 @@ fn programs_of_other_users_die_with_the_command() {
     assert!(until(&|| running("") == 0), "all are killed with it");
 }
 
-/// It says what would be run and as whom, on one line whatever the command holds, and does none of it.
+/// It says what would be run and as whom, on one line whatever the command holds, and does none of
+/// it.
 #[test]
 fn a_dry_run_lists_programs_and_starts_none() {
     let Some(lab) = Lab::build("dry") else { return };

@@ -15,8 +15,9 @@ const RATEWIRE: &str = env!("CARGO_BIN_EXE_ratewire");
 /// A port at the loopback device, which every network namespace has.
 const PORT: &str = "live router --iface lo --law xcp --capacity 98mbit --queue virtual";
 
-/// Runs a script on the lab's router, in a mount namespace of its own without a BPF file system. The script's `live` is
-/// `ratewire live`, and `mounts` lists the BPF file systems at the usual place.
+/// Runs a script on the lab's router, in a mount namespace of its own without a BPF file system.
+/// The script's `live` is `ratewire live`, and `mounts` lists the BPF file systems at the usual
+/// place.
 fn apart(lab: &Lab, script: &str) -> Output {
     let prepared = format!(
         "while mountpoint -q /sys/fs/bpf; do umount -l /sys/fs/bpf; done
@@ -113,7 +114,8 @@ fn commands_at_the_same_time_mount_one_file_system() {
     assert_eq!(said, "1\ndetached: lo, left, right\n");
 }
 
-/// What an unprivileged user can have at the place of a folder: nothing is read, made or removed there.
+/// What an unprivileged user can have at the place of a folder: nothing is read, made or removed
+/// there.
 #[test]
 fn a_folder_that_others_can_change_is_refused() {
     let Some(lab) = Lab::build("foreign") else { return };
@@ -198,7 +200,8 @@ fn a_folder_that_others_can_change_is_refused() {
     std::fs::remove_dir_all(&scratch).expect("it is there");
 }
 
-/// Where anybody may write to the BPF file system, the sticky bit and the folder's mode keep others from what root pins.
+/// Where anybody may write to the BPF file system, the sticky bit and the folder's mode keep others
+/// from what root pins.
 #[test]
 fn others_cannot_rename_what_root_has_pinned() {
     let Some(lab) = Lab::build("sticky") else { return };

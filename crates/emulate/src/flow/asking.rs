@@ -1,5 +1,5 @@
-//! What the kernel says of flows, asked by a thread of its own: to ask waits for who is at work on a socket, and the
-//! network's thread must wait for nobody.
+//! What the kernel says of flows, asked by a thread of its own: to ask waits for who is at work on
+//! a socket, and the network's thread must wait for nobody.
 
 use std::io;
 use std::mem::{replace, take};
@@ -55,8 +55,8 @@ impl Answers {
     }
 }
 
-/// Where answers are put down and taken. The network's thread only tries to lock it: a channel would have it spin, before
-/// all others, until who puts something down goes on.
+/// Where answers are put down and taken. The network's thread only tries to lock it: a channel
+/// would have it spin, before all others, until who puts something down goes on.
 #[derive(Debug, Default)]
 struct Tray {
     newest: Option<Answers>,
@@ -73,7 +73,8 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Asks at each sample of the first `sampled` flows, and of others once when they have completed.
+    /// Asks at each sample of the first `sampled` flows, and of others once when they have
+    /// completed.
     pub(crate) fn start(
         flows: &[Option<Flow>],
         sampled: usize,
@@ -114,7 +115,8 @@ impl Asking {
         Ok(Asking { tray, over, thread: Some(thread.map_err(cannot)?) })
     }
 
-    /// Puts the newest answers in place of these, if there are any and nobody is just putting some down.
+    /// Puts the newest answers in place of these, if there are any and nobody is just putting some
+    /// down.
     pub(crate) fn look(&self, answers: &mut Answers) {
         if let Ok(mut tray) = self.tray.try_lock()
             && let Some(newest) = tray.newest.take()

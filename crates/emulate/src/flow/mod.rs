@@ -29,7 +29,8 @@ use crate::sys::{self, TcpInfo};
 
 /// The most that is written, or read, before other flows have their turn.
 const CHUNK: usize = 1 << 16;
-/// Of a flow that is to stop: written at once, and what may wait to be sent, so that little is left when it does.
+/// Of a flow that is to stop: written at once, and what may wait to be sent, so that little is left
+/// when it does.
 const SMALL_CHUNK: usize = 1 << 14;
 /// The port of the first flow.
 const FIRST_PORT: u16 = 10_000;
@@ -97,8 +98,8 @@ pub(crate) fn at_port(port: u16) -> Option<usize> {
 }
 
 impl Ends {
-    /// Opens both ends of the n-th flow, each at its host. Sockets belong to the control group that the process is in
-    /// at this moment.
+    /// Opens both ends of the n-th flow, each at its host. Sockets belong to the control group that
+    /// the process is in at this moment.
     pub(crate) fn open(
         n: usize,
         spec: &FlowSpec,

@@ -1,4 +1,5 @@
-//! The one thread that all flows' applications run on: each takes a step when its socket is ready or its time has come.
+//! The one thread that all flows' applications run on: each takes a step when its socket is ready
+//! or its time has come.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -44,8 +45,8 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// How long a sender waits between two looks for a burst: looks take a part of the thread's time at most, whatever
-    /// the number of senders.
+    /// How long a sender waits between two looks for a burst: looks take a part of the thread's
+    /// time at most, whatever the number of senders.
     pub(super) fn look(&self) -> Duration {
         LOOK * self.draining.div_ceil(OFTEN).max(1)
     }

@@ -1,4 +1,5 @@
-//! The receiving application of a flow, as steps between which it waits for its socket or for a time.
+//! The receiving application of a flow, as steps between which it waits for its socket or for a
+//! time.
 
 use std::io::{self, ErrorKind};
 use std::net::TcpListener;

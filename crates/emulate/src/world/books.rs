@@ -41,7 +41,8 @@ impl Book {
     }
 }
 
-/// A sample whose flows are told of between packets, some at a time: thousands at once would make packets late.
+/// A sample whose flows are told of between packets, some at a time: thousands at once would make
+/// packets late.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
     at: Time,

@@ -72,7 +72,8 @@ pub(crate) struct World<'a, R> {
     numbers: BTreeMap<Stream, u32>,
     streams: Vec<Known>,
     passed: Vec<Passed>,
-    /// The flows of programs, by the nodes of their ends: the first in the scenario of those between the same two.
+    /// The flows of programs, by the nodes of their ends: the first in the scenario of those
+    /// between the same two.
     of_programs: BTreeMap<(NodeId, NodeId), u32>,
     sides: Vec<Side>,
     readiness: Readiness,
@@ -398,7 +399,8 @@ impl<'a, R: Recorder> World<'a, R> {
         self.entering = all;
     }
 
-    /// Lets a host's packets into its queue while there is room. Of a host that has more nothing is read meanwhile.
+    /// Lets a host's packets into its queue while there is room. Of a host that has more nothing is
+    /// read meanwhile.
     fn admit_staged(&mut self, now: Time, host: usize) -> Result<(), Error> {
         while let Some((entering, address, header)) = self.sides[host].staged.front().copied() {
             let own = self.streams[address.flow as usize].route.first;

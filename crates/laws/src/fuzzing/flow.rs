@@ -248,8 +248,8 @@ fn queue(event: &Event) -> PortQueue {
 
 /// Equations in which each symbol has a number, and the names of those numbers.
 ///
-/// The symbols of an equation are looked for once for each list of names: parsing the equation takes
-/// 30 times as long as the event that is checked.
+/// The symbols of an equation are looked for once for each list of names: parsing the equation
+/// takes 30 times as long as the event that is checked.
 #[derive(Default)]
 struct Told(Vec<(&'static str, Vec<&'static str>)>);
 

@@ -40,8 +40,8 @@ impl Default for Laws {
 impl Laws {
     /// Runs one law: the first byte of `data` chooses it, the others are what happens to its flow.
     ///
-    /// A coverage-guided fuzzer keeps an input for the edges that it adds. An input of one law reaches
-    /// them some 60 times as fast as an input that runs every law.
+    /// A coverage-guided fuzzer keeps an input for the edges that it adds. An input of one law
+    /// reaches them some 60 times as fast as an input that runs every law.
     ///
     /// # Panics
     /// When the law breaks a promise.

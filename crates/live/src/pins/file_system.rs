@@ -74,8 +74,8 @@ pub(super) fn unmount_own(file_system: Folder) {
     if !is_own {
         return;
     }
-    // A mount elsewhere keeps the file system alive when it is unmounted. Were something pinned just before that, it is
-    // still there and is put back; afterwards nothing can be.
+    // A mount elsewhere keeps the file system alive when it is unmounted. Were something pinned
+    // just before that, it is still there and is put back; afterwards nothing can be.
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let Ok(elsewhere) = open_tree(CWD, PATH, flags) else { return };
     if !folder::is_unused(elsewhere.as_fd()) || unmount(PATH, UnmountFlags::NOFOLLOW).is_err() {

@@ -79,12 +79,14 @@ impl Folder {
         self.open(name)?.ok_or_else(|| self.cannot_make(name, Errno::NOENT))
     }
 
-    /// The path by which libbpf, which takes no handles, reaches a pin in it. It leads through the handle.
+    /// The path by which libbpf, which takes no handles, reaches a pin in it. It leads through the
+    /// handle.
     pub(crate) fn pin(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}/{name}", self.handle.as_raw_fd()))
     }
 
-    /// Names of what is in it. What is not UTF-8 is replaced; no name of Ratewire's has any such byte.
+    /// Names of what is in it. What is not UTF-8 is replaced; no name of Ratewire's has any such
+    /// byte.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -146,7 +148,8 @@ impl Folder {
         fstatfs(&self.handle).ok()
     }
 
-    /// Whether it has an entry of this name that is a pin. In the BPF file system every regular file is one.
+    /// Whether it has an entry of this name that is a pin. In the BPF file system every regular
+    /// file is one.
     fn has_pin(&self, name: &str) -> bool {
         statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
@@ -239,8 +242,9 @@ fn danger(stat: &Stat, sticky: Sticky) -> Option<Danger> {
     (!is_safe).then_some(Danger::Writers)
 }
 
-/// Whether nobody has made anything in a folder, for certain. Names with a dot are the kernel's: it may put iterators such
-/// as `maps.debug` into a BPF file system as it is mounted, and lets nobody else make such names.
+/// Whether nobody has made anything in a folder, for certain. Names with a dot are the kernel's: it
+/// may put iterators such as `maps.debug` into a BPF file system as it is mounted, and lets nobody
+/// else make such names.
 pub(super) fn is_unused(folder: BorrowedFd<'_>) -> bool {
     // A handle of a mount cannot be read itself.
     let readable = openat(folder, ".", FLAGS, Mode::empty());

@@ -12,7 +12,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket};
 use crate::Error;
 use crate::skeletons::namespaces::{NamespacesSkel, NamespacesSkelBuilder};
 
-/// A network namespace. The kernel gives the inode number of one that is gone to the next, but a cookie only once.
+/// A network namespace. The kernel gives the inode number of one that is gone to the next, but a
+/// cookie only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Namespace {
     inode: u64,
@@ -64,8 +65,8 @@ nix::getsockopt_impl!(
 /// What `bpf/namespaces.bpf.c` answers of a namespace that is gone.
 const GONE: u32 = 2;
 
-/// Asks the kernel which network namespaces are alive. It alone knows: bind mounts anywhere, open files, sockets and
-/// single threads keep one alive.
+/// Asks the kernel which network namespaces are alive. It alone knows: bind mounts anywhere, open
+/// files, sockets and single threads keep one alive.
 pub(super) struct Namespaces<'a> {
     skeleton: NamespacesSkel<'a>,
 }

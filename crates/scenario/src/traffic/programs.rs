@@ -35,7 +35,8 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     Some(ProgramSpec { host: NodeId(node as u32), run: run.value.into(), start, flow: None, user })
 }
 
-/// Notes an error for each key of a flow that is about its program, where the flow names no program.
+/// Notes an error for each key of a flow that is about its program, where the flow names no
+/// program.
 pub(super) fn refuse_lone_keys(section: &Section<'_>) {
     for (key, help) in [
         ("run_at", "`run` names the program that sends, `run_at` the end at which it is started"),
@@ -94,7 +95,8 @@ pub(super) fn of_flow(
     Some(ProgramSpec { host, run: run.value.into(), start, flow, user })
 }
 
-/// Bytes of the longest argument of a program on Linux, `MAX_ARG_STRLEN` without the NUL at its end.
+/// Bytes of the longest argument of a program on Linux, `MAX_ARG_STRLEN` without the NUL at its
+/// end.
 const LONGEST: usize = 131_071;
 
 fn check_text(section: &Section<'_>, run: &At<&str>) {
