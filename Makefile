@@ -77,7 +77,8 @@ bench:
 
 fuzz:
 	for target in $$(cd fuzz && cargo fuzz list); do \
-		(cd fuzz && cargo fuzz run -s none $$target -- -max_total_time=60) || exit 1; \
+		(cd fuzz && mkdir -p found/$$target && \
+			cargo fuzz run -s none $$target found/$$target corpus/$$target -- -max_total_time=60) || exit 1; \
 	done
 
 clean:
