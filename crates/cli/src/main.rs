@@ -26,7 +26,6 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use ratewire_scenario::nearest;
-use ratewire_units::Bytes;
 
 // With 10,000 flows a packet costs a tenth less than with the C library's.
 #[global_allocator]
@@ -38,9 +37,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Memory that all runs together may use, as 8GB [default: four fifths of what is available]
-    #[arg(long, global = true, value_name = "SIZE", value_parser = memory_size)]
-    memory: Option<Bytes>,
 }
 
 // Each line fits a narrow terminal: clap does not wrap them.
@@ -99,7 +95,6 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|wrong| suggesting(wrong).exit());
-    memory::watch(cli.memory);
     let exit = match cli.command {
         Command::Run(args) => commands::run::run(&args),
         Command::Shell(args) => return commands::shell::shell(&args),
@@ -128,16 +123,6 @@ fn main() -> ExitCode {
         }
     };
     exit.into()
-}
-
-/// A size that a command can begin with.
-fn memory_size(text: &str) -> Result<Bytes, String> {
-    const LEAST: Bytes = Bytes::new(50_000_000);
-    match text.parse() {
-        Ok(size) if size >= LEAST => Ok(size),
-        Ok(_) => Err(format!("allowed: {LEAST} or more")),
-        Err(e) => Err(format!("{e}")),
-    }
 }
 
 /// The same, with the command that was probably meant: clap finds no likeness between `rnu` and `run`.

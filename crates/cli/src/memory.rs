@@ -1,7 +1,7 @@
 //! How much memory the runs of a command may use together, and which of them ends where it is more.
 //!
-//! A thread watches what the process uses. Above the limit it has the run that holds most end; what
-//! cannot be ended so, such as the reading of a scenario, ends the command.
+//! A thread watches what the process uses. Above the limit, it ends the run that holds the most
+//! packets. If no run can be ended, the command exits.
 
 mod available;
 
@@ -22,7 +22,7 @@ const PATIENCE: u32 = 100;
 /// Bytes of memory of a flow, in those of a packet.
 const FLOW: u64 = 8;
 
-/// What the command says of all runs; one a process, as memory is.
+/// The watch over the memory of this process.
 static WATCH: OnceLock<Mutex<Watch>> = OnceLock::new();
 
 #[derive(Debug)]
@@ -57,9 +57,34 @@ enum Verdict {
     End(String),
 }
 
+/// The limit, as the command line gives it.
+#[derive(clap::Args)]
+pub(crate) struct MemoryArgs {
+    /// Memory that all runs together may use, as 8GB [default: four fifths of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<Bytes>,
+}
+
+impl MemoryArgs {
+    /// Begins to watch.
+    pub(crate) fn watch(&self) {
+        watch(self.memory);
+    }
+}
+
+/// A size that a command can begin with.
+fn size(text: &str) -> Result<Bytes, String> {
+    const LEAST: Bytes = Bytes::new(50_000_000);
+    match text.parse() {
+        Ok(size) if size >= LEAST => Ok(size),
+        Ok(_) => Err(format!("allowed: {LEAST} or more")),
+        Err(e) => Err(format!("{e}")),
+    }
+}
+
 /// Begins to watch; the limit is `limit`, or else a share of the memory that is available.
 #[expect(clippy::disallowed_methods, reason = "memory is watched by the clock")]
-pub(crate) fn watch(limit: Option<Bytes>) {
+fn watch(limit: Option<Bytes>) {
     let used = available::in_use().unwrap_or(0);
     let limit =
         limit.map_or_else(|| available::share().map(|share| share + used), |l| Some(l.get()));
@@ -144,12 +169,16 @@ impl Watch {
             self.chosen = None;
             self.overdue = 0;
             // What it has left is used again before more is asked for.
-            self.ceiling = self.limit.max(used.saturating_add(self.limit / 16));
+            let more = used.saturating_add(self.limit / 16).min(self.limit + self.limit / 8);
+            self.ceiling = self.limit.max(more);
         }
     }
 
     fn look(&mut self, used: u64) -> Verdict {
         self.used = used;
+        if used <= self.limit {
+            self.ceiling = self.limit;
+        }
         if used <= self.ceiling {
             self.chosen = None;
             self.overdue = 0;
@@ -161,7 +190,7 @@ impl Watch {
             self.chosen = runs.max_by_key(|(_, held)| *held).map(|(at, _)| at);
         }
         self.overdue += 1;
-        if self.overdue <= PATIENCE && used - self.ceiling < self.limit / 4 {
+        if self.overdue <= PATIENCE && used - self.limit < self.limit / 4 {
             return Verdict::Wait;
         }
         let chosen = self.chosen.and_then(|at| self.runs[at].as_ref());
@@ -169,7 +198,7 @@ impl Watch {
             Some(run) => {
                 format!("the run of {} at {} of its time", run.name, run.now.since(Time::ZERO))
             }
-            None => "reading the scenario".to_string(),
+            None => "outside of any run".to_string(),
         })
     }
 }
@@ -193,12 +222,15 @@ mod tests {
         assert_eq!((watch.look(1073), watch.chosen), (Verdict::Wait, Some(small)));
         // It is no longer needed.
         assert_eq!((watch.look(900), watch.chosen), (Verdict::Fine, None));
+        assert_eq!(watch.look(1001), Verdict::Wait, "what was left is gone");
+        watch.end(small, 5000);
+        assert_eq!(watch.ceiling, 1125, "however much is left");
     }
 
     #[test]
     fn what_does_not_end_in_time_ends_the_command() {
         let mut watch = Watch::new(1000);
-        assert_eq!(watch.look(1300), Verdict::End("reading the scenario".into()), "far too much");
+        assert_eq!(watch.look(1300), Verdict::End("outside of any run".into()), "far too much");
         let mut watch = Watch::new(1000);
         watch.add(run("a", 3));
         for _ in 0..PATIENCE {

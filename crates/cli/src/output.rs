@@ -5,15 +5,16 @@ pub(crate) mod ours;
 mod replace;
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ratewire_run::Failure;
 
 use crate::job::cannot_write;
-use replace::{JOURNAL, Replacement, System};
+use replace::{JOURNAL, NEW, Replacement, System};
 
-/// Holds what is not whole, in the folder that it is for: a query over `FOLDER/*/flows.parquet` does not find it.
+/// Holds results that are not whole, within the folder that they are for: a query over
+/// `FOLDER/*/flows.parquet` does not find them.
 const UNFINISHED: &str = ".unfinished";
 
 /// What `ratewire run` tells of all runs together.
@@ -56,13 +57,14 @@ impl Output {
         output.check_pages()?;
         for run in runs.iter().map(|run| at_last(run)) {
             if run.symlink_metadata().is_ok() && !ours::is_run(&run) {
-                let why = "what is there is no earlier run's; move it, or choose another folder with --out";
-                return Err(refused_for(&run, why));
+                return Err(refused_for(&run, ours::NO_RUN));
             }
         }
-        match fs::remove_dir_all(&aside) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(cannot_write(&aside, &e)),
-            _ => {}
+        if let Some(other) =
+            ours::remove_unfinished(&aside).map_err(|e| cannot_write(&aside, &e))?
+        {
+            let why = "Ratewire did not write what is there; move it, or choose another with --out";
+            return Err(refused_for(&other, why));
         }
         fs::create_dir(&aside).map_err(|e| cannot_write(&aside, &e))?;
         Ok(output)
@@ -84,8 +86,6 @@ impl Output {
             let page = aside.join(name);
             fs::write(&page, text).map_err(|e| cannot_write(&page, &e))?;
         }
-        // Somebody may have put one of their own there meanwhile.
-        self.check_pages()?;
         let names = runs.iter().filter_map(|run| run.file_name()?.to_str());
         // The pages last: where they are, the runs are too.
         let new: Vec<&str> = names.chain(self.pages).collect();
@@ -97,8 +97,8 @@ impl Output {
                     "the next run into this folder goes on replacing earlier results".to_string()
                 }
                 false => format!(
-                    "earlier results are as they were; the new ones are in {}",
-                    aside.display()
+                    "earlier results are as they were; the new ones are in {} until the next run",
+                    aside.join(NEW).display()
                 ),
             };
             Failure::File { path, reason: format!("{e}; {state}") }
@@ -123,7 +123,7 @@ fn failing<T>(done: replace::Result<T>) -> Result<T, Failure> {
 
 /// Makes a folder, and those above it.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    if let Some(file) = folder.ancestors().find(|path| path.is_file()) {
+    if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
         return Err(refused_for(file, "it is a file, not a folder; choose another with --out"));
     }
     fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))
@@ -142,6 +142,9 @@ pub(crate) fn check_page(path: &Path) -> Result<(), Failure> {
     match path.metadata() {
         // A device or a pipe has nothing that would be lost.
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
+        Err(_) if path.is_symlink() => {
+            Err(refused_for(path, "it is a link that leads nowhere; remove it"))
+        }
         _ => check_replaceable(path),
     }
 }
@@ -157,7 +160,8 @@ pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), Failure> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let put = fs::write(&made, text).and_then(|()| fs::rename(&made, &path));
+    let written = File::create_new(&made).and_then(|mut file| file.write_all(text.as_bytes()));
+    let put = written.and_then(|()| fs::rename(&made, &path));
     put.map_err(|e| {
         let _ = fs::remove_file(&made);
         cannot_write(&path, &e)

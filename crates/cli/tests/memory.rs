@@ -1,5 +1,6 @@
 //! What ends where there is not enough memory.
 
+#[expect(dead_code, reason = "it has scenarios of its own")]
 mod common;
 
 use common::{err, folder, out, ratewire, write};

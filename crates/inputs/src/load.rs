@@ -1,6 +1,7 @@
 //! From bytes on disk to text: the only place that opens a file.
 
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::InputError;
@@ -30,11 +31,13 @@ pub fn read(path: &Path) -> Result<String, InputError> {
             "check the path; relative ones start at the folder the command runs in",
         )
     };
-    let about = std::fs::metadata(path).map_err(refused)?;
+    // A pipe would be waited for, and so would some files of the kernel that never end.
+    let mut options = std::fs::File::options();
+    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(refused)?;
+    let about = file.metadata().map_err(refused)?;
     if about.is_dir() {
         return Err(refused(ErrorKind::IsADirectory.into()));
     }
-    // To open a pipe is to wait for its writer, and a device may never end.
     if !about.is_file() {
         let remedy = "copy what it has to say into a file";
         return Err(at.error("a device, pipe or socket", "a regular file", remedy));
@@ -48,7 +51,6 @@ pub fn read(path: &Path) -> Result<String, InputError> {
     }
     // A file may grow, and some have no length to tell (`/proc`).
     let mut bytes = Vec::with_capacity(about.len() as usize);
-    let file = std::fs::File::open(path).map_err(refused)?;
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
     if bytes.len() as u64 > LARGEST {
         return Err(too_large());
@@ -126,6 +128,10 @@ mod tests {
         let found = |path: &Path| read(path).unwrap_err().found;
         assert_eq!(found(Path::new("/dev/zero")), "a device, pipe or socket");
         let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        assert_eq!(found(&pipe), "a device, pipe or socket");
         let large = folder.path().join("large");
         std::fs::File::create(&large).unwrap().set_len(LARGEST + 1).unwrap();
         assert_eq!(found(&large), "a file that is larger");

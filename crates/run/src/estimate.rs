@@ -64,8 +64,8 @@ fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
     too_much.min(room).min(window) / config.packet.as_f64().max(1.0)
 }
 
-/// Flows of arriving traffic that will not have ended: where more arrives than a link carries, its
-/// share of what there is too much.
+/// Flows of arriving traffic that will not have ended: the fraction of offered bits above the
+/// capacity of a link on their way.
 fn unfinished(setup: &Setup, routing: &mut Routing) -> f64 {
     let mut offered = vec![0.0; setup.network.links.len()];
     let mut ways = Vec::new();

@@ -5,6 +5,10 @@ mod common;
 use common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
 use ratewire_sim::traffic::arrivals;
 
+fn two_pairs(more: &str) -> String {
+    dumbbell(more).replace("\"dumbbell\"", "\"dumbbell\"\npairs = 2")
+}
+
 #[test]
 fn weights_of_any_size_share_as_they_say() {
     let counts = |weights: [&str; 2]| {
@@ -13,7 +17,7 @@ fn weights_of_any_size_share_as_they_say() {
             "[[traffic]]\narrivals = {{ every = \"1 ms\" }}\nsizes = {{ fixed = \"1 KB\" }}\n\
              between = [[\"s1\", \"d1\", {a}], [\"s2\", \"d2\", {b}]]"
         );
-        let setup = setup(&dumbbell(&traffic));
+        let setup = setup(&two_pairs(&traffic));
         let first = setup.traffic[0].pairs[0].0;
         let flows = arrivals(&setup, 1000);
         (flows.iter().filter(|(flow, _)| flow.from == first).count(), flows.len())
@@ -30,8 +34,8 @@ fn weights_of_any_size_share_as_they_say() {
              members = [\"d1\", \"d2\"]\nrouting = {{ weighted = {routing} }}\n"
         )
     };
-    scenario(&dumbbell(&weighted("[1e308, 1e308]")));
-    assert!(refused(&dumbbell(&weighted("[1, inf]"))).contains("`weighted` needs a number"));
+    scenario(&two_pairs(&weighted("[1e308, 1e308]")));
+    assert!(refused(&two_pairs(&weighted("[1, inf]"))).contains("`weighted` needs a number"));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::run::{missing, without_repeats};
 use super::{complain, print, table_options};
 use crate::Exit;
 use crate::job::{Done, Job, World, expectations, run_all};
+use crate::memory::MemoryArgs;
 use crate::paper::PAPER;
 
 #[derive(clap::Args)]
@@ -29,6 +30,8 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
 const NOTHING_EXPECTED: &str = "\
@@ -50,6 +53,7 @@ struct Checked {
 }
 
 pub(crate) fn check(args: &Args) -> Exit {
+    args.memory.watch();
     let files = match find(&args.paths) {
         Ok(files) => files,
         Err(exit) => return exit,

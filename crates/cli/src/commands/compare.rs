@@ -11,6 +11,7 @@ use super::run::{fail, folder, missing, without_repeats};
 use super::{complain, listed, print, table_options, whole_number};
 use crate::Exit;
 use crate::job::{Done, Job, World, run_all};
+use crate::memory::MemoryArgs;
 use crate::output::{COMPARISON, Output};
 
 /// Stands for every law that reacts to the network.
@@ -47,6 +48,8 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
 /// What is kept of a run: of one from the first seed the whole, to be drawn.
@@ -55,6 +58,7 @@ type Kept = (Summary, Option<Run>);
 type OfLaw<T> = (String, Vec<T>);
 
 pub(crate) fn compare(args: &Args) -> Exit {
+    args.memory.watch();
     let taken = (!args.laws.is_empty()).then_some(("law", "--laws"));
     let scenario = match load(&args.scenario, &args.set, taken.as_slice()) {
         Ok(scenario) => scenario,

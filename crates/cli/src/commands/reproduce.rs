@@ -18,6 +18,7 @@ use super::{complain, print, table_options, unknown};
 use crate::Exit;
 use crate::emulated::remedies;
 use crate::job::{Done, Job, World, expectations, run_all};
+use crate::memory::MemoryArgs;
 use crate::output::check_page;
 use crate::paper::{self, Figure, Name, Paper, is_metric};
 
@@ -46,9 +47,12 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
 pub(crate) fn reproduce(args: &Args) -> Exit {
+    args.memory.watch();
     let known = match paper::read_all(&args.folder) {
         Ok(known) => known,
         Err(wrong) => {

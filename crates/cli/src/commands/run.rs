@@ -18,6 +18,7 @@ use super::{complain, dry, listed, print, table_options, unknown, whole_number};
 use crate::Exit;
 use crate::emulated::remedies;
 use crate::job::{self, Done, Job, World, run_all};
+use crate::memory::MemoryArgs;
 use crate::output::{Output, REPORT, made_in};
 
 #[derive(clap::Args)]
@@ -60,6 +61,8 @@ pub(crate) struct Args {
     /// root
     #[arg(long, conflicts_with = "json")]
     dry_run: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
 /// What `summary.json` holds.
@@ -74,6 +77,7 @@ struct Summaries<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
+    args.memory.watch();
     let given =
         [(!args.law.is_empty(), ("law", "--law")), (!args.seed.is_empty(), ("seed", "--seed"))];
     let taken: Vec<_> = given.into_iter().filter_map(|(is, taken)| is.then_some(taken)).collect();

@@ -14,6 +14,7 @@ use super::users::{UserArgs, hold, warn_of_hidden_files};
 use super::{complain, dry, print, table_options, unknown};
 use crate::Exit;
 use crate::job::{Job, World};
+use crate::memory::MemoryArgs;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -35,9 +36,12 @@ pub(crate) struct Args {
     /// List what would run beside the shell, and as whom, and start nothing; needs no root
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
 pub(crate) fn shell(args: &Args) -> ExitCode {
+    args.memory.watch();
     match open(args) {
         Ok(Some(status)) => ExitCode::from(code(status)),
         Ok(None) => Exit::Done.into(),

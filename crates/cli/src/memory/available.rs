@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 /// The share of what is available that runs may use.
 const SHARE: f64 = 0.8;
 
-/// Bytes of memory that this process uses.
+/// Bytes of memory that this process uses, with what was swapped out.
 pub(super) fn in_use() -> Option<u64> {
-    let pages = fs::read_to_string("/proc/self/statm").ok()?;
-    let resident: u64 = pages.split(' ').nth(1)?.parse().ok()?;
-    Some(resident * rustix::param::page_size() as u64)
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    Some(kilobytes(&status, "VmRSS:")? + kilobytes(&status, "VmSwap:").unwrap_or(0))
 }
 
 /// Bytes that runs may use beside what is in use already: a share of what the machine and this
@@ -25,7 +24,12 @@ pub(super) fn share() -> Option<u64> {
 
 /// What `/proc/meminfo` says is available.
 fn machine(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kilobytes(meminfo, "MemAvailable:")
+}
+
+/// The bytes of a line `KEY NUMBER kB`.
+fn kilobytes(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 

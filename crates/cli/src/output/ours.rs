@@ -2,12 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ratewire_report::{JSON_HEAD, html};
 
 /// Where an emulated run keeps what its programs wrote.
 pub(crate) const PROGRAMS: &str = "programs";
+
+/// Pages of all commands.
+const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
+
+/// Why a run may not be written where something else is.
+pub(super) const NO_RUN: &str =
+    "what is there is no earlier run's; move it, or choose another folder with --out";
 
 /// Files of a run's folder.
 const FILES: [&str; 7] = [
@@ -23,6 +30,46 @@ const FILES: [&str; 7] = [
 /// Whether a name is one that a run's folder can have: `LAW-seed-N`.
 pub(super) fn is_name_of_run(name: &str) -> bool {
     name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok())
+}
+
+/// Whether a name is one that results can have.
+pub(super) fn is_name(name: &str) -> bool {
+    is_name_of_run(name) || PAGES.as_flattened().contains(&name)
+}
+
+/// Removes from the folder of unfinished results what Ratewire puts there. Returns a path that
+/// something else is at, if there is one.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(super) fn remove_unfinished(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut others = None;
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_str().unwrap_or_default();
+        let is_ours = |name| is_of_run(name) || is_log(name) || is_name(name) || is_journal(name);
+        others = if entry.file_type()?.is_dir() {
+            remove_unfinished(&path)?.or(others)
+        } else if is_ours(name) && std::fs::remove_file(&path).is_ok() {
+            others
+        } else {
+            Some(path)
+        };
+    }
+    if others.is_none() {
+        std::fs::remove_dir(folder)?;
+    }
+    Ok(others)
+}
+
+fn is_journal(name: &str) -> bool {
+    let stem = name.strip_suffix(".draft").unwrap_or(name);
+    stem == super::replace::JOURNAL
 }
 
 /// Whether a path is the folder of a run, with samples in it.

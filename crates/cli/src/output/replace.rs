@@ -1,45 +1,36 @@
 //! How new results take the place of earlier ones: all of them or none, however the process ends.
 //!
-//! A journal, written in one step, says what takes whose place. From then on the new results count:
-//! whoever opens the folder next carries out what a killed process left undone. Where a step fails,
-//! the steps before it are taken back.
+//! New results lie in one folder, and earlier ones go to another. A journal, put in place by one
+//! rename, says what takes whose place. From then on the new results count: the next process that
+//! opens the folder carries out what a killed one left undone. Where an entry lies tells whether it
+//! has been replaced. If a step fails, the steps before it are taken back.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use super::ours;
 
 /// The journal, within the folder that holds what is not in place.
 pub(super) const JOURNAL: &str = "replacing";
-/// Earlier results that nothing takes the place of, until they are removed.
-const EARLIER: &str = "earlier";
+/// New results that are to be put in place.
+pub(super) const NEW: &str = "new";
+/// Earlier results, until they are removed.
+pub(super) const EARLIER: &str = "earlier";
 
-/// What takes whose place.
+/// What takes whose place, by the names of entries.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Journal {
-    new: Vec<New>,
-    /// Names of earlier runs that no new one takes the place of.
+    new: Vec<String>,
+    /// Earlier runs that no new one takes the place of.
     gone: Vec<String>,
-}
-
-/// A file or folder to put in place. Its number tells it from an earlier one of the same name.
-#[derive(Debug, Serialize, Deserialize)]
-struct New {
-    name: String,
-    device: u64,
-    inode: u64,
 }
 
 /// What a replacement does to the file system; tests have it fail.
 pub(super) trait Disk {
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Swaps two entries in one step; `false` where the file system cannot.
-    fn exchange(&mut self, one: &Path, other: &Path) -> io::Result<bool>;
     fn remove_file(&mut self, path: &Path) -> io::Result<()>;
     fn remove_dir(&mut self, path: &Path) -> io::Result<()>;
 }
@@ -50,15 +41,6 @@ pub(super) struct System;
 impl Disk for System {
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
-    }
-
-    fn exchange(&mut self, one: &Path, other: &Path) -> io::Result<bool> {
-        use rustix::io::Errno;
-        match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
-            Ok(()) => Ok(true),
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-            Err(e) => Err(e.into()),
-        }
     }
 
     fn remove_file(&mut self, path: &Path) -> io::Result<()> {
@@ -82,8 +64,8 @@ pub(super) struct Replacement<'a, D> {
 }
 
 impl<'a, D: Disk> Replacement<'a, D> {
-    /// Notes what is to be replaced: entries of `aside` called `new`, and earlier runs called
-    /// `gone`.
+    /// Notes what is to be replaced: by the entries of `aside` called `new`, and the earlier runs
+    /// called `gone` by nothing.
     pub(super) fn begin(
         folder: &'a Path,
         aside: &'a Path,
@@ -91,20 +73,30 @@ impl<'a, D: Disk> Replacement<'a, D> {
         gone: Vec<String>,
         mut disk: D,
     ) -> Result<Replacement<'a, D>> {
-        let number = |name: &&str| {
-            let path = aside.join(name);
-            let about = fs::symlink_metadata(&path).map_err(|e| (path, e))?;
-            Ok(New { name: (*name).to_string(), device: about.dev(), inode: about.ino() })
-        };
-        let journal = Journal { new: new.iter().map(number).collect::<Result<_>>()?, gone };
-        let earlier = aside.join(EARLIER);
-        fs::create_dir(&earlier).map_err(|e| (earlier, e))?;
-        let path = aside.join(JOURNAL);
+        for made in [NEW, EARLIER].map(|name| aside.join(name)) {
+            fs::create_dir(&made).map_err(|e| (made, e))?;
+        }
+        for name in new {
+            let made = aside.join(name);
+            disk.rename(&made, &aside.join(NEW).join(name)).map_err(|e| (made, e))?;
+        }
+        let new = new.iter().map(|name| (*name).to_string()).collect();
+        let replacement = Replacement { folder, aside, journal: Journal { new, gone }, disk };
+        replacement.check()?;
+        replacement.commit()
+    }
+
+    fn commit(mut self) -> Result<Replacement<'a, D>> {
+        let path = self.aside.join(JOURNAL);
         let draft = path.with_extension("draft");
-        let text = serde_json::to_string(&journal).unwrap_or_default();
-        fs::write(&draft, text).map_err(|e| (draft.clone(), e))?;
-        disk.rename(&draft, &path).map_err(|e| (path, e))?;
-        Ok(Replacement { folder, aside, journal, disk })
+        let text = serde_json::to_string(&self.journal).unwrap_or_default();
+        let written = File::create(&draft).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|e| (draft.clone(), e))?;
+        self.disk.rename(&draft, &path).map_err(|e| (path, e))?;
+        Ok(self)
     }
 
     /// The replacement that a process has left undone, if one has.
@@ -121,12 +113,41 @@ impl<'a, D: Disk> Replacement<'a, D> {
         let strange = || io::Error::other("it is no journal of Ratewire's; move it");
         let journal: Journal =
             serde_json::from_str(&text).map_err(|_| (path.clone(), strange()))?;
-        let new = journal.new.iter().map(|new| &new.name);
         // What others wrote into the folder must not lead out of it.
-        if new.chain(&journal.gone).any(|name| name.contains('/') || name.starts_with('.')) {
+        let is_ours = |name: &String| !name.contains('/') && ours::is_name(name);
+        if !journal.new.iter().chain(&journal.gone).all(is_ours) {
             return Err((path, strange()));
         }
-        Ok(Some(Replacement { folder, aside, journal, disk }))
+        let replacement = Replacement { folder, aside, journal, disk };
+        replacement.check()?;
+        Ok(Some(replacement))
+    }
+
+    /// Checks that nothing is in the way that Ratewire did not write.
+    fn check(&self) -> Result<()> {
+        for name in &self.journal.new {
+            let place = self.folder.join(name);
+            if !is_there(&self.new(name)) || !is_there(&place) {
+                continue;
+            }
+            let why = match ours::is_name_of_run(name) {
+                true => (!ours::is_run(&place)).then_some(ours::NO_RUN),
+                false => ours::why_not_replace(&place).map_err(|e| (place.clone(), e))?,
+            };
+            let twice = is_there(&self.earlier(name)).then_some(ours::NO_RUN);
+            if let Some(why) = why.or(twice) {
+                return Err((place, io::Error::other(why)));
+            }
+        }
+        Ok(())
+    }
+
+    fn new(&self, name: &str) -> PathBuf {
+        self.aside.join(NEW).join(name)
+    }
+
+    fn earlier(&self, name: &str) -> PathBuf {
+        self.aside.join(EARLIER).join(name)
     }
 
     /// Puts all in place, and removes what was there before.
@@ -134,36 +155,38 @@ impl<'a, D: Disk> Replacement<'a, D> {
         if let Err(failed) = self.put_in_place() {
             // The journal stays where even this fails: the next run goes on from there.
             self.take_back()?;
-            self.forget()?;
+            let journal = self.aside.join(JOURNAL);
+            self.disk.remove_file(&journal).map_err(|e| (journal, e))?;
             return Err(failed);
         }
         self.remove_earlier()?;
-        self.forget()
+        for folder in [EARLIER, NEW].map(|name| self.aside.join(name)) {
+            // None of them is left where a process was killed right here.
+            if is_there(&folder) {
+                self.disk.remove_dir(&folder).map_err(|e| (folder, e))?;
+            }
+        }
+        let journal = self.aside.join(JOURNAL);
+        self.disk.remove_file(&journal).map_err(|e| (journal, e))
     }
 
     fn put_in_place(&mut self) -> Result<()> {
-        for new in &self.journal.new {
-            let (made, place) = (self.aside.join(&new.name), self.folder.join(&new.name));
-            if !new.is_at(&made) {
+        for name in self.journal.new.clone() {
+            let (made, place) = (self.new(&name), self.folder.join(&name));
+            if !is_there(&made) {
                 continue;
             }
-            let done = match is_there(&place) {
-                false => self.disk.rename(&made, &place),
-                true => self.disk.exchange(&made, &place).and_then(|done| match done {
-                    true => Ok(()),
-                    false => {
-                        self.disk.rename(&place, &self.aside.join(EARLIER).join(&new.name))?;
-                        self.disk.rename(&made, &place)
-                    }
-                }),
-            };
-            done.map_err(|e| (place, e))?;
+            if is_there(&place) {
+                let earlier = self.earlier(&name);
+                self.disk.rename(&place, &earlier).map_err(|e| (place.clone(), e))?;
+            }
+            self.disk.rename(&made, &place).map_err(|e| (place, e))?;
         }
-        for name in &self.journal.gone {
-            let place = self.folder.join(name);
+        for name in self.journal.gone.clone() {
+            let place = self.folder.join(&name);
             // Without samples it is what others had put into a run's folder.
             if ours::is_run(&place) {
-                let earlier = self.aside.join(EARLIER).join(name);
+                let earlier = self.earlier(&name);
                 self.disk.rename(&place, &earlier).map_err(|e| (place, e))?;
             }
         }
@@ -171,23 +194,14 @@ impl<'a, D: Disk> Replacement<'a, D> {
     }
 
     fn take_back(&mut self) -> Result<()> {
-        for new in self.journal.new.iter().rev() {
-            let (made, place) = (self.aside.join(&new.name), self.folder.join(&new.name));
-            let mut done = Ok(());
-            if new.is_at(&place) {
-                done = match is_there(&made) {
-                    true => self.disk.exchange(&made, &place).map(drop),
-                    false => self.disk.rename(&place, &made),
-                };
+        for name in self.journal.new.clone() {
+            let (made, place) = (self.new(&name), self.folder.join(&name));
+            if !is_there(&made) {
+                self.disk.rename(&place, &made).map_err(|e| (place, e))?;
             }
-            let earlier = self.aside.join(EARLIER).join(&new.name);
-            if done.is_ok() && is_there(&earlier) {
-                done = self.disk.rename(&earlier, &place);
-            }
-            done.map_err(|e| (place, e))?;
         }
-        for name in &self.journal.gone {
-            let (earlier, place) = (self.aside.join(EARLIER).join(name), self.folder.join(name));
+        for name in self.journal.new.iter().chain(&self.journal.gone) {
+            let (earlier, place) = (self.earlier(name), self.folder.join(name));
             if is_there(&earlier) {
                 self.disk.rename(&earlier, &place).map_err(|e| (place, e))?;
             }
@@ -197,36 +211,18 @@ impl<'a, D: Disk> Replacement<'a, D> {
 
     /// Removes earlier results; what others had put into their folders stays where it was.
     fn remove_earlier(&mut self) -> Result<()> {
-        let earlier = self.aside.join(EARLIER);
-        let replaced = self.journal.new.iter().flat_map(|new| {
-            [self.aside.join(&new.name), earlier.join(&new.name)].map(|old| (old, &new.name))
-        });
-        let gone = self.journal.gone.iter().map(|name| (earlier.join(name), name));
-        for (old, name) in replaced.chain(gone) {
+        for name in self.journal.new.iter().chain(&self.journal.gone) {
+            let old = self.earlier(name);
             match fs::symlink_metadata(&old) {
                 Err(_) => {}
                 Ok(about) if about.is_dir() => {
                     clear(&mut self.disk, &old, &self.folder.join(name), ours::is_of_run)?;
                 }
-                // A link goes, and what it leads to stays.
+                // A page; or a link, which goes, and what it leads to stays.
                 Ok(_) => self.disk.remove_file(&old).map_err(|e| (old, e))?,
             }
         }
         Ok(())
-    }
-
-    fn forget(&mut self) -> Result<()> {
-        let journal = self.aside.join(JOURNAL);
-        self.disk.remove_file(&journal).map_err(|e| (journal, e))?;
-        let earlier = self.aside.join(EARLIER);
-        self.disk.remove_dir(&earlier).map_err(|e| (earlier, e))
-    }
-}
-
-impl New {
-    fn is_at(&self, path: &Path) -> bool {
-        let about = fs::symlink_metadata(path);
-        about.is_ok_and(|about| (about.dev(), about.ino()) == (self.device, self.inode))
     }
 }
 
@@ -240,17 +236,28 @@ fn clear(disk: &mut impl Disk, old: &Path, kept: &Path, is_ours: fn(&str) -> boo
     for entry in list.map_err(|e| (old.to_path_buf(), e))? {
         let (path, name) = (entry.path(), entry.file_name());
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let place = kept.join(&name);
         if is_folder && name == ours::PROGRAMS {
-            clear(disk, &path, &place, ours::is_log)?;
+            clear(disk, &path, &kept.join(&name), ours::is_log)?;
         } else if !is_folder && name.to_str().is_some_and(is_ours) {
             disk.remove_file(&path).map_err(|e| (path, e))?;
         } else {
             fs::create_dir_all(kept).map_err(|e| (kept.to_path_buf(), e))?;
+            let place = free(&kept.join(&name));
             disk.rename(&path, &place).map_err(|e| (place, e))?;
         }
     }
     disk.remove_dir(old).map_err(|e| (old.to_path_buf(), e))
+}
+
+/// This path, or where something is there already, one with a number that is free.
+fn free(path: &Path) -> PathBuf {
+    let numbered = (2..).map(|n: u32| {
+        let mut name = path.as_os_str().to_os_string();
+        name.push(format!(".{n}"));
+        PathBuf::from(name)
+    });
+    let mut all = std::iter::once(path.to_path_buf()).chain(numbered);
+    all.find(|path| !is_there(path)).expect("a number that is free")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use ratewire_transport::{App, PauseAfter, Reader, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{Senders, programs};
+use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::document::Value;
 use crate::section::Section;
@@ -206,17 +207,17 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Dur
 /// An application that writes more often is refused: its run would take hours, or never end.
 const MOST_WRITES: f64 = 1e10;
 
-fn refuse_too_many_writes(s: &Section<'_>, at: Span, writes: f64, duration: Duration) {
+fn refuse_too_many_writes(
+    context: &Context<'_>,
+    at: Span,
+    writes: f64,
+    duration: Duration,
+    remedy: &str,
+) {
     if writes > MOST_WRITES {
-        s.context.error(at, format!("it would write about {writes:.1e} times in {duration}")).help(
-            format!(
-                "allowed: up to {MOST_WRITES:.0e} times; {}",
-                match s.get("pause") {
-                    Some(_) => "pause for longer",
-                    None => "a lower rate, or a larger `frame`",
-                }
-            ),
-        );
+        context
+            .error(at, format!("it would write about {writes:.1e} times in {duration}"))
+            .help(format!("allowed: up to {MOST_WRITES:.0e} times; {remedy}"));
     }
 }
 
@@ -246,7 +247,7 @@ fn on_off(s: &Section<'_>, payload: Bytes, duration: Duration) -> Option<Writer>
         // After others time passes until the network has taken a burst.
         let bursts = duration.secs() / pause.value.secs();
         let bursts = bursts.min(count.map_or(f64::INFINITY, |count| count as f64));
-        refuse_too_many_writes(s, pause.span, bursts, duration);
+        refuse_too_many_writes(s.context, pause.span, bursts, duration, "pause for longer");
     }
     Some(Writer::OnOff { burst: size, pause: pause.value, pause_after, count })
 }
@@ -260,7 +261,8 @@ fn constant(s: &Section<'_>, frame: Bytes, duration: Duration) -> Option<Writer>
         return None;
     }
     let writes = rate.value.bps() as f64 / 8.0 / frame.as_f64().max(1.0) * duration.secs();
-    refuse_too_many_writes(s, rate.span, writes, duration);
+    let remedy = "a lower rate, or a larger `frame`";
+    refuse_too_many_writes(s.context, rate.span, writes, duration, remedy);
     Some(Writer::Constant { rate: rate.value })
 }
 

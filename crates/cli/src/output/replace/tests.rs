@@ -11,7 +11,6 @@ struct Failing {
     steps: usize,
     /// Whether it does those after the failed one.
     recovers: bool,
-    can_exchange: bool,
 }
 
 impl Failing {
@@ -30,13 +29,6 @@ impl Disk for Failing {
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.step()?;
         System.rename(from, to)
-    }
-    fn exchange(&mut self, one: &Path, other: &Path) -> io::Result<bool> {
-        if !self.can_exchange {
-            return Ok(false);
-        }
-        self.step()?;
-        System.exchange(one, other)
     }
     fn remove_file(&mut self, path: &Path) -> io::Result<()> {
         self.step()?;
@@ -74,8 +66,9 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     found
 }
 
+const OLD_PAGE: &str = "{\n  \"generator\": \"ratewire 0\"";
 const OLD: [(&str, &str); 8] = [
-    ("report.html", "old"),
+    ("report.html", OLD_PAGE),
     ("notes.txt", "mine"),
     ("xcp-seed-1/links.parquet", "old"),
     ("xcp-seed-1/plot.png", "mine"),
@@ -84,7 +77,7 @@ const OLD: [(&str, &str); 8] = [
     ("rcp-seed-1/links.parquet", "old"),
     ("rcp-seed-1/mine/plot.png", "mine"),
 ];
-const NEW: [(&str, &str); 5] = [
+const MADE: [(&str, &str); 5] = [
     (".unfinished/report.html", "new"),
     (".unfinished/summary.json", "new"),
     (".unfinished/xcp-seed-1/links.parquet", "new"),
@@ -104,17 +97,18 @@ fn begun<D: Disk>(folder: &Path, disk: D) -> (PathBuf, Result<()>) {
 fn before() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path(), &OLD);
-    write(folder.path(), &NEW);
+    write(folder.path(), &MADE);
     folder
 }
 
 /// What is there at the end: the new results, and what was never ours.
 fn after() -> BTreeMap<String, String> {
-    let own = NEW.map(|(path, text)| (path.replacen(".unfinished/", "", 1), text.to_string()));
+    let own = MADE.map(|(path, text)| (path.replacen(".unfinished/", "", 1), text.to_string()));
     let others = OLD.into_iter().filter(|(_, text)| *text == "mine");
     own.into_iter().chain(others.map(|(path, text)| (path.into(), text.into()))).collect()
 }
 
+/// What is there before.
 fn old() -> BTreeMap<String, String> {
     OLD.map(|(path, text)| (path.to_string(), text.to_string())).into_iter().collect()
 }
@@ -126,65 +120,105 @@ fn in_place(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
+/// Steps up to the one that puts the journal in place: each new entry is moved before.
+const BEFORE: usize = 4;
+
 #[test]
 fn a_replacement_that_is_killed_is_carried_out_by_the_next() {
-    for can_exchange in [true, false] {
-        let mut steps = 0;
-        loop {
-            let folder = before();
-            let disk = Failing { steps, recovers: false, can_exchange };
-            let (aside, done) = begun(folder.path(), disk);
-            let is_whole = done.is_ok();
-            let resumed = Replacement::resume(folder.path(), &aside, System).expect("a journal");
-            match resumed {
+    let mut steps = 0;
+    loop {
+        let folder = before();
+        let (aside, done) = begun(folder.path(), Failing { steps, recovers: false });
+        // The next process may see the folder elsewhere, copied.
+        let copy = tempfile::tempdir().expect("a folder");
+        let copied = std::process::Command::new("cp")
+            .arg("-a")
+            .arg(format!("{}/.", folder.path().display()))
+            .arg(copy.path())
+            .status();
+        assert!(copied.expect("cp").success());
+        for folder in [folder.path(), copy.path()] {
+            let aside = folder.join(".unfinished");
+            match Replacement::resume(folder, &aside, System).expect("a journal") {
                 Some(left) => left.carry_out().expect("it is carried out"),
-                // The journal is written by the first step, and removed by the last but one.
-                None => assert!(steps == 0 || files(&aside).is_empty(), "{steps}"),
+                None => assert!(steps <= BEFORE || done.is_ok(), "{steps}"),
             }
-            let wanted = if steps == 0 { old() } else { after() };
-            assert_eq!(in_place(folder.path()), wanted, "killed at step {steps}");
-            if is_whole {
-                break;
-            }
-            steps += 1;
+            let wanted = if steps <= BEFORE { old() } else { after() };
+            assert_eq!(in_place(folder), wanted, "killed at step {steps}");
         }
-        assert!(steps > 15, "each step is one to be killed at");
+        if done.is_ok() {
+            assert!(files(&aside).is_empty());
+            break;
+        }
+        steps += 1;
     }
+    assert!(steps > 15, "each step is one to be killed at");
 }
 
 #[test]
 fn a_step_that_fails_takes_back_those_before_it() {
-    for can_exchange in [true, false] {
-        let mut steps = 0;
-        loop {
-            let folder = before();
-            let disk = Failing { steps, recovers: true, can_exchange };
-            let (aside, done) = begun(folder.path(), disk);
-            if done.is_ok() {
-                break;
-            }
-            let found = in_place(folder.path());
-            if found == old() {
-                let made = files(&aside);
-                let is_kept = NEW.iter().all(|(path, text)| {
-                    made.get(path.trim_start_matches(".unfinished/")).is_some_and(|s| s == text)
-                });
-                assert!(is_kept, "the new results are whole after step {steps}: {made:?}");
-            } else {
-                // Only what removes the earlier results has failed: the new ones are in place.
-                let is_placed = |(path, text): (&String, &String)| found.get(path) == Some(text);
-                let own = after().into_iter().filter(|(_, text)| text == "new");
-                assert!(own.into_iter().all(|(path, text)| is_placed((&path, &text))), "{found:?}");
-                if let Some(left) = Replacement::resume(folder.path(), &aside, System).expect("one")
-                {
-                    left.carry_out().expect("it is carried out");
-                }
-                assert_eq!(in_place(folder.path()), after(), "failed at step {steps}");
-            }
-            steps += 1;
+    let mut steps = 0;
+    loop {
+        let folder = before();
+        let (aside, done) = begun(folder.path(), Failing { steps, recovers: true });
+        if done.is_ok() {
+            break;
         }
-        assert!(steps > 15, "each step is one to fail at");
+        let found = in_place(folder.path());
+        if found == old() {
+            let made = files(&aside);
+            for (path, text) in MADE {
+                let name = path.trim_start_matches(".unfinished/");
+                let is_kept = [name, &format!("new/{name}")]
+                    .iter()
+                    .any(|name| made.get(*name).is_some_and(|kept| kept == text));
+                assert!(is_kept, "{name} is whole after step {steps}: {made:?}");
+            }
+            assert!(!aside.join(JOURNAL).exists());
+        } else {
+            // Only what removes the earlier results has failed: the new ones are in place.
+            for (path, text) in after().into_iter().filter(|(_, text)| text == "new") {
+                assert_eq!(found.get(&path), Some(&text), "failed at step {steps}");
+            }
+            let left = Replacement::resume(folder.path(), &aside, System).expect("a journal");
+            left.expect("it was not removed").carry_out().expect("it is carried out");
+            assert_eq!(in_place(folder.path()), after(), "failed at step {steps}");
+        }
+        steps += 1;
     }
+    assert!(steps > 15, "each step is one to fail at");
+}
+
+/// Somebody has put files of their own there since the process was killed.
+#[test]
+fn what_has_come_to_be_in_the_way_is_not_replaced() {
+    for (path, text) in [("report.html", "mine"), ("abc-seed-1", "mine")] {
+        let folder = before();
+        let (aside, _) = begun(folder.path(), Failing { steps: BEFORE + 1, recovers: false });
+        assert!(aside.join(JOURNAL).exists());
+        let _ = fs::remove_file(folder.path().join(path));
+        write(folder.path(), &[(path, text)]);
+        let failed = Replacement::resume(folder.path(), &aside, System).err().expect("refused");
+        assert_eq!(failed.0, folder.path().join(path));
+        assert_eq!(fs::read_to_string(&failed.0).expect("a file"), text);
+        fs::remove_file(&failed.0).expect("it is moved");
+        let left = Replacement::resume(folder.path(), &aside, System).expect("a journal");
+        left.expect("it is still there").carry_out().expect("it is carried out");
+        assert_eq!(in_place(folder.path()), after());
+    }
+}
+
+/// Under a name of ours, within a folder of ours.
+#[test]
+fn what_others_call_as_we_do_is_kept_under_a_number() {
+    let folder = before();
+    write(folder.path(), &[("xcp-seed-1/flows.parquet/mine", "mine")]);
+    std::os::unix::fs::symlink("elsewhere", folder.path().join("rcp-seed-1/programs"))
+        .expect("a link");
+    begun(folder.path(), System).1.expect("it is carried out");
+    let kept = folder.path().join("xcp-seed-1/flows.parquet.2/mine");
+    assert_eq!(fs::read_to_string(kept).expect("the file"), "mine");
+    assert!(folder.path().join("rcp-seed-1/programs").is_symlink());
 }
 
 #[test]
