@@ -127,7 +127,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
     fn check(&self) -> Result<()> {
         for name in &self.journal.new {
             let place = self.folder.join(name);
-            if !is_there(&self.new(name)) || !is_there(&place) {
+            if !is_there(&self.made(name)) || !is_there(&place) {
                 continue;
             }
             let why = match ours::is_name_of_run(name) {
@@ -142,7 +142,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         Ok(())
     }
 
-    fn new(&self, name: &str) -> PathBuf {
+    fn made(&self, name: &str) -> PathBuf {
         self.aside.join(NEW).join(name)
     }
 
@@ -172,7 +172,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
 
     fn put_in_place(&mut self) -> Result<()> {
         for name in self.journal.new.clone() {
-            let (made, place) = (self.new(&name), self.folder.join(&name));
+            let (made, place) = (self.made(&name), self.folder.join(&name));
             if !is_there(&made) {
                 continue;
             }
@@ -195,7 +195,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
 
     fn take_back(&mut self) -> Result<()> {
         for name in self.journal.new.clone() {
-            let (made, place) = (self.new(&name), self.folder.join(&name));
+            let (made, place) = (self.made(&name), self.folder.join(&name));
             if !is_there(&made) {
                 self.disk.rename(&place, &made).map_err(|e| (place, e))?;
             }
