@@ -11,8 +11,8 @@ use crate::outcome::PacketCounts;
 pub enum RunError {
     /// It cannot start.
     Setup(SetupError),
-    /// Whoever listens to it asked for its end
-    /// ([`Recorder::progress`](crate::record::Recorder::progress)), at this time.
+    /// The recorder asked for the end of the run, at this time
+    /// ([`Recorder::progress`](crate::record::Recorder::progress)).
     Stopped(Time),
     /// Time stands still: a bug in Ratewire.
     Stuck(Time),
