@@ -89,7 +89,8 @@ pub(crate) fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
         (refused_connections > 0, "`ratewire doctor` says what the kernel lacks of the law"),
         (
             lost > 0 || fidelity.late_share > MOST_LATE,
-            "packets were late, or lost outside the network: run it on a quieter machine",
+            "packets were late, or lost outside the network: run it on a quieter machine, and let many flows start one after \
+             the other (`stagger`)",
         ),
     ];
     let causes = causes.into_iter().filter(|(is_one, _)| *is_one && !fidelity.holds);

@@ -40,6 +40,7 @@ mod packet;
 mod private;
 mod program;
 mod readiness;
+mod relay;
 mod seen;
 mod stage;
 mod sys;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Mutex;
@@ -24,6 +25,7 @@ use crate::flow::{Ends, Flows};
 use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Role};
+use crate::relay::Relay;
 use crate::user::Users;
 use crate::world::World;
 use crate::{Error, arriving, check, names, sys};
@@ -109,7 +111,7 @@ pub fn run<R: Recorder>(
     for program in &setup.programs {
         options.users.get(program.user.as_deref())?;
     }
-    raise_limits();
+    raise_limits(setup, check::hosts(setup, options.shell).len())?;
     sys::keep_files()
         .map_err(|e| Error::new("cannot read /proc/self/fd", "mount /proc").because(e))?;
     let laws = Laws::load(setup, options.shell)?;
@@ -127,23 +129,27 @@ pub fn run<R: Recorder>(
     }
     let clock = Clock::start();
     let flows = Flows::start(ends, &setup.flows, clock)?;
+    let relay = Relay::new(setup);
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
-    let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, recorder)?;
+    let teller = relay.teller();
+    let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, teller)?;
     if is_alone {
         world.tell_of_no_flows();
     }
     let over = AtomicBool::new(false);
     let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;
-    let ran = thread::scope(|scope| {
+    let finished = thread::scope(|scope| {
         let starter =
             scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
-        let ran = world.run(shell.as_mut(), end_of_run(setup, options));
+        let network = scope.spawn(|| world.run(shell.as_mut(), end_of_run(setup, options)));
+        relay.listen(recorder);
+        let finished = network.join();
         over.store(true, Relaxed);
         starter.thread().unpark();
         let started = starter.join().unwrap_or(Ok(()));
-        ran.and(started)
+        let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
+        started.map(|()| finished)
     });
-    let finished = ran.and_then(|()| world.finish());
     let failed = setup.flows.iter().zip(flows.all());
     let failed = failed
         .filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string())));
@@ -238,13 +244,22 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
     }
 }
 
-/// Each flow takes a few descriptors: lets this process have as many as it may.
-fn raise_limits() {
+/// Lets this process have as many descriptors as the run takes, and as it may: three a flow, some of them a host.
+fn raise_limits(setup: &Setup, hosts: usize) -> Result<(), Error> {
     use nix::sys::resource::{Resource::RLIMIT_NOFILE, getrlimit, setrlimit};
-    if let Ok((_, most)) = getrlimit(RLIMIT_NOFILE) {
-        // Where it fails, opening them says so.
-        let _ = setrlimit(RLIMIT_NOFILE, most, most);
+    let cannot =
+        |e: nix::errno::Errno| Error::new("cannot ask how many files may be open", "").because(e);
+    let (_, most) = getrlimit(RLIMIT_NOFILE).map_err(cannot)?;
+    let needed = 1_000 + 3 * setup.flows.len() as u64 + 8 * hosts as u64;
+    let wanted = most.max(needed);
+    if setrlimit(RLIMIT_NOFILE, wanted, wanted).is_ok() {
+        return Ok(());
     }
+    if most < needed {
+        let what = format!("{needed} files must be open at once, and this process may have {most}");
+        return Err(Error::new(what, "fewer flows, or `ulimit -n` and fs.nr_open raised"));
+    }
+    setrlimit(RLIMIT_NOFILE, most, most).map_err(cannot)
 }
 
 fn start_program(

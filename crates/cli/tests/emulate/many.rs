@@ -1,8 +1,10 @@
 //! Many flows, and applications that wait for more than their socket.
 
+use std::process::Command;
+
 use serde_json::Value;
 
-use crate::lab::{DUMBBELL, Lab, number};
+use crate::lab::{DUMBBELL, LATE, Lab, number};
 
 /// Sized so that each flow, whatever it loses, has time to open and to deliver something.
 #[test]
@@ -76,4 +78,22 @@ fn applications_of_every_kind_write_and_read_as_they_are_told() {
     // 400 kbit/s for 3 s, at most: what the machine has no time for comes later.
     let constant = number(&found("constant")["delivered_bytes"]);
     assert!((50_000.0..155_000.0).contains(&constant), "{constant}");
+}
+
+/// 400 descriptors are fewer than the flows take; root may have more.
+#[test]
+fn a_run_gets_the_open_files_that_its_flows_take() {
+    let Some(lab) = Lab::build("open-files") else { return };
+    let text =
+        format!("law = \"cubic\"\n{DUMBBELL}\n[[flow]]\nfrom = \"s1\"\nto = \"d1\"\ncount = 300\n");
+    let done = Command::new("prlimit")
+        .args(["--nofile=400:400", env!("CARGO_BIN_EXE_ratewire"), "run"])
+        .arg(lab.scenario(&text))
+        .args(["--quiet", "--world", "emulate", "--set", "duration = \"2 s\"", "--out"])
+        .arg(lab.folder.join("out"))
+        .output()
+        .expect("prlimit starts");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(matches!(done.status.code(), Some(0 | LATE)), "{:?}: {said}", done.status);
+    assert!(!said.contains("open files"), "{said}");
 }

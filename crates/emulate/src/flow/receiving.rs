@@ -63,11 +63,15 @@ impl Receiving {
     fn accept(&mut self, listener: TcpListener, number: u64, desk: &Desk) -> io::Result<Then> {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+            Err(e) => {
                 self.listener = Some(listener);
-                return Ok(Then::Ready);
+                return match e.kind() {
+                    ErrorKind::WouldBlock => Ok(Then::Ready),
+                    // A connection that is gone again is the sender's to tell of (accept(2)).
+                    ErrorKind::Interrupted | ErrorKind::ConnectionAborted => Ok(Then::Again),
+                    _ => Err(e),
+                };
             }
-            Err(e) => return Err(e),
         };
         stream.set_nonblocking(true)?;
         let stream = self.told.receiver.get_or_init(|| stream);

@@ -2,15 +2,14 @@
 
 use ratewire_net::spec::LinkId;
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
-use ratewire_sim::record::{
-    ArrivingSample, FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Recorder,
-};
+use ratewire_sim::record::{ArrivingSample, FlowCompleted, FlowId, FlowSample, LinkSample};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::World;
 use crate::Error;
 use crate::fidelity::Fidelity;
 use crate::flow::{Answer, Answers, Asking, Flow};
+use crate::relay::Call;
 use crate::sys::TcpInfo;
 
 /// What is known of a flow from its samples.
@@ -54,7 +53,7 @@ pub(super) struct Telling {
 /// Flows that are told of at once.
 const TOLD_AT_ONCE: usize = 64;
 
-impl<R: Recorder> World<'_, R> {
+impl World<'_> {
     /// Has kernels asked of flows at each sample, from now on.
     pub(super) fn start_asking(&mut self) -> Result<(), Error> {
         let interval = self.setup.sample_interval.filter(|interval| !interval.is_zero());
@@ -94,7 +93,7 @@ impl<R: Recorder> World<'_, R> {
             let sample = self.flow_sample(n, at, interval, &answer);
             // The kernel is asked once more after the end, and then left alone.
             self.books[n].settled = self.books[n].completed;
-            self.recorder.flow_sample(&sample);
+            self.teller.tell(Call::FlowSample(sample));
         }
     }
 
@@ -119,13 +118,13 @@ impl<R: Recorder> World<'_, R> {
         self.telling = Some(Telling { at, interval, next: 0 });
         if !self.classes.is_empty() {
             let sample = ArrivingSample { at, interval, delivered: arrived };
-            self.recorder.arriving_sample(&sample);
+            self.teller.tell(Call::ArrivingSample(sample));
         }
         for i in 0..self.setup.network.links.len() {
             let link = LinkId(i as u32);
             let seen = self.network.observe(at, link, &mut self.agenda);
             let sample = LinkSample::of(link, &self.link_before[i], &seen, at, interval);
-            self.recorder.link_sample(&sample);
+            self.teller.tell(Call::LinkSample(sample));
             self.link_before[i] = seen;
         }
     }
@@ -151,16 +150,7 @@ impl<R: Recorder> World<'_, R> {
         let flow = FlowId(n as u32);
         if !self.books[n].started {
             self.books[n].started = true;
-            self.recorder.flow_started(&FlowStarted {
-                flow,
-                name: &spec.name,
-                from: spec.from,
-                to: spec.to,
-                law: spec.law,
-                at: spec.start,
-                size: spec.size(),
-                traffic: self.class(n),
-            });
+            self.teller.tell(Call::FlowStarted(flow, self.class(n)));
         }
         let Some(own) = &self.flows[n] else { return };
         let (Some(started), Some(completed)) = (own.started(), own.completed()) else { return };
@@ -173,7 +163,7 @@ impl<R: Recorder> World<'_, R> {
         let headers = spec.transport.headers;
         let mss = spec.transport.packet.saturating_sub(headers);
         let info = answer.info.unwrap_or_default();
-        self.recorder.flow_completed(&FlowCompleted {
+        let completed = FlowCompleted {
             flow,
             law: spec.law,
             traffic: self.class(n),
@@ -183,7 +173,8 @@ impl<R: Recorder> World<'_, R> {
             ideal: route
                 .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
             retransmitted: Bytes::new(info.bytes_retrans),
-        });
+        };
+        self.teller.tell(Call::FlowCompleted(completed));
     }
 
     fn flow_sample(
@@ -233,7 +224,7 @@ impl<R: Recorder> World<'_, R> {
     }
 
     /// What the run has come to.
-    pub(crate) fn finish(mut self) -> Result<(Outcome, Fidelity), Error> {
+    pub(super) fn finish(mut self) -> Result<(Outcome, Fidelity), Error> {
         let end = self.end;
         self.asking = None;
         self.answers = Answers::now(self.flows, end);

@@ -10,8 +10,8 @@ use nix::sys::epoll::EpollFlags;
 use ratewire_laws::Header;
 use ratewire_net::spec::{NodeId, Sockets};
 use ratewire_net::{Address, Body, Ecn, Label, Network, Observation};
-use ratewire_sim::outcome::PacketCounts;
-use ratewire_sim::record::{Progress, Recorder};
+use ratewire_sim::outcome::{Outcome, PacketCounts};
+use ratewire_sim::record::Progress;
 use ratewire_sim::routes::RouteTable;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
@@ -26,6 +26,7 @@ use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
 use crate::readiness::Readiness;
+use crate::relay::Teller;
 use crate::tun::MOST;
 use crate::{Error, sys};
 use books::{Book, Telling};
@@ -54,13 +55,13 @@ struct Side {
 }
 
 /// The network, its hosts, and what is recorded of them.
-pub(crate) struct World<'a, R> {
+pub(crate) struct World<'a> {
     setup: &'a Setup,
     /// Classes of traffic that the last flows are of.
     classes: &'a [usize],
     hosts: &'a [Host],
     flows: &'a [Option<Flow>],
-    recorder: &'a mut R,
+    teller: Teller<'a>,
     clock: Clock,
     end: Time,
     network: Network,
@@ -104,7 +105,7 @@ pub(crate) struct World<'a, R> {
     entering: Vec<Entering>,
 }
 
-impl<'a, R: Recorder> World<'a, R> {
+impl<'a> World<'a> {
     /// For a setup without arriving traffic; `classes` are those of its last flows.
     pub(crate) fn new(
         setup: &'a Setup,
@@ -113,8 +114,8 @@ impl<'a, R: Recorder> World<'a, R> {
         flows: &'a [Option<Flow>],
         dialects: Dialects,
         clock: Clock,
-        recorder: &'a mut R,
-    ) -> Result<World<'a, R>, Error> {
+        teller: Teller<'a>,
+    ) -> Result<World<'a>, Error> {
         let network = Network::new(&setup.network, &setup.laws, false, setup.seed);
         let wrong = |e: ratewire_sim::SetupError| Error::new(e.to_string(), "");
         let routes = RouteTable::new(&setup.network, &setup.paths).map_err(wrong)?;
@@ -136,7 +137,7 @@ impl<'a, R: Recorder> World<'a, R> {
             classes,
             hosts,
             flows,
-            recorder,
+            teller,
             clock,
             end: Time::ZERO + setup.duration,
             network,
@@ -177,14 +178,19 @@ impl<'a, R: Recorder> World<'a, R> {
         self.classes = &[];
     }
 
-    /// Runs to the `end`, or until the shell is left.
-    pub(crate) fn run(&mut self, shell: Option<&mut Program>, end: Time) -> Result<(), Error> {
+    /// Runs to the `end`, or until the shell is left; says what the run has come to.
+    pub(crate) fn run(
+        mut self,
+        shell: Option<&mut Program>,
+        end: Time,
+    ) -> Result<(Outcome, Fidelity), Error> {
         self.end = end;
         self.start_asking()?;
         self.fidelity.real_time = sys::be_real_time().is_ok();
         let ran = self.go_on(shell);
         sys::be_ordinary();
-        ran
+        ran?;
+        self.finish()
     }
 
     fn go_on(&mut self, mut shell: Option<&mut Program>) -> Result<(), Error> {
@@ -211,7 +217,7 @@ impl<'a, R: Recorder> World<'a, R> {
                 }
                 let packets = self.network.in_flight();
                 let flows = self.flows.len() as u64;
-                if self.recorder.progress(&Progress { now, packets, flows }).is_break() {
+                if self.teller.progress(Progress { now, packets, flows }).is_break() {
                     return Err(Error::new(format!("stopped at {now}"), ""));
                 }
                 glance = now + GLANCE;

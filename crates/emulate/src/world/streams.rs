@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use ratewire_net::spec::NodeId;
-use ratewire_sim::record::Recorder;
 use ratewire_sim::routes::RouteInfo;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Bytes;
@@ -32,7 +31,7 @@ pub(super) struct Passed {
     arrived: Seen,
 }
 
-impl<R: Recorder> World<'_, R> {
+impl World<'_> {
     /// A packet of a stream enters.
     pub(super) fn note_sent(&mut self, number: u32, kept: u32) {
         let Some(flow) = self.streams[number as usize].flow else { return };
