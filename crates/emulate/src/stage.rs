@@ -244,13 +244,14 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
     }
 }
 
-/// Lets this process have as many descriptors as the run takes, and as it may: three a flow, some of them a host.
+/// Lets this process have as many files open as it may, and as the run takes: two a flow, some for each host and program.
 fn raise_limits(setup: &Setup, hosts: usize) -> Result<(), Error> {
     use nix::sys::resource::{Resource::RLIMIT_NOFILE, getrlimit, setrlimit};
     let cannot =
         |e: nix::errno::Errno| Error::new("cannot ask how many files may be open", "").because(e);
     let (_, most) = getrlimit(RLIMIT_NOFILE).map_err(cannot)?;
-    let needed = 1_000 + 3 * setup.flows.len() as u64 + 8 * hosts as u64;
+    let needed = 100 + 2 * setup.flows.len() + 4 * (hosts + setup.programs.len());
+    let needed = needed as u64;
     let wanted = most.max(needed);
     if setrlimit(RLIMIT_NOFILE, wanted, wanted).is_ok() {
         return Ok(());
