@@ -1,16 +1,20 @@
 //! What must hold for whatever a device hands over. Shared by the fuzz target, the test that replays its corpus, and
 //! property tests.
 
-use ratewire_laws::Header;
+use std::sync::LazyLock;
+
+use ratewire_laws::{AnyLaw, Header};
 
 use crate::bundle::{Bundle, Bundles, Leaving};
+use crate::control::FIXED;
 use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
 /// Reads `data` as what came from a device, after a byte that says which of its packets are dropped and which are
 /// marked: those that leave the network are whole packets, together have the payload that came in, and their
-/// checksums are right if those that came in were. Says whether it was a packet.
+/// checksums are right if those that came in were; and what laws' ports write of its congestion header is in that
+/// alone, and the same when they have read it. Says whether it was a packet.
 ///
 /// # Panics
 /// When one of these does not hold.
@@ -20,6 +24,9 @@ pub fn packets(data: &[u8]) -> bool {
     let (came, shape) = (read[OFFLOAD..][..bundle.shape.total].to_vec(), bundle.shape);
     let offload = Offload::read(read.first_chunk().expect("it was read")).expect("it was read");
     let was_right = is_right(&came, &shape, &offload);
+    if shape.is_tcp() {
+        congestion_header(&came[..shape.headers], &shape);
+    }
     let mut bundles = Bundles::default();
     let mut entering = Vec::new();
     bundles.take_in(bundle, 7, &mut entering);
@@ -72,6 +79,31 @@ pub fn packets(data: &[u8]) -> bool {
     assert_eq!(arrived, payload);
     assert!(bundles.is_empty(), "what has left is forgotten");
     true
+}
+
+/// Reads the congestion header that is in these headers under each law, and writes it back.
+fn congestion_header(headers: &[u8], shape: &Shape) {
+    const LAWS: [&str; 7] =
+        ["xcp", "rcp", "piqi-rcp", "xcp@kernel", "rcp@kernel", "piqi-rcp@kernel", "jetmax@kernel"];
+    static ALL: LazyLock<[Dialects; LAWS.len()]> = LazyLock::new(|| {
+        LAWS.map(|name| Dialects::of([AnyLaw::new(name, &[]).expect("a law")].iter()))
+    });
+    let option = packet::option(headers, shape.ip);
+    for (dialects, name) in ALL.iter().zip(LAWS) {
+        let pass = |headers: &[u8]| {
+            let header = dialects.read(None, headers, shape.ip, shape.total as u32);
+            let mut written = headers.to_vec();
+            dialects.write(&header.unwrap_or_default(), shape.total, &mut written, shape.ip);
+            written
+        };
+        let once = pass(headers);
+        for (i, (before, after)) in headers.iter().zip(&once).enumerate() {
+            let is_field =
+                option.as_ref().is_some_and(|at| at.contains(&i) && i >= at.start + FIXED);
+            assert!(is_field || before == after, "{name}: byte {i} is no field");
+        }
+        assert_eq!(pass(&once), once, "{name}");
+    }
 }
 
 /// Whether TCP's checksum is right, finished as the kernel would where that is left to it.

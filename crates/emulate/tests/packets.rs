@@ -21,8 +21,16 @@ struct Given {
 }
 
 fn given() -> impl Strategy<Value = Given> {
-    let options = prop::collection::vec(any::<u8>(), 0..=10)
+    let padding = prop::collection::vec(any::<u8>(), 0..=10)
         .prop_map(|words| words.into_iter().flat_map(|byte| [1, 1, byte, 1]).collect::<Vec<u8>>());
+    // A law's own: kind, length, identifier, and fields for routers and the sender.
+    let identifier = prop::sample::select(vec![0x5278_u16, 0x5272, 0x526a, 0xf989]);
+    let own =
+        (identifier, prop::collection::vec(any::<[u8; 4]>(), 0..=9)).prop_map(|(id, words)| {
+            let start = [254, 4 + 4 * words.len() as u8].into_iter().chain(id.to_be_bytes());
+            start.chain(words.into_iter().flatten()).collect()
+        });
+    let options = prop_oneof![padding, own];
     let payload = prop::collection::vec(any::<u8>(), 0..5000);
     let each = prop::option::of(1_u16..1500);
     (any::<u8>(), options, payload, each, any::<bool>(), any::<u32>()).prop_map(
