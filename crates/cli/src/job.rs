@@ -268,6 +268,7 @@ fn expectation(verdict: &Verdict, run: &Run) -> Expectation {
         window_s: verdict.during.map(|(from, to)| (from.secs(), to.secs())),
         basis: match verdict.basis {
             Basis::Claim => ratewire_report::Basis::Claim,
+            Basis::Derived => ratewire_report::Basis::Derived,
             Basis::Run => ratewire_report::Basis::Run,
             Basis::Differs => ratewire_report::Basis::Differs,
         },

@@ -46,9 +46,11 @@ pub struct Expectation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// What the source says.
+    /// The source states the value or the order.
     #[default]
     Claim,
+    /// A value computed from the source's theory or set-up; the source does not state the value.
+    Derived,
     /// A run: the source gives no figure.
     Run,
     /// A run that the source contradicts.
@@ -64,14 +66,21 @@ pub enum Verdict {
     NotReproduced,
     /// What the source says holds.
     Reproduced,
+    /// What follows from the source's theory or set-up holds; the source does not state it.
+    Derived,
     /// The source gives no figure; what a run gave before still holds.
     Unclaimed,
 }
 
 impl Verdict {
     /// All of them, the best first.
-    pub const ALL: [Verdict; 4] =
-        [Verdict::Reproduced, Verdict::Unclaimed, Verdict::NotReproduced, Verdict::Failed];
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Reproduced,
+        Verdict::Derived,
+        Verdict::Unclaimed,
+        Verdict::NotReproduced,
+        Verdict::Failed,
+    ];
 
     /// In words.
     pub fn word(self) -> &'static str {
@@ -79,6 +88,7 @@ impl Verdict {
             Verdict::Failed => "failed",
             Verdict::NotReproduced => "not reproduced",
             Verdict::Reproduced => "reproduced",
+            Verdict::Derived => "as derived",
             Verdict::Unclaimed => "set after a run",
         }
     }
@@ -104,6 +114,7 @@ impl Expectation {
         match self.basis {
             _ if !self.passed => Verdict::Failed,
             Basis::Claim => Verdict::Reproduced,
+            Basis::Derived => Verdict::Derived,
             Basis::Run => Verdict::Unclaimed,
             Basis::Differs => Verdict::NotReproduced,
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ratewire_report::{Expectation, table};
+use ratewire_report::{Basis, Expectation, table};
 use ratewire_run::Failure;
 use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
@@ -158,7 +158,24 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
         1 => ("expectation holds", "does not"),
         _ => ("expectations hold", "do not"),
     };
-    text + &format!("{} of {count} {hold}, {failed} {not}\n", count - failed)
+    text + &format!("{} of {count} {hold}, {failed} {not}{}\n", count - failed, by_basis(all()))
+}
+
+/// How many expectations rest on what, if not all are claims.
+fn by_basis<'a>(all: impl Iterator<Item = &'a Expectation> + Clone) -> String {
+    if all.clone().all(|e| e.basis == Basis::Claim) {
+        return String::new();
+    }
+    let kinds = [
+        (Basis::Claim, "stated by a source"),
+        (Basis::Derived, "derived from one"),
+        (Basis::Run, "set after a run"),
+        (Basis::Differs, "different from the source"),
+    ];
+    let counts = kinds.map(|(basis, what)| {
+        format!("{} {what}", all.clone().filter(|e| e.basis == basis).count())
+    });
+    format!(" ({})", counts.join(", "))
 }
 
 pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {

@@ -158,6 +158,7 @@ fn cover(papers: &[Paper], title: &str) -> String {
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "is-reproduced",
+        Verdict::Derived => "is-derived",
         Verdict::Unclaimed => "is-unclaimed",
         Verdict::NotReproduced => "is-different",
         Verdict::Failed => "is-failed",
@@ -167,6 +168,9 @@ fn class(verdict: Verdict) -> &'static str {
 fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "the source’s own claim holds",
+        Verdict::Derived => {
+            "a value computed from the source’s theory or set-up holds; the source does not state it"
+        }
         Verdict::Unclaimed => "the source gives no figure; the bound notices changes, no more",
         Verdict::NotReproduced => "the source says otherwise; what holds here is stated instead",
         Verdict::Failed => "what was measured is out of bounds: a regression",
@@ -176,6 +180,7 @@ fn meaning(verdict: Verdict) -> &'static str {
 fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "✓",
+        Verdict::Derived => "∴",
         Verdict::Unclaimed => "○",
         Verdict::NotReproduced => "≠",
         Verdict::Failed => "✗",

@@ -59,14 +59,20 @@ fn panel_of(runs: Vec<Run>, plots: &[Plot]) -> Panel {
 fn a_bound_set_after_a_run_never_counts_as_reproduced() {
     let claims = vec![
         claim(true, Basis::Claim),
+        claim(true, Basis::Derived),
         claim(true, Basis::Run),
         claim(true, Basis::Run),
         claim(true, Basis::Differs),
         claim(false, Basis::Run),
     ];
     let html = render(&[paper(vec![figure(Vec::new(), claims)])]);
-    for pill in ["✓ 1 reproduced", "○ 2 set after a run", "≠ 1 not reproduced", "✗ 1 failed"]
-    {
+    for pill in [
+        "✓ 1 reproduced",
+        "∴ 1 as derived",
+        "○ 2 set after a run",
+        "≠ 1 not reproduced",
+        "✗ 1 failed",
+    ] {
         assert!(html.contains(pill), "{pill}");
     }
     assert!(html.contains("<li class=\"is-failed\">"), "the index shows the worst");

@@ -102,6 +102,7 @@ pub fn claims(list: &[Expectation], options: &Options) -> String {
 fn bound_of(e: &Expectation) -> String {
     match e.basis {
         Basis::Claim => e.bound.clone(),
+        Basis::Derived => format!("{} (derived)", e.bound),
         Basis::Run | Basis::Differs => format!("{} (a run's)", e.bound),
     }
 }

@@ -198,6 +198,8 @@ fn what_is_not_reproduced_does_not_read_as_a_pass() {
     assert!(said.ends_with("  - rcp, drops: The paper sees 12.\n"), "{text}");
     let text = claims(&[claim(Basis::Claim)], &Options::default());
     assert!(!text.contains("a run's") && !text.contains("The paper sees"), "{text}");
+    let text = claims(&[claim(Basis::Derived)], &Options::default());
+    assert!(text.contains("at most 0 (derived)") && text.contains("as derived"), "{text}");
 }
 
 #[test]

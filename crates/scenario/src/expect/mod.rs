@@ -50,8 +50,10 @@ pub struct Expectation {
 /// What a bound rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// What the source says.
+    /// The source states the value or the order.
     Claim,
+    /// A value computed from the source's theory or set-up; the source does not state the value.
+    Derived,
     /// A run: the source gives no figure.
     Run,
     /// A run that the source contradicts.

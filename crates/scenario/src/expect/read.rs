@@ -56,6 +56,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         .filter_map(|name| named.laws.check(context, name))
         .collect();
     let basis = match section.word_or("basis") {
+        "derived" => Basis::Derived,
         "run" => Basis::Run,
         "differs" => Basis::Differs,
         _ => Basis::Claim,

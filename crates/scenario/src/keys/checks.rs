@@ -81,7 +81,7 @@ pub(super) const KEYS: &[Key] = &[
     key("expect", "equals", Kind::Other("a quantity of the metric's unit"), "(none)", "What it must be, give or take `tolerance`.", "\"33.3 Mbit/s\""),
     key("expect", "tolerance", Kind::Other("a share of `equals` such as \"5 %\", or a quantity of its unit"), "0 %", "How far from `equals` still passes.", "\"5 %\""),
     key("expect", "laws", Kind::Other("a law's or variant's name, or a list of them"), "(all)", "The laws that this is expected of, by the name that `law` or `--law` gives.", "[\"xcp\"]"),
-    key("expect", "basis", Kind::Word(&["claim", "run", "differs"]), "claim", "What the bound rests on. \"claim\": what the source says. \"run\": a run, where the source gives no figure. \"differs\": a run that the source contradicts. The last two notice a change and prove nothing.", "\"run\""),
+    key("expect", "basis", Kind::Word(&["claim", "derived", "run", "differs"]), "claim", "What the bound rests on. \"claim\": the source states it. \"derived\": computed from the source's theory or set-up; the source does not state it. \"run\": an earlier run, where the source gives no value. \"differs\": an earlier run that contradicts the source. Bounds of the last two detect a change and prove nothing.", "\"run\""),
     key("expect", "source", Kind::Text, "(none)", "Where the expectation comes from.", "\"SIGCOMM 2002, figure 5\""),
     key("expect", "note", Kind::Text, "(none)", "What else there is to say.", "\"The paper's own buffer was larger.\""),
 ];
