@@ -28,7 +28,7 @@ mod tests {
         let mut laws = [AnyLaw::new(law, options).ok()?];
         adapt(&mut laws);
         let delay = Duration::from_millis(1);
-        let context = LinkContext { rate: Rate::from_mbps(10), delay, id: 1 };
+        let context = LinkContext { rate: Rate::from_mbps(10), delay, id: 1, draw: 0 };
         Some(format!("{:?}", laws[0].port(&context)))
     }
 

@@ -27,7 +27,8 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
         line_rate: Rate::from_mbps(100),
         back_pressured: false,
     };
-    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::from_millis(1), id: 1 };
+    let link =
+        LinkContext { rate: Rate::from_mbps(10), delay: Duration::from_millis(1), id: 1, draw: 0 };
     let source = law.source(&flow);
     let header = source.clone().on_send(&Sending {
         now: Time::ZERO,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rand_core::Rng;
 use ratewire_laws::{AnyLaw, AnyPort, Header, LinkContext};
 use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
@@ -12,6 +13,7 @@ use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
 use crate::policer::Policer;
+use crate::random::stream;
 use crate::spec::{LinkId, NetworkSpec};
 use crate::trail::Followed;
 
@@ -123,7 +125,12 @@ impl Network {
         for (i, link) in spec.links.iter().enumerate() {
             let mut new = Link::new(link, i as u64, seed);
             let id = LinkId(i as u32).port_id();
-            let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id };
+            let context = LinkContext {
+                rate: link.service.mean_rate(),
+                delay: link.delay,
+                id,
+                draw: stream(seed, "port", i as u64).next_u64(),
+            };
             if let Some((law, port)) =
                 link.law.and_then(|law| Some((law, laws[law].port(&context)?)))
             {

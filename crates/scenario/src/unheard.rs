@@ -112,7 +112,7 @@ pub(crate) fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
 fn may_be_unheard(one: &Made, setup: &Setup, made: &[Made]) -> bool {
     let Some(link) = setup.network.links.first() else { return false };
     let id = LinkId(0).port_id();
-    let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id };
+    let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id, draw: 0 };
     one.law.port(&context).is_some()
         && setup.network.links.iter().any(|link| !is_of(one, link, made))
 }

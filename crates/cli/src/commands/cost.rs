@@ -193,7 +193,7 @@ struct Bench {
 impl Bench {
     fn new(info: &LawInfo) -> Option<Bench> {
         let law = AnyLaw::new(info.name, &[]).ok()?;
-        let link = LinkContext { rate: RATE, delay: Duration::from_millis(10), id: 1 };
+        let link = LinkContext { rate: RATE, delay: Duration::from_millis(10), id: 1, draw: 0 };
         let port = law.port(&link)?;
         let timer = port.next_timer();
         let headers = Vec::new();

@@ -21,7 +21,7 @@ fn port(options: &[(&str, &str)]) -> AbcPort {
     for (name, value) in options {
         all.set(name, value).unwrap();
     }
-    let link = LinkContext { rate: Rate::from_mbps(12), delay: Duration::ZERO, id: 1 };
+    let link = LinkContext { rate: Rate::from_mbps(12), delay: Duration::ZERO, id: 1, draw: 0 };
     Abc::from_options(&all).unwrap().port(&link).unwrap()
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn law<L: Law>(options: &[(&str, &str)]) -> L {
 }
 
 pub(crate) fn port<L: Law>(options: &[(&str, &str)], rate: Rate, id: u32) -> L::Port {
-    law::<L>(options).port(&LinkContext { rate, delay: Duration::ZERO, id }).unwrap()
+    law::<L>(options).port(&LinkContext { rate, delay: Duration::ZERO, id, draw: 0 }).unwrap()
 }
 
 pub(crate) fn near(found: f64, wanted: f64, relative: f64) {

@@ -21,8 +21,8 @@ const FLOW: FlowContext = FlowContext {
     back_pressured: false,
 };
 const LINKS: [LinkContext; 2] = [
-    LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10), id: 1 },
-    LinkContext { rate: Rate::from_mbps(60), delay: Duration::ZERO, id: 2 },
+    LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10), id: 1, draw: 0 },
+    LinkContext { rate: Rate::from_mbps(60), delay: Duration::ZERO, id: 2, draw: 0 },
 ];
 
 /// Larger than any path holds: what a window may come to, unless it is unlimited by its options.

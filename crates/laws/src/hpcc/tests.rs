@@ -25,7 +25,7 @@ fn law(options: &[(&str, &str)]) -> Hpcc {
 }
 
 fn port(bps: u64) -> HpccPort {
-    let link = LinkContext { rate: Rate::from_bps(bps), delay: Duration::ZERO, id: 7 };
+    let link = LinkContext { rate: Rate::from_bps(bps), delay: Duration::ZERO, id: 7, draw: 0 };
     law(&[]).port(&link).unwrap()
 }
 

@@ -25,7 +25,7 @@ pub(super) fn made<L: Law>(given: &[(&str, &str)]) -> L {
 }
 
 pub(super) fn link(capacity: Rate) -> LinkContext {
-    LinkContext { rate: capacity, delay: Duration::ZERO, id: 1 }
+    LinkContext { rate: capacity, delay: Duration::ZERO, id: 1, draw: 0 }
 }
 
 /// One of the flows that share a port: packets of one size at a steady pace.

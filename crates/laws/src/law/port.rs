@@ -17,6 +17,8 @@ pub struct LinkContext {
     pub delay: Duration,
     /// Tells the ports of a network apart; 0 is no port's.
     pub id: u32,
+    /// Random number of this port, drawn from the run's seed: laws hold no random source.
+    pub draw: u64,
 }
 
 /// Packets waiting at a port, without the one being sent.

@@ -32,7 +32,7 @@ fn two_slots(bytes: [u64; 2], waiting: u64) -> [f64; 2] {
         ("initial_rtt", "100 ms"),
         ("initial_rate", "0.08"),
     ];
-    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1 };
+    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: 0 };
     let mut port = law::<PiqiRcp>(&options).port(&link).unwrap();
     let queue = PortQueue { bytes: Bytes::new(waiting), packets: 1 };
     bytes.map(|bytes| {

@@ -36,7 +36,7 @@ where
     }
     let law = L::from_options(&all).unwrap();
     let rate = Rate::from_bps(8 * CAPACITY as u64);
-    let mut port = law.port(&LinkContext { rate, delay: Duration::ZERO, id: 1 }).unwrap();
+    let mut port = law.port(&LinkContext { rate, delay: Duration::ZERO, id: 1, draw: 0 }).unwrap();
     let mut source = law.source(&FLOW);
     let mut sink = law.sink(&FLOW).unwrap();
     let parcel = RTT / PARCELS;

@@ -25,7 +25,7 @@ fn law(options: &[(&str, &str)]) -> Rcp {
 fn port(options: &[(&str, &str)]) -> RatePort<super::RcpRule> {
     let before = [("initial_rtt", "100 ms"), ("initial_rate", "0.08")];
     let all: Vec<_> = before.iter().chain(options).copied().collect();
-    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1 };
+    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: 0 };
     law(&all).port(&link).unwrap()
 }
 
@@ -186,6 +186,7 @@ fn scaling_capacity_and_rates_scales_the_rate() {
             rate: Rate::from_mbps(10 * scale),
             delay: Duration::ZERO,
             id: 1,
+            draw: 0,
         });
         let p = p.as_mut().unwrap();
         for i in 0..100 {

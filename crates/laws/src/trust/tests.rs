@@ -17,7 +17,8 @@ const FLOW: FlowContext = FlowContext {
 /// Headers as their sender writes them, as a port that is first idle and then overloaded lets them
 /// go, and as their receiver sends them back.
 fn headers(law: &AnyLaw) -> Vec<[Header; 3]> {
-    let link = LinkContext { rate: Rate::from_mbps(1), delay: Duration::from_millis(10), id: 1 };
+    let link =
+        LinkContext { rate: Rate::from_mbps(1), delay: Duration::from_millis(10), id: 1, draw: 0 };
     let mut source = law.source(&FLOW);
     let (Some(mut port), mut sink) = (law.port(&link), law.sink(&FLOW)) else { return Vec::new() };
     let mut seen = Vec::new();

@@ -34,8 +34,8 @@
 //!   the draft's text accepts them and its notes ignore them.
 //! - No packet is given more than there was to give in its interval: after a link has stood still for a second a lone
 //!   packet's `X` is so long that the draft's `Cp X` is many times that, and its RTT makes a window of it. ns-2 clips to what is
-//!   left, so that the last packet of an interval gets less than the draft's.
-//! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here. Once a packet comes whose RTT is
+//!   left (`packet_limit = "residue"`), so the last packet of an interval gets less than the draft's.
+//! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here (`without_x`). Once a packet comes whose RTT is
 //!   beyond `max_interval` it is as for one flow: a flow of one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
@@ -108,6 +108,15 @@ pub(crate) enum QueueMeasure {
     Mean,
 }
 
+/// The most feedback that a port gives to one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketLimit {
+    /// All that the control interval had to give; no limit to what is taken.
+    Interval,
+    /// What the control interval has left to give and to take.
+    Residue,
+}
+
 /// What a port does with packets that do not know their RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RttZero {
@@ -123,6 +132,7 @@ pub(crate) enum RttZero {
 #[derive(Clone, Debug)]
 pub struct Xcp {
     pub(crate) throughput: ThroughputField,
+    pub(crate) whole_window: bool,
     pub(crate) aging: f64,
     pub(crate) pacing: bool,
     pub(crate) cap_to_receive_window: bool,
@@ -139,8 +149,11 @@ pub struct Xcp {
     pub(crate) measure_capacity: bool,
     pub(crate) probe: f64,
     pub(crate) initial_interval: Duration,
+    pub(crate) initial_spread: f64,
     pub(crate) min_interval: Duration,
     pub(crate) max_interval: Duration,
+    pub(crate) packet_limit: PacketLimit,
+    pub(crate) x_if_none: Duration,
     pub(crate) allowed_queue: Duration,
     pub(crate) queue_measure: QueueMeasure,
     pub(crate) rtt_zero: RttZero,
@@ -197,6 +210,7 @@ impl Law for Xcp {
                 "outstanding" => ThroughputField::Outstanding,
                 _ => ThroughputField::Window,
             },
+            whole_window: o.switch("whole_window"),
             aging: o.number("aging"),
             pacing: o.switch("pacing"),
             cap_to_receive_window: o.switch("cap_to_receive_window"),
@@ -217,8 +231,17 @@ impl Law for Xcp {
             measure_capacity: o.switch("measure_capacity"),
             probe: o.number("probe"),
             initial_interval: o.time("initial_interval"),
+            initial_spread: o.number("initial_spread"),
             min_interval: o.time("min_interval"),
             max_interval: o.time("max_interval"),
+            packet_limit: match o.word("packet_limit") {
+                "interval" => PacketLimit::Interval,
+                _ => PacketLimit::Residue,
+            },
+            x_if_none: match o.word("without_x") {
+                "zero" => Duration::ZERO,
+                _ => Duration::from_secs(1),
+            },
             allowed_queue: o.time("allowed_queue"),
             queue_measure: match o.word("queue_measure") {
                 "min" => QueueMeasure::Minimum,

@@ -17,6 +17,13 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
               Draft -03, 4.1.1.",
     },
     OptionSpec {
+        name: "whole_window",
+        kind: Kind::Switch,
+        default: "false",
+        part: Part::Sender,
+        doc: "X and the wish are computed from the whole packets of the window, at least 1 (ns-2).",
+    },
+    OptionSpec {
         name: "aging",
         kind: Kind::Number(0.0, 1.0),
         default: "0.5",
@@ -138,6 +145,15 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         doc: "control interval before any RTT is known (ns-2: 50 ms).",
     },
     OptionSpec {
+        name: "initial_spread",
+        kind: Kind::Number(0.0, 1.0),
+        default: "0",
+        part: Part::Port,
+        doc: "standard deviation of the first control interval and of the first queue interval of \
+              each port, as a share of `initial_interval` (normal, at least 4 ms). ns-2: 0.2, so \
+              that ports do not act at the same moments.",
+    },
+    OptionSpec {
         name: "min_interval",
         kind: Kind::Time,
         default: "5 ms",
@@ -153,6 +169,23 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         doc: "largest RTT a packet may claim; the link's propagation delay where that is \
               longer. Flows beyond it are given something after an interval without any too. Draft -03: \
               0.5 to 1 s.",
+    },
+    OptionSpec {
+        name: "packet_limit",
+        kind: Kind::Word(&["interval", "residue"]),
+        default: "interval",
+        part: Part::Port,
+        doc: "most feedback that a packet gets. \"interval\": all that its control interval had to \
+              give, and what is taken has no limit; \"residue\": what the interval has left to give \
+              and to take (ns-2).",
+    },
+    OptionSpec {
+        name: "without_x",
+        kind: Kind::Word(&["zero", "second"]),
+        default: "zero",
+        part: Part::Port,
+        doc: "Cp after a control interval without X. \"zero\": nothing is given; \"second\": as if \
+              the sum of X had been 1 s (ns-2).",
     },
     OptionSpec {
         name: "allowed_queue",

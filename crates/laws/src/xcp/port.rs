@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
-use super::{QueueMeasure, RttZero, Xcp};
+use super::{PacketLimit, QueueMeasure, RttZero, Xcp};
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
@@ -18,6 +18,7 @@ const PS_PER_SECOND: f64 = 1e12;
 pub struct XcpPort {
     rtt_zero: RttZero,
     capacity_is_set: bool,
+    packet_limit: PacketLimit,
     sums: Sums,
     /// MAX_INTERVAL, in picoseconds.
     max_rtt_ps: f64,
@@ -31,6 +32,8 @@ pub struct XcpPort {
     allotment: Allotment,
     interval: f64,
     min_interval: f64,
+    /// What the sum of X counts as where none came; picoseconds.
+    x_if_none: f64,
     next_control: Time,
 }
 
@@ -94,6 +97,7 @@ impl XcpPort {
     pub(super) fn new(law: &Xcp, link: &LinkContext) -> XcpPort {
         let min_interval = law.min_interval.max(link.delay);
         let first = law.initial_interval;
+        let [control, queue] = first_timers(first.secs(), law.initial_spread, link.draw);
         XcpPort {
             sums: Sums::default(),
             allotment: Allotment::default(),
@@ -104,7 +108,7 @@ impl XcpPort {
                 sum: 0.0,
                 samples: 0.0,
                 allowed: law.allowed_queue.secs(),
-                next: Time::ZERO + first,
+                next: queue,
             },
             capacity: law.capacity.unwrap_or(link.rate).throughput().get(),
             capacity_is_set: law.capacity.is_some() || law.measure_capacity,
@@ -116,8 +120,10 @@ impl XcpPort {
             interval: first.secs(),
             min_interval: min_interval.secs(),
             max_rtt_ps: law.max_interval.max(link.delay).ps() as f64,
-            next_control: Time::ZERO + first,
+            x_if_none: law.x_if_none.ps() as f64,
+            next_control: control,
             rtt_zero: law.rtt_zero,
+            packet_limit: law.packet_limit,
         }
     }
 
@@ -150,10 +156,11 @@ impl XcpPort {
         let shuffled = (self.gamma * input_bw - feedback.abs()).max(0.0);
         let residue_pos = shuffled + feedback.max(0.0);
         let residue_neg = shuffled + (-feedback).max(0.0);
+        let sum_x = if sums.x > 0.0 { sums.x } else { self.x_if_none };
         self.allotment = Allotment {
             residue_pos,
             residue_neg,
-            cp: if sums.x > 0.0 { residue_pos / sums.x } else { 0.0 },
+            cp: if sum_x > 0.0 { residue_pos / sum_x } else { 0.0 },
             cn: if sums.input > 0.0 { residue_neg / sums.input } else { 0.0 },
             most: residue_pos,
             input_bw,
@@ -162,6 +169,22 @@ impl XcpPort {
         self.interval = self.avg_rtt.max(self.min_interval);
         self.next_control = now + Duration::from_secs_f64(self.interval);
     }
+}
+
+/// When the control interval and the queue interval end first: normal about `mean` seconds, no sooner than ns-2's 4 ms,
+/// and together at `mean` without a spread.
+fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
+    if spread == 0.0 {
+        return [Time::ZERO + Duration::from_secs_f64(mean); 2];
+    }
+    // Box and Muller: two independent normal numbers from two uniform ones.
+    let uniform = |bits: u64| (bits as u32 as f64 + 1.0) / 4_294_967_296.0;
+    let radius = libm::sqrt(-2.0 * libm::log(uniform(draw)));
+    let angle = core::f64::consts::TAU * uniform(draw >> 32);
+    [libm::cos(angle), libm::sin(angle)].map(|normal| {
+        let first = (mean * (1.0 + spread * radius * normal)).max(4e-3);
+        Time::ZERO + Duration::from_secs_f64(first)
+    })
 }
 
 impl Port for XcpPort {
@@ -208,7 +231,8 @@ impl Port for XcpPort {
                 self.give_though_rarely_seen();
             }
             let wish = header.delta_throughput.get();
-            let granted = self.allotment.grant(wish, header.x.ps() as f64, size.as_f64());
+            let most = self.allotment.most(self.packet_limit);
+            let granted = self.allotment.grant(wish, header.x.ps() as f64, size.as_f64(), most);
             header.delta_throughput = ratewire_units::Throughput::new(granted);
         } else {
             header.delta_throughput = header.delta_throughput.min(ratewire_units::Throughput::ZERO);
@@ -255,11 +279,20 @@ impl Port for XcpPort {
 }
 
 impl Allotment {
+    /// The most that a packet may be given, and the most that may be taken, in B/s.
+    #[inline]
+    fn most(&self, limit: PacketLimit) -> (f64, f64) {
+        match limit {
+            PacketLimit::Interval => (self.most, f64::INFINITY),
+            PacketLimit::Residue => (self.residue_pos, self.residue_neg),
+        }
+    }
+
     /// What the packet is granted, in B/s: its wish where that is less than its allotment.
     #[inline]
-    fn grant(&mut self, wish: f64, x: f64, size: f64) -> f64 {
-        let mut pos = (self.cp * x).min(self.most);
-        let mut neg = self.cn * size;
+    fn grant(&mut self, wish: f64, x: f64, size: f64, most: (f64, f64)) -> f64 {
+        let mut pos = (self.cp * x).min(most.0);
+        let mut neg = (self.cn * size).min(most.1);
         let allotted = pos - neg;
         let granted = if wish > allotted {
             allotted
@@ -345,6 +378,9 @@ impl XcpPort {
     }
     pub(super) fn capacity(&self) -> f64 {
         self.capacity
+    }
+    pub(super) fn first_timers(&self) -> [f64; 2] {
+        [self.next_control, self.estimator.next].map(|at| at.since(Time::ZERO).secs())
     }
     pub(super) fn sum_x(&self) -> f64 {
         self.sums.x

@@ -32,6 +32,7 @@ pub struct XcpSource {
     /// Payload over network-layer bytes of a full packet, and its inverse.
     payload_per_packet: f64,
     packet_per_payload: f64,
+    whole_window: bool,
     aging: f64,
     weight: f64,
     throughput: ThroughputField,
@@ -86,6 +87,7 @@ impl XcpSource {
             packet: flow.packet.as_f64(),
             payload_per_packet: flow.mss.as_f64() / flow.packet.as_f64(),
             packet_per_payload: flow.packet.as_f64() / flow.mss.as_f64(),
+            whole_window: law.whole_window,
             aging: law.aging,
             weight: law.weight,
             throughput: law.throughput,
@@ -112,7 +114,8 @@ impl XcpSource {
             }
             ThroughputField::Measured => self.window,
         };
-        window.max(self.packet)
+        let window = window.max(self.packet);
+        if self.whole_window { window - libm::fmod(window, self.packet) } else { window }
     }
 
     /// The wish for this packet, B/s: the wish for the flow spread over the packets of one RTT,

@@ -39,8 +39,12 @@ fn header(x: f64, rtt: f64, wish: f64) -> XcpHeader {
 }
 
 fn port(options: &[(&str, &str)], bytes_per_second: u64, interval: f64) -> super::XcpPort {
-    let link =
-        LinkContext { rate: Rate::from_bps(bytes_per_second * 8), delay: Duration::ZERO, id: 1 };
+    let link = LinkContext {
+        rate: Rate::from_bps(bytes_per_second * 8),
+        delay: Duration::ZERO,
+        id: 1,
+        draw: 0,
+    };
     let mut port = law(options).port(&link).unwrap();
     port.set_interval(interval);
     port
@@ -470,4 +474,91 @@ fn lies_change_what_they_are_about() {
         assert_eq!(told(Lie::default(), hand, honest), honest);
     }
     assert_eq!((law.claim(&back(1.0)), law.grant(&back(1.0))), (None, None));
+}
+
+/// ns-2's XCPQueue::do_before_packet_departure: both parts are cut to what is left before they are subtracted.
+#[test]
+fn with_the_limit_of_the_residue_a_packet_gets_what_is_left() {
+    let granted = |limit: &str| {
+        let mut port = port(&[("packet_limit", limit), ("gamma", "0")], 125_000, 1.0);
+        arrive(&mut port, header(0.1, 0.1, 0.0));
+        port.on_timer(Time::ZERO + Duration::from_secs(1), NO_QUEUE);
+        let (left, _) = port.residues();
+        let wishes = [(0.08, 1e9), (0.08, 1e9)].map(|(x, wish)| header(x, 0.1, wish));
+        wishes.map(|header| depart(&mut port, header) / left)
+    };
+    let [first, second] = granted("interval");
+    near(first, 0.8, 1e-9);
+    near(second, 0.8, 1e-9);
+    let [first, second] = granted("residue");
+    near(first, 0.8, 1e-9);
+    near(second, 0.2, 1e-9);
+}
+
+#[test]
+fn what_is_taken_is_limited_by_the_residue_too() {
+    let taken = |limit: &str| {
+        // 1250 B/s over a capacity of 0: all of it is to be taken, from the bytes that came.
+        let mut port = port(&[("packet_limit", limit), ("gamma", "0")], 1, 1.0);
+        arrive(&mut port, header(0.1, 0.1, 0.0));
+        port.on_timer(Time::ZERO + Duration::from_secs(1), NO_QUEUE);
+        let (_, left) = port.residues();
+        [(); 2].map(|()| depart(&mut port, header(0.1, 0.1, 1e9)) / left)
+    };
+    assert_eq!(taken("residue"), [-1.0, 0.0]);
+    assert_eq!(taken("interval")[0], -1.0);
+}
+
+/// ns-2's XCPQueue::Te_timeout takes 1.0 for a sum of 0.
+#[test]
+fn after_an_interval_without_x_ns2_divides_by_one_second() {
+    let cp = |without_x: &str| {
+        let mut port = port(&[("without_x", without_x)], 125_000, 0.1);
+        port.on_timer(Time::ZERO + Duration::from_millis(100), NO_QUEUE);
+        (port.coefficients().0 * 1e12, port.residues().0)
+    };
+    assert_eq!(cp("zero").0, 0.0);
+    let (cp, left) = cp("second");
+    assert_eq!(left, 0.4 * 125_000.0);
+    near(cp, left, 1e-9);
+}
+
+#[test]
+fn first_timers_spread_about_the_initial_interval_as_drawn() {
+    let first = |draw: u64, spread: &str| {
+        let rate = Rate::from_mbps(10);
+        let link = LinkContext { rate, delay: Duration::ZERO, id: 1, draw };
+        law(&[("initial_spread", spread)]).port(&link).unwrap().first_timers()
+    };
+    assert_eq!(first(7, "0"), [0.05; 2], "as in ns-2 but for the chance");
+    // The finaliser of SplitMix64 stands for the network's draws.
+    let mix = |n: u64| {
+        let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        n ^ (n >> 31)
+    };
+    let draws: Vec<[f64; 2]> = (1..=10_000_u64)
+        .map(|n| first(mix(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)), "0.2"))
+        .collect();
+    for which in 0..2 {
+        let mean = draws.iter().map(|d| d[which]).sum::<f64>() / 1e4;
+        let square = draws.iter().map(|d| (d[which] - mean).powi(2)).sum::<f64>() / 1e4;
+        near(mean, 0.05, 0.01);
+        near(square.sqrt(), 0.01, 0.03);
+    }
+    let both = draws.iter().map(|d| (d[0] - 0.05) * (d[1] - 0.05)).sum::<f64>() / 1e4 / 1e-4;
+    assert!(both.abs() < 0.04, "the two are independent: {both}");
+    let least = (1..=1000).map(|n| first(mix(n), "1")[0]).fold(1.0, f64::min);
+    assert_eq!(least, 0.004);
+}
+
+#[test]
+fn x_of_whole_windows_is_that_of_ns2() {
+    let x = |whole: &str, window: &str| {
+        let mut source = example_11(&[("whole_window", whole), ("initial_window", window)]);
+        send(&mut source, 1.0, 1, false)[0].x.secs()
+    };
+    near(x("false", "4.75 packets"), 0.5 / 4.75, 1e-6);
+    near(x("true", "4.75 packets"), 0.5 / 4.0, 1e-6);
+    near(x("true", "1 packets"), 0.5, 1e-6);
 }

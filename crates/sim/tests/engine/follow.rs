@@ -95,7 +95,7 @@ fn a_packet_that_is_lost_is_told_as_lost() {
 #[test]
 fn under_every_law_with_ports_the_narrow_link_binds() {
     for info in list() {
-        let any = LinkContext { rate: MBPS(10), delay: MS(5), id: 1 };
+        let any = LinkContext { rate: MBPS(10), delay: MS(5), id: 1, draw: 0 };
         if AnyLaw::new(info.name, &[]).unwrap().port(&any).is_none() {
             continue;
         }
