@@ -8,7 +8,7 @@ use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::routing::{KeyHash, LeastOutstanding, RoundRobin, Routing, Weighted};
-use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
+use crate::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 use ends::{Flight, Stream, UNIT};
 
 /// Packets of one stream that are not acknowledged, at most.
@@ -84,7 +84,10 @@ impl World {
             payload,
             packet: payload + Bytes::new(40),
             flow_control: if how & 8 == 0 { FlowControl::Strict } else { FlowControl::Soft },
-            shuffle: 0.1,
+            transforms: match how & 32 {
+                0 => Transforms::Refusals { shuffle: 0.1 },
+                _ => Transforms::Paper,
+            },
             // So short that a few operations in a row outlast it, and long enough that gaps, which are closed
             // again every 200 ms, are closed in so many rounds.
             idle_expiry: Duration::from_millis(1 + u64::from(how >> 4)),

@@ -5,6 +5,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::relay::Fresh;
+use crate::switch::Transforms;
 
 /// A member that was silent for so many of its round trips does not send any more. Ours: the paper
 /// counts all members of the ensemble.
@@ -18,8 +19,7 @@ const FIRST_SILENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Merge {
     kind: Junction,
     packet: Bytes,
-    /// Part of the traffic that is moved between members in a round trip.
-    shuffle: f64,
+    transforms: Transforms,
     /// What each member's last header said: its rate in B/s, 0 for who does not send; its round trip
     /// in seconds; what the way to the switch left of its wish, B/s.
     rates: Vec<f64>,
@@ -46,12 +46,17 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    pub(crate) fn new(law: &AnyLaw, members: usize, packet: Bytes, shuffle: f64) -> Merge {
+    pub(crate) fn new(
+        law: &AnyLaw,
+        members: usize,
+        packet: Bytes,
+        transforms: Transforms,
+    ) -> Merge {
         let none = || vec![0.0; members];
         Merge {
             kind: law.junction(),
             packet,
-            shuffle,
+            transforms,
             rates: none(),
             rtts: none(),
             wishes: none(),
@@ -129,7 +134,10 @@ impl Merge {
     ) {
         let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
         match self.kind {
-            Junction::Changes => self.split_change(fresh, feedback),
+            Junction::Changes => match self.transforms {
+                Transforms::Refusals { shuffle } => self.split_change(fresh, feedback, shuffle),
+                Transforms::Paper => self.split_all(feedback),
+            },
             Junction::Rates => self.split_rate(now, feedback),
             Junction::Untouched | Junction::Refuses => {}
         }
@@ -140,7 +148,7 @@ impl Merge {
     /// increase is shared evenly, a decrease by rate. Of a flow that has its fair share the changes are
     /// about 0 and would leave unequal members unequal, so some of the rate is moved as well: taken by
     /// packet, given evenly.
-    fn split_change(&mut self, fresh: &[Fresh], feedback: f64) {
+    fn split_change(&mut self, fresh: &[Fresh], feedback: f64, shuffle: f64) {
         let wished: f64 = fresh.iter().map(|f| f.wish).sum();
         let alone = self.active <= 1.0 && fresh.len() == 1;
         if fresh.is_empty() || feedback >= wished || alone {
@@ -156,7 +164,7 @@ impl Merge {
             && window > 0.0
             && self.active > 0.0
         {
-            let moved = self.shuffle * self.rate * self.packet.as_f64() / window;
+            let moved = shuffle * self.rate * self.packet.as_f64() / window;
             self.shared[one.source] -= moved;
             self.unused += moved;
         }
@@ -165,6 +173,15 @@ impl Merge {
         let parts = self.even.iter().zip(&self.by_rate);
         for (shared, (even, rate)) in self.shared.iter_mut().zip(parts) {
             *shared += evenly * even + by_rate * rate;
+        }
+    }
+
+    /// The paper's split: an increase evenly among all members of the ensemble, a decrease by rate.
+    fn split_all(&mut self, feedback: f64) {
+        let even = feedback.max(0.0) / self.shared.len() as f64;
+        let by_rate = feedback.min(0.0);
+        for (shared, rate) in self.shared.iter_mut().zip(&self.by_rate) {
+            *shared += even + by_rate * rate;
         }
     }
 
@@ -189,9 +206,14 @@ impl Merge {
             Junction::Changes => {
                 let own = core::mem::take(&mut self.own[member]);
                 let shared = core::mem::take(&mut self.shared[member]);
-                let used = shared.min((self.wishes[member] - own).max(0.0));
-                self.unused = (self.unused + (shared - used)).min(self.shuffle * self.rate);
-                own + used
+                match self.transforms {
+                    Transforms::Refusals { shuffle } => {
+                        let used = shared.min((self.wishes[member] - own).max(0.0));
+                        self.unused = (self.unused + (shared - used)).min(shuffle * self.rate);
+                        own + used
+                    }
+                    Transforms::Paper => shared.min(self.wishes[member]),
+                }
             }
             Junction::Rates => self.allotted[member],
             Junction::Untouched | Junction::Refuses => return,

@@ -5,6 +5,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::ratios::Ratios;
+use crate::switch::Transforms;
 
 /// A round trip, until the peer knows one.
 const FIRST_ROUND: Duration = Duration::from_millis(100);
@@ -13,6 +14,7 @@ const FIRST_ROUND: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
     kind: Junction,
+    transforms: Transforms,
     packet: Bytes,
     ratios: Ratios,
     /// By how much more than the peer was made to a member's path would have it slow down, B/s of the
@@ -20,19 +22,26 @@ pub(crate) struct Split {
     refused: Vec<f64>,
     /// What the peer was made to slow down in this round.
     taken: f64,
-    /// The rate that each member's path last fed back.
-    rates: Vec<Option<f64>>,
+    /// What each member's path last fed back: a rate, or with the paper's transforms a change.
+    last: Vec<Option<f64>>,
 }
 
 impl Split {
-    pub(crate) fn new(law: &AnyLaw, members: usize, packet: Bytes, frame: Bytes) -> Split {
+    pub(crate) fn new(
+        law: &AnyLaw,
+        members: usize,
+        packet: Bytes,
+        frame: Bytes,
+        transforms: Transforms,
+    ) -> Split {
         Split {
             kind: law.junction(),
+            transforms,
             packet,
             ratios: Ratios::new(members, frame.as_f64()),
             refused: vec![0.0; members],
             taken: 0.0,
-            rates: vec![None; members],
+            last: vec![None; members],
         }
     }
 
@@ -82,10 +91,16 @@ impl Split {
     ) {
         let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
         let merged = match self.kind {
-            Junction::Changes => self.merge_change(member, wish, feedback),
+            Junction::Changes if self.transforms != Transforms::Paper => {
+                self.merge_change(member, wish, feedback)
+            }
+            Junction::Changes => {
+                self.last[member] = Some(feedback);
+                self.least(|change, _| change).unwrap_or(feedback)
+            }
             Junction::Rates => {
-                self.rates[member] = Some(feedback);
-                self.least_rate().unwrap_or(feedback)
+                self.last[member] = Some(feedback);
+                self.least(|rate, share| rate / share).unwrap_or(feedback)
             }
             Junction::Untouched | Junction::Refuses => return,
         };
@@ -109,15 +124,17 @@ impl Split {
         feedback + (refused - taken)
     }
 
-    fn least_rate(&self) -> Option<f64> {
-        let used = self.rates.iter().enumerate();
-        let used = used.filter_map(|(k, rate)| rate.map(|rate| (rate, self.ratios.of(k))));
-        used.filter(|(_, share)| *share > 0.0).map(|(rate, share)| rate / share).reduce(f64::min)
+    /// The least of what the paths in use last fed back, by what that and a path's share come to for the peer.
+    fn least(&self, of_peer: impl Fn(f64, f64) -> f64) -> Option<f64> {
+        let used = self.last.iter().enumerate();
+        let used = used.filter_map(|(k, last)| last.map(|last| (last, self.ratios.of(k))));
+        let used = used.filter(|(_, share)| *share > 0.0);
+        used.map(|(last, share)| of_peer(last, share)).reduce(f64::min)
     }
 
     /// A member has failed: what its path said is no longer so.
     pub(crate) fn forget(&mut self, member: usize) {
         self.refused[member] = 0.0;
-        self.rates[member] = None;
+        self.last[member] = None;
     }
 }

@@ -23,11 +23,24 @@ pub struct SwitchConfig {
     pub packet: Bytes,
     /// What becomes of receivers' windows.
     pub flow_control: FlowControl,
-    /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
-    /// XCP moves 0.1 between flows (SIGCOMM 2002, gamma); the paper's switch 0.
-    pub shuffle: f64,
+    /// How feedback in changes of rate is split and merged.
+    pub transforms: Transforms,
     /// When nothing has passed for so long, and nothing is owed, the switch forgets all but where the streams are.
     pub idle_expiry: Duration,
+}
+
+/// How a switch splits and merges feedback in changes of rate (XCP's).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transforms {
+    /// By what each path has refused of a packet's wish; the rest is the packet's own sender's.
+    Refusals {
+        /// Share of the members' traffic, 0 to 1, that the switch moves between them in a round trip,
+        /// towards equal rates. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma).
+        shuffle: f64,
+    },
+    /// All feedback, as the paper has it (section III-C, equation 1, and section IV): the peer's is split
+    /// among all members, and the members' last values are merged by their minimum.
+    Paper,
 }
 
 /// A neighbour of the switch.

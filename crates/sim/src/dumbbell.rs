@@ -1,5 +1,6 @@
 //! The dumbbell of benchmarks and tests: pairs of hosts on both sides of one bottleneck.
 
+use ratewire_anypoint::Transforms;
 use ratewire_backpressure::headroom::{Hop, reaction};
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{
@@ -158,7 +159,7 @@ impl Dumbbell {
             members,
             routing: RoutingSpec::RoundRobin,
             flow_control: None,
-            shuffle: 0.1,
+            transforms: Transforms::Refusals { shuffle: 0.1 },
             idle_expiry: Duration::from_secs(60),
             keys: Keys::Uniform(1),
         }];

@@ -56,12 +56,12 @@ impl Idle {
 
 impl Connection {
     pub(crate) fn new(config: &SwitchConfig, idle: &Idle) -> Connection {
-        let &SwitchConfig { ref law, members, frame, packet, shuffle, .. } = config;
+        let &SwitchConfig { ref law, members, frame, packet, transforms, .. } = config;
         Connection {
             inbound: Relay::inbound(&idle.inbound),
-            split: Split::new(law, members, packet, frame),
+            split: Split::new(law, members, packet, frame, transforms),
             outbound: Relay::outbound(&idle.outbound),
-            merge: Merge::new(law, members, packet, shuffle),
+            merge: Merge::new(law, members, packet, transforms),
             unanswered: vec![false; members],
             opening: vec![false; members],
             asking: vec![false; members],

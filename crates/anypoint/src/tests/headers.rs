@@ -6,11 +6,13 @@ use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::rig::ms;
+use crate::Transforms;
 use crate::merge::Merge;
 use crate::relay::Fresh;
 use crate::split::Split;
 
 const PACKET: Bytes = Bytes::new(1000);
+const OURS: Transforms = Transforms::Refusals { shuffle: 0.1 };
 
 fn law(name: &str) -> AnyLaw {
     AnyLaw::new(name, &[]).unwrap()
@@ -61,7 +63,7 @@ fn fresh(source: usize, wish: f64) -> [Fresh; 1] {
 /// Two members: (20 KB, 10 ms) and (60 KB, 40 ms).
 fn merged() -> (Merge, Declared) {
     let law = law("xcp");
-    let mut merge = Merge::new(&law, 2, PACKET, 0.0);
+    let mut merge = Merge::new(&law, 2, PACKET, Transforms::Refusals { shuffle: 0.0 });
     let mut header = declares(20_000.0, ms(10), 1e9);
     merge.data(Time::ZERO, &law, 0, &mut header);
     let mut header = declares(60_000.0, ms(40), 1e9);
@@ -116,7 +118,7 @@ fn nobody_gets_more_than_its_own_way_allows() {
 #[test]
 fn shuffling_moves_its_share_of_the_traffic_in_a_round_trip() {
     let law = law("xcp");
-    let mut merge = Merge::new(&law, 2, PACKET, 0.1);
+    let mut merge = Merge::new(&law, 2, PACKET, OURS);
     merge.data(Time::ZERO, &law, 0, &mut declares(20_000.0, ms(10), 1e9));
     merge.data(Time::ZERO, &law, 1, &mut declares(60_000.0, ms(10), 1e9));
     // A round trip has 20 packets of one and 60 of the other.
@@ -140,9 +142,13 @@ fn the_silent_have_no_part() {
 }
 
 fn split(pattern: &[usize], rounds: usize) -> Split {
+    split_by(OURS, pattern, rounds)
+}
+
+fn split_by(transforms: Transforms, pattern: &[usize], rounds: usize) -> Split {
     let law = law("xcp");
     let members = pattern.iter().max().unwrap() + 1;
-    let mut split = Split::new(&law, members, PACKET, PACKET);
+    let mut split = Split::new(&law, members, PACKET, PACKET, transforms);
     for i in 0..rounds * pattern.len() {
         let now = Time::ZERO + ms(10) * i as u64;
         let mut header = declares(20_000.0, ms(10), 1000.0);
@@ -186,10 +192,42 @@ fn the_strictest_path_binds_in_proportion_to_its_use() {
     assert!((told(&mut s, 1, 400.0) - (1000.0 - 400.0)).abs() < 1e-9, "and 400 beyond that");
 }
 
+/// Equation (1), of parts of changes: a packet of each path has the path's own change over its share.
+#[test]
+fn the_papers_merge_is_the_least_of_the_last_feedback() {
+    let mut s = split_by(Transforms::Paper, &[0, 1, 1, 1], 64);
+    assert_eq!(told(&mut s, 0, 700.0), 700.0, "of the other nothing is known");
+    assert_eq!(told(&mut s, 1, 900.0), 700.0);
+    assert_eq!(told(&mut s, 1, -50.0), -50.0);
+    assert_eq!(told(&mut s, 0, 700.0), -50.0, "what the other said last still counts");
+    s.forget(1);
+    assert_eq!(told(&mut s, 0, 700.0), 700.0);
+}
+
+/// Section III-C: an increase evenly, a decrease by rate; section IV: no more than a source's own path allows.
+#[test]
+fn the_papers_split_is_of_all_feedback() {
+    let law = law("xcp");
+    let mut merge = Merge::new(&law, 4, PACKET, Transforms::Paper);
+    // Members 0 and 1 have rates of 3 to 1; the others send nothing, and are counted.
+    for _ in 0..2 {
+        merge.data(Time::ZERO, &law, 0, &mut declares(30_000.0, ms(10), 150.0));
+        merge.data(Time::ZERO, &law, 1, &mut declares(10_000.0, ms(10), 1e9));
+    }
+    merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(400.0));
+    assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [100.0, 100.0]);
+    merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(800.0));
+    assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [150.0, 200.0], "its own path's least");
+    merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(-400.0));
+    for (k, by_rate) in [-300.0, -100.0].into_iter().enumerate() {
+        assert!((part(&mut merge, k) - by_rate).abs() < 1e-6, "X is rounded to a picosecond");
+    }
+}
+
 #[test]
 fn rates_are_split_by_ratio_and_merged_by_the_least() {
     let law = law("rcp");
-    let mut s = Split::new(&law, 2, PACKET, PACKET);
+    let mut s = Split::new(&law, 2, PACKET, PACKET, OURS);
     let flow = FlowContext {
         mss: PACKET,
         packet: PACKET,
@@ -212,7 +250,7 @@ fn rates_are_split_by_ratio_and_merged_by_the_least() {
 #[test]
 fn a_rate_is_shared_max_min() {
     let law = law("rcp");
-    let mut merge = Merge::new(&law, 3, PACKET, 0.1);
+    let mut merge = Merge::new(&law, 3, PACKET, OURS);
     let flow = |mbps| FlowContext {
         mss: PACKET,
         packet: PACKET,
@@ -247,7 +285,7 @@ proptest! {
         shuffle in 0.0f64..1.0,
     ) {
         let law = law("xcp");
-        let mut merge = Merge::new(&law, windows.len(), PACKET, shuffle);
+        let mut merge = Merge::new(&law, windows.len(), PACKET, Transforms::Refusals { shuffle });
         for (k, (window, rtt)) in windows.iter().enumerate() {
             merge.data(Time::ZERO, &law, k, &mut declares(*window, ms(*rtt), 1e12));
         }

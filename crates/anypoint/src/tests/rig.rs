@@ -9,7 +9,7 @@ use ratewire_transport::{
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::routing::{RoundRobin, Routing};
-use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
+use crate::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 
 pub(super) const PAYLOAD: u64 = 1000;
 /// Longer than a round trip, shorter than most timeouts.
@@ -101,7 +101,7 @@ impl Rig {
                 payload: Bytes::new(PAYLOAD),
                 packet,
                 flow_control: FlowControl::Strict,
-                shuffle: 0.1,
+                transforms: Transforms::Refusals { shuffle: 0.1 },
                 idle_expiry: IDLE_EXPIRY,
             },
             routing,

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Time};
 
 use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
 use crate::routing::RoundRobin;
-use crate::{FlowControl, Output, Side, Switch, SwitchConfig};
+use crate::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 
 fn switch(flow_control: FlowControl, members: usize) -> Switch {
     let config = SwitchConfig {
@@ -16,7 +16,7 @@ fn switch(flow_control: FlowControl, members: usize) -> Switch {
         payload: Bytes::new(PAYLOAD),
         packet: Bytes::new(PAYLOAD + 40),
         flow_control,
-        shuffle: 0.1,
+        transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: IDLE_EXPIRY,
     };
     Switch::new(config, Box::new(RoundRobin::default()))
@@ -181,7 +181,7 @@ fn a_content_module_is_asked_when_the_frame_comes() {
         payload: Bytes::new(PAYLOAD),
         packet: Bytes::new(PAYLOAD + 40),
         flow_control: FlowControl::Strict,
-        shuffle: 0.1,
+        transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: IDLE_EXPIRY,
     };
     let mut s = Switch::new(config, Box::new(routing));

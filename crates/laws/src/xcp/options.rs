@@ -17,19 +17,19 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
               Draft -03, 4.1.1.",
     },
     OptionSpec {
-        name: "whole_window",
-        kind: Kind::Switch,
-        default: "false",
-        part: Part::Sender,
-        doc: "X and the wish are computed from the whole packets of the window, at least 1 (ns-2).",
-    },
-    OptionSpec {
         name: "aging",
         kind: Kind::Number(0.0, 1.0),
         default: "0.5",
         part: Part::Sender,
         doc: "p of the aging of allowed throughput, per RTT in which less was sent than \
               allowed; 0 turns it off. Draft -03, 4.1.3.1.",
+    },
+    OptionSpec {
+        name: "whole_window",
+        kind: Kind::Switch,
+        default: "false",
+        part: Part::Sender,
+        doc: "X and the wish are computed from the whole packets of the window, at least 1 (ns-2).",
     },
     OptionSpec {
         name: "pacing",

@@ -5,7 +5,7 @@ mod routing;
 mod tree;
 mod unread;
 
-use ratewire_anypoint::FlowControl;
+use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_laws::junction::Junction;
 use ratewire_sim::setup::{Ensembles, FlowSpec, Setup};
 use ratewire_transport::{App, TransportConfig, Writer};
@@ -40,7 +40,7 @@ struct Connection {
     stop: Option<Time>,
     ways: Ways,
     flow_control: Option<FlowControl>,
-    shuffle: f64,
+    transforms: Transforms,
     idle_expiry: Duration,
 }
 
@@ -83,7 +83,10 @@ fn one(
         "soft" => FlowControl::Soft,
         _ => FlowControl::Strict,
     });
-    let shuffle = section.number_or("shuffle");
+    let transforms = match section.word_or("transforms") {
+        "paper" => Transforms::Paper,
+        _ => Transforms::Refusals { shuffle: section.number_or("shuffle") },
+    };
     let idle_expiry = idle_expiry(section);
     let start = section.time_or("start");
     let stop = section.time("stop");
@@ -116,7 +119,7 @@ fn one(
         stop: stop.map(|stop| Time::ZERO + stop.value),
         ways,
         flow_control,
-        shuffle,
+        transforms,
         idle_expiry,
     };
     let span = name.span;

@@ -97,7 +97,7 @@ impl Tree<'_, '_, '_, '_> {
             members: Vec::new(),
             routing,
             flow_control: self.connection.flow_control,
-            shuffle: self.connection.shuffle,
+            transforms: self.connection.transforms,
             idle_expiry: self.connection.idle_expiry,
             keys,
         });

@@ -30,6 +30,8 @@ pub(super) fn check(
             "shuffle",
             "it moves what members send, and with direction = \"inbound\" they send nothing",
         );
+    } else if section.word_or("transforms") == "paper" {
+        refuse("shuffle", "the paper's transforms move nothing between members");
     }
     let check = Check { context, duration };
     let (sends, receives) = (ways.inbound, ways.outbound);

@@ -105,7 +105,7 @@ impl Junctions {
                 payload,
                 packet: flow.transport.packet,
                 flow_control: junction.flow_control.unwrap_or(natural),
-                shuffle: junction.shuffle,
+                transforms: junction.transforms,
                 idle_expiry: junction.idle_expiry,
             };
             list.push(Junction {

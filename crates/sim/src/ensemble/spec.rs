@@ -1,9 +1,9 @@
 //! Ensembles as a setup has them.
 
-use ratewire_anypoint::FlowControl;
 use ratewire_anypoint::routing::{
     KeyHash, LeastOutstanding, Prefix, RoundRobin, Routing, Weighted,
 };
+use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_net::spec::NodeId;
 use ratewire_units::{Duration, Time};
 
@@ -69,8 +69,8 @@ pub struct JunctionSpec {
     /// What becomes of windows; `None` for soft flow control where the law's receivers hold senders
     /// back by rate, else strict.
     pub flow_control: Option<FlowControl>,
-    /// Part of the members' traffic that is moved between them in a round trip, towards equal rates.
-    pub shuffle: f64,
+    /// How feedback in changes of rate is split and merged.
+    pub transforms: Transforms,
     /// When a switch forgets a connection in which nothing passes.
     pub idle_expiry: Duration,
     /// The keys that frames begin with.
