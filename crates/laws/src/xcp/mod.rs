@@ -58,6 +58,8 @@ mod soft;
 mod source;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod thesis_tests;
 mod trust;
 
 pub use port::XcpPort;

@@ -13,9 +13,9 @@ use crate::options::Options;
 use crate::trust::{Hand, Lie};
 
 const PACKET: Bytes = Bytes::new(1500);
-const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
+pub(super) const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 
-fn law(options: &[(&str, &str)]) -> Xcp {
+pub(super) fn law(options: &[(&str, &str)]) -> Xcp {
     let mut all = Options::defaults(Xcp::INFO.options);
     for (key, value) in options {
         all.set(key, value).unwrap();
@@ -23,11 +23,11 @@ fn law(options: &[(&str, &str)]) -> Xcp {
     Xcp::from_options(&all).unwrap()
 }
 
-fn secs(s: f64) -> Time {
+pub(super) fn secs(s: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(s)
 }
 
-fn header(x: f64, rtt: f64, wish: f64) -> XcpHeader {
+pub(super) fn header(x: f64, rtt: f64, wish: f64) -> XcpHeader {
     XcpHeader {
         protocol: 6,
         format: Format::Standard,
@@ -38,7 +38,11 @@ fn header(x: f64, rtt: f64, wish: f64) -> XcpHeader {
     }
 }
 
-fn port(options: &[(&str, &str)], bytes_per_second: u64, interval: f64) -> super::XcpPort {
+pub(super) fn port(
+    options: &[(&str, &str)],
+    bytes_per_second: u64,
+    interval: f64,
+) -> super::XcpPort {
     let link = LinkContext {
         rate: Rate::from_bps(bytes_per_second * 8),
         delay: Duration::ZERO,
@@ -50,16 +54,16 @@ fn port(options: &[(&str, &str)], bytes_per_second: u64, interval: f64) -> super
     port
 }
 
-fn arrive(port: &mut super::XcpPort, mut header: XcpHeader) {
+pub(super) fn arrive(port: &mut super::XcpPort, mut header: XcpHeader) {
     port.on_arrival(Time::ZERO, PACKET, Some(&mut header), NO_QUEUE);
 }
 
-fn depart(port: &mut super::XcpPort, mut header: XcpHeader) -> f64 {
+pub(super) fn depart(port: &mut super::XcpPort, mut header: XcpHeader) -> f64 {
     port.on_departure(Time::ZERO, PACKET, Some(&mut header), NO_QUEUE);
     header.delta_throughput.get()
 }
 
-fn near(found: f64, wanted: f64, relative: f64) {
+pub(super) fn near(found: f64, wanted: f64, relative: f64) {
     assert!((found - wanted).abs() <= wanted.abs() * relative, "{found} for {wanted}");
 }
 
