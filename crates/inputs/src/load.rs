@@ -28,7 +28,7 @@ pub fn read(path: &Path) -> Result<String, InputError> {
                 _ => error.to_string(),
             },
             "a file that exists and may be read",
-            "check the path; relative ones start at the folder the command runs in",
+            "check the path",
         )
     };
     // A pipe would be waited for, and so would some files of the kernel that never end.

@@ -158,11 +158,15 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
         1 => ("expectation holds", "does not"),
         _ => ("expectations hold", "do not"),
     };
-    text + &format!("{} of {count} {hold}, {failed} {not}{}\n", count - failed, by_basis(all()))
+    text + &format!(
+        "{} of {count} {hold}, {failed} {not}{}\n",
+        count - failed,
+        by_basis(count, all())
+    )
 }
 
 /// How many expectations rest on what, if not all are claims.
-fn by_basis<'a>(all: impl Iterator<Item = &'a Expectation> + Clone) -> String {
+fn by_basis<'a>(count: usize, all: impl Iterator<Item = &'a Expectation> + Clone) -> String {
     if all.clone().all(|e| e.basis == Basis::Claim) {
         return String::new();
     }
@@ -175,7 +179,7 @@ fn by_basis<'a>(all: impl Iterator<Item = &'a Expectation> + Clone) -> String {
     let counts = kinds.map(|(basis, what)| {
         format!("{} {what}", all.clone().filter(|e| e.basis == basis).count())
     });
-    format!(" ({})", counts.join(", "))
+    format!("\nOf all {count}: {}", counts.join(", "))
 }
 
 pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {

@@ -35,6 +35,14 @@ pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit 
     // The programs of a scenario are the same under every law and from every seed.
     if let Some(job) = jobs.iter().find(|job| job.world == World::Emulate) {
         text += &format!("\n{}", programs(&job.plan.setup, users));
+    } else if let Some(count) =
+        jobs.first().map(|job| job.plan.setup.programs.len()).filter(|n| *n > 0)
+    {
+        let s = if count == 1 { "" } else { "s" };
+        text += &format!(
+            "\nThe scenario has {count} program{s}, which `--world emulate` would run: list them with \
+             `--world emulate --dry-run`.\n"
+        );
     }
     print(&text)
 }

@@ -27,6 +27,10 @@ const FILES: [&str; 7] = [
     "packets.pcapng",
 ];
 
+/// How files begin: Apache Parquet's magic number, and the type of pcapng's section header block.
+const PARQUET: &[u8] = b"PAR1";
+const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
 /// Whether a name is one that a run's folder can have: `LAW-seed-N`.
 pub(super) fn is_name_of_run(name: &str) -> bool {
     name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok())
@@ -50,12 +54,12 @@ pub(super) fn remove_unfinished(folder: &Path) -> io::Result<Option<PathBuf>> {
     };
     for entry in entries {
         let entry = entry?;
-        let (path, name) = (entry.path(), entry.file_name());
-        let name = name.to_str().unwrap_or_default();
-        let is_ours = |name| is_of_run(name) || is_log(name) || is_name(name) || is_journal(name);
+        let path = entry.path();
+        let is_ours =
+            is_of_run(&path) || is_log(&path) || is_name(name_of(&path)) || is_journal(&path);
         others = if entry.file_type()?.is_dir() {
             remove_unfinished(&path)?.or(others)
-        } else if is_ours(name) && std::fs::remove_file(&path).is_ok() {
+        } else if is_ours && std::fs::remove_file(&path).is_ok() {
             others
         } else {
             Some(path)
@@ -67,24 +71,40 @@ pub(super) fn remove_unfinished(folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(others)
 }
 
-fn is_journal(name: &str) -> bool {
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+fn is_journal(path: &Path) -> bool {
+    let name = name_of(path);
     let stem = name.strip_suffix(".draft").unwrap_or(name);
     stem == super::replace::JOURNAL
 }
 
 /// Whether a path is the folder of a run, with samples in it.
 pub(super) fn is_run(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default();
-    name.to_str().is_some_and(is_name_of_run) && folder.join("links.parquet").is_file()
+    let samples = folder.join("links.parquet");
+    is_name_of_run(name_of(folder)) && samples.is_file() && is_of_run(&samples)
 }
 
-/// Whether a run made the entry `name` of its folder.
-pub(super) fn is_of_run(name: &str) -> bool {
-    FILES.contains(&name)
+/// Whether a run made a file of its folder: it has the name of one, and begins as one, unless it was left empty.
+pub(super) fn is_of_run(path: &Path) -> bool {
+    let starts: &[u8] = match name_of(path) {
+        name if !FILES.contains(&name) => return false,
+        name if name.ends_with(".pcapng") => &PCAPNG,
+        _ => PARQUET,
+    };
+    if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut head));
+    read.is_ok() && (head.is_empty() || head == starts)
 }
 
-/// Whether a run made the entry `name` of its folder [`PROGRAMS`]: `N-HOST.txt`.
-pub(super) fn is_log(name: &str) -> bool {
+/// Whether a run made a file of its folder [`PROGRAMS`]: `N-HOST.txt`.
+pub(super) fn is_log(path: &Path) -> bool {
+    let name = name_of(path);
     let number = name.strip_suffix(".txt").and_then(|name| Some(name.split_once('-')?.0));
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
@@ -119,6 +139,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_folder_without_samples_of_ours_is_no_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("xcp-seed-1");
+        std::fs::create_dir(&run).unwrap();
+        assert!(!is_run(&run));
+        for (samples, is_ours) in [("PAR1...", true), ("", true), ("mine", false)] {
+            std::fs::write(run.join("links.parquet"), samples).unwrap();
+            assert_eq!(is_run(&run), is_ours, "{samples}");
+        }
+    }
+
+    #[test]
     fn names_of_runs_and_of_logs() {
         for name in ["xcp-seed-1", "a-seed-2-seed-18446744073709551615"] {
             assert!(is_name_of_run(name), "{name}");
@@ -127,10 +159,10 @@ mod tests {
             assert!(!is_name_of_run(name), "{name}");
         }
         for name in ["1-s1.txt", "12-a-b.txt"] {
-            assert!(is_log(name), "{name}");
+            assert!(is_log(Path::new(name)), "{name}");
         }
         for name in ["notes.txt", "s1-1.txt", "1-s1.csv", "1.txt"] {
-            assert!(!is_log(name), "{name}");
+            assert!(!is_log(Path::new(name)), "{name}");
         }
     }
 }

@@ -231,14 +231,14 @@ fn is_there(path: &Path) -> bool {
 }
 
 /// Removes a folder: of its entries those that are ours, others move to `kept`.
-fn clear(disk: &mut impl Disk, old: &Path, kept: &Path, is_ours: fn(&str) -> bool) -> Result<()> {
+fn clear(disk: &mut impl Disk, old: &Path, kept: &Path, is_ours: fn(&Path) -> bool) -> Result<()> {
     let list = fs::read_dir(old).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     for entry in list.map_err(|e| (old.to_path_buf(), e))? {
         let (path, name) = (entry.path(), entry.file_name());
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && name == ours::PROGRAMS {
             clear(disk, &path, &kept.join(&name), ours::is_log)?;
-        } else if !is_folder && name.to_str().is_some_and(is_ours) {
+        } else if !is_folder && is_ours(&path) {
             disk.remove_file(&path).map_err(|e| (path, e))?;
         } else {
             fs::create_dir_all(kept).map_err(|e| (kept.to_path_buf(), e))?;

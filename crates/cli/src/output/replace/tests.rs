@@ -70,19 +70,19 @@ const OLD_PAGE: &str = "{\n  \"generator\": \"ratewire 0\"";
 const OLD: [(&str, &str); 8] = [
     ("report.html", OLD_PAGE),
     ("notes.txt", "mine"),
-    ("xcp-seed-1/links.parquet", "old"),
+    ("xcp-seed-1/links.parquet", "PAR1 old"),
     ("xcp-seed-1/plot.png", "mine"),
     ("xcp-seed-1/programs/1-s1.txt", "old"),
     ("xcp-seed-1/programs/mine.txt", "mine"),
-    ("rcp-seed-1/links.parquet", "old"),
+    ("rcp-seed-1/links.parquet", "PAR1 old"),
     ("rcp-seed-1/mine/plot.png", "mine"),
 ];
 const MADE: [(&str, &str); 5] = [
     (".unfinished/report.html", "new"),
     (".unfinished/summary.json", "new"),
-    (".unfinished/xcp-seed-1/links.parquet", "new"),
-    (".unfinished/xcp-seed-1/flows.parquet", "new"),
-    (".unfinished/abc-seed-1/links.parquet", "new"),
+    (".unfinished/xcp-seed-1/links.parquet", "PAR1 new"),
+    (".unfinished/xcp-seed-1/flows.parquet", "PAR1 new"),
+    (".unfinished/abc-seed-1/links.parquet", "PAR1 new"),
 ];
 
 fn begun<D: Disk>(folder: &Path, disk: D) -> (PathBuf, Result<()>) {
@@ -213,12 +213,15 @@ fn what_has_come_to_be_in_the_way_is_not_replaced() {
 fn what_others_call_as_we_do_is_kept_under_a_number() {
     let folder = before();
     write(folder.path(), &[("xcp-seed-1/flows.parquet/mine", "mine")]);
+    write(folder.path(), &[("rcp-seed-1/flows.parquet", "mine")]);
     std::os::unix::fs::symlink("elsewhere", folder.path().join("rcp-seed-1/programs"))
         .expect("a link");
     begun(folder.path(), System).1.expect("it is carried out");
     let kept = folder.path().join("xcp-seed-1/flows.parquet.2/mine");
     assert_eq!(fs::read_to_string(kept).expect("the file"), "mine");
     assert!(folder.path().join("rcp-seed-1/programs").is_symlink());
+    let kept = folder.path().join("rcp-seed-1/flows.parquet");
+    assert_eq!(fs::read_to_string(kept).expect("the file"), "mine");
 }
 
 #[test]
