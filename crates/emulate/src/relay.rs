@@ -1,5 +1,5 @@
-//! From the network's thread, which must wait for nobody, to who records a run on another: a report's figures and files
-//! take longer than packets may be late.
+//! Hands what the network's thread records to the thread that writes reports and files, without making the network
+//! wait: a report takes longer than packets may be late.
 
 use std::mem::swap;
 use std::ops::ControlFlow;
@@ -13,6 +13,7 @@ use ratewire_sim::record::{
     ArrivingSample, FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
 };
 use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
 
 /// How long what is told waits at most, if nobody wakes the recorder.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -28,11 +29,11 @@ pub(crate) enum Call {
     Progress(Progress),
 }
 
-/// Between the two threads.
+/// Queue of recorder calls between the network's thread and the recorder's.
 pub(crate) struct Relay<'a> {
     setup: &'a Setup,
-    /// What is told and not passed on. The network's thread only tries to lock it: a channel would have it spin, before
-    /// all others, until who takes something goes on.
+    /// Calls that the listener has not taken, in any number. The network's thread only tries to lock them, and keeps its
+    /// own until it succeeds: a channel would have it spin, before all others, until the listener goes on.
     calls: Mutex<Vec<Call>>,
     listener: Thread,
     /// The recorder wants no more.
@@ -42,7 +43,7 @@ pub(crate) struct Relay<'a> {
 }
 
 impl<'a> Relay<'a> {
-    /// To this thread.
+    /// Makes the calling thread the listener.
     pub(crate) fn new(setup: &'a Setup) -> Relay<'a> {
         Relay {
             setup,
@@ -53,31 +54,38 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Where the network tells, once.
+    /// The network's end, of which there is one: dropping it ends [`Relay::listen`].
     pub(crate) fn teller(&self) -> Teller<'_> {
         Teller { relay: self, calls: Vec::new() }
     }
 
-    /// Passes on what is told, until there is no more: in the order in which it was.
-    pub(crate) fn listen(&self, recorder: &mut impl Recorder) {
+    /// Passes calls on to the recorder in their order, until the network tells no more. A break is the recorder's, at
+    /// the time of which it was told; it is passed no call after that.
+    pub(crate) fn listen(&self, recorder: &mut impl Recorder) -> ControlFlow<Time> {
         let _stop = StopAtEnd(self);
         let mut calls = Vec::new();
+        let mut flow = ControlFlow::Continue(());
         loop {
             let was_over = self.is_over.load(Acquire);
             swap(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner), &mut calls);
             if calls.is_empty() {
                 if was_over {
-                    return;
+                    return flow;
                 }
                 thread::park_timeout(PATIENCE);
             }
             for call in calls.drain(..) {
-                self.pass_on(call, recorder);
+                if flow.is_continue() {
+                    flow = self.pass_on(call, recorder);
+                }
+            }
+            if flow.is_break() {
+                self.is_stopped.store(true, Relaxed);
             }
         }
     }
 
-    fn pass_on(&self, call: Call, recorder: &mut impl Recorder) {
+    fn pass_on(&self, call: Call, recorder: &mut impl Recorder) -> ControlFlow<Time> {
         match call {
             Call::FlowStarted(flow, traffic) => {
                 let spec = &self.setup.flows[flow.0 as usize];
@@ -98,14 +106,15 @@ impl<'a> Relay<'a> {
             Call::FlowCompleted(completed) => recorder.flow_completed(&completed),
             Call::Progress(progress) => {
                 if recorder.progress(&progress).is_break() {
-                    self.is_stopped.store(true, Relaxed);
+                    return ControlFlow::Break(progress.now);
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 }
 
-/// Where the network's thread tells what a recorder is told; what it has told is passed on to the end when it is dropped.
+/// The network's end. Dropping it hands over what is left.
 pub(crate) struct Teller<'a> {
     relay: &'a Relay<'a>,
     /// What could not be put down yet.
@@ -142,7 +151,7 @@ impl Drop for Teller<'_> {
     }
 }
 
-/// Usually nothing is there, and room that is used again is taken in exchange.
+/// Swaps the buffers where the listener has taken all, so that no memory is allocated.
 fn put_down(own: &mut Vec<Call>, calls: &mut Vec<Call>) {
     match calls.is_empty() {
         true => swap(own, calls),
@@ -165,13 +174,14 @@ mod tests {
 
     use ratewire_laws::AnyLaw;
     use ratewire_sim::dumbbell::Dumbbell;
-    use ratewire_units::{Bytes, Rate, Time};
+    use ratewire_units::{Bytes, Rate};
 
     use super::*;
 
-    /// Keeps the times of what it is told, and has enough at the second call of progress.
+    /// Keeps the times of what it is told, and has enough at the call of progress of this number.
     #[derive(Default)]
     struct Listed {
+        enough: u32,
         samples: Vec<Time>,
         started: Vec<(String, Option<usize>)>,
         progress: u32,
@@ -191,7 +201,11 @@ mod tests {
         fn flow_completed(&mut self, _: &FlowCompleted) {}
         fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
             self.progress += 1;
-            if self.progress < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if self.progress == self.enough {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         }
     }
 
@@ -235,7 +249,7 @@ mod tests {
                 }
                 teller.tell(Call::FlowStarted(FlowId(1), Some(3)));
             });
-            relay.listen(&mut recorder);
+            assert!(relay.listen(&mut recorder).is_continue());
         });
         assert_eq!(recorder.samples.len(), 10_000);
         assert!(recorder.samples.is_sorted());
@@ -250,10 +264,26 @@ mod tests {
         let was_stopped = thread::scope(|scope| {
             let teller = relay.teller();
             let network = scope.spawn(|| until_break(teller));
-            relay.listen(&mut Listed::default());
+            let flow = relay.listen(&mut Listed { enough: 2, ..Listed::default() });
+            assert_eq!(flow, ControlFlow::Break(PROGRESS.now));
             network.join().unwrap()
         });
         assert!(was_stopped);
+    }
+
+    #[test]
+    fn a_break_counts_where_the_network_has_finished_before() {
+        let setup = setup();
+        let relay = Relay::new(&setup);
+        let mut teller = relay.teller();
+        for n in 0..3 {
+            teller.tell(sample(n));
+            assert!(teller.progress(Progress { now: Time::from_ps(n), ..PROGRESS }).is_continue());
+        }
+        drop(teller);
+        let mut recorder = Listed { enough: 2, ..Listed::default() };
+        assert_eq!(relay.listen(&mut recorder), ControlFlow::Break(Time::from_ps(1)));
+        assert_eq!((recorder.samples.len(), recorder.progress), (2, 2), "nothing after the break");
     }
 
     #[test]

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
+use std::thread::{self, Thread};
 
 use ratewire_net::spec::NodeId;
 use ratewire_sim::outcome::Outcome;
@@ -111,7 +112,7 @@ pub fn run<R: Recorder>(
     for program in &setup.programs {
         options.users.get(program.user.as_deref())?;
     }
-    raise_limits(setup, check::hosts(setup, options.shell).len())?;
+    raise_limits(files_of(setup, is_alone, check::hosts(setup, options.shell).len()))?;
     sys::keep_files()
         .map_err(|e| Error::new("cannot read /proc/self/fd", "mount /proc").because(e))?;
     let laws = Laws::load(setup, options.shell)?;
@@ -141,13 +142,18 @@ pub fn run<R: Recorder>(
     let finished = thread::scope(|scope| {
         let starter =
             scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
+        // Also where the recorder panics: no program is to start any more.
+        let over = Over(&over, starter.thread().clone());
         let network = scope.spawn(|| world.run(shell.as_mut(), end_of_run(setup, options)));
-        relay.listen(recorder);
+        let listened = relay.listen(recorder);
         let finished = network.join();
-        over.store(true, Relaxed);
-        starter.thread().unpark();
+        drop(over);
         let started = starter.join().unwrap_or(Ok(()));
         let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
+        // The recorder may have had enough when the network had finished.
+        if let ControlFlow::Break(now) = listened {
+            return Err(stopped(now));
+        }
         started.map(|()| finished)
     });
     let failed = setup.flows.iter().zip(flows.all());
@@ -169,6 +175,21 @@ pub fn run<R: Recorder>(
     let shell = shell.as_mut().and_then(Program::ended);
     Host::end(hosts);
     Ok(Emulated { outcome, fidelity, programs, failed, under_another, shell })
+}
+
+/// The error of a run that its recorder has stopped.
+pub(crate) fn stopped(now: Time) -> Error {
+    Error::new(format!("stopped at {now}"), "")
+}
+
+/// Keeps later programs from starting once it is dropped.
+struct Over<'a>(&'a AtomicBool, Thread);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+        self.1.unpark();
+    }
 }
 
 /// Whether anything of a setup is to send before its end: a flow, or a program, of which nobody knows what it does.
@@ -244,23 +265,29 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
     }
 }
 
-/// Lets this process have as many files open as it may, and as the run takes: two a flow, some for each host and program.
-fn raise_limits(setup: &Setup, hosts: usize) -> Result<(), Error> {
+/// How many files a run has open at most: two a flow that is ours, four a host and a program, and some more.
+fn files_of(setup: &Setup, is_alone: bool, hosts: usize) -> u64 {
+    let flows = match is_alone {
+        true => 0,
+        false => setup.flows.len() - check::flows_of_programs(setup).len(),
+    };
+    (100 + 2 * flows + 4 * (hosts + setup.programs.len())) as u64
+}
+
+/// Lets this process have as many files open as it may, and at least `needed`.
+fn raise_limits(needed: u64) -> Result<(), Error> {
     use nix::sys::resource::{Resource::RLIMIT_NOFILE, getrlimit, setrlimit};
-    let cannot =
-        |e: nix::errno::Errno| Error::new("cannot ask how many files may be open", "").because(e);
-    let (_, most) = getrlimit(RLIMIT_NOFILE).map_err(cannot)?;
-    let needed = 100 + 2 * setup.flows.len() + 4 * (hosts + setup.programs.len());
-    let needed = needed as u64;
+    let (now, most) = getrlimit(RLIMIT_NOFILE).map_err(|e| {
+        Error::new("cannot ask how many files may be open", "see getrlimit(2)").because(e)
+    })?;
     let wanted = most.max(needed);
-    if setrlimit(RLIMIT_NOFILE, wanted, wanted).is_ok() {
+    // A limit without end may be above fs.nr_open, to which nothing can be raised.
+    let set = |soft, hard| setrlimit(RLIMIT_NOFILE, soft, hard).is_ok();
+    if set(wanted, wanted) || now >= needed || (most >= needed && set(needed, most)) {
         return Ok(());
     }
-    if most < needed {
-        let what = format!("{needed} files must be open at once, and this process may have {most}");
-        return Err(Error::new(what, "fewer flows, or `ulimit -n` and fs.nr_open raised"));
-    }
-    setrlimit(RLIMIT_NOFILE, most, most).map_err(cannot)
+    let what = format!("{needed} files must be open at once, and this process may have {most}");
+    Err(Error::new(what, "emulate fewer flows, or raise `ulimit -Hn` and fs.nr_open"))
 }
 
 fn start_program(

@@ -64,12 +64,12 @@ pub enum Verdict {
     Failed,
     /// What the source says does not hold here; what does is within its bound.
     NotReproduced,
-    /// What the source says holds.
-    Reproduced,
-    /// What follows from the source's theory or set-up holds; the source does not state it.
-    Derived,
     /// The source gives no figure; what a run gave before still holds.
     Unclaimed,
+    /// What follows from the source's theory or set-up holds; the source does not state it.
+    Derived,
+    /// What the source says holds.
+    Reproduced,
 }
 
 impl Verdict {

@@ -38,7 +38,6 @@ pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Resul
 
 /// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
 pub(super) fn why_not(path: &Path) -> Exit {
-    let about = path.metadata().ok().filter(|about| about.is_file());
     // Opening a pipe would wait for somebody to write into it.
-    if about.is_none() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
+    if !path.is_file() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
 }

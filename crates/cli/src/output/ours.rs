@@ -84,7 +84,7 @@ fn is_journal(path: &Path) -> bool {
 /// Whether a path is the folder of a run, with samples in it.
 pub(super) fn is_run(folder: &Path) -> bool {
     let samples = folder.join("links.parquet");
-    is_name_of_run(name_of(folder)) && samples.is_file() && is_of_run(&samples)
+    is_name_of_run(name_of(folder)) && is_of_run(&samples)
 }
 
 /// Whether a run made a file of its folder: it has the name of one, and begins as one, unless it was left empty.

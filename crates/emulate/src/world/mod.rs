@@ -27,6 +27,7 @@ use crate::packet::{self, Stream};
 use crate::program::Program;
 use crate::readiness::Readiness;
 use crate::relay::Teller;
+use crate::stage::stopped;
 use crate::tun::MOST;
 use crate::{Error, sys};
 use books::{Book, Telling};
@@ -218,7 +219,7 @@ impl<'a> World<'a> {
                 let packets = self.network.in_flight();
                 let flows = self.flows.len() as u64;
                 if self.teller.progress(Progress { now, packets, flows }).is_break() {
-                    return Err(Error::new(format!("stopped at {now}"), ""));
+                    return Err(stopped(now));
                 }
                 glance = now + GLANCE;
             }
