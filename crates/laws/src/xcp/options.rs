@@ -150,7 +150,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         default: "0",
         part: Part::Port,
         doc: "standard deviation of the first control interval and of the first queue interval of \
-              each port, as a share of `initial_interval` (normal, at least 4 ms). ns-2: 0.2, so \
+              each port, as a share of `initial_interval` (normal, at least 4 ms or the mean). ns-2: 0.2, so \
               that ports do not act at the same moments.",
     },
     OptionSpec {

@@ -10,6 +10,8 @@ use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
 const PS_PER_SECOND: f64 = 1e12;
+/// The least first timer of ns-2, in seconds.
+const SHORTEST_FIRST: f64 = 4e-3;
 
 /// XCP at one output queue. What a packet touches lies in two cache lines: one as it arrives, one as it
 /// leaves.
@@ -171,8 +173,8 @@ impl XcpPort {
     }
 }
 
-/// When the control interval and the queue interval end first: normal about `mean` seconds, no sooner than ns-2's 4 ms,
-/// and together at `mean` without a spread.
+/// When the control interval and the queue interval end first: normal about `mean` seconds, no sooner than ns-2's 4 ms
+/// or `mean`, and together at `mean` without a spread. As in ns-2, the first rate is taken over `mean`.
 fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
     if spread == 0.0 {
         return [Time::ZERO + Duration::from_secs_f64(mean); 2];
@@ -182,7 +184,7 @@ fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
     let radius = libm::sqrt(-2.0 * libm::log(uniform(draw)));
     let angle = core::f64::consts::TAU * uniform(draw >> 32);
     [libm::cos(angle), libm::sin(angle)].map(|normal| {
-        let first = (mean * (1.0 + spread * radius * normal)).max(4e-3);
+        let first = (mean * (1.0 + spread * radius * normal)).max(mean.min(SHORTEST_FIRST));
         Time::ZERO + Duration::from_secs_f64(first)
     })
 }
