@@ -58,8 +58,9 @@
 //! own link is full slows down the others (its negative feedback is split among all), and half of an
 //! increase goes to those who cannot use it; told apart by what was refused, neither happens. Only members
 //! that send count for `N`: an increase given to the silent is lost to those who could use it.
-//! [`Transforms::Paper`] is the paper's way to the letter. Feedback in draft -03 is a packet's part of the
-//! change, so `fdbk_k / beta_k` of whole flows is `fdbk_k` of a packet, and the factors of RTTs are gone.
+//! [`Transforms::Paper`] is the paper's way to the letter. Feedback in draft -03 is a packet's part
+//! of the change, so `fdbk_k / beta_k` of whole flows is `fdbk_k` of a packet, and the factors of
+//! RTTs are gone.
 //!
 //! ## Feedback in rates: RCP, PIQI-RCP
 //! Section III's general form. Inbound, a member's header offers `beta_k` of the rate, and the peer is told

@@ -91,13 +91,13 @@ impl Split {
     ) {
         let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
         let merged = match self.kind {
-            Junction::Changes if self.transforms != Transforms::Paper => {
-                self.merge_change(member, wish, feedback)
-            }
-            Junction::Changes => {
-                self.last[member] = Some(feedback);
-                self.least(|change, _| change).unwrap_or(feedback)
-            }
+            Junction::Changes => match self.transforms {
+                Transforms::Refusals { .. } => self.merge_change(member, wish, feedback),
+                Transforms::Paper => {
+                    self.last[member] = Some(feedback);
+                    self.least(|change, _| change).unwrap_or(feedback)
+                }
+            },
             Junction::Rates => {
                 self.last[member] = Some(feedback);
                 self.least(|rate, share| rate / share).unwrap_or(feedback)
@@ -124,7 +124,8 @@ impl Split {
         feedback + (refused - taken)
     }
 
-    /// The least of what the paths in use last fed back, by what that and a path's share come to for the peer.
+    /// The least of what the paths in use last fed back, by what that and a path's share come to
+    /// for the peer.
     fn least(&self, of_peer: impl Fn(f64, f64) -> f64) -> Option<f64> {
         let used = self.last.iter().enumerate();
         let used = used.filter_map(|(k, last)| last.map(|last| (last, self.ratios.of(k))));

@@ -34,12 +34,12 @@ pub struct SwitchConfig {
 pub enum Transforms {
     /// By what each path has refused of a packet's wish; the rest is the packet's own sender's.
     Refusals {
-        /// Share of the members' traffic, 0 to 1, that the switch moves between them in a round trip,
-        /// towards equal rates. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma).
+        /// Share of the members' traffic, 0 to 1, that the switch moves between them in a round
+        /// trip, towards equal rates. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma).
         shuffle: f64,
     },
-    /// All feedback, as the paper has it (section III-C, equation 1, and section IV): the peer's is split
-    /// among all members, and the members' last values are merged by their minimum.
+    /// All feedback, as the paper has it (section III-C, equation 1, and section IV): the peer's is
+    /// split among all members, and the members' last values are merged by their minimum.
     Paper,
 }
 

@@ -8,8 +8,9 @@
 //! packet that is looked at late leaves the next queue no later for it. How late packets left the network is counted,
 //! and is what a run's [`Fidelity`] is judged by.
 //!
-//! **Threads.** The network runs in a real-time thread that waits for nobody. One thread writes and reads for all flows,
-//! one asks kernels about them, and the caller's thread records what the network tells (`relay`).
+//! **Threads.** The network runs in a real-time thread that waits for nobody. One thread writes and
+//! reads for all flows, one asks kernels about them, and the caller's thread records what the
+//! network tells (`handoff`).
 //!
 //! **Flows** of a scenario are TCP connections under the kernel's congestion control of that name, whose applications
 //! write and read as the scenario says; or programs ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
@@ -34,6 +35,7 @@ mod flow;
 pub mod fuzzing;
 #[cfg(feature = "live")]
 mod group;
+mod handoff;
 mod host;
 mod laws;
 mod leftovers;
@@ -43,7 +45,6 @@ mod packet;
 mod private;
 mod program;
 mod readiness;
-mod relay;
 mod seen;
 mod stage;
 mod sys;

@@ -23,10 +23,10 @@ use crate::control::{Control, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
 use crate::flow::{Ends, Flows};
+use crate::handoff::Handoff;
 use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::program::{Program, Role};
-use crate::relay::Relay;
 use crate::user::Users;
 use crate::world::World;
 use crate::{Error, arriving, check, names, sys};
@@ -130,9 +130,9 @@ pub fn run<R: Recorder>(
     }
     let clock = Clock::start();
     let flows = Flows::start(ends, &setup.flows, clock)?;
-    let relay = Relay::new(setup);
+    let handoff = Handoff::new(setup);
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
-    let teller = relay.teller();
+    let teller = handoff.teller();
     let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, teller)?;
     if is_alone {
         world.tell_of_no_flows();
@@ -145,7 +145,7 @@ pub fn run<R: Recorder>(
         // Also where the recorder panics: no program is to start any more.
         let over = Over(&over, starter.thread().clone());
         let network = scope.spawn(|| world.run(shell.as_mut(), end_of_run(setup, options)));
-        let listened = relay.listen(recorder);
+        let listened = handoff.listen(recorder);
         let finished = network.join();
         drop(over);
         let started = starter.join().unwrap_or(Ok(()));
@@ -265,7 +265,8 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
     }
 }
 
-/// How many files a run has open at most: two a flow that is ours, four a host and a program, and some more.
+/// How many files a run has open at most: two a flow that is ours, four a host and a program, and
+/// some more.
 fn files_of(setup: &Setup, is_alone: bool, hosts: usize) -> u64 {
     let flows = match is_alone {
         true => 0,

@@ -192,7 +192,8 @@ fn the_strictest_path_binds_in_proportion_to_its_use() {
     assert!((told(&mut s, 1, 400.0) - (1000.0 - 400.0)).abs() < 1e-9, "and 400 beyond that");
 }
 
-/// Equation (1), of parts of changes: a packet of each path has the path's own change over its share.
+/// Equation (1), of parts of changes: a packet of each path has the path's own change over its
+/// share.
 #[test]
 fn the_papers_merge_is_the_least_of_the_last_feedback() {
     let mut s = split_by(Transforms::Paper, &[0, 1, 1, 1], 64);
@@ -204,7 +205,8 @@ fn the_papers_merge_is_the_least_of_the_last_feedback() {
     assert_eq!(told(&mut s, 0, 700.0), 700.0);
 }
 
-/// Section III-C: an increase evenly, a decrease by rate; section IV: no more than a source's own path allows.
+/// Section III-C: an increase evenly, a decrease by rate; section IV: no more than a source's own
+/// path allows.
 #[test]
 fn the_papers_split_is_of_all_feedback() {
     let law = law("xcp");

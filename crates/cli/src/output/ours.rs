@@ -87,7 +87,8 @@ pub(super) fn is_run(folder: &Path) -> bool {
     is_name_of_run(name_of(folder)) && is_of_run(&samples)
 }
 
-/// Whether a run made a file of its folder: it has the name of one, and begins as one, unless it was left empty.
+/// Whether a run made a file of its folder: it has the name of one, and begins as one, unless it
+/// was left empty.
 pub(super) fn is_of_run(path: &Path) -> bool {
     let starts: &[u8] = match name_of(path) {
         name if !FILES.contains(&name) => return false,

@@ -9,7 +9,7 @@ use super::World;
 use crate::Error;
 use crate::fidelity::Fidelity;
 use crate::flow::{Answer, Answers, Asking, Flow};
-use crate::relay::Call;
+use crate::handoff::Call;
 use crate::sys::TcpInfo;
 
 /// What is known of a flow from its samples.

@@ -34,10 +34,12 @@
 //!   the draft's text accepts them and its notes ignore them.
 //! - No packet is given more than there was to give in its interval: after a link has stood still for a second a lone
 //!   packet's `X` is so long that the draft's `Cp X` is many times that, and its RTT makes a window of it. ns-2 clips to what is
-//!   left (`packet_limit = "residue"`), so the last packet of an interval gets less than the draft's.
+//!   left (`packet_limit = "residue"`), so the last packet of an interval gets less than the
+//!   draft's.
 //! - `initial_spread` and `whole_window` are ns-2's and off: the draft has neither.
-//! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here (`without_x`). Once a packet comes whose RTT is
-//!   beyond `max_interval` it is as for one flow: a flow of one packet an RTT would never be given anything.
+//! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here
+//!   (`without_x`). Once a packet comes whose RTT is beyond `max_interval` it is as for one flow: a
+//!   flow of one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
 //!   the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet and

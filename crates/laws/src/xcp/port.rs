@@ -173,8 +173,9 @@ impl XcpPort {
     }
 }
 
-/// When the control interval and the queue interval end first: normal about `mean` seconds, no sooner than ns-2's 4 ms
-/// or `mean`, and together at `mean` without a spread. As in ns-2, the first rate is taken over `mean`.
+/// When the control interval and the queue interval end first: normal about `mean` seconds, no
+/// sooner than ns-2's 4 ms or `mean`, and together at `mean` without a spread. As in ns-2, the
+/// first rate is taken over `mean`.
 fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
     if spread == 0.0 {
         return [Time::ZERO + Duration::from_secs_f64(mean); 2];

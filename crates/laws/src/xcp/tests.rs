@@ -480,7 +480,8 @@ fn lies_change_what_they_are_about() {
     assert_eq!((law.claim(&back(1.0)), law.grant(&back(1.0))), (None, None));
 }
 
-/// ns-2's XCPQueue::do_before_packet_departure: both parts are cut to what is left before they are subtracted.
+/// ns-2's XCPQueue::do_before_packet_departure: both parts are cut to what is left before they are
+/// subtracted.
 #[test]
 fn with_the_limit_of_the_residue_a_packet_gets_what_is_left() {
     let granted = |limit: &str| {

@@ -1,5 +1,5 @@
-//! Worked examples 2 to 10 of the Oslo thesis (sections 2.1, 2.2, 3.2 and 3.4). Example 11 is beside
-//! the senders' tests.
+//! Worked examples 2 to 10 of the Oslo thesis (sections 2.1, 2.2, 3.2 and 3.4). Example 11 is
+//! beside the senders' tests.
 
 extern crate std;
 
@@ -76,8 +76,9 @@ fn examples_7_and_8_the_window_is_103000_bytes_and_not_100_gb() {
     assert_eq!(after_feedback(&mut sender(3000, 1500), 1500, 1_000_000.0), 103_000);
 }
 
-/// What a port of `capacity` B/s, after an interval of 0.15 s in which one flow sent 1,000,000 B/s and `slow`
-/// flows 10,000 B/s each, gives to all packets of the fast flow, and of one of the others.
+/// What a port of `capacity` B/s, after an interval of 0.15 s in which one flow sent 1,000,000 B/s
+/// and `slow` flows 10,000 B/s each, gives to all packets of the fast flow, and of one of the
+/// others.
 fn interval(capacity: u64, slow: u32) -> (f64, f64) {
     let mut p = port(&[("gamma", "0")], capacity, 0.15);
     let (fast, other) = (header(0.0015, 0.15, 1e12), header(0.15, 0.15, 1e12));

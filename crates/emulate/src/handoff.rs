@@ -1,5 +1,5 @@
-//! Hands what the network's thread records to the thread that writes reports and files, without making the network
-//! wait: a report takes longer than packets may be late.
+//! Hands what the network's thread records to the thread that writes reports and files, without
+//! making the network wait: a report takes longer than packets may be late.
 
 use std::mem::swap;
 use std::ops::ControlFlow;
@@ -30,10 +30,11 @@ pub(crate) enum Call {
 }
 
 /// Queue of recorder calls between the network's thread and the recorder's.
-pub(crate) struct Relay<'a> {
+pub(crate) struct Handoff<'a> {
     setup: &'a Setup,
-    /// Calls that the listener has not taken, in any number. The network's thread only tries to lock them, and keeps its
-    /// own until it succeeds: a channel would have it spin, before all others, until the listener goes on.
+    /// Calls that the listener has not taken, in any number. The network's thread only tries to
+    /// lock them, and keeps its own until it succeeds: a channel would have it spin, before all
+    /// others, until the listener goes on.
     calls: Mutex<Vec<Call>>,
     listener: Thread,
     /// The recorder wants no more.
@@ -42,10 +43,10 @@ pub(crate) struct Relay<'a> {
     is_over: AtomicBool,
 }
 
-impl<'a> Relay<'a> {
+impl<'a> Handoff<'a> {
     /// Makes the calling thread the listener.
-    pub(crate) fn new(setup: &'a Setup) -> Relay<'a> {
-        Relay {
+    pub(crate) fn new(setup: &'a Setup) -> Handoff<'a> {
+        Handoff {
             setup,
             calls: Mutex::default(),
             listener: thread::current(),
@@ -54,13 +55,13 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// The network's end, of which there is one: dropping it ends [`Relay::listen`].
+    /// The network's end, of which there is one: dropping it ends [`Handoff::listen`].
     pub(crate) fn teller(&self) -> Teller<'_> {
-        Teller { relay: self, calls: Vec::new() }
+        Teller { handoff: self, calls: Vec::new() }
     }
 
-    /// Passes calls on to the recorder in their order, until the network tells no more. A break is the recorder's, at
-    /// the time of which it was told; it is passed no call after that.
+    /// Passes calls on to the recorder in their order, until the network tells no more. A break is
+    /// the recorder's, at the time of which it was told; it is passed no call after that.
     pub(crate) fn listen(&self, recorder: &mut impl Recorder) -> ControlFlow<Time> {
         let _stop = StopAtEnd(self);
         let mut calls = Vec::new();
@@ -116,7 +117,7 @@ impl<'a> Relay<'a> {
 
 /// The network's end. Dropping it hands over what is left.
 pub(crate) struct Teller<'a> {
-    relay: &'a Relay<'a>,
+    handoff: &'a Handoff<'a>,
     /// What could not be put down yet.
     calls: Vec<Call>,
 }
@@ -126,15 +127,15 @@ impl Teller<'_> {
         self.calls.push(call);
     }
 
-    /// Tells how far the run has come, and has all that was told passed on. A break is that of the recorder at an
-    /// earlier one.
+    /// Tells how far the run has come, and has all that was told passed on. A break is that of the
+    /// recorder at an earlier one.
     pub(crate) fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
         self.tell(Call::Progress(progress));
-        if let Ok(mut calls) = self.relay.calls.try_lock() {
+        if let Ok(mut calls) = self.handoff.calls.try_lock() {
             put_down(&mut self.calls, &mut calls);
         }
-        self.relay.listener.unpark();
-        match self.relay.is_stopped.load(Relaxed) {
+        self.handoff.listener.unpark();
+        match self.handoff.is_stopped.load(Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -143,11 +144,11 @@ impl Teller<'_> {
 
 impl Drop for Teller<'_> {
     fn drop(&mut self) {
-        let mut calls = self.relay.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.handoff.calls.lock().unwrap_or_else(PoisonError::into_inner);
         put_down(&mut self.calls, &mut calls);
         drop(calls);
-        self.relay.is_over.store(true, Release);
-        self.relay.listener.unpark();
+        self.handoff.is_over.store(true, Release);
+        self.handoff.listener.unpark();
     }
 }
 
@@ -160,7 +161,7 @@ fn put_down(own: &mut Vec<Call>, calls: &mut Vec<Call>) {
 }
 
 /// Stops the network where the recorder's thread panics.
-struct StopAtEnd<'a>(&'a Relay<'a>);
+struct StopAtEnd<'a>(&'a Handoff<'a>);
 
 impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
@@ -236,10 +237,10 @@ mod tests {
     #[test]
     fn all_that_is_told_is_passed_on_in_its_order() {
         let setup = setup();
-        let relay = Relay::new(&setup);
+        let handoff = Handoff::new(&setup);
         let mut recorder = Listed::default();
         thread::scope(|scope| {
-            let mut teller = relay.teller();
+            let mut teller = handoff.teller();
             scope.spawn(move || {
                 for n in 0..10_000 {
                     teller.tell(sample(n));
@@ -249,7 +250,7 @@ mod tests {
                 }
                 teller.tell(Call::FlowStarted(FlowId(1), Some(3)));
             });
-            assert!(relay.listen(&mut recorder).is_continue());
+            assert!(handoff.listen(&mut recorder).is_continue());
         });
         assert_eq!(recorder.samples.len(), 10_000);
         assert!(recorder.samples.is_sorted());
@@ -260,11 +261,11 @@ mod tests {
     #[test]
     fn the_network_stops_where_the_recorder_has_enough() {
         let setup = setup();
-        let relay = Relay::new(&setup);
+        let handoff = Handoff::new(&setup);
         let was_stopped = thread::scope(|scope| {
-            let teller = relay.teller();
+            let teller = handoff.teller();
             let network = scope.spawn(|| until_break(teller));
-            let flow = relay.listen(&mut Listed { enough: 2, ..Listed::default() });
+            let flow = handoff.listen(&mut Listed { enough: 2, ..Listed::default() });
             assert_eq!(flow, ControlFlow::Break(PROGRESS.now));
             network.join().unwrap()
         });
@@ -274,24 +275,24 @@ mod tests {
     #[test]
     fn a_break_counts_where_the_network_has_finished_before() {
         let setup = setup();
-        let relay = Relay::new(&setup);
-        let mut teller = relay.teller();
+        let handoff = Handoff::new(&setup);
+        let mut teller = handoff.teller();
         for n in 0..3 {
             teller.tell(sample(n));
             assert!(teller.progress(Progress { now: Time::from_ps(n), ..PROGRESS }).is_continue());
         }
         drop(teller);
         let mut recorder = Listed { enough: 2, ..Listed::default() };
-        assert_eq!(relay.listen(&mut recorder), ControlFlow::Break(Time::from_ps(1)));
+        assert_eq!(handoff.listen(&mut recorder), ControlFlow::Break(Time::from_ps(1)));
         assert_eq!((recorder.samples.len(), recorder.progress), (2, 2), "nothing after the break");
     }
 
     #[test]
     fn the_network_stops_where_the_recorder_panics() {
         let setup = setup();
-        let relay = Relay::new(&setup);
+        let handoff = Handoff::new(&setup);
         let was_stopped = thread::scope(|scope| {
-            let mut teller = relay.teller();
+            let mut teller = handoff.teller();
             teller.tell(Call::FlowSample(FlowSample {
                 at: Time::ZERO,
                 interval: ratewire_units::Duration::ZERO,
@@ -306,7 +307,7 @@ mod tests {
                 pacing: None,
             }));
             let network = scope.spawn(|| until_break(teller));
-            let listen = AssertUnwindSafe(|| relay.listen(&mut Listed::default()));
+            let listen = AssertUnwindSafe(|| handoff.listen(&mut Listed::default()));
             assert!(catch_unwind(listen).is_err());
             network.join().unwrap()
         });
