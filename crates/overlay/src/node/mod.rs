@@ -279,5 +279,4 @@ impl Node {
 }
 
 #[cfg(test)]
-#[path = "node/tests/mod.rs"]
 mod tests;
