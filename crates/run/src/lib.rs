@@ -21,7 +21,7 @@ pub use files::Files;
 pub use observe::{Failure, Observer};
 pub use why::explain;
 
-use ratewire_report::Run;
+use ratewire_report::{Run, World};
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
@@ -36,26 +36,26 @@ pub fn run(
     files: Option<Files>,
     also: &mut dyn Recorder,
 ) -> Result<(Run, Outcome), Failure> {
-    run_in("simulate", setup, labels, files, also, |observer| {
+    run_in(World::Simulate, setup, labels, files, also, |observer| {
         ratewire_sim::run(setup, observer).map_err(Failure::Run)
     })
 }
 
-/// The same in a world of this name, where `world` has the setup run.
+/// Runs a setup in `world`, where `run` carries it out.
 ///
 /// # Errors
-/// What `world` returns, or when a file cannot be written.
+/// What `run` returns, or when a file cannot be written.
 pub fn run_in(
-    name: &str,
+    world: World,
     setup: &Setup,
     labels: &Labels,
     files: Option<Files>,
     also: &mut dyn Recorder,
-    world: impl FnOnce(&mut Observer<'_>) -> Result<Outcome, Failure>,
+    run: impl FnOnce(&mut Observer<'_>) -> Result<Outcome, Failure>,
 ) -> Result<(Run, Outcome), Failure> {
-    let info = describe::describe(name, setup, labels);
+    let info = describe::describe(world, setup, labels);
     let mut observer = Observer::new(setup, labels, &info, files, also);
-    let outcome = world(&mut observer)?;
+    let outcome = run(&mut observer)?;
     let seen = observer.finish(&outcome)?;
     let summary = summarise::summarise(setup, &info, &outcome, &seen);
     Ok((Run { info, summary, collected: seen.collected }, outcome))
