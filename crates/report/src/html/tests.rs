@@ -133,7 +133,10 @@ fn two_worlds_share_a_colour_and_a_late_run_is_loud() {
         run
     };
     let page = |holds| {
-        rendered(&Page::new(vec![in_world(World::Simulate, None), in_world(World::Emulate, Some(holds))]))
+        rendered(&Page::new(vec![
+            in_world(World::Simulate, None),
+            in_world(World::Emulate, Some(holds)),
+        ]))
     };
     let good = page(true);
     assert!(good.contains("xcp (emulated)") && good.contains("simulate, emulate"));
