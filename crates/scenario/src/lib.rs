@@ -27,6 +27,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod builder;
 mod context;
 mod diagnostic;
 mod document;
@@ -59,6 +60,7 @@ mod unmet;
 mod users;
 mod uses;
 
+pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity, nearest};
 pub use expect::{Basis, Evaluator, Expectation, Verdict};
 pub use overrides::whole_path;
