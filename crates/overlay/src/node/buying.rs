@@ -11,7 +11,7 @@ use ratewire_units::{Bytes, Time};
 use super::{Event, Node};
 use crate::budget::Decision;
 use crate::client::{Agent, SenderSpec};
-use crate::ids::{ClientId, GroupId, LinkId};
+use crate::ids::{ClientId, EdgeId, GroupId};
 use crate::message::{Content, Message};
 use crate::price::Dollars;
 
@@ -21,7 +21,7 @@ impl Node {
         let agent = Agent::new(now, spec, &self.overlay.params);
         self.agents.push(agent);
         let places = self.agents.len() * self.overlay.trees.most_crossed();
-        self.ways.resize(places, LinkId(0));
+        self.ways.resize(places, EdgeId(0));
         self.aim(spec.group, self.agents.len() - 1);
         self.sleep(self.agents.len() - 1);
     }

@@ -19,7 +19,7 @@ use ratewire_units::{Bytes, Time};
 use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
-use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
+use crate::ids::{ClientId, EdgeId, GroupId, NodeId, NodeSet};
 use crate::message::{Content, Level, Message, Stamp, Told};
 use crate::ordering::Agreed;
 use crate::params::Params;
@@ -51,7 +51,7 @@ pub struct Node {
     me: NodeId,
     /// What is to be delivered as it came.
     arrived: VecDeque<Event>,
-    ready_links: VecDeque<LinkId>,
+    ready_links: VecDeque<EdgeId>,
     /// By group: whether members are clients of this node. Asked for each message, of which few are for
     /// the same group: apart from all else about it.
     here: Vec<bool>,
@@ -60,7 +60,7 @@ pub struct Node {
     agents: Vec<Agent>,
     /// By agent: the links that its messages cross, with places for as many as there can be. What comes of
     /// most wakes needs an agent, these and the prices, and all are found without a further step.
-    ways: Vec<LinkId>,
+    ways: Vec<EdgeId>,
     costs: Vec<Dollars>,
     random: Xoshiro256PlusPlus,
     /// What waits in front of each link of the overlay, as last told.
@@ -120,17 +120,17 @@ impl Node {
         self.counts
     }
     /// The queue in front of `link`, one of its own.
-    pub fn queue(&self, link: LinkId) -> &LinkQueue {
+    pub fn queue(&self, link: EdgeId) -> &LinkQueue {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &self.queues[self.overlay.trees.place(link)]
     }
     /// The same, to ask for its peak.
-    pub fn queue_mut(&mut self, link: LinkId) -> &mut LinkQueue {
+    pub fn queue_mut(&mut self, link: EdgeId) -> &mut LinkQueue {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &mut self.queues[self.overlay.trees.place(link)]
     }
     /// What a message over a link of the overlay costs, as far as this node knows.
-    pub fn cost(&self, link: LinkId) -> Dollars {
+    pub fn cost(&self, link: EdgeId) -> Dollars {
         self.costs[link.index()]
     }
     /// The members of a group in this node's view.
@@ -255,23 +255,23 @@ impl Node {
 
     /// The next of a node's messages for the connection that is `link`, of which it has room for one,
     /// and its size.
-    pub fn take(&mut self, now: Time, link: LinkId) -> Option<(Bytes, Rc<Message>)> {
+    pub fn take(&mut self, now: Time, link: EdgeId) -> Option<(Bytes, Rc<Message>)> {
         self.queue_mut(link).take(now)
     }
 
     /// A link that had nothing to send and now has.
-    pub fn poll_link(&mut self) -> Option<LinkId> {
+    pub fn poll_link(&mut self) -> Option<EdgeId> {
         self.ready_links.pop_front()
     }
     /// Deliveries that a message that is to cross `link` is still to make.
-    pub fn owed_over(&self, link: LinkId, message: &Message) -> u64 {
+    pub fn owed_over(&self, link: EdgeId, message: &Message) -> u64 {
         self.overlay.trees.owed(link, message)
     }
 
     /// Deliveries that messages in this node's queues are still to make.
     pub fn owed_in_queues(&self) -> u64 {
         let trees = &self.overlay.trees;
-        let owed = |(link, queue): (&LinkId, &LinkQueue)| -> u64 {
+        let owed = |(link, queue): (&EdgeId, &LinkQueue)| -> u64 {
             queue.waiting_messages().map(|message| trees.owed(*link, message)).sum()
         };
         trees.own(self.me).iter().zip(&self.queues).map(owed).sum()
