@@ -12,7 +12,7 @@ use ratewire_net::CapturedFrame;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{Expectation, LoadInfo, Run};
 use ratewire_run::{Failure, Files, Labels};
-use ratewire_scenario::{Basis, Evaluator, Load, Plan, Scenario, Verdict};
+use ratewire_scenario::{Basis, Evaluator, Finding, Load, Plan, Scenario};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample, PacketSeen,
     Progress as Reached, Recorder,
@@ -59,7 +59,7 @@ impl World {
 /// A run that was done.
 pub(crate) struct Done {
     pub(crate) run: Run,
-    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<Finding>,
     /// The answer to `--why`, if it was asked and there is one.
     pub(crate) why: Option<String>,
     /// How the shell ended, if there was one.
@@ -246,7 +246,7 @@ pub(crate) fn expectations(done: &Done) -> impl Iterator<Item = Expectation> {
     done.verdicts.iter().map(|verdict| expectation(verdict, &done.run))
 }
 
-fn expectation(verdict: &Verdict, run: &Run) -> Expectation {
+fn expectation(verdict: &Finding, run: &Run) -> Expectation {
     let measured = match &verdict.reason {
         Some(reason) => reason.clone(),
         None => verdict.measured_text.clone(),

@@ -14,7 +14,7 @@
 
 use ratewire_units::{Duration, Rate};
 
-use crate::place::{Place, quoted};
+use crate::location::{Location, quoted};
 use crate::{InputError, graphml, sndlib_xml, topohub, xml};
 
 /// The mean radius of the earth in km (IUGG).
@@ -160,7 +160,7 @@ pub fn detect_and_parse(file: &str, text: &str) -> Result<Topology, InputError> 
         };
     }
     // What the file says is not shown: it may be one that others must not read.
-    Err(Place::line(file, 1).error(
+    Err(Location::line(file, 1).error(
         "text that is no topology",
         "GraphML, SNDlib XML, or networkx node-link JSON",
         "of a GML file, use the JSON or GraphML form of the same graph",

@@ -130,7 +130,7 @@ impl Trees {
 
     /// How many nodes are still to get a message of a client that is to cross `link`.
     pub fn owed(&self, link: EdgeId, message: &Message) -> u64 {
-        if !message.content.is_data() {
+        if !message.body.is_data() {
             return 0;
         }
         let from = self.links[link.index()].from;

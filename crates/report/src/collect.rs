@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use crate::completed::Completed;
 use crate::thinned::Thinned;
 use crate::{
-    Answer, Completion, CompletionSummary, FlowSample, Kind, LinkInfo, LinkSample, OverlaySample,
+    Aggregation, Answer, Completion, CompletionSummary, FlowRow, LinkInfo, LinkRow, OverlayRows,
     RunInfo, Series,
 };
 
@@ -185,7 +185,7 @@ impl Collector {
             links: BTreeMap::new(),
             link_points,
             base: info.sampling,
-            total: Series::new(Kind::Rate, limits.points).starting_from(info.sampling),
+            total: Series::new(Aggregation::Rate, limits.points).starting_from(info.sampling),
             tick: Tick::default(),
             completions: Thinned::new(limits.completions),
             answers: BTreeMap::new(),
@@ -196,7 +196,7 @@ impl Collector {
     }
 
     /// Takes a sample of a flow.
-    pub fn flow(&mut self, s: &FlowSample) {
+    pub fn flow(&mut self, s: &FlowRow) {
         let index = s.flow as usize;
         self.flows_total = self.flows_total.max(index.saturating_add(1));
         let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
@@ -231,7 +231,7 @@ impl Collector {
     }
 
     /// Takes a sample of a link.
-    pub fn link(&mut self, s: &LinkSample) {
+    pub fn link(&mut self, s: &LinkRow) {
         let kept = match &self.chosen {
             Some(chosen) => chosen.binary_search(&s.link).is_ok(),
             None => self.links.len() < self.limits.links || self.links.contains_key(&s.link),
@@ -255,12 +255,13 @@ impl Collector {
     }
 
     /// Takes a sample of the overlay.
-    pub fn overlay(&mut self, s: &OverlaySample) {
+    pub fn overlay(&mut self, s: &OverlayRows) {
         let (at, dt) = (s.at, s.interval);
         let (points, base) = (self.limits.points, self.base(dt));
         let most = self.limits.flows;
-        let some =
-            |n: usize| vec![Series::new(Kind::Mean, points).starting_from(base); n.min(most)];
+        let some = |n: usize| {
+            vec![Series::new(Aggregation::Mean, points).starting_from(base); n.min(most)]
+        };
         let series = self.overlay.get_or_insert_with(|| OverlaySeries {
             sent_bps: some(s.groups.len()),
             waiting: some(s.connections.len()),
@@ -353,7 +354,7 @@ fn on_one_grid<'a>(all: impl Iterator<Item = &'a mut Series>) {
 
 impl FlowSeries {
     fn new(flow: u32, points: usize, base: Duration) -> FlowSeries {
-        let mean = || Series::new(Kind::Mean, points).starting_from(base);
+        let mean = || Series::new(Aggregation::Mean, points).starting_from(base);
         FlowSeries {
             flow,
             goodput_bps: mean(),
@@ -382,12 +383,12 @@ impl LinkSeries {
         let series = |kind| Series::new(kind, points).starting_from(base);
         LinkSeries {
             link,
-            utilisation: series(Kind::Mean),
-            queue_packets_mean: series(Kind::Mean),
-            queue_packets_max: series(Kind::Max),
-            drops_per_s: series(Kind::Rate),
-            marks_per_s: series(Kind::Rate),
-            paused: series(Kind::Mean),
+            utilisation: series(Aggregation::Mean),
+            queue_packets_mean: series(Aggregation::Mean),
+            queue_packets_max: series(Aggregation::Max),
+            drops_per_s: series(Aggregation::Rate),
+            marks_per_s: series(Aggregation::Rate),
+            paused: series(Aggregation::Mean),
         }
     }
 

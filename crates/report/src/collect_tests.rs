@@ -3,15 +3,15 @@ use crate::{LinkInfo, Topology};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-fn flow_sample(tick: u64, flow: u32, mbps: f64) -> FlowSample {
-    FlowSample {
+fn flow_sample(tick: u64, flow: u32, mbps: f64) -> FlowRow {
+    FlowRow {
         at: Time::ZERO + MS(10 * tick),
         interval: MS(10),
         flow,
         goodput: Throughput::new(mbps * 1e6 / 8.0),
         cwnd: Bytes::MAX,
         receive_window: Bytes::new(65_535),
-        ..FlowSample::default()
+        ..FlowRow::default()
     }
 }
 
@@ -102,10 +102,10 @@ fn series_of_a_run_end_on_one_grid() {
 fn a_flow_that_starts_between_two_samples_keeps_its_series_together() {
     let info = RunInfo { sampling: MS(10), ..RunInfo::default() };
     let mut collector = Collector::new(&info);
-    let first = FlowSample { at: Time::ZERO + MS(10), interval: MS(3), ..FlowSample::default() };
+    let first = FlowRow { at: Time::ZERO + MS(10), interval: MS(3), ..FlowRow::default() };
     collector.flow(&first);
     for tick in 2..=50 {
-        collector.flow(&FlowSample { srtt: MS(20), ..flow_sample(tick, 0, 1.0) });
+        collector.flow(&FlowRow { srtt: MS(20), ..flow_sample(tick, 0, 1.0) });
     }
     let kept = collector.finish();
     // The round-trip time has one sample less, but the same grid.
@@ -122,7 +122,7 @@ fn bottlenecks_are_kept_when_there_are_too_many_links() {
     let limits = Limits { links: 3, ..Limits::default() };
     let mut collector = Collector::with_limits(&info, limits);
     for link in 0..20 {
-        collector.link(&LinkSample { at: Time::ZERO + MS(1), link, ..LinkSample::default() });
+        collector.link(&LinkRow { at: Time::ZERO + MS(1), link, ..LinkRow::default() });
     }
     let kept: Vec<u32> = collector.finish().links.iter().map(|l| l.link).collect();
     assert_eq!(kept, [0, 17, 18]);
@@ -133,7 +133,7 @@ fn drops_become_a_rate() {
     let mut collector = Collector::new(&RunInfo::default());
     for tick in 1..=2 {
         let at = Time::ZERO + MS(10 * tick);
-        collector.link(&LinkSample { at, interval: MS(10), drops: 3, ..LinkSample::default() });
+        collector.link(&LinkRow { at, interval: MS(10), drops: 3, ..LinkRow::default() });
     }
     assert_eq!(collector.finish().links[0].drops_per_s.values().collect::<Vec<_>>(), [300.0; 2]);
 }

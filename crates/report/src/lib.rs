@@ -51,11 +51,11 @@ pub use headline::{Headline, verdict_links};
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Answer, ChangeInfo, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut,
-    LinkInfo, LinkSample, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Room, Run,
-    RunInfo, SenderSample, Topology, TrafficInfo, Transfer,
+    Answer, ChangeInfo, Completion, ConnectionRow, FlowInfo, FlowRow, GroupRow, LeftOut, LinkInfo,
+    LinkRow, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlayRows, Room, Run, RunInfo, SenderRow,
+    Topology, TrafficInfo, Transfer,
 };
-pub use series::{Kind, Series};
+pub use series::{Aggregation, Series};
 pub use summary::{
     CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
     FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,

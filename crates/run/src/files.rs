@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire_report::parquet::{Row, Table, When};
 use ratewire_report::{
-    ConnectionSample, FlowSample, GroupSample, LinkSample, OverlaySample, RunInfo, SenderSample,
-    Transfer,
+    ConnectionRow, FlowRow, GroupRow, LinkRow, OverlayRows, RunInfo, SenderRow, Transfer,
 };
 use ratewire_sim::setup::Setup;
 
@@ -16,16 +15,16 @@ use crate::Failure;
 /// The files that take every sample and every transfer: `flows.parquet`, `links.parquet` and `completions.parquet` in
 /// a folder, and of an overlay `groups.parquet`, `connections.parquet` and `senders.parquet`.
 pub struct Files {
-    flows: Output<FlowSample>,
-    links: Output<LinkSample>,
+    flows: Output<FlowRow>,
+    links: Output<LinkRow>,
     completions: Output<Transfer>,
     overlay: Option<OverlayFiles>,
 }
 
 struct OverlayFiles {
-    groups: Output<GroupSample>,
-    connections: Output<ConnectionSample>,
-    senders: Output<SenderSample>,
+    groups: Output<GroupRow>,
+    connections: Output<ConnectionRow>,
+    senders: Output<SenderRow>,
 }
 
 /// One of the files.
@@ -49,11 +48,11 @@ impl Files {
         })
     }
 
-    pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowSample) -> Result<(), Failure> {
+    pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowRow) -> Result<(), Failure> {
         self.flows.write(info, When { at: sample.at, interval: sample.interval }, sample)
     }
 
-    pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkSample) -> Result<(), Failure> {
+    pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkRow) -> Result<(), Failure> {
         self.links.write(info, When { at: sample.at, interval: sample.interval }, sample)
     }
 
@@ -65,11 +64,7 @@ impl Files {
         self.completions.write(info, (), transfer)
     }
 
-    pub(crate) fn overlay(
-        &mut self,
-        info: &RunInfo,
-        sample: &OverlaySample,
-    ) -> Result<(), Failure> {
+    pub(crate) fn overlay(&mut self, info: &RunInfo, sample: &OverlayRows) -> Result<(), Failure> {
         let Some(files) = &mut self.overlay else { return Ok(()) };
         let when = When { at: sample.at, interval: sample.interval };
         sample.groups.iter().try_for_each(|group| files.groups.write(info, when, group))?;

@@ -60,7 +60,7 @@ mod users;
 mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};
-pub use expect::{Basis, Evaluator, Expectation, Verdict};
+pub use expect::{Basis, Evaluator, Expectation, Finding};
 pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};

@@ -49,7 +49,7 @@ struct Active {
 
 /// What to do about the memory in use.
 #[derive(Debug, PartialEq)]
-enum Verdict {
+enum MemoryAction {
     Fine,
     /// A run has been chosen, and gets time to end.
     Wait,
@@ -97,7 +97,7 @@ fn watch(limit: Option<Bytes>) {
             std::thread::sleep(LOOK);
             let Some(used) = available::in_use() else { return };
             let Some(mut watch) = locked() else { return };
-            if let Verdict::End(place) = watch.look(used) {
+            if let MemoryAction::End(place) = watch.look(used) {
                 let limit = Bytes::new(watch.limit);
                 let failure = Failure::Memory { used: Bytes::new(used), limit, at: None };
                 tell!("ratewire: {place}: {failure}");
@@ -174,7 +174,7 @@ impl Watch {
         }
     }
 
-    fn look(&mut self, used: u64) -> Verdict {
+    fn look(&mut self, used: u64) -> MemoryAction {
         self.used = used;
         if used <= self.limit {
             self.ceiling = self.limit;
@@ -182,7 +182,7 @@ impl Watch {
         if used <= self.ceiling {
             self.chosen = None;
             self.overdue = 0;
-            return Verdict::Fine;
+            return MemoryAction::Fine;
         }
         if self.chosen.is_none() {
             let runs = self.runs.iter().enumerate();
@@ -191,10 +191,10 @@ impl Watch {
         }
         self.overdue += 1;
         if self.overdue <= PATIENCE && used - self.limit < self.limit / 4 {
-            return Verdict::Wait;
+            return MemoryAction::Wait;
         }
         let chosen = self.chosen.and_then(|at| self.runs[at].as_ref());
-        Verdict::End(match chosen {
+        MemoryAction::End(match chosen {
             Some(run) => {
                 format!("the run of {} at {} of its time", run.name, run.now.since(Time::ZERO))
             }
@@ -215,14 +215,14 @@ mod tests {
     fn the_run_that_holds_most_ends_and_what_it_leaves_is_used_again() {
         let mut watch = Watch::new(1000);
         let (small, large) = (watch.add(run("a", 3)), watch.add(run("b", 5)));
-        assert_eq!(watch.look(1000), Verdict::Fine);
-        assert_eq!((watch.look(1001), watch.chosen), (Verdict::Wait, Some(large)));
+        assert_eq!(watch.look(1000), MemoryAction::Fine);
+        assert_eq!((watch.look(1001), watch.chosen), (MemoryAction::Wait, Some(large)));
         watch.end(large, 1010);
-        assert_eq!((watch.look(1072), watch.chosen), (Verdict::Fine, None));
-        assert_eq!((watch.look(1073), watch.chosen), (Verdict::Wait, Some(small)));
+        assert_eq!((watch.look(1072), watch.chosen), (MemoryAction::Fine, None));
+        assert_eq!((watch.look(1073), watch.chosen), (MemoryAction::Wait, Some(small)));
         // It is no longer needed.
-        assert_eq!((watch.look(900), watch.chosen), (Verdict::Fine, None));
-        assert_eq!(watch.look(1001), Verdict::Wait, "what was left is gone");
+        assert_eq!((watch.look(900), watch.chosen), (MemoryAction::Fine, None));
+        assert_eq!(watch.look(1001), MemoryAction::Wait, "what was left is gone");
         watch.end(small, 5000);
         assert_eq!(watch.ceiling, 1125, "however much is left");
     }
@@ -230,12 +230,16 @@ mod tests {
     #[test]
     fn what_does_not_end_in_time_ends_the_command() {
         let mut watch = Watch::new(1000);
-        assert_eq!(watch.look(1300), Verdict::End("outside of any run".into()), "far too much");
+        assert_eq!(
+            watch.look(1300),
+            MemoryAction::End("outside of any run".into()),
+            "far too much"
+        );
         let mut watch = Watch::new(1000);
         watch.add(run("a", 3));
         for _ in 0..PATIENCE {
-            assert_eq!(watch.look(1100), Verdict::Wait);
+            assert_eq!(watch.look(1100), MemoryAction::Wait);
         }
-        assert_eq!(watch.look(1100), Verdict::End("the run of a at 0 s of its time".into()));
+        assert_eq!(watch.look(1100), MemoryAction::End("the run of a at 0 s of its time".into()));
     }
 }

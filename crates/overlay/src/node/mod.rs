@@ -20,7 +20,7 @@ use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
 use crate::ids::{ClientId, EdgeId, GroupId, NodeId, NodeSet};
-use crate::message::{Content, Level, Message, Stamp, Told};
+use crate::message::{Body, Level, Message, QueueLevel, Stamp};
 use crate::ordering::Agreed;
 use crate::params::Params;
 use crate::price::Dollars;
@@ -170,7 +170,7 @@ impl Node {
         for (place, (link, queue)) in own.iter().zip(&mut self.queues).enumerate() {
             let level = Level::of(queue.close_interval(now));
             if level.is_news(self.levels[link.index()]) {
-                told.push(Told { link: place as u8, level });
+                told.push(QueueLevel { link: place as u8, level });
             }
         }
         self.learn(self.me, &told);
@@ -178,7 +178,7 @@ impl Node {
             self.send(now, &Rc::new(Message::prices(self.me, self.others(), told)));
         }
         if let Some(beyond) = self.order.mark() {
-            self.tell_all(now, Content::Mark(beyond));
+            self.tell_all(now, Body::Mark(beyond));
         }
         self.reconsider(now);
     }
@@ -187,8 +187,8 @@ impl Node {
         NodeSet::first(self.overlay.trees.nodes()).without(self.me)
     }
 
-    fn tell_all(&mut self, now: Time, content: Content) {
-        self.send(now, &Rc::new(Message::control(self.me, self.others(), content)));
+    fn tell_all(&mut self, now: Time, body: Body) {
+        self.send(now, &Rc::new(Message::control(self.me, self.others(), body)));
     }
 
     /// Puts a message into the queues of the links that lead on down its tree.
@@ -207,34 +207,34 @@ impl Node {
     pub fn receive(&mut self, now: Time, message: &Rc<Message>) {
         self.send(now, message);
         if message.to.contains(self.me) {
-            self.consume(now, message.origin, &message.content);
+            self.consume(now, message.origin, &message.body);
         }
     }
 
-    fn consume(&mut self, now: Time, origin: NodeId, content: &Content) {
-        match *content {
-            Content::Data { group, client, sequence, stamp, bought } => {
+    fn consume(&mut self, now: Time, origin: NodeId, body: &Body) {
+        match *body {
+            Body::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
                 self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
             }
-            Content::Change { group, client, joins, stamp } => {
+            Body::Change { group, client, joins, stamp } => {
                 let change = Event::Change { group, client, node: origin, joins };
                 self.accept(origin, group, stamp, change);
             }
-            Content::Prices(ref told) => self.learn(origin, told),
-            Content::Interest(group) => self.include(now, origin, group),
-            Content::Included(group, stamp) => {
+            Body::Prices(ref told) => self.learn(origin, told),
+            Body::Interest(group) => self.include(now, origin, group),
+            Body::Included(group, stamp) => {
                 self.order.hear(origin, stamp);
                 self.groups[group.index()].included(origin);
                 self.join_ready(now, group);
             }
-            Content::Mark(beyond) => self.order.hear_mark(origin, beyond),
+            Body::Mark(beyond) => self.order.hear_mark(origin, beyond),
         }
     }
 
-    fn learn(&mut self, origin: NodeId, told: &[Told]) {
+    fn learn(&mut self, origin: NodeId, told: &[QueueLevel]) {
         let theirs = self.overlay.trees.own(origin);
-        for Told { link, level } in told {
+        for QueueLevel { link, level } in told {
             let Some(link) = theirs.get(usize::from(*link)) else { continue };
             self.levels[link.index()] = *level;
             self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());

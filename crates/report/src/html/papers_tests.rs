@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Basis, Collector, FlowInfo, FlowSample, RunInfo, Summary};
+use crate::{Basis, Collector, FlowInfo, FlowRow, RunInfo, Summary};
 use ratewire_units::{Duration, Throughput, Time};
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -18,7 +18,7 @@ fn run(law: &str, ticks: u64) -> Run {
         let at = Time::ZERO + interval * tick;
         for flow in 0..40 {
             let goodput = Throughput::new((tick * 7919 % 9973) as f64);
-            collector.flow(&FlowSample { at, interval, flow, goodput, ..FlowSample::default() });
+            collector.flow(&FlowRow { at, interval, flow, goodput, ..FlowRow::default() });
         }
     }
     Run { summary: Summary::of(&info), collected: collector.finish(), info }

@@ -316,9 +316,9 @@ fn sweep_of(
     figure: &Figure,
     results: &[(&Scenario, Vec<Done>)],
 ) -> Sweep {
-    let is_of = |v: &scenario::Verdict| is_metric(metric, v.metric, &v.target);
+    let is_of = |v: &scenario::Finding| is_metric(metric, v.metric, &v.target);
     // What varies is another scenario, or another flow or link of the same one.
-    let value_of = |scenario: usize, v: &scenario::Verdict| {
+    let value_of = |scenario: usize, v: &scenario::Finding| {
         let place = match sweep.of.is_empty() {
             true => Some(scenario),
             false => sweep.of.iter().position(|target| *target.get_ref() == v.target),

@@ -14,7 +14,7 @@ fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
         net.advance(Time::ZERO + Duration::from_millis(step));
         if step % 5 == 0 {
             // What nodes tell each other takes next to nothing of a link.
-            while net.take(0) && !net.on_links[0].back().is_some_and(|m| m.content.is_data()) {}
+            while net.take(0) && !net.on_links[0].back().is_some_and(|m| m.body.is_data()) {}
             while net.arrive(0) {}
             waiting.push(net.nodes[0].queue(EdgeId(0)).waiting());
         }

@@ -10,7 +10,7 @@ use super::text::{capital, escape, name};
 use super::{
     Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
 };
-use crate::compare::{About, Comparison, Figure, LawFigure, Standing, Unit};
+use crate::compare::{About, Comparison, LawMetric, Metric, Standing, Unit};
 use crate::figure::plural;
 use means::section;
 
@@ -90,7 +90,7 @@ const STANDINGS: [(Standing, &str); 4] = [
 
 /// A table of who is best, who may be as good, and who is not.
 fn verdict(comparison: &Comparison, groups: &Groups) -> String {
-    let has = |figure: &Figure, standing| figure.laws.iter().any(|law| law.standing == standing);
+    let has = |figure: &Metric, standing| figure.laws.iter().any(|law| law.standing == standing);
     let decided = || comparison.figures.iter().filter(|figure| has(figure, Standing::Best));
     let columns = STANDINGS.iter().filter(|(standing, _)| decided().any(|f| has(f, *standing)));
     let columns: Vec<_> = columns.collect();
@@ -128,14 +128,14 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
 }
 
 /// A law with its colour, for the verdict.
-fn named(law: &LawFigure, place: usize, groups: &Groups) -> String {
+fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
     let dash = groups.list.get(place).map_or(0, |group| group.dash.min(3));
     let (tag, law) = (tag(groups, place), name(&law.law));
     format!("<span {tag}><i class=\"chip dash{dash}\"></i>{law}</span> ")
 }
 
 /// A title that can stand alone.
-fn long_title(figure: &Figure) -> String {
+fn long_title(figure: &Metric) -> String {
     match figure.about {
         About::Run if figure.unit == Unit::Packets => {
             format!("{} (packets)", capital(&figure.title))
