@@ -1,3 +1,5 @@
+use ratewire_units::Bytes;
+
 use super::*;
 use crate::{LinkInfo, Topology};
 
@@ -26,12 +28,12 @@ fn flows_beyond_the_limit_count_in_the_total() {
     }
     let kept = collector.finish();
     assert_eq!((kept.flows.len(), kept.flows_total), (2, 10));
-    for total in kept.total_goodput_bps.values() {
+    for total in kept.all_flows.get("total").unwrap().values() {
         assert!((total - 10e6).abs() < 1.0, "{total}");
     }
     // A law without a window has no window to draw.
-    assert!(kept.flows[0].cwnd_bytes.is_empty());
-    assert_eq!(kept.flows[0].receive_window_bytes.peak(), Some(65_535.0));
+    assert!(kept.flows[0].tracks.get("cwnd").unwrap().is_empty());
+    assert_eq!(kept.flows[0].tracks.get("rwnd").unwrap().peak(), Some(65_535.0));
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn flows_that_arrive_count_in_the_total() {
         collector.add(Time::ZERO + MS(10 * tick), MS(10), Throughput::new(2e6 / 8.0));
     }
     let kept = collector.finish();
-    for total in kept.total_goodput_bps.values() {
+    for total in kept.all_flows.get("total").unwrap().values() {
         assert!((total - 3e6).abs() < 1.0, "{total}");
     }
     assert_eq!(kept.flows_total, 1);
@@ -80,7 +82,7 @@ fn flows_sampled_in_turn_add_up() {
             collector.flow(&sample);
         }
     }
-    let total: Vec<f64> = collector.finish().total_goodput_bps.values().collect();
+    let total: Vec<f64> = collector.finish().all_flows.get("total").unwrap().values().collect();
     assert!(total[1..99].iter().all(|t| (t - 6e6).abs() < 1e-3), "{total:?}");
 }
 
@@ -93,9 +95,9 @@ fn series_of_a_run_end_on_one_grid() {
         collector.flow(&flow_sample(tick, 1, 1.0));
     }
     let kept = collector.finish();
-    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(160));
-    assert_eq!(kept.flows[1].goodput_bps.interval(), MS(160));
-    assert_eq!(kept.total_goodput_bps.interval(), MS(160));
+    assert_eq!(kept.flows[0].tracks.get("goodput").unwrap().interval(), MS(160));
+    assert_eq!(kept.flows[1].tracks.get("goodput").unwrap().interval(), MS(160));
+    assert_eq!(kept.all_flows.get("total").unwrap().interval(), MS(160));
 }
 
 #[test]
@@ -109,9 +111,9 @@ fn a_flow_that_starts_between_two_samples_keeps_its_series_together() {
     }
     let kept = collector.finish();
     // The round-trip time has one sample less, but the same grid.
-    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(10));
-    assert_eq!(kept.flows[0].srtt_s.interval(), MS(10));
-    assert_eq!(kept.flows[0].srtt_s.len(), 50);
+    assert_eq!(kept.flows[0].tracks.get("goodput").unwrap().interval(), MS(10));
+    assert_eq!(kept.flows[0].tracks.get("rtt").unwrap().interval(), MS(10));
+    assert_eq!(kept.flows[0].tracks.get("rtt").unwrap().len(), 50);
 }
 
 #[test]
@@ -135,7 +137,10 @@ fn drops_become_a_rate() {
         let at = Time::ZERO + MS(10 * tick);
         collector.link(&LinkRow { at, interval: MS(10), drops: 3, ..LinkRow::default() });
     }
-    assert_eq!(collector.finish().links[0].drops_per_s.values().collect::<Vec<_>>(), [300.0; 2]);
+    assert_eq!(
+        collector.finish().links[0].tracks.get("drops").unwrap().values().collect::<Vec<_>>(),
+        [300.0; 2]
+    );
 }
 
 #[test]

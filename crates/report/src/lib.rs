@@ -35,6 +35,7 @@ pub mod html;
 mod model;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod plots;
 mod series;
 mod summary;
 pub mod table;
@@ -55,6 +56,7 @@ pub use model::{
     LinkRow, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlayRows, Room, Run, RunInfo, SenderRow,
     Topology, TrafficInfo, Transfer,
 };
+pub use plots::{Plot, Tracks};
 pub use series::{Aggregation, Series};
 pub use summary::{
     CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,

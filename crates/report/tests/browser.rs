@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ratewire_report::html::Plot;
+use ratewire_report::Plot;
 use ratewire_report::html::papers::{self, Figure, Panel, Paper};
 use ratewire_report::{
     Answer, Collector, Comparison, FlowInfo, FlowRow, LinkInfo, LinkRow, NodeInfo, Page, Run,
@@ -66,7 +66,7 @@ fn arriving() -> Run {
     let mut collector = Collector::new(&run.info);
     let interval = Duration::from_millis(10);
     collector.add(Time::ZERO + interval, interval, Throughput::new(1e6));
-    run.collected.total_goodput_bps = collector.finish().total_goodput_bps;
+    run.collected.all_flows = collector.finish().all_flows;
     run
 }
 
@@ -134,7 +134,7 @@ fn the_script_draws_what_there_is() {
     let panel = || Panel {
         title: "a scenario".into(),
         runs: laws(2),
-        plots: vec![Plot::Throughput, Plot::Queue],
+        plots: vec![Plot::named("throughput").unwrap(), Plot::named("queue").unwrap()],
         links: vec!["l1".into()],
         apart: true,
     };

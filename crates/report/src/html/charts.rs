@@ -1,135 +1,20 @@
 //! The places where the page's script draws, with what a reader without it gets instead.
 
 use ratewire_units::Time;
-use serde::Deserialize;
 
 use super::data::{Choice, LINKS, smoothing};
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
-use crate::figure::{count, percent, plural, rate, seconds};
-use crate::{ChangeInfo, Headline, Run};
+use crate::figure::{count, plural};
+use crate::plots::{Chart, Plot, Source, key};
+use crate::{ChangeInfo, Run};
 
 /// Where the script tells what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
                        flow, or tap it, to see what bound its rate then. In the plot the arrow keys \
                        do the same; Esc closes.</div>";
 
-/// Something drawn over time, or of completed flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Plot {
-    /// Goodput of each flow, as a moving mean.
-    Throughput,
-    /// The same, point by point.
-    Sampled,
-    /// The pace each flow's law asks for.
-    Pace,
-    /// Goodput of all flows together.
-    Total,
-    /// Congestion window of each flow.
-    Window,
-    /// Data of each flow in flight.
-    InFlight,
-    /// What each receiver allows.
-    ReceiveWindow,
-    /// Smoothed round-trip time of each flow.
-    RoundTrip,
-    /// Packets waiting at a link.
-    Queue,
-    /// Part of the time a link was sending.
-    Utilisation,
-    /// Packets a link dropped.
-    Drops,
-    /// Packets a link marked.
-    Marks,
-    /// What the senders of each group of an overlay send.
-    Groups,
-    /// What a message over each connection of an overlay costs.
-    Price,
-    /// Messages waiting for each connection of an overlay.
-    Waiting,
-}
-
-impl Plot {
-    pub(super) const ALL: [Plot; 15] = [
-        Plot::Throughput,
-        Plot::Sampled,
-        Plot::Pace,
-        Plot::Total,
-        Plot::Window,
-        Plot::InFlight,
-        Plot::ReceiveWindow,
-        Plot::RoundTrip,
-        Plot::Queue,
-        Plot::Utilisation,
-        Plot::Drops,
-        Plot::Marks,
-        Plot::Groups,
-        Plot::Price,
-        Plot::Waiting,
-    ];
-
-    /// What the script calls it.
-    pub(super) fn key(self) -> &'static str {
-        match self {
-            Plot::Throughput => "goodput",
-            Plot::Sampled => "sampled",
-            Plot::Pace => "pacing",
-            Plot::Total => "total",
-            Plot::Window => "cwnd",
-            Plot::InFlight => "flight",
-            Plot::ReceiveWindow => "rwnd",
-            Plot::RoundTrip => "rtt",
-            Plot::Queue => "queue",
-            Plot::Utilisation => "util",
-            Plot::Drops => "drops",
-            Plot::Marks => "marks",
-            Plot::Groups => "sent",
-            Plot::Price => "price",
-            Plot::Waiting => "waiting",
-        }
-    }
-
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Plot::Throughput | Plot::Sampled | Plot::Pace | Plot::Total => "Throughput",
-            Plot::Window | Plot::InFlight | Plot::ReceiveWindow => "Window",
-            Plot::RoundTrip => "Round-trip time",
-            Plot::Queue => "Queue",
-            Plot::Utilisation => "Utilisation",
-            Plot::Drops => "Drops",
-            Plot::Marks => "Marks",
-            Plot::Groups => "Groups of the overlay",
-            Plot::Price | Plot::Waiting => "Connections of the overlay",
-        }
-    }
-
-    /// What tells it from others of its title.
-    fn detail(self) -> &'static str {
-        match self {
-            Plot::Throughput => "per flow",
-            Plot::Sampled => "per flow, as sampled",
-            Plot::Pace => "pace asked for",
-            Plot::Total => "all flows together",
-            Plot::Window => "congestion window",
-            Plot::InFlight => "data in flight",
-            Plot::ReceiveWindow => "receive window",
-            Plot::RoundTrip => "smoothed",
-            Plot::Queue => "mean, shaded up to the maximum",
-            Plot::Utilisation => "",
-            Plot::Drops => "dropped",
-            Plot::Marks => "marked",
-            Plot::Groups => "sent by all their senders",
-            Plot::Price => "price of a message",
-            Plot::Waiting => "messages waiting",
-        }
-    }
-
-    fn is_of_link(self) -> bool {
-        matches!(self, Plot::Queue | Plot::Utilisation | Plot::Drops | Plot::Marks)
-    }
-}
-
+/// The plots over time that a page of `runs` shows, flows first, then links.
 pub(super) fn plots(
     heading: &str,
     runs: &[Run],
@@ -143,47 +28,16 @@ pub(super) fn plots(
          <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
          <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
     );
-    let is_told = |run: &Run| !run.collected.total_goodput_bps.is_empty();
-    let throughput = match flows {
-        0 => &[Plot::Total][..],
-        _ => &[Plot::Throughput, Plot::Sampled, Plot::Pace, Plot::Total],
-    };
     if flows == 0 && choice.links.is_empty() {
         return out + "<p class=\"note\">The run has no samples.</p></section>\n";
     }
     out.push_str("<div class=\"plots\">\n");
-    if flows > 0 || runs.iter().any(is_told) {
+    let all = charts(runs);
+    let (of_links, of_flows): (Vec<_>, Vec<_>) =
+        all.iter().partition(|(_, plots)| plots[0].entry().source.is_of_link());
+    for column in [of_flows, of_links].iter().filter(|column| !column.is_empty()) {
         out.push_str("<div>\n");
-        out.push_str(&chart(runs, throughput[0].title(), throughput));
-        let mut flows_shown = runs.iter().flat_map(|run| &run.collected.flows);
-        let windows = match flows_shown.any(|flow| !flow.cwnd_bytes.is_empty()) {
-            true => &[Plot::Window, Plot::InFlight, Plot::ReceiveWindow][..],
-            false => &[Plot::InFlight, Plot::ReceiveWindow],
-        };
-        // Flows that arrive are drawn together, and have no window together.
-        for quantities in [windows, &[Plot::RoundTrip]] {
-            if flows > 0 {
-                out.push_str(&chart(runs, quantities[0].title(), quantities));
-            }
-        }
-        if runs.iter().any(|run| run.collected.overlay.is_some()) {
-            for quantities in [&[Plot::Groups][..], &[Plot::Price, Plot::Waiting]] {
-                out.push_str(&chart(runs, quantities[0].title(), quantities));
-            }
-        }
-        out.push_str("</div>\n");
-    }
-    if !choice.links.is_empty() {
-        let marked = runs.iter().flat_map(|r| &r.summary.links).any(|l| l.marks > 0);
-        let drops = if marked { "Drops and marks" } else { "Drops" };
-        out.push_str("<div>\n");
-        for (title, quantities) in [
-            ("Queue", &[Plot::Queue][..]),
-            ("Utilisation", &[Plot::Utilisation]),
-            (drops, &[Plot::Drops, Plot::Marks]),
-        ] {
-            out.push_str(&chart(runs, title, quantities));
-        }
+        out.extend(column.iter().map(|(title, plots)| chart(runs, title, plots)));
         out.push_str("</div>\n");
     }
     out.push_str("</div>\n<p class=\"note\">");
@@ -191,72 +45,54 @@ pub(super) fn plots(
     out + "</p></section>\n"
 }
 
-/// A place for one of `quantities`, with a choice where there are several.
-pub(super) fn chart(runs: &[Run], title: &str, quantities: &[Plot]) -> String {
-    let chooser = if quantities.len() > 1 {
-        let options = quantities
+/// The charts of a page: the title of each, and the plots it offers.
+fn charts(runs: &[Run]) -> Vec<(&'static str, Vec<Plot>)> {
+    let mut charts: Vec<(&str, Vec<Plot>)> = Vec::new();
+    for plot in Plot::all() {
+        if let Chart::Opens(title) = plot.entry().chart {
+            charts.push((title(runs), Vec::new()));
+        }
+        if let Some((_, plots)) = charts.last_mut().filter(|_| (plot.entry().is_shown)(runs)) {
+            plots.push(plot);
+        }
+    }
+    charts.retain(|(_, plots)| !plots.is_empty());
+    charts
+}
+
+/// A place for one of `plots`, with a choice where there are several.
+pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
+    let first = plots[0].entry();
+    let chooser = if plots.len() > 1 {
+        let options = plots
             .iter()
-            .map(|plot| format!("<option value=\"{}\">{}</option>", plot.key(), plot.detail()));
+            .map(|plot| plot.entry())
+            .map(|plot| format!("<option value=\"{}\">{}</option>", plot.key, plot.detail));
         format!("<select aria-label=\"{title}: what\">{}</select>", options.collect::<String>())
     } else {
-        format!("<span class=\"what\">{}</span>", quantities[0].detail())
+        format!("<span class=\"what\">{}</span>", first.detail)
     };
-    let (of, said) = match quantities[0] {
-        plot if plot.is_of_link() => ("of-link", links_said(runs)),
-        Plot::RoundTrip => ("of-flows", flows_said(runs).1),
-        Plot::Groups | Plot::Price | Plot::Waiting => ("of-overlay", overlay_said(runs)),
-        _ => ("of-flows", flows_said(runs).0),
+    let of = match first.source {
+        Source::Flow(_) | Source::AllFlows(_) => "of-flows",
+        Source::Link(_) => "of-link",
+        Source::Group(_) | Source::Connection(_) => "of-overlay",
     };
-    let asks = quantities[0] == Plot::Throughput
-        && runs.iter().any(|run| !run.collected.answers.is_empty());
+    let asks = first.asks_why && runs.iter().any(|run| !run.collected.answers.is_empty());
     // What is in a picture cannot be reached; what is in a group can.
     let (role, below) = if asks { ("group", ASK_WHY) } else { ("img", "") };
     format!(
         "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
          <small class=\"unit\"></small></h3>{chooser}</figcaption>\
          <div class=\"plot\" role=\"{role}\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
-        quantities[0].key(),
-        escape(&said)
+        first.key,
+        escape(&(first.said)(runs))
     )
 }
 
-/// What the plots of flows show, in words: (throughput, round-trip time) of each law.
-fn flows_said(runs: &[Run]) -> (String, String) {
-    let (mut rates, mut times) = (Vec::new(), Vec::new());
-    for (run, label) in runs.iter().zip(crate::headline::labels(runs)).take(8) {
-        let flows = &run.summary.flows;
-        let goodputs = || flows.iter().map(|f| f.goodput_bps).filter(|g| g.is_finite());
-        let (low, high) = (goodputs().reduce(f64::min), goodputs().reduce(f64::max));
-        if let (Some(low), Some(high)) = (low, high) {
-            rates.push(format!("{label}: goodputs from {} to {}", rate(low), rate(high)));
-        }
-        let means: Vec<f64> = flows.iter().filter_map(|f| f.rtt_mean_s).collect();
-        if !means.is_empty() {
-            let mean = means.iter().sum::<f64>() / means.len() as f64;
-            times.push(format!("{label}: mean {}", seconds(Some(mean))));
-        }
-    }
-    (rates.join("; "), times.join("; "))
-}
-
-fn overlay_said(runs: &[Run]) -> String {
-    let overlays = runs.iter().zip(crate::headline::labels(runs)).take(8);
-    let said = overlays.filter_map(|(run, label)| {
-        let overlay = run.summary.overlay.as_ref()?;
-        let groups = overlay.groups.iter().take(8);
-        let groups = groups.map(|g| format!("{} sent {}", g.name, rate(g.sent_bps)));
-        Some(format!("{label}: {}", groups.collect::<Vec<_>>().join(", ")))
-    });
-    said.collect::<Vec<_>>().join("; ")
-}
-
-fn links_said(runs: &[Run]) -> String {
-    let said = Headline::of_all(runs).into_iter().take(8).map(|h| {
-        let queue = crate::figure::mean(h.queue_packets_mean.unwrap_or(f64::NAN));
-        let busy = percent(h.utilisation.unwrap_or(f64::NAN));
-        format!("{}: utilisation {busy}, mean queue {queue} packets", h.law)
-    });
-    said.collect::<Vec<_>>().join("; ")
+/// How the page's script draws each plot, as entries of an object.
+pub(super) fn script() -> String {
+    let entries = Plot::all().map(|plot| plot.entry());
+    entries.map(|plot| format!("    {}: {},\n", plot.key, plot.script)).collect()
 }
 
 /// The most instants that are marked in plots: lines of more would hide what they are to explain.
@@ -315,7 +151,7 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     if let Some(told) = changes_told(runs) {
         text.push_str(&format!(" {told}"));
     }
-    if runs.iter().any(|run| run.collected.links.iter().any(|link| !link.paused.is_empty())) {
+    if runs.iter().any(|run| run.collected.links.iter().any(|link| link.tracks.has(key::PAUSED))) {
         text.push_str(" A queue is shaded when its link was paused by its far end.");
     }
     match groups.mode {

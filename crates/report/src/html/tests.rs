@@ -312,10 +312,7 @@ fn where_no_law_has_a_window_data_in_flight_comes_first() {
     };
     let mut run = run(info("rcp", 1, 1), 3, 1e6);
     assert_eq!(first(&run), "cwnd");
-    run.collected
-        .flows
-        .iter_mut()
-        .for_each(|flow| flow.cwnd_bytes = crate::Series::new(crate::Aggregation::Mean, 1));
+    run.collected.flows.iter_mut().for_each(|flow| flow.tracks = crate::Tracks::default());
     assert_eq!(first(&run), "flight");
 }
 
@@ -556,4 +553,13 @@ fn what_could_not_run_is_told_with_its_reason() {
     let left = LeftOut { law: EVIL.into(), world: "emulate".into(), why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" was not emulated: no &lt;kernel&gt;</p>"));
+}
+
+#[test]
+fn the_script_draws_every_plot() {
+    let html = rendered(&Page::new(vec![run(info("xcp", 2, 1), 3, 1e6)]));
+    assert!(SCRIPT.contains(PLOTS) && !html.contains(PLOTS.trim()));
+    for plot in Plot::all().map(Plot::entry) {
+        assert!(html.contains(&format!("    {}: {},\n", plot.key, plot.script)), "{}", plot.name);
+    }
 }

@@ -5,13 +5,13 @@ mod means;
 
 use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
-use super::plots::Plot;
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
+    Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, tables, toolbar,
 };
 use crate::compare::{About, Comparison, LawMetric, Metric, Standing, Unit};
 use crate::figure::plural;
+use crate::plots::Plot;
 use means::section;
 
 /// Changes with a drawing of their own.
@@ -62,11 +62,12 @@ fn document(
         [first, _, ..] => format!("Over time, seed {first}"),
         _ => "Over time".into(),
     };
-    out.push_str(&plots::plots(&heading, &page.runs, groups, choice, halvings));
+    out.push_str(&charts::plots(&heading, &page.runs, groups, choice, halvings));
     out.push_str(&all_figures(comparison));
     out.push_str(&how(comparison));
     out.push_str(&foot::foot(page, choice, halvings));
-    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    let all: Vec<Plot> = Plot::all().collect();
+    let drawing = Drawing { plots: &all, apart: false, halvings };
     out + "</main>\n" + &drawn(&data::json(&page.runs, groups, choice, &drawing)) + &end()
 }
 
