@@ -39,6 +39,7 @@ pub mod client;
 pub mod fuzzing;
 pub mod groups;
 mod ids;
+mod layout;
 pub mod message;
 pub mod node;
 pub mod optimum;

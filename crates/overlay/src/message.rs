@@ -3,8 +3,8 @@
 use ratewire_units::{Bytes, Time};
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::layout::{ENTRY, HEAD, MARK_BITS, number_len};
 use crate::price::Occupancy;
-use crate::wire;
 
 /// Something on its way from one node to others.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +61,24 @@ pub enum Body {
 }
 
 impl Body {
+    /// Bytes of what a node says to others; a client's message is as long as the client says.
+    fn encoded_len(&self) -> Bytes {
+        let said = match self {
+            Body::Data { .. } => 0,
+            Body::Prices(told) => ENTRY * told.len() as u64,
+            Body::Interest(group) => number_len(group.0.into()),
+            Body::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
+            Body::Change { group, client, stamp, .. } => {
+                number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
+            }
+            Body::Mark(beyond) => match beyond >> MARK_BITS {
+                0 => 0,
+                rest => number_len(rest),
+            },
+        };
+        Bytes::new(HEAD + said)
+    }
+
     /// Whether it is a client's.
     pub fn is_data(&self) -> bool {
         matches!(self, Body::Data { .. })
@@ -112,7 +130,7 @@ impl Message {
 
     /// A message between nodes, of the size it has on the wire.
     pub fn control(origin: NodeId, to: NodeSet, body: Body) -> Message {
-        let size = wire::control_len(&body);
+        let size = body.encoded_len();
         Message { origin, to, size, body }
     }
 }

@@ -14,9 +14,8 @@
 //! Numbers take as many bytes as they need: seven bits in each, the low ones first, and the high bit says
 //! whether more follow (LEB128). None is written longer than it need be, and none is read.
 
-use ratewire_units::Bytes;
-
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::layout::MARK_BITS;
 use crate::message::{Body, Level, Message, QueueLevel};
 
 /// The most links that one cost update can tell of.
@@ -24,8 +23,7 @@ pub const MOST_TOLD: usize = 31;
 
 const KIND_SHIFT: u8 = 5;
 const COUNT: u8 = (1 << KIND_SHIFT) - 1;
-/// Bits of a mark in its first byte, and whether more follow.
-const MARK_BITS: u32 = 4;
+/// Whether more of a mark follows its first byte.
 const MARK_MORE: u8 = 1 << MARK_BITS;
 const PRICES: u8 = 0;
 const INTEREST: u8 = 1;
@@ -57,28 +55,6 @@ impl core::fmt::Display for DecodeError {
     }
 }
 impl core::error::Error for DecodeError {}
-
-/// The length of what a node says to others; clients' messages are as long as they say.
-pub(crate) fn control_len(body: &Body) -> Bytes {
-    let body = match body {
-        Body::Data { .. } => 0,
-        Body::Prices(told) => 3 * told.len() as u64,
-        Body::Interest(group) => number_len(group.0.into()),
-        Body::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
-        Body::Change { group, client, stamp, .. } => {
-            number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
-        }
-        Body::Mark(beyond) => match beyond >> MARK_BITS {
-            0 => 0,
-            rest => number_len(rest),
-        },
-    };
-    Bytes::new(2 + body)
-}
-
-fn number_len(number: u64) -> u64 {
-    u64::from((u64::BITS - number.leading_zeros()).max(1).div_ceil(7))
-}
 
 fn put_number(mut number: u64, out: &mut Vec<u8>) {
     while number >> 7 != 0 {

@@ -6,8 +6,6 @@
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use serde::Serialize;
 
-use crate::{Collected, Summary};
-
 /// What ran: one scenario under one law.
 #[derive(Clone, Debug, Default)]
 pub struct RunInfo {
@@ -343,17 +341,6 @@ pub struct LeftOut {
     pub world: String,
     /// Why it could not.
     pub why: String,
-}
-
-/// One finished run: what it was, its exact figures, and what was kept of its samples.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// What ran.
-    pub info: RunInfo,
-    /// Exact counters and statistics.
-    pub summary: Summary,
-    /// Series for plots, bounded in size.
-    pub collected: Collected,
 }
 
 impl RunInfo {

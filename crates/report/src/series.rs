@@ -94,6 +94,13 @@ impl Series {
         self.buckets = pairs.collect();
     }
 
+    /// The series with neighbours merged `halvings` times.
+    pub(crate) fn coarse(&self, halvings: u32) -> Series {
+        let mut coarse = self.clone();
+        (0..halvings).for_each(|_| coarse.halve());
+        coarse
+    }
+
     /// Halves until a bucket is at least `width` wide: puts series that ended at different times on
     /// one grid.
     pub fn widen_to(&mut self, width: Duration) {

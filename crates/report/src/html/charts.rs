@@ -1,13 +1,12 @@
 //! The places where the page's script draws, with what a reader without it gets instead.
 
-use ratewire_units::Time;
-
+use super::changes::changes_told;
 use super::data::{Choice, LINKS, smoothing};
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
+use crate::Run;
 use crate::figure::{count, plural};
 use crate::plots::{Chart, Plot, Source, key};
-use crate::{ChangeInfo, Run};
 
 /// Where the script tells what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
@@ -93,22 +92,6 @@ pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
 pub(super) fn script() -> String {
     let entries = Plot::all().map(|plot| plot.entry());
     entries.map(|plot| format!("    {}: {},\n", plot.key, plot.script)).collect()
-}
-
-/// The most instants that are marked in plots: lines of more would hide what they are to explain.
-const CHANGES: usize = 24;
-
-/// What the network does at given times, if that is marked in plots. Runs of a page are of one network.
-pub(super) fn changes(runs: &[Run]) -> &[ChangeInfo] {
-    let all = runs.first().map_or(&[][..], |run| &run.info.changes);
-    if all.len() > CHANGES { &[] } else { all }
-}
-
-/// What the lines mean that mark changes.
-pub(super) fn changes_told(runs: &[Run]) -> Option<String> {
-    let at = |change: &ChangeInfo| format!("{} at {}", change.what, change.at.since(Time::ZERO));
-    let told: Vec<String> = changes(runs).iter().map(at).collect();
-    (!told.is_empty()).then(|| format!("Dashed lines: {}.", told.join("; ")))
 }
 
 /// What a point of throughput is the mean of, if of more than itself.

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use ratewire_units::Duration;
 
-use super::charts::changes;
+use super::changes::changes;
 use super::groups::{Groups, Mode};
 use super::text::{json_sentence, json_string, push_number};
 use super::units::{Unit, units};
 use crate::headline::{bottlenecks, summaries};
-use crate::plots::{Plot, Recorded, Scale, Tracks, draws, key, recorded};
-use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, Series};
+use crate::plots::{Plot, Recorded, Scale, draws, key, recorded};
+use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, Series, Tracks};
 
 /// Links the page draws plots for.
 pub(super) const LINKS: usize = 24;
@@ -59,13 +59,6 @@ impl Choice {
             _ => named.map(|link| link as u32).collect(),
         };
     }
-}
-
-/// A series with its points merged two by two, so many times.
-pub(super) fn coarse(series: &Series, halvings: u32) -> Series {
-    let mut coarse = series.clone();
-    (0..halvings).for_each(|_| coarse.halve());
-    coarse
 }
 
 /// Of how many points up to each the script draws the mean, where it draws a moving mean: packets come in
@@ -224,7 +217,7 @@ impl Writer<'_> {
     /// A series, if any of the plots draws it.
     fn series<R>(&self, out: &mut String, of: &Recorded<R>, tracks: &Tracks) {
         if let Some(series) = tracks.get(of.key).filter(|_| draws(self.plots, of.key)) {
-            let values: Vec<f64> = coarse(series, self.halvings).values().collect();
+            let values: Vec<f64> = series.coarse(self.halvings).values().collect();
             push_values(out, of.key, &values, self.choice.divisor(of));
         }
     }

@@ -5,6 +5,7 @@
 //! forbids it to load anything at all.
 
 mod cards;
+mod changes;
 mod charts;
 mod comparison;
 mod completions;
@@ -15,6 +16,7 @@ mod overlay;
 pub mod papers;
 mod plane;
 mod sweep;
+mod table;
 mod tables;
 mod text;
 mod topology;

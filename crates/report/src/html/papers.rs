@@ -1,7 +1,8 @@
 //! Papers, figure by figure: what they claim, what runs measured, what it comes to. One page,
 //! made of the parts of a scenario's.
 
-use super::charts::{changes_told, chart, mean_told};
+use super::changes::changes_told;
+use super::charts::{chart, mean_told};
 use super::data::{self, Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::sweep::sweep;

@@ -1,6 +1,5 @@
 //! The unit of a plot: the one that fits the largest point.
 
-use super::data::coarse;
 use crate::plots::{Family, Plot, Scale};
 use crate::{Run, Series};
 
@@ -53,7 +52,7 @@ fn peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
 /// The largest of the means of eight points each: packets come in clumps of a round trip, and one sample
 /// may be ten times what there is to see.
 fn lasting_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
-    let merged: Vec<Series> = all.map(|series| coarse(series, 3)).collect();
+    let merged: Vec<Series> = all.map(|series| series.coarse(3)).collect();
     peak(merged.iter())
 }
 

@@ -5,16 +5,15 @@
 //! write its file and add it to [`REGISTRY`].
 
 mod entries;
-mod recorded;
 
 use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::Run;
+use crate::recorded::Tracks;
+pub(crate) use crate::recorded::{Family, Recorded, Scale};
+use crate::{ConnectionRow, FlowRow, GroupRow, LinkRow, Run};
 pub(crate) use entries::REGISTRY;
-pub use recorded::Tracks;
-pub(crate) use recorded::{Family, Recorded, Scale, recorded};
 
 /// Keys of series that a page also reads by itself: to rank links, to say what was paused.
 pub(crate) mod key {
@@ -68,15 +67,15 @@ pub(crate) enum Chart {
 /// What a plot is of, and the series it draws.
 pub(crate) enum Source {
     /// One line a flow.
-    Flow(&'static [Recorded<crate::FlowRow>]),
+    Flow(&'static [Recorded<FlowRow>]),
     /// One line for all flows together; a sample is the bits delivered.
     AllFlows(&'static [Recorded<f64>]),
     /// Lines of one link.
-    Link(&'static [Recorded<crate::LinkRow>]),
+    Link(&'static [Recorded<LinkRow>]),
     /// One line a group of an overlay.
-    Group(&'static [Recorded<crate::GroupRow>]),
+    Group(&'static [Recorded<GroupRow>]),
     /// One line a connection of an overlay.
-    Connection(&'static [Recorded<crate::ConnectionRow>]),
+    Connection(&'static [Recorded<ConnectionRow>]),
 }
 
 /// A plot over time, or of completed flows.
@@ -199,6 +198,36 @@ impl Source {
     }
 }
 
+/// Samples that plots record series of.
+pub(crate) trait Subject: Sized + 'static {
+    /// The series that a plot records of these samples.
+    fn of(source: &Source) -> &'static [Recorded<Self>];
+}
+
+macro_rules! subjects {
+    ($($sample:ty => $variant:ident),*) => {$(
+        impl Subject for $sample {
+            fn of(source: &Source) -> &'static [Recorded<$sample>] {
+                match source {
+                    Source::$variant(list) => list,
+                    _ => &[],
+                }
+            }
+        }
+    )*};
+}
+subjects! {
+    FlowRow => Flow, f64 => AllFlows, LinkRow => Link, GroupRow => Group, ConnectionRow => Connection
+}
+
+/// The series that plots record of samples `R`, each once, in the order of the page's data.
+pub(crate) fn recorded<R: Subject>() -> Vec<&'static Recorded<R>> {
+    let mut all: Vec<&Recorded<R>> = REGISTRY.iter().flat_map(|plot| R::of(&plot.source)).collect();
+    all.sort_by_key(|series| series.number);
+    all.dedup_by_key(|series| series.number);
+    all
+}
+
 /// Whether any run has series of single flows.
 fn has_flows(runs: &[Run]) -> bool {
     runs.iter().any(|run| !run.collected.flows.is_empty())
@@ -213,9 +242,6 @@ fn has_links(runs: &[Run]) -> bool {
 fn has_overlay(runs: &[Run]) -> bool {
     runs.iter().any(|run| run.collected.overlay.is_some())
 }
-
-#[cfg(test)]
-use recorded::Subject;
 
 #[cfg(test)]
 mod tests;

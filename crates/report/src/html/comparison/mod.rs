@@ -7,7 +7,7 @@ use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, tables, toolbar,
+    Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, table, toolbar,
 };
 use crate::compare::{About, Comparison, LawMetric, Metric, Standing, Unit};
 use crate::figure::plural;
@@ -170,7 +170,7 @@ fn all_figures(comparison: &Comparison) -> String {
     });
     format!(
         "<section aria-labelledby=\"h-all\"><h2 id=\"h-all\">All figures</h2>\n{}</section>\n",
-        tables::table(caption, &head, rows)
+        table::table(caption, &head, rows)
     )
 }
 

@@ -2,8 +2,7 @@
 
 use ratewire_units::{Duration, Time};
 
-use super::{REGISTRY, Source};
-use crate::{Aggregation, ConnectionRow, FlowRow, GroupRow, LinkRow, Series};
+use crate::{Aggregation, Series};
 
 /// A series that is recorded of samples `R`.
 #[derive(Debug)]
@@ -86,36 +85,6 @@ pub(crate) enum Family {
     Sizes,
     /// From ns to s.
     Times,
-}
-
-/// Samples that plots record series of.
-pub(crate) trait Subject: Sized + 'static {
-    /// The series that a plot records of these samples.
-    fn of(source: &Source) -> &'static [Recorded<Self>];
-}
-
-macro_rules! subjects {
-    ($($sample:ty => $variant:ident),*) => {$(
-        impl Subject for $sample {
-            fn of(source: &Source) -> &'static [Recorded<$sample>] {
-                match source {
-                    Source::$variant(list) => list,
-                    _ => &[],
-                }
-            }
-        }
-    )*};
-}
-subjects! {
-    FlowRow => Flow, f64 => AllFlows, LinkRow => Link, GroupRow => Group, ConnectionRow => Connection
-}
-
-/// The series that plots record of samples `R`, each once, in the order of the page's data.
-pub(crate) fn recorded<R: Subject>() -> Vec<&'static Recorded<R>> {
-    let mut all: Vec<&Recorded<R>> = REGISTRY.iter().flat_map(|plot| R::of(&plot.source)).collect();
-    all.sort_by_key(|series| series.number);
-    all.dedup_by_key(|series| series.number);
-    all
 }
 
 /// The recorded series of one flow, link, group or connection, or of all flows together.
