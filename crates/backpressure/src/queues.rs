@@ -26,9 +26,9 @@ pub enum Arrangement {
     ByFlow(u32),
 }
 
-/// Where a packet waits.
+/// The queue of a switch in which a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct QueueAddress {
     /// The input by which it came.
     pub input: u32,
     /// The output for which it waits.
@@ -37,11 +37,11 @@ pub struct Place {
     pub lane: u32,
 }
 
-/// A packet whose turn has come.
+/// A packet that has left its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn<T> {
-    /// Where it waited.
-    pub place: Place,
+pub struct Dequeued<T> {
+    /// The queue in which the packet waited.
+    pub place: QueueAddress,
     /// The packet.
     pub item: T,
     /// The output for which the next one in its queue waits: another may now have its turn.
@@ -56,7 +56,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Slot<T> {
-    place: Place,
+    place: QueueAddress,
     item: T,
     /// The one behind it in its queue, or among empty slots.
     next: u32,
@@ -85,7 +85,7 @@ struct Output {
 
 /// The queues of a switch.
 #[derive(Clone, Debug)]
-pub struct Switch<T> {
+pub struct SwitchQueues<T> {
     arrangement: Arrangement,
     lanes: u32,
     slots: Vec<Slot<T>>,
@@ -98,14 +98,19 @@ pub struct Switch<T> {
     most: u32,
 }
 
-impl<T: Copy> Switch<T> {
+impl<T: Copy> SwitchQueues<T> {
     /// A switch in which nothing waits. `classes` is not used with queues by flow.
-    pub fn new(arrangement: Arrangement, inputs: u32, outputs: u32, classes: u32) -> Switch<T> {
+    pub fn new(
+        arrangement: Arrangement,
+        inputs: u32,
+        outputs: u32,
+        classes: u32,
+    ) -> SwitchQueues<T> {
         let (most, lanes) = match arrangement {
             Arrangement::Fifo | Arrangement::Virtual => (inputs * classes, classes),
             Arrangement::ByFlow(queues) => (queues, queues),
         };
-        Switch {
+        SwitchQueues {
             arrangement,
             lanes,
             slots: Vec::new(),
@@ -125,7 +130,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// At which output the number of a place's queue stands, and where there.
-    fn at(&self, place: Place) -> (usize, usize) {
+    fn at(&self, place: QueueAddress) -> (usize, usize) {
         let (output, column) = match self.arrangement {
             Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
             Arrangement::Virtual => (place.output, place.input * self.lanes + place.lane),
@@ -135,7 +140,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// The number of a place's queue, which is made if there is none.
-    fn number(&mut self, place: Place) -> u32 {
+    fn number(&mut self, place: QueueAddress) -> u32 {
         let (output, column) = self.at(place);
         let numbers = &mut self.outputs[output].numbers;
         if numbers.is_empty() {
@@ -149,7 +154,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// A packet waits from now on.
-    pub fn push(&mut self, place: Place, item: T) {
+    pub fn push(&mut self, place: QueueAddress, item: T) {
         let id = self.number(place);
         let slot = self.fill(Slot { place, item, next: NONE });
         let queue = &mut self.queues[id as usize];
@@ -202,7 +207,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// The packet whose turn it is at an output, of those in lanes that are open.
-    pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Turn<T>> {
+    pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Dequeued<T>> {
         let id = self.step_out(output, is_open)?;
         let queue = &mut self.queues[id as usize];
         let at = queue.first;
@@ -213,11 +218,11 @@ impl<T: Copy> Switch<T> {
         let head = queue.first;
         if head == NONE {
             queue.last = NONE;
-            return Some(Turn { place, item, exposed: None });
+            return Some(Dequeued { place, item, exposed: None });
         }
         let output = self.slots[head as usize].place.output;
         self.line_up(id, output);
-        Some(Turn { place, item, exposed: Some(output) })
+        Some(Dequeued { place, item, exposed: Some(output) })
     }
 
     /// Fetches into the caches what is needed of the queues whose turn is next at an output, whatever lanes are open: the
@@ -244,7 +249,7 @@ impl<T: Copy> Switch<T> {
 
     /// Whether nothing waits in a lane of an output, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
-        let (at, column) = self.at(Place { input: 0, output, lane });
+        let (at, column) = self.at(QueueAddress { input: 0, output, lane });
         let number = self.outputs[at].numbers.get(column).copied().unwrap_or(NONE);
         self.queues.get(number as usize).is_none_or(|queue| queue.first == NONE)
     }
@@ -270,9 +275,9 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Takes out all that waits for an output.
-    pub fn drain(&mut self, output: u32) -> Vec<(Place, T)> {
+    pub fn drain(&mut self, output: u32) -> Vec<(QueueAddress, T)> {
         let queues = self.queues.iter().flat_map(|queue| self.waiting(queue));
-        let all: Vec<(Place, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
+        let all: Vec<(QueueAddress, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
         let (drained, left): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(place, _)| place.output == output);
         // Other heads come to the front.
@@ -286,7 +291,10 @@ impl<T: Copy> Switch<T> {
 
     /// What cannot move while these outputs send nothing of these lanes: whatever waits in a queue whose
     /// head is for one of them.
-    pub fn stuck(&self, is_blocked: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = (Place, T)> {
+    pub fn stuck(
+        &self,
+        is_blocked: impl Fn(u32, u32) -> bool,
+    ) -> impl Iterator<Item = (QueueAddress, T)> {
         let blocked = self.queues.iter().filter(move |queue| {
             let head = self.slots.get(queue.first as usize);
             head.is_some_and(|head| is_blocked(head.place.output, queue.lane))

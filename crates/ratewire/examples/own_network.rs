@@ -18,7 +18,9 @@ fn main() -> Result<(), Error> {
         .cable("r", "server", Link::new(Rate::from_mbps(10), ms(5)).named("bottleneck"))
         .flow(Flow::new("near", "server").named("short"))
         .flow(Flow::new("far", "server").named("long"))
-        .expect(Expect::of("utilisation").link("bottleneck").during(secs(5), secs(20)).at_least(0.9))
+        .expect(
+            Expect::of("utilisation").link("bottleneck").during(secs(5), secs(20)).at_least(0.9),
+        )
         .build()
         .map_err(Error::Scenario)?;
 
@@ -26,7 +28,11 @@ fn main() -> Result<(), Error> {
     for law in ["xcp", "newreno"] {
         let of_law = results.law(law)?;
         let [short, long] = [of_law.goodput_bps("short")?, of_law.goodput_bps("long")?];
-        println!("{law:8} short path {:.2} Mbit/s, long path {:.2} Mbit/s", short / 1e6, long / 1e6);
+        println!(
+            "{law:8} short path {:.2} Mbit/s, long path {:.2} Mbit/s",
+            short / 1e6,
+            long / 1e6
+        );
     }
     if let Some(page) = std::env::args().nth(1) {
         results.report(page)?;

@@ -62,7 +62,7 @@ mod uses;
 
 pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity, nearest};
-pub use expect::{Basis, Evaluator, Expectation, Verdict};
+pub use expect::{Basis, Evaluator, Expectation, Finding};
 pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter};
 use ratewire_backpressure::frames::CLASSES;
 use ratewire_backpressure::gate::Gate;
-use ratewire_backpressure::queues::{Arrangement, Switch};
+use ratewire_backpressure::queues::{Arrangement, SwitchQueues};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
@@ -123,7 +123,7 @@ impl Node {
         let by_flow = links.iter().filter(|_| queues > 0);
         let is_pausable = |link: &LinkId| specs[link.index()].pause.is_some();
         Node {
-            switch: Switch::new(arrangement, inputs, count, classes),
+            switch: SwitchQueues::new(arrangement, inputs, count, classes),
             assignments: by_flow.map(|_| Assignment::new(queues)).collect(),
             lane_bytes: vec![0; (count * queues) as usize],
             pausable: links.iter().copied().filter(is_pausable).collect(),

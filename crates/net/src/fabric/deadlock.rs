@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ratewire_backpressure::knot::{knot, ring};
-use ratewire_backpressure::queues::{Arrangement, Place};
+use ratewire_backpressure::queues::{Arrangement, QueueAddress};
 use ratewire_units::{Bytes, Time};
 
 use super::Held;
@@ -133,7 +133,7 @@ impl Network {
         &'a self,
         node: u32,
         set: &'a BTreeSet<Lane>,
-    ) -> impl Iterator<Item = (Place, Held)> + 'a {
+    ) -> impl Iterator<Item = (QueueAddress, Held)> + 'a {
         let node = &self.fabric.switches[node as usize];
         let is_blocked = |output: u32, lane: u32| {
             let link = node.links[output as usize];

@@ -1,7 +1,7 @@
 //! Switches and hosts whose queues pause each other.
 //!
 //! A node at an end of a link with a buffer that pauses it ([`PauseSpec`]) keeps what waits in a
-//! [`Switch`] and not in the rows of its links, because the next to be sent is not the first that came, and
+//! [`SwitchQueues`] and not in the rows of its links, because the next to be sent is not the first that came, and
 //! may not be sent at all for a while. Its links have an event for each departure; all others go on being
 //! caught up with.
 //!
@@ -26,7 +26,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter, Lanes};
 use ratewire_backpressure::frames::{CLASSES, Control};
 use ratewire_backpressure::gate::Gate;
-use ratewire_backpressure::queues::Switch;
+use ratewire_backpressure::queues::SwitchQueues;
 use ratewire_backpressure::watch::Watch;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -122,7 +122,7 @@ impl End {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Node {
-    pub(crate) switch: Switch<Held>,
+    pub(crate) switch: SwitchQueues<Held>,
     has_classes: bool,
     /// By output.
     links: Vec<LinkId>,

@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use ratewire_backpressure::flows;
-use ratewire_backpressure::queues::{Arrangement, Place};
+use ratewire_backpressure::queues::{Arrangement, QueueAddress};
 use ratewire_units::{Bytes, Time};
 
 use super::{End, Held, Node, Outlet};
@@ -103,7 +103,7 @@ impl Network {
             _ if self.fabric.switches[node].has_classes => (u32::from(label.class), false),
             _ => (0, false),
         };
-        let place = Place { input: from.input, output, lane };
+        let place = QueueAddress { input: from.input, output, lane };
         let held = Held { label, buffer: from.buffer, counted };
         self.fabric.switches[node].switch.push(place, held);
     }
@@ -237,7 +237,7 @@ impl Network {
         &mut self,
         now: Time,
         id: LinkId,
-        place: Place,
+        place: QueueAddress,
         held: &Held,
         scheduler: &mut impl Scheduler,
     ) {

@@ -2,7 +2,7 @@
 
 use ratewire_backpressure::flows::TAU;
 use ratewire_backpressure::frames::{CLASSES, Control, ON_WIRE, Quanta};
-use ratewire_backpressure::watch::Signal;
+use ratewire_backpressure::watch::PauseSignal;
 use ratewire_units::{Bytes, Time};
 
 use super::{Buffer, Held, Told, What};
@@ -99,13 +99,13 @@ impl Network {
         now: Time,
         from: LinkId,
         class: u8,
-        signal: Signal,
+        signal: PauseSignal,
         scheduler: &mut impl Scheduler,
     ) {
         let Some(buffer) = self.buffer(from) else { return };
         let quanta = match signal {
-            Signal::Stop => buffer.spec.quanta,
-            Signal::Go => Quanta::ZERO,
+            PauseSignal::Stop => buffer.spec.quanta,
+            PauseSignal::Go => Quanta::ZERO,
         };
         let control = if buffer.spec.by_class {
             let mut times = [None; CLASSES];

@@ -2,10 +2,10 @@
 
 use crate::InputError;
 
-/// A place in a file. Copied freely; the line of an offset is only counted once an error needs it,
-/// which keeps reading linear in the size of the file.
+/// A location in a file. Cheap to copy: the line of an offset is only counted once an error needs
+/// it, which keeps reading linear in the size of the file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Location<'a> {
     file: &'a str,
     spot: Spot<'a>,
 }
@@ -17,23 +17,23 @@ enum Spot<'a> {
     Offset(&'a str, usize),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Location<'a> {
     /// The file as a whole.
-    pub(crate) fn whole(file: &'a str) -> Place<'a> {
-        Place { file, spot: Spot::Whole }
+    pub(crate) fn whole(file: &'a str) -> Location<'a> {
+        Location { file, spot: Spot::Whole }
     }
     /// A line, from 1.
-    pub(crate) fn line(file: &'a str, line: usize) -> Place<'a> {
-        Place { file, spot: Spot::Line(line) }
+    pub(crate) fn line(file: &'a str, line: usize) -> Location<'a> {
+        Location { file, spot: Spot::Line(line) }
     }
     /// A byte offset into the file's text.
-    pub(crate) fn offset(file: &'a str, text: &'a str, offset: usize) -> Place<'a> {
-        Place { file, spot: Spot::Offset(text, offset) }
+    pub(crate) fn offset(file: &'a str, text: &'a str, offset: usize) -> Location<'a> {
+        Location { file, spot: Spot::Offset(text, offset) }
     }
-    /// The place `lines` below this one.
-    pub(crate) fn below(self, lines: usize) -> Place<'a> {
+    /// The location `lines` below this one.
+    pub(crate) fn below(self, lines: usize) -> Location<'a> {
         match self.line_number() {
-            Some(line) => Place::line(self.file, line + lines),
+            Some(line) => Location::line(self.file, line + lines),
             None => self,
         }
     }
@@ -99,11 +99,11 @@ mod tests {
     #[test]
     fn counts_lines_from_one() {
         let text = "a\nbc\nd";
-        assert_eq!(Place::offset("f", text, 0).line_number(), Some(1));
-        assert_eq!(Place::offset("f", text, 2).line_number(), Some(2));
-        assert_eq!(Place::offset("f", text, 5).line_number(), Some(3));
-        assert_eq!(Place::offset("f", text, 2).below(1).line_number(), Some(3));
-        assert_eq!(Place::whole("f").below(1).line_number(), None);
+        assert_eq!(Location::offset("f", text, 0).line_number(), Some(1));
+        assert_eq!(Location::offset("f", text, 2).line_number(), Some(2));
+        assert_eq!(Location::offset("f", text, 5).line_number(), Some(3));
+        assert_eq!(Location::offset("f", text, 2).below(1).line_number(), Some(3));
+        assert_eq!(Location::whole("f").below(1).line_number(), None);
     }
 
     #[test]
