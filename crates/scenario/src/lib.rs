@@ -37,6 +37,7 @@ pub mod fuzzing;
 mod ignored;
 pub mod keys;
 mod laws;
+mod loader;
 mod lower;
 mod network;
 mod overlay;
@@ -61,6 +62,7 @@ mod uses;
 
 pub use diagnostic::{Diagnostic, Severity, nearest};
 pub use expect::{Basis, Evaluator, Expectation, Verdict};
+pub use loader::Loader;
 pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};
