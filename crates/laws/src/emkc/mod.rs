@@ -153,7 +153,7 @@ impl Law for Emkc {
 impl HeaderFormat for Emkc {
     type Header = EmkcHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &EmkcHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {

@@ -190,7 +190,7 @@ fn the_header_is_laid_out_as_documented() {
     let mut bytes = [0; MAX_HEADER];
     let len = emkc.encode(&header, PACKET, &mut bytes);
     assert_eq!(bytes[..len], golden);
-    assert_eq!(Bytes::new(len as u64), emkc.len());
+    assert_eq!(Bytes::new(len as u64), emkc.length());
     assert_eq!(emkc.decode(&golden, PACKET).unwrap(), header);
     assert_eq!(emkc.quantise(EmkcHeader::new(0), PACKET), EmkcHeader::new(0));
 }

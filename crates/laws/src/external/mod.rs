@@ -187,8 +187,8 @@ impl<L: ExternalLaw> Erased for Typed<L> {
 impl<L: ExternalLaw> HeaderFormat for Typed<L> {
     type Header = ExternalHeader;
 
-    fn len(&self) -> Bytes {
-        self.law.headers().map_or(Bytes::new(L::Header::LEN as u64), |headers| headers.len())
+    fn length(&self) -> Bytes {
+        self.law.headers().map_or(Bytes::new(L::Header::LEN as u64), |headers| headers.length())
     }
     fn encode(
         &self,

@@ -172,7 +172,7 @@ impl Law for Hpcc {
 impl HeaderFormat for Hpcc {
     type Header = HpccHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &HpccHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {

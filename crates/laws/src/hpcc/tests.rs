@@ -79,7 +79,7 @@ fn headers_survive_the_wire() {
         header.push(stamp(hop * 999_999, hop * 77_777, hop * 100_000), hop as u32 * 1717);
         for header in [header, header.returned()] {
             let len = law.encode(&header, packet, &mut bytes);
-            assert_eq!(len as u64, law.len().get());
+            assert_eq!(len as u64, law.length().get());
             assert_eq!(law.decode(&bytes[..len], packet), Ok(header));
             assert_eq!(law.quantise(header, packet), header);
         }

@@ -164,7 +164,7 @@ impl Law for Jetmax {
 impl HeaderFormat for Jetmax {
     type Header = JetmaxHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &JetmaxHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {

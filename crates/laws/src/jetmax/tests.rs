@@ -344,7 +344,7 @@ fn the_header_is_laid_out_as_documented() {
     let mut bytes = [0; MAX_HEADER];
     let len = jetmax.encode(&header, PACKET, &mut bytes);
     assert_eq!(bytes[..len], golden);
-    assert_eq!(Bytes::new(len as u64), jetmax.len());
+    assert_eq!(Bytes::new(len as u64), jetmax.length());
     assert_eq!(jetmax.decode(&golden, PACKET).unwrap(), header);
     let fresh = packet(0, 0.25);
     assert_eq!(jetmax.quantise(fresh, PACKET), fresh);

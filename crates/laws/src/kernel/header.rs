@@ -89,7 +89,7 @@ impl KernelHeader {
 impl HeaderFormat for Form {
     type Header = KernelHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(self.len as u64)
     }
 

@@ -83,7 +83,7 @@ impl Law for JetmaxKernel {
 impl HeaderFormat for JetmaxKernel {
     type Header = JetmaxKernelHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(WITH_DATA as u64)
     }
     fn encode(&self, h: &JetmaxKernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {

@@ -24,7 +24,7 @@ pub trait HeaderFormat {
     type Header: Copy;
 
     /// Bytes that the header adds to each packet, at most [`MAX_HEADER`].
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::ZERO
     }
     /// Writes the header of a packet of `packet` network-layer bytes to the front of `bytes`.

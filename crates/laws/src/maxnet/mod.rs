@@ -162,7 +162,7 @@ impl Law for Maxnet {
 impl HeaderFormat for Maxnet {
     type Header = MaxnetHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &MaxnetHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {

@@ -189,7 +189,7 @@ fn the_header_is_laid_out_as_documented() {
     let mut bytes = [0; MAX_HEADER];
     let len = maxnet.encode(&header, PACKET, &mut bytes);
     assert_eq!(bytes[..len], golden);
-    assert_eq!(Bytes::new(len as u64), maxnet.len());
+    assert_eq!(Bytes::new(len as u64), maxnet.length());
     assert_eq!(maxnet.decode(&golden, PACKET).unwrap(), header);
     assert_eq!(maxnet.quantise(MaxnetHeader::new(), PACKET), MaxnetHeader::new());
 }

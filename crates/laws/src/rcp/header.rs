@@ -94,7 +94,7 @@ impl RcpHeader {
 impl HeaderFormat for Formats {
     type Header = RcpHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
 

@@ -61,7 +61,7 @@ macro_rules! dispatch {
             /// Bytes that the congestion header adds to each packet.
             pub fn header_len(&self) -> Bytes {
                 match self { $(AnyLaw::$variant(law) => {
-                    law.headers().map_or(Bytes::ZERO, |headers| headers.len())
+                    law.headers().map_or(Bytes::ZERO, |headers| headers.length())
                 })* }
             }
             /// See [`HeaderFormat::encode`](crate::HeaderFormat::encode); a header of another law

@@ -305,7 +305,7 @@ impl Law for Xcp {
 impl HeaderFormat for Xcp {
     type Header = XcpHeader;
 
-    fn len(&self) -> Bytes {
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &XcpHeader, packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
