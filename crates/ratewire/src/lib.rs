@@ -34,6 +34,7 @@ pub use listen::{Cancel, Cancelled, Listener, Progress, Reason, Running, Warning
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};
 
+pub use ratewire_laws as laws;
 pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
 pub use ratewire_units as units;

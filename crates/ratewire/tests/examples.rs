@@ -51,3 +51,12 @@ fn a_sweep_is_a_table_of_rates_and_laws() {
     let last = said.lines().last().map(numbers).expect("rows");
     assert!(last[0] == 50.0 && last[1] > 0.5, "{said}");
 }
+
+#[test]
+fn a_law_of_ones_own_fills_the_link_and_shares_it() {
+    let said = example("own_law", &[]);
+    let own: Vec<f64> = said.lines().next().map(numbers).expect("a line for the law");
+    assert!(said.starts_with("offers"), "{said}");
+    assert!(own[0] > 0.85 && own[0] < 0.96, "it aims at 95 % of the link: {said}");
+    assert!(own[1] < 30.0 && own[2] > 0.99, "CUBIC keeps 300 packets; equal shares: {said}");
+}

@@ -213,7 +213,7 @@ impl Flow {
 
     /// The congestion window, without limit where the law goes by a pace alone.
     pub(crate) fn window(&self, laws: &[AnyLaw]) -> Bytes {
-        let goes_by_pace = laws[self.law as usize].goes_by_pace();
+        let goes_by_pace = laws[self.law as usize].properties().goes_by_pace;
         if goes_by_pace { Bytes::MAX } else { self.sender.source().window() }
     }
 

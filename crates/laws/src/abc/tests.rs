@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::meter::Meter;
 use super::{Abc, AbcHeader, AbcPort, AbcSink, AbcSource};
-use crate::law::{Acked, Law, LinkContext, Port, PortQueue, Signal, Sink, Source};
+use crate::law::{Acked, Law, LinkContext, Named, Port, PortQueue, Signal, Sink, Source};
 use crate::options::Options;
 use crate::testing::{MSS, acked, congestion, source};
 

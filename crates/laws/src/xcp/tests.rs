@@ -6,11 +6,11 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::Xcp;
 use crate::law::{
-    Acked, Congestion, FlowContext, Law, LinkContext, Port, PortQueue, Sending, Signal, Sink,
-    Source,
+    Acked, Congestion, FlowContext, Law, LinkContext, Named, Port, PortQueue, Sending, Signal,
+    Sink, Source,
 };
 use crate::options::Options;
-use crate::trust::{Hand, Lie};
+use crate::trust::{Hand, Lie, Trust};
 
 const PACKET: Bytes = Bytes::new(1500);
 pub(super) const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };

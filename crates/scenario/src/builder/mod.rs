@@ -15,10 +15,11 @@ pub use link::Link;
 
 use std::io;
 
+use ratewire_laws::LawSet;
 use ratewire_units::{Duration, Rate};
 use toml::{Table, Value};
 
-use crate::{Diagnostic, Scenario};
+use crate::{Diagnostic, Loader, Scenario};
 
 /// Makes a [`Scenario`]; [`Scenario::builder`] begins one.
 ///
@@ -49,6 +50,7 @@ pub struct Builder {
     links: Vec<Value>,
     flows: Vec<Value>,
     expectations: Vec<Value>,
+    laws: LawSet,
 }
 
 impl Scenario {
@@ -65,6 +67,7 @@ impl Scenario {
             links: Vec::new(),
             flows: Vec::new(),
             expectations: Vec::new(),
+            laws: LawSet::in_tree(),
         }
     }
 }
@@ -158,6 +161,11 @@ impl Builder {
         self
     }
 
+    /// The laws that the scenario may name; without this, those of Ratewire.
+    pub fn known_laws(self, laws: &LawSet) -> Builder {
+        Builder { laws: laws.clone(), ..self }
+    }
+
     /// The scenario's text, as a file has it.
     pub fn text(&self) -> String {
         let mut root = self.root.clone();
@@ -185,7 +193,7 @@ impl Builder {
             let why = "a scenario that is built in code has no folder to find files in";
             Err(io::Error::new(io::ErrorKind::NotFound, why))
         };
-        Scenario::parse("(built in code)", &self.text(), &no_files)
+        Loader { laws: &self.laws }.parse("(built in code)", &self.text(), &no_files)
     }
 }
 

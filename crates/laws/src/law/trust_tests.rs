@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::*;
+use super::trust::{Hand, Lie};
 use crate::law::{FlowContext, LinkContext, PortQueue, Sending};
 use crate::registry::{AnyLaw, Header, list};
 
@@ -91,38 +91,4 @@ fn who_can_be_policed_claims_on_every_packet_and_is_granted_something() {
             assert_eq!((law.claim(returned), law.grant(returned)), (None, None), "{}", info.name);
         }
     }
-}
-
-#[test]
-fn the_grants_of_prices_are_what_their_sources_make_of_them() {
-    for (name, port_price, grant) in [
-        ("emkc", "loss", Grant::Step(1.0 - 0.5 * 0.25, Throughput::new(25_000.0))),
-        ("maxnet", "price", Grant::Rate(Throughput::new(125e9 * libm::exp(-0.25)))),
-    ] {
-        let law = AnyLaw::new(name, &[]).unwrap();
-        let mut header = headers(&law)[0][1];
-        match &mut header {
-            Header::Emkc(header) => header.loss = 0.25,
-            Header::Maxnet(header) => header.price = 0.25,
-            other => panic!("{other:?} has no {port_price}"),
-        }
-        assert_eq!(law.grant(&header), Some(grant), "{name}");
-    }
-}
-
-#[test]
-fn who_names_no_bottleneck_is_granted_what_is_proposed_to_it() {
-    let law = AnyLaw::new("jetmax", &[]).unwrap();
-    let [mut sent, ..] = headers(&law)[0];
-    law.falsify(&mut sent, &Lie { ignore_feedback: true, ..Lie::default() }, Hand::Sending);
-    let Header::Jetmax(header) = &mut sent else { panic!("{sent:?}") };
-    assert_eq!((header.bottleneck, header.fair), (0, f64::INFINITY));
-    header.proposed_fair = 1e6;
-    assert_eq!(law.grant(&sent), Some(Grant::Rate(Throughput::new(1e6))));
-    let spacing = Duration::from_millis(3);
-    law.correct(&mut sent, spacing);
-    assert_eq!(
-        law.claim(&sent).and_then(|claim| claim.spacing).map(|s| s.ps() / 1_000_000),
-        Some(3_000)
-    );
 }

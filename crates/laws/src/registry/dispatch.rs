@@ -1,22 +1,9 @@
-//! The list of laws, and the enums that dispatch to them.
+//! The enums that hold any law and its parts, and the calls that go to them.
 //!
 //! Dispatch is by enum, not through a pointer: ports and sources run once a packet.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
-
-use crate::junction::{Declared, Junction};
-use crate::law::{
-    Acked, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER,
-    Port, PortQueue, Sending, Sink, Source,
-};
-use crate::options::{OptionError, Options, Size};
-use crate::reason::{Figure, Reason};
-use crate::trust::{Claim, Grant, Hand, Lie};
-
-macro_rules! registry {
+/// Writes the enums of these laws.
+macro_rules! dispatch {
     ($($variant:ident => $law:ty,)*) => {
         /// Any law, made from its options.
         #[derive(Clone, Debug)]
@@ -47,29 +34,14 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         pub enum AnySink { $(#[doc = stringify!($law)] $variant(<$law as Law>::Sink),)* }
 
-        const INFOS: &[&LawInfo] = &[$(&<$law as Law>::INFO,)*];
+        /// The books on a port or sink of any law, where it keeps some.
+        pub(crate) enum AnyBooks {
+            $($variant(Option<Box<dyn Books<Header = <$law as Law>::Header>>>),)*
+        }
 
         // The header of a law without one is uninhabited, which makes its arms unreachable.
         #[allow(unreachable_code)]
         impl AnyLaw {
-            /// Makes the law called `name`, its options as users write them.
-            ///
-            /// # Errors
-            /// When there is no such law, no such option, or a value is not allowed.
-            pub fn new(name: &str, options: &[(&str, &str)]) -> Result<AnyLaw, OptionError> {
-                $(if <$law as Law>::INFO.name == name {
-                    let mut all = Options::defaults(<$law as Law>::INFO.options);
-                    for (key, value) in options {
-                        all.set(key, value)?;
-                    }
-                    return <$law as Law>::from_options(&all).map(AnyLaw::$variant);
-                })*
-                Err(OptionError::new("law", unknown(name)))
-            }
-            /// What the law says of itself.
-            pub fn info(&self) -> &'static LawInfo {
-                match self { $(AnyLaw::$variant(_) => &<$law as Law>::INFO,)* }
-            }
             /// See [`Law::source`].
             pub fn source(&self, flow: &FlowContext) -> AnySource {
                 match self { $(AnyLaw::$variant(law) => AnySource::$variant(law.source(flow)),)* }
@@ -82,133 +54,196 @@ macro_rules! registry {
             pub fn sink(&self, flow: &FlowContext) -> Option<AnySink> {
                 match self { $(AnyLaw::$variant(law) => law.sink(flow).map(AnySink::$variant),)* }
             }
-            /// See [`Law::header_len`].
+            /// See [`Law::properties`].
+            pub fn properties(&self) -> Properties {
+                match self { $(AnyLaw::$variant(law) => law.properties(),)* }
+            }
+            /// Bytes that the congestion header adds to each packet.
             pub fn header_len(&self) -> Bytes {
-                match self { $(AnyLaw::$variant(law) => law.header_len(),)* }
+                match self { $(AnyLaw::$variant(law) => {
+                    law.headers().map_or(Bytes::ZERO, |headers| headers.length())
+                })* }
             }
-            /// See [`Law::marks_above`].
-            pub fn marks_above(&self) -> Option<Size> {
-                match self { $(AnyLaw::$variant(law) => law.marks_above(),)* }
-            }
-            /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
-            pub fn marks(&self) -> bool {
-                self.marks_above().is_some()
-            }
-            /// See [`Law::goes_by_pace`].
-            pub fn goes_by_pace(&self) -> bool {
-                match self { $(AnyLaw::$variant(law) => law.goes_by_pace(),)* }
-            }
-            /// See [`Law::weight`].
-            pub fn weight(&self) -> f64 {
-                match self { $(AnyLaw::$variant(law) => law.weight(),)* }
-            }
-            /// See [`Law::leaves_it_to_queues`].
-            pub fn leaves_it_to_queues(&self) -> bool {
-                match self { $(AnyLaw::$variant(law) => law.leaves_it_to_queues(),)* }
-            }
-            /// See [`Law::encode`]; a header of another law takes no bytes.
+            /// See [`HeaderFormat::encode`](crate::HeaderFormat::encode); a header of another law
+            /// takes no bytes.
             pub fn encode(&self, header: &Header, packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.encode(h, packet, bytes),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        law.headers().map_or(0, |headers| headers.encode(h, packet, bytes))
+                    })*
                     _ => 0,
                 }
             }
-            /// See [`Law::decode`].
+            /// See [`HeaderFormat::decode`](crate::HeaderFormat::decode).
             ///
             /// # Errors
             /// When the bytes are not a header of this law.
             pub fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<Header, HeaderError> {
                 match self {
-                    $(AnyLaw::$variant(law) => law.decode(bytes, packet).map(Header::$variant),)*
+                    $(AnyLaw::$variant(law) => match law.headers() {
+                        Some(headers) => headers.decode(bytes, packet).map(Header::$variant),
+                        None => Err(HeaderError::new(NO_BYTES)),
+                    },)*
                 }
             }
-            /// See [`Law::fields`]; none of another law's header.
+            /// See [`HeaderFormat::quantise`](crate::HeaderFormat::quantise); a header of another law
+            /// is left as it is.
+            pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => Header::$variant(
+                        law.headers().map_or(h, |headers| headers.quantise(h, packet)),
+                    ),)*
+                    (_, other) => other,
+                }
+            }
+            /// See [`HeaderFormat::fields`](crate::HeaderFormat::fields); none of another law's header.
             pub fn fields(&self, header: &Header) -> Vec<Figure> {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.fields(h),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        law.headers().map_or(Vec::new(), |headers| headers.fields(h))
+                    })*
                     _ => Vec::new(),
                 }
             }
-            /// See [`Law::lies`].
+            /// See [`Trust::lies`](crate::trust::Trust::lies).
             pub fn lies(&self) -> &'static [&'static str] {
-                match self { $(AnyLaw::$variant(law) => law.lies(),)* }
+                match self { $(AnyLaw::$variant(law) => law.trust().map_or(&[], |trust| trust.lies()),)* }
             }
-            /// See [`Law::unjoined`].
-            pub fn unjoined(&self) -> &'static str {
-                match self { $(AnyLaw::$variant(law) => law.unjoined(),)* }
-            }
-            /// See [`Law::unpoliced`].
+            /// See [`Trust::unpoliced`](crate::trust::Trust::unpoliced).
             pub fn unpoliced(&self) -> Option<&'static str> {
-                match self { $(AnyLaw::$variant(law) => law.unpoliced(),)* }
+                match self { $(AnyLaw::$variant(law) => match law.trust() {
+                    Ok(trust) => trust.unpoliced(),
+                    Err(why) => Some(why),
+                },)* }
             }
-            /// See [`Law::falsify`]; a header of another law is left as it is.
+            /// See [`Trust::falsify`](crate::trust::Trust::falsify); a header of another law is left as
+            /// it is.
             pub fn falsify(&self, header: &mut Header, lie: &Lie, hand: Hand) {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.falsify(h, lie, hand),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        if let Ok(trust) = law.trust() {
+                            trust.falsify(h, lie, hand);
+                        }
+                    })*
                     _ => {}
                 }
             }
-            /// See [`Law::claim`]; none of another law's header.
+            /// See [`Trust::claim`](crate::trust::Trust::claim); none of another law's header.
             pub fn claim(&self, header: &Header) -> Option<Claim> {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.claim(h),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.trust().ok()?.claim(h),)*
                     _ => None,
                 }
             }
-            /// See [`Law::correct`]; a header of another law is left as it is.
+            /// See [`Trust::correct`](crate::trust::Trust::correct); a header of another law is left as
+            /// it is.
             pub fn correct(&self, header: &mut Header, spacing: Duration) {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.correct(h, spacing),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        if let Ok(trust) = law.trust() {
+                            trust.correct(h, spacing);
+                        }
+                    })*
                     _ => {}
                 }
             }
-            /// See [`Law::grant`]; none of another law's header.
+            /// See [`Trust::grant`](crate::trust::Trust::grant); none of another law's header.
             pub fn grant(&self, header: &Header) -> Option<Grant> {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.grant(h),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.trust().ok()?.grant(h),)*
                     _ => None,
                 }
             }
             /// See [`Law::junction`].
             pub fn junction(&self) -> Junction {
-                match self { $(AnyLaw::$variant(law) => law.junction(),)* }
+                match self { $(AnyLaw::$variant(law) => match law.junction() {
+                    Ok(headers) => match headers.feedback() {
+                        Feedback::Change => Junction::Changes,
+                        Feedback::Rate => Junction::Rates,
+                    },
+                    Err(_) if !law.has_header() => Junction::Untouched,
+                    Err(why) => Junction::Refuses(why),
+                },)* }
             }
-            /// See [`Law::declared`]; nothing of another law's header.
+            /// See [`Divisible::declared`](crate::junction::Divisible::declared); nothing of another
+            /// law's header.
             pub fn declared(&self, header: &Header, packet: Bytes) -> Option<Declared> {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.declared(h, packet),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        law.junction().ok()?.declared(h, packet)
+                    })*
                     _ => None,
                 }
             }
-            /// See [`Law::redeclare`]; a header of another law is left as it is.
+            /// See [`Divisible::redeclare`](crate::junction::Divisible::redeclare); a header of another
+            /// law is left as it is.
             pub fn redeclare(&self, header: &mut Header, factor: f64, rtt: Duration) {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.redeclare(h, factor, rtt),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        if let Ok(headers) = law.junction() {
+                            headers.redeclare(h, factor, rtt);
+                        }
+                    })*
                     _ => {}
                 }
             }
-            /// See [`Law::fed_back`]; nothing of another law's header.
+            /// See [`Divisible::fed_back`](crate::junction::Divisible::fed_back); nothing of another
+            /// law's header.
             pub fn fed_back(&self, header: &Header) -> Option<Throughput> {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.fed_back(h),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        law.junction().ok().map(|headers| headers.fed_back(h))
+                    })*
                     _ => None,
                 }
             }
-            /// See [`Law::feed_back`]; a header of another law is left as it is.
+            /// See [`Divisible::feed_back`](crate::junction::Divisible::feed_back); a header of another
+            /// law is left as it is.
             pub fn feed_back(&self, header: &mut Header, feedback: Throughput) {
                 match (self, header) {
-                    $((AnyLaw::$variant(law), Header::$variant(h)) => law.feed_back(h, feedback),)*
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        if let Ok(headers) = law.junction() {
+                            headers.feed_back(h, feedback);
+                        }
+                    })*
                     _ => {}
                 }
             }
-            /// See [`Law::quantise`]; a header of another law is left as it is.
-            pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
+            /// See [`Invariants::promises`](crate::Invariants::promises).
+            pub fn promises(&self) -> Promises {
+                match self { $(AnyLaw::$variant(law) => {
+                    law.invariants().map_or_else(Promises::default, |law| law.promises())
+                })* }
+            }
+            /// See [`Invariants::extremes`](crate::Invariants::extremes).
+            pub fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+                match self { $(AnyLaw::$variant(law) => {
+                    law.invariants().map_or(&[], |law| law.extremes())
+                })* }
+            }
+            /// See [`Invariants::returns`](crate::Invariants::returns); false of another law's header.
+            pub(crate) fn returns(&self, header: &Header) -> bool {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
-                        Header::$variant(law.quantise(h, packet))
+                        law.invariants().is_some_and(|law| law.returns(h))
                     })*
-                    (_, other) => other,
+                    _ => false,
                 }
+            }
+            /// See [`Invariants::tampered`](crate::Invariants::tampered); nothing of another law's header.
+            pub(crate) fn tampered(&self, header: &Header, seed: [u32; 2]) -> Option<Header> {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        law.invariants()?.tampered(h, seed).map(Header::$variant)
+                    })*
+                    _ => None,
+                }
+            }
+            /// See [`Invariants::books`](crate::Invariants::books).
+            pub(crate) fn books(&self) -> AnyBooks {
+                match self { $(AnyLaw::$variant(law) => {
+                    AnyBooks::$variant(law.invariants().and_then(|law| law.books()))
+                })* }
             }
         }
 
@@ -351,71 +386,43 @@ macro_rules! registry {
                 })* }
             }
         }
+
+        // A packet of another law is not in the books.
+        #[allow(unreachable_code)]
+        impl AnyBooks {
+            pub(crate) fn departed(
+                &mut self,
+                size: Bytes,
+                (was, before): (&Header, &Reason),
+                (is, after): (&Header, &Reason),
+            ) {
+                match (self, was, is) {
+                    $((AnyBooks::$variant(Some(books)), Header::$variant(was), Header::$variant(is)) => {
+                        books.departed(size, (was, before), (is, after));
+                    })*
+                    _ => {}
+                }
+            }
+            pub(crate) fn timer(&mut self, before: &Reason, after: &Reason) {
+                match self { $(AnyBooks::$variant(books) => {
+                    if let Some(books) = books {
+                        books.timer(before, after);
+                    }
+                })* }
+            }
+            pub(crate) fn received(&mut self, header: &Header) {
+                match (self, header) {
+                    $((AnyBooks::$variant(Some(books)), Header::$variant(h)) => books.received(h),)*
+                    _ => {}
+                }
+            }
+            pub(crate) fn answered(&mut self, header: &Header) {
+                match (self, header) {
+                    $((AnyBooks::$variant(Some(books)), Header::$variant(h)) => books.answered(h),)*
+                    _ => {}
+                }
+            }
+        }
     };
 }
-
-registry! {
-    Xcp => crate::xcp::Xcp,
-    Rcp => crate::rcp::Rcp,
-    PiqiRcp => crate::piqi_rcp::PiqiRcp,
-    Jetmax => crate::jetmax::Jetmax,
-    Emkc => crate::emkc::Emkc,
-    Maxnet => crate::maxnet::Maxnet,
-    Hpcc => crate::hpcc::Hpcc,
-    Abc => crate::abc::Abc,
-    Dctcp => crate::tcp::dctcp::Dctcp,
-    NewReno => crate::tcp::newreno::NewReno,
-    Cubic => crate::tcp::cubic::Cubic,
-    Bbr => crate::bbr::Bbr,
-    Noq => crate::noq::Noq,
-    Fixed => crate::fixed::Fixed,
-    XcpKernel => crate::kernel::XcpKernel,
-    RcpKernel => crate::kernel::RcpKernel,
-    PiqiRcpKernel => crate::kernel::PiqiRcpKernel,
-    JetmaxKernel => crate::kernel::JetmaxKernel,
-}
-
-/// All laws, in the order of the registry.
-pub fn list() -> &'static [&'static LawInfo] {
-    INFOS
-}
-
-/// The law called `name`.
-pub fn find(name: &str) -> Option<&'static LawInfo> {
-    INFOS.iter().copied().find(|info| info.name == name)
-}
-
-fn unknown(name: &str) -> String {
-    let known: Vec<&str> = INFOS.iter().map(|info| info.name).collect();
-    alloc::format!("no law is called {name:?}; known: {}", known.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_law_can_be_made_with_its_defaults() {
-        for info in list() {
-            let law = AnyLaw::new(info.name, &[]).expect(info.name);
-            assert_eq!(law.info().name, info.name);
-        }
-    }
-
-    /// A flow may pass a port of its own at each of four links and more: a law whose port is larger is to
-    /// keep what few packets touch in a box.
-    #[test]
-    fn a_port_takes_four_cache_lines() {
-        assert_eq!(size_of::<AnyPort>(), 256);
-    }
-
-    #[test]
-    fn unknown_names_and_values_are_explained() {
-        let e = AnyLaw::new("xpc", &[]).unwrap_err();
-        assert!(e.message.contains("known: xcp, rcp"), "{e}");
-        let e = AnyLaw::new("xcp", &[("alfa", "1")]).unwrap_err();
-        assert!(e.message.contains("no such option; known: "), "{e}");
-        let e = AnyLaw::new("xcp", &[("alpha", "7")]).unwrap_err();
-        assert!(e.message.contains("allowed is a number from"), "{e}");
-    }
-}
+pub(super) use dispatch;
