@@ -5,29 +5,24 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod burst;
 mod change;
-mod delay_line;
-mod discipline;
 mod fabric;
-mod foresight;
-mod lag;
 mod link;
 mod medium;
 mod network;
 mod packet;
-mod passage;
+mod path;
 mod policer;
+mod queue;
 pub mod random;
-mod rare;
-pub mod routing;
 mod service;
 pub mod spec;
-mod trail;
+mod speed;
 
 pub use fabric::{CapturedFrame, Deadlock};
-pub use foresight::{Ahead, prefetch_bytes};
 pub use link::Observation;
 pub use network::{Address, Captured, Network, RouteId, Scheduler};
 pub use packet::{Beyond, Body, Content, Ecn, Label};
-pub use trail::{Held, Hop, Trail};
+pub use path::routing;
+pub use path::trail::{Held, Hop, Trail};
+pub use speed::foresight::{Ahead, prefetch_bytes};

@@ -8,14 +8,14 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
 
 use crate::fabric::Fabric;
-use crate::lag::Lag;
 use crate::link::{Link, Observation};
 use crate::medium::Medium;
 use crate::packet::{Content, ContentId, Ecn, Fate, Label, Slab};
+use crate::path::trail::Followed;
 use crate::policer::Policer;
 use crate::random::stream;
 use crate::spec::{LinkId, NetworkSpec};
-use crate::trail::Followed;
+use crate::speed::lag::Lag;
 
 /// Ends a route in the table.
 pub(crate) const END: u32 = u32::MAX;

@@ -30,10 +30,10 @@ use ratewire_backpressure::queues::Switch;
 use ratewire_backpressure::watch::Watch;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::foresight::{FIRST_LINE, prefetch_bytes};
 use crate::network::Network;
 use crate::packet::Label;
 use crate::spec::{LinkId, PauseSpec, Sockets};
+use crate::speed::foresight::{FIRST_LINE, prefetch_bytes};
 
 pub use deadlock::Deadlock;
 pub use tap::CapturedFrame;

@@ -6,11 +6,11 @@ use ratewire_backpressure::queues::{Arrangement, Place};
 use ratewire_units::{Bytes, Time};
 
 use super::{End, Held, Node, Outlet};
-use crate::discipline::Verdict;
 use crate::link::Active;
 use crate::network::{END, Network, Scheduler};
 use crate::packet::Label;
-use crate::rare::pass;
+use crate::path::rare::pass;
+use crate::queue::discipline::Verdict;
 use crate::spec::{LinkId, Sockets};
 
 impl Network {

@@ -1,6 +1,6 @@
 //! What is at the ends of a link.
 
-/// Where hosts that take turns with the network are (see [`crate::lag`]), and whether routes end.
+/// Where hosts that take turns with the network are (see [`crate::speed::lag`]), and whether routes end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ends(u8);
 

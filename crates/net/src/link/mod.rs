@@ -1,7 +1,7 @@
 //! One link and the queue in front of it.
 //!
 //! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event, if not even that ([`crate::delay_line`], [`crate::lag`]). Departures have none: what leaves
+//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have none: what leaves
 //! the queue between two events is worked out when the link is next looked at, each step with the time at which it happened ([`Network::catch_up`]).
 //! Port timers are caught up with in the same way, since only this link's packets see the port.
 //!
@@ -11,28 +11,27 @@ use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
-use crate::delay_line::DelayLine;
-use crate::discipline::{CoDel, Red};
 use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
+use crate::queue::discipline::{CoDel, Red};
 use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
+use crate::speed::delay_line::DelayLine;
 
 mod ends;
 mod extra;
 mod loss;
-mod row;
 mod tally;
 
+pub(crate) use crate::queue::row::LONG;
 pub(crate) use ends::Ends;
 pub(crate) use extra::{Active, Extra};
-pub(crate) use row::LONG;
 pub use tally::Observation;
 pub(crate) use tally::{RareTally, Tally};
 
+use crate::queue::row::Row;
 use loss::LossState;
-use row::Row;
 
 /// No port stands here.
 pub(crate) const NO_PORT: u32 = u32::MAX;
@@ -62,7 +61,7 @@ pub(crate) struct Link {
     is_rare: bool,
     /// Hosts and routes at its ends.
     pub(crate) ends: Ends,
-    /// Packets that wait but are on a delay line already ([`crate::burst`]).
+    /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
     /// Where packets that found it idle are while they are on the way; of a delay line, that for packets which hosts send
     /// at one instant behind those that take it.

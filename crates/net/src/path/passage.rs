@@ -3,11 +3,11 @@
 
 use ratewire_units::{Bytes, Duration, SerialTime, Time};
 
-use crate::delay_line::DelayLine;
 use crate::link::{Link, NO_PORT};
 use crate::network::{END, Network, Scheduler};
 use crate::packet::{ContentId, Ecn, Label};
 use crate::spec::LinkId;
+use crate::speed::delay_line::DelayLine;
 
 impl Network {
     /// Puts a packet on the next link of its route, or returns it where the route ends.

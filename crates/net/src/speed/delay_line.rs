@@ -3,9 +3,9 @@
 //! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of all links that take
 //! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
 //! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
-//! and shows what comes next in order of memory (see [`crate::foresight`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent, or even before ([`crate::burst`]). Where hosts lag
-//! ([`crate::lag`]) their links' lines are others than routers' for they are filled later, and those that lead to hosts
+//! and shows what comes next in order of memory (see [`crate::speed::foresight`]). A delay line is a link, behind those of the
+//! network, onto which the packets of others are put as they are sent, or even before ([`crate::speed::burst`]). Where hosts lag
+//! ([`crate::speed::lag`]) their links' lines are others than routers' for they are filled later, and those that lead to hosts
 //! have no events.
 
 use ratewire_units::{Duration, Time};

@@ -3,7 +3,7 @@
 //! When a packet will leave that comes to a plain link and has to wait is known at once, and on a host's own link nothing
 //! changes that. Of packets of one size that are sent at one instant, or as another of them starts, each takes whole
 //! packets' times longer than the first, on all links of one rate, overhead and delay alike. So the second packets of all
-//! bursts share a delay line, and so do the third and the fourth ([`crate::delay_line`]): they are put there early, and
+//! bursts share a delay line, and so do the third and the fourth ([`crate::speed::delay_line`]): they are put there early, and
 //! until they have started the link only counts them as waiting. What comes behind them waits in the link's row as it
 //! does elsewhere.
 //!
@@ -11,11 +11,11 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::delay_line::{DelayLine, MOST};
 use crate::link::{Link, NO_PORT};
 use crate::network::{Network, Scheduler};
 use crate::packet::Label;
 use crate::spec::LinkId;
+use crate::speed::delay_line::{DelayLine, MOST};
 
 /// Packets behind the first that are early: delay lines are few.
 const MOST_EARLY: u8 = 3;

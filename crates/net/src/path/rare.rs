@@ -4,11 +4,11 @@
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::discipline::Verdict;
 use crate::link::{Active, Link, RareTally, Tally};
 use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer;
+use crate::queue::discipline::Verdict;
 use crate::spec::{LinkId, MediumId};
 
 impl Network {
