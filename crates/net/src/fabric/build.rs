@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter};
 use ratewire_backpressure::frames::CLASSES;
-use ratewire_backpressure::gate::Gate;
 use ratewire_backpressure::queues::{Arrangement, Switch};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
-use super::{Buffer, Coalescing, End, Fabric, Node, Outlet, Watches};
-use crate::link::Link;
+use super::buffer::{Buffer, Watches};
+use super::{End, Fabric, Node};
+use crate::link::{Link, Outlet};
 use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
 
@@ -51,8 +51,9 @@ impl Fabric {
             for (output, link) in outputs.iter().enumerate() {
                 let spec = &specs[link.index()];
                 let Some(node) = numbers.get(&spec.from) else { continue };
-                let outlet =
-                    Outlet::new(spec, *node, output as u32, &fabric.switches[*node as usize]);
+                let arrangement = fabric.switches[*node as usize].switch.arrangement();
+                let is_virtual = arrangement == Arrangement::Virtual;
+                let outlet = Outlet::new(spec, *node, output as u32, is_virtual);
                 links[link.index()].start_at_switch(outlet);
                 if let Some(pause) = &spec.pause {
                     fabric.ends[link.index()].buffer = fabric.buffers.len() as u32;
@@ -62,16 +63,6 @@ impl Fabric {
         }
         fabric
     }
-
-    #[inline]
-    pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
-        let number = self.ends.get(id.index())?.buffer;
-        self.buffers.get(number as usize)
-    }
-    pub(super) fn buffer_mut(&mut self, id: LinkId) -> Option<&mut Buffer> {
-        let number = self.ends.get(id.index())?.buffer;
-        self.buffers.get_mut(number as usize)
-    }
 }
 
 /// The links that lead to a node and away from it, in order.
@@ -79,32 +70,6 @@ impl Fabric {
 struct Neighbours {
     inputs: Vec<LinkId>,
     outputs: Vec<LinkId>,
-}
-
-impl Outlet {
-    fn new(spec: &LinkSpec, node: u32, output: u32, start: &Node) -> Outlet {
-        let bursts = spec.driver.bursts.map(|bursts| Coalescing {
-            packets: bursts.packets,
-            every: bursts.every,
-            released: 0,
-            due: Time::NEVER,
-        });
-        Outlet {
-            turn_at: Time::NEVER,
-            far_due: Time::NEVER,
-            told: VecDeque::new(),
-            bursts: bursts.map(Box::new),
-            gate: Gate::default(),
-            rate: spec.service.mean_rate(),
-            node,
-            output,
-            sockets: spec.driver.sockets,
-            is_virtual: start.switch.arrangement() == Arrangement::Virtual,
-            wanted: false,
-            has_intake: spec.pause.as_ref().is_some_and(|pause| !pause.intake.is_zero()),
-            control_frames: 0,
-        }
-    }
 }
 
 impl Node {

@@ -11,26 +11,30 @@ use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
-use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
 use crate::queue::discipline::{CoDel, Red};
+use crate::queue::row::Row;
 use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
-use crate::speed::delay_line::DelayLine;
 
-mod ends;
+mod end_flags;
+mod events;
 mod extra;
+mod line;
+mod links;
 mod loss;
+mod outlet;
 mod tally;
 
-pub(crate) use crate::queue::row::LONG;
-pub(crate) use ends::Ends;
+pub(crate) use end_flags::EndFlags;
 pub(crate) use extra::{Active, Extra};
+pub(crate) use line::DelayLine;
+pub(crate) use links::Links;
+pub(crate) use outlet::{Outlet, PauseTally, Says};
 pub use tally::Observation;
-pub(crate) use tally::{RareTally, Tally};
+pub(crate) use tally::{FarTally, RareTally, Tally};
 
-use crate::queue::row::Row;
 use loss::LossState;
 
 /// No port stands here.
@@ -60,7 +64,7 @@ pub(crate) struct Link {
     /// It has something that few links have: `extra` or an outlet.
     is_rare: bool,
     /// Hosts and routes at its ends.
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndFlags,
     /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
     /// Where packets that found it idle are while they are on the way; of a delay line, that for packets which hosts send
@@ -155,7 +159,7 @@ impl Link {
             port: NO_PORT,
             overhead: 0,
             is_rare: false,
-            ends: Ends::default(),
+            ends: EndFlags::default(),
             early: 0,
             delay_line: DelayLine::NONE,
             area_packets: 0,
@@ -181,6 +185,11 @@ impl Link {
         self.outlet = Some(Box::new(outlet));
     }
 
+    /// Whether a port stands at its start.
+    #[inline]
+    pub(crate) fn has_port(&self) -> bool {
+        self.port != NO_PORT
+    }
     /// Whether it has something that few links have.
     #[inline]
     pub(crate) fn is_rare(&self) -> bool {
@@ -190,6 +199,10 @@ impl Link {
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.is_rare && self.extra.as_ref().is_some_and(|extra| extra.watched)
+    }
+    /// Whether frames that it carries or obeys are noted.
+    pub(crate) fn is_tapped(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.tapped)
     }
     /// Its end at the switch where it starts, if it starts at one.
     #[inline]
@@ -205,7 +218,7 @@ impl Link {
     /// Whether its far end takes packets in one by one.
     #[inline]
     pub(crate) fn has_intake(&self) -> bool {
-        self.outlet().is_some_and(|outlet| outlet.has_intake)
+        self.outlet().is_some_and(|outlet| outlet.has_intake())
     }
 
     /// Takes the packet at the head out of the row, in which there is one.
@@ -264,9 +277,7 @@ impl Link {
     /// Whether its queue or its port's timer is to be caught up with.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
-        self.early > 0
-            || self.departure_is_due(now)
-            || (self.port != NO_PORT && self.port_timer <= now)
+        self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
     /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.

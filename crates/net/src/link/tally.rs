@@ -34,6 +34,17 @@ impl RareTally {
     }
 }
 
+/// What the buffer at the far end of a link has come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FarTally {
+    /// Packets that have come and wait to be taken in.
+    pub(crate) intake: u64,
+    /// Packets that found no room.
+    pub(crate) overflowed: u64,
+    /// Those of them that had come to be taken in.
+    pub(crate) refused: u64,
+}
+
 /// A link as it stands: counters since the start, and what waits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Observation {

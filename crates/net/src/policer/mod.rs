@@ -38,13 +38,13 @@ const LONGEST_RTT: f64 = 1.0;
 /// A flow that was silent for so long counts as none.
 const FORGET: Duration = Duration::from_secs(10);
 
-/// What becomes of a packet.
+/// What a policer does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Pass,
-    /// It goes on with the truth in its header.
+pub(crate) enum Policed {
+    Passes,
+    /// The packet goes on with the truth in its header.
     Corrected,
-    Drop,
+    Dropped,
 }
 
 /// The policer of one port.
@@ -110,22 +110,22 @@ impl Policer {
         flow: u32,
         size: Bytes,
         header: &mut Header,
-    ) -> Verdict {
-        let Some(claim) = self.law.claim(header) else { return Verdict::Pass };
+    ) -> Policed {
+        let Some(claim) = self.law.claim(header) else { return Policed::Passes };
         let leeway = self.leeway;
         let size = size.as_f64();
         let suspect = self.suspect(now, flow, size, &claim);
         if !suspect.may_send(now, size, leeway) {
-            return Verdict::Drop;
+            return Policed::Dropped;
         }
         let spacing = claim.spacing.map(|spacing| suspect.may_claim(spacing, size, leeway));
         suspect.advance_round(now, size, &Claim { spacing, ..claim });
         match spacing {
             Some(spacing) if claim.spacing != Some(spacing) => {
                 self.law.correct(header, spacing);
-                Verdict::Corrected
+                Policed::Corrected
             }
-            _ => Verdict::Pass,
+            _ => Policed::Passes,
         }
     }
 

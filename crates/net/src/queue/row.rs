@@ -5,25 +5,18 @@ use core::ops::{Index, IndexMut};
 use prefetch_index::prefetch_index;
 
 use crate::packet::Label;
-
-/// Where so many packets are on the way or wait, the events of a link come one after the other, and the places of the
-/// row have left the caches before they are used again.
-pub(crate) const LONG: u32 = 64;
-/// So many places behind the one into which a packet is put, one is fetched: a flow's packets come in trains.
-const PLACES_AHEAD: u32 = 4;
-/// The same of a long row, of which packets of many trains take the places sooner than memory answers.
-const PLACES_AHEAD_LONG: u32 = 8;
+use crate::speed::tuning::{LONG, PLACES_AHEAD, PLACES_AHEAD_LONG};
 
 /// A label that never lies in two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct Place(Label);
+struct Slot(Label);
 
 /// A ring of labels in a power of two of places: at every hop a packet is put into one and taken out, and finding its
 /// place must take little.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    places: Box<[Place]>,
+    places: Box<[Slot]>,
     head: u32,
     len: u32,
 }
@@ -65,7 +58,7 @@ impl Row {
             self.grow();
         }
         let place = self.place(self.len);
-        self.places[place] = Place(label);
+        self.places[place] = Slot(label);
         self.len += 1;
         self.foresee(self.len + if self.len > LONG { PLACES_AHEAD_LONG } else { PLACES_AHEAD });
     }
@@ -92,8 +85,8 @@ impl Row {
     /// copying it from there at once would wait for its parts.
     #[cold]
     fn grow(&mut self) {
-        let mut places: Vec<Place> = (0..self.len).map(|at| Place(self[at])).collect();
-        places.resize((places.len() * 2).max(4), Place(Label::NONE));
+        let mut places: Vec<Slot> = (0..self.len).map(|at| Slot(self[at])).collect();
+        places.resize((places.len() * 2).max(4), Slot(Label::NONE));
         self.places = places.into_boxed_slice();
         self.head = 0;
     }
@@ -131,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_place_takes_no_more_than_a_label() {
-        assert_eq!(size_of::<Place>(), size_of::<Label>());
+        assert_eq!(size_of::<Slot>(), size_of::<Label>());
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 // Not moved: it could not be forwarded (ARCHITECTURE.md).
                 if let Some(ack) = &mut self.network.ack(label) {
                     flow.on_ack(now, ack, self.setup);
-                    if self.network.is_followed(label) {
+                    if self.network.tracer().follows(label) {
                         self.tell_followed(Fate::Acknowledged(now, ack.header));
                     }
                 }
@@ -54,7 +54,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 match reply {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
-                        if self.network.is_followed(label) {
+                        if self.network.tracer().follows(label) {
                             self.tell_followed(Fate::AcknowledgedLater);
                         }
                         self.network.remove(label);
@@ -201,7 +201,7 @@ mod tests {
     use ratewire_units::{Duration, Rate};
 
     use crate::dumbbell::Dumbbell;
-    use crate::engine::Simulation;
+    use crate::engine::{Simulation, Speed};
     use crate::record::NoRecorder;
 
     /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is full its sender waits for
@@ -214,7 +214,8 @@ mod tests {
         dumbbell.duration = Duration::from_secs(10);
         let setup = dumbbell.setup();
         let mut recorder = NoRecorder;
-        let mut simulation = Simulation::new(&setup, &mut recorder).expect("a setup");
+        let mut simulation =
+            Simulation::new(&setup, &mut recorder, Speed::full()).expect("a setup");
         simulation.run().expect("it runs");
         let round_trips = simulation.packets.sent as f64 / 2.0;
         let each = simulation.events as f64 / round_trips;

@@ -22,7 +22,7 @@ pub(crate) struct Junctions {
     list: Vec<Junction>,
     /// Where the edges end, from this flow on.
     first: u32,
-    ends: Vec<Ends>,
+    ends: Vec<EdgeEnds>,
     /// To be filled by the next switch.
     out: Vec<Output>,
 }
@@ -54,7 +54,7 @@ impl Junction {
 
 /// Both ends of an edge: a switch and which side of it, or a host.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ends {
+struct EdgeEnds {
     from: Option<(u32, Side)>,
     to: Option<(u32, Side)>,
 }
@@ -66,7 +66,7 @@ impl Junctions {
             return Junctions::default();
         }
         let first = spec.first_edge;
-        let mut ends = vec![Ends::default(); setup.flows.len() - first as usize];
+        let mut ends = vec![EdgeEnds::default(); setup.flows.len() - first as usize];
         let mut list = Vec::new();
         for (j, junction) in spec.junctions.iter().enumerate() {
             let members = junction.members.iter().enumerate();
@@ -126,7 +126,7 @@ impl Junctions {
         flow.wrapping_sub(self.first) < self.ends.len() as u32
     }
 
-    fn ends(&self, flow: u32) -> Ends {
+    fn ends(&self, flow: u32) -> EdgeEnds {
         self.ends[(flow - self.first) as usize]
     }
 

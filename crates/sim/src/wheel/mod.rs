@@ -14,18 +14,13 @@ use std::collections::BinaryHeap;
 
 use ratewire_units::Time;
 
+use crate::engine::speed::tuning::{
+    BLOCK_LOG2, FIRST_BUCKET_LOG2, NARROWEST_BUCKET_LOG2, WIDEST_BUCKET_LOG2, WORTH_A_REVIEW,
+};
 use far::{BLOCKS, Far};
-use near::{BUCKETS, MANY, Near};
+use near::{BUCKETS, Near};
 
-/// Buckets of a block, the unit of what is far away: a part of what the near level holds, so that the next
-/// block comes near before the last event of the one before.
-const BLOCK_LOG2: u32 = 10;
 const BLOCK: u64 = 1 << BLOCK_LOG2;
-/// 2^23 ps = 8 microseconds: where the width starts.
-const INITIAL_SHIFT: u32 = 23;
-/// What the width may come to: 16 picoseconds, and 17 seconds.
-const NARROWEST: u32 = 4;
-const WIDEST: u32 = 44;
 
 /// Of events whose order of insertion is not to matter.
 const NO_NUMBER: u32 = u32::MAX;
@@ -83,7 +78,7 @@ pub struct Wheel {
 impl Default for Wheel {
     fn default() -> Wheel {
         Wheel {
-            shift: INITIAL_SHIFT,
+            shift: FIRST_BUCKET_LOG2,
             now: 0,
             near: Near::new(),
             far: Far::new(),
@@ -286,16 +281,16 @@ impl Wheel {
     /// Narrows the buckets if that keeps many events apart; widens them if it would not bring many together and
     /// most events come from far away.
     fn review(&mut self) {
-        if self.near.spared.max(self.distant) < MANY {
+        if self.near.spared.max(self.distant) < WORTH_A_REVIEW {
             return;
         }
         let pushed = self.number - self.reviewed;
         let spared = core::mem::take(&mut self.near.spared);
         let distant = core::mem::take(&mut self.distant);
         self.reviewed = self.number;
-        let shift = if spared > pushed / 4 && self.shift > NARROWEST {
+        let shift = if spared > pushed / 4 && self.shift > NARROWEST_BUCKET_LOG2 {
             self.shift - 1
-        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST {
+        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST_BUCKET_LOG2 {
             self.shift + 1
         } else {
             return;

@@ -267,7 +267,7 @@ fn what_is_nearly_at_one_time_makes_no_buckets_narrow() {
 /// Where the density changes the width does, also where all is beyond what is far away.
 #[test]
 fn the_width_finds_back() {
-    let mut wheel = Wheel { shift: NARROWEST, ..Wheel::default() };
+    let mut wheel = Wheel { shift: NARROWEST_BUCKET_LOG2, ..Wheel::default() };
     let mut random = ratewire_net::random::stream(3, "wheel", 3);
     for i in 0..200_000 {
         let now = wheel.pop().map_or(Time::ZERO, |(now, _)| now);
@@ -281,7 +281,7 @@ fn the_width_finds_back() {
 /// Places are not looked for past all that is there, also where too few came for a look at the width.
 #[test]
 fn a_crowd_is_put_in_order_in_few_steps() {
-    const EVENTS: u32 = MANY - 100;
+    const EVENTS: u32 = WORTH_A_REVIEW - 100;
     let mut random = ratewire_net::random::stream(4, "wheel", 4);
     let mut shuffled = |within: u64| Time::from_ps(random.next_u64() % within);
     let close: Vec<Time> = (0..EVENTS).map(|_| shuffled(1 << 20)).collect();

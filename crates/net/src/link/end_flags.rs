@@ -2,43 +2,43 @@
 
 /// Where hosts that take turns with the network are (see [`crate::speed::lag`]), and whether routes end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ends(u8);
+pub(crate) struct EndFlags(u8);
 
-impl Ends {
+impl EndFlags {
     const LEAF_AT_START: u8 = 1;
     const LEAF_AT_END: u8 = 2;
     const ROUTE: u8 = 4;
 
     /// The same, with such hosts at these ends.
-    pub(crate) fn with_leaves(self, start: bool, end: bool) -> Ends {
-        let start = if start { Ends::LEAF_AT_START } else { 0 };
-        Ends(self.0 | start | if end { Ends::LEAF_AT_END } else { 0 })
+    pub(crate) fn with_leaves(self, start: bool, end: bool) -> EndFlags {
+        let start = if start { EndFlags::LEAF_AT_START } else { 0 };
+        EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
     }
     /// The same, but for routes.
     #[inline]
-    pub(crate) fn leaves(self) -> Ends {
-        Ends(self.0 & !Ends::ROUTE)
+    pub(crate) fn leaves(self) -> EndFlags {
+        EndFlags(self.0 & !EndFlags::ROUTE)
     }
     /// The same, where a host at the far end takes no turns.
-    pub(crate) fn without_leaf_at_end(self) -> Ends {
-        Ends(self.0 & !Ends::LEAF_AT_END)
+    pub(crate) fn without_leaf_at_end(self) -> EndFlags {
+        EndFlags(self.0 & !EndFlags::LEAF_AT_END)
     }
     /// The same, where a route ends.
-    pub(crate) fn with_route(self) -> Ends {
-        Ends(self.0 | Ends::ROUTE)
+    pub(crate) fn with_route(self) -> EndFlags {
+        EndFlags(self.0 | EndFlags::ROUTE)
     }
 
     #[inline]
     pub(crate) fn start_at_leaf(self) -> bool {
-        self.0 & Ends::LEAF_AT_START != 0
+        self.0 & EndFlags::LEAF_AT_START != 0
     }
     #[inline]
     pub(crate) fn end_at_leaf(self) -> bool {
-        self.0 & Ends::LEAF_AT_END != 0
+        self.0 & EndFlags::LEAF_AT_END != 0
     }
     #[inline]
     pub(crate) fn end_route(self) -> bool {
-        self.0 & Ends::ROUTE != 0
+        self.0 & EndFlags::ROUTE != 0
     }
 }
 
@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn what_is_at_one_end_does_not_matter_at_the_other() {
         for (start, end) in [(false, false), (false, true), (true, false), (true, true)] {
-            let leaves = Ends::default().with_leaves(start, end);
-            let all = Ends::default().with_route().with_leaves(start, end);
+            let leaves = EndFlags::default().with_leaves(start, end);
+            let all = EndFlags::default().with_route().with_leaves(start, end);
             assert_eq!(all, leaves.with_route());
             assert_eq!((all.leaves(), leaves.leaves()), (leaves, leaves));
             assert!(all.end_route() && !leaves.end_route());

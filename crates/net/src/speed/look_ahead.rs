@@ -1,53 +1,61 @@
 //! Fetching what is about to be needed into the caches.
 //!
 //! Links, packets and flows by the thousand do not fit there, and a packet would wait for memory at each
-//! hop for longer than it is worked on. But what comes next is known: these are called in turn as an event
-//! comes nearer, for where one thing lies is written in the one before.
+//! hop for longer than it is worked on. But what comes next is known: the methods of [`LookAhead`] are called in turn as
+//! an event comes nearer, for where one thing lies is written in the one before.
 
-use std::ops::Range;
-
-use prefetch_index::prefetch_index;
-use ratewire_laws::AnyPort;
-
-use crate::link::{LONG, Link, NO_PORT};
-use crate::network::{END, Network, RouteId};
-use crate::packet::{Body, Label};
+use crate::fabric::Fabric;
+use crate::link::{DelayLine, Link, Links};
+use crate::packet::{Body, Label, Slab};
+use crate::path::routes::{RouteId, Routes};
+use crate::port::Ports;
 use crate::spec::LinkId;
-
-/// How far behind the head of a long row: memory answers in the time that so many packets take.
-const BEHIND: u32 = 4;
-const _: () = assert!(2 * BEHIND <= LONG);
-/// How far behind the head of a delay line, on which each packet goes to another link or flow: its place; its place in the
-/// route table; where it goes, and what it carries; and, if there are ports at all, what that link's port, switch and row
-/// need. Without ports fetching that takes longer than it spares.
-const PLACE: u32 = 16;
-const HOP: u32 = 12;
-const NEXT: u32 = 8;
-const PORT: u32 = 2;
-/// How far behind it the end of a flow is told, and once more when it has come. What its packet carries is here by then.
-const FAR_END: u32 = 4;
-const NEAR_END: u32 = 2;
-const _: () = assert!(PORT < NEXT && NEXT < HOP && HOP < PLACE);
-const _: () = assert!(NEAR_END < FAR_END && FAR_END < NEXT);
-/// What so many packets carry stays in the caches: as many as were ever on their way at once.
-const FEW_PACKETS: usize = 4096;
-/// Bytes of a cache line.
-const LINE: usize = 64;
-/// Where a packet finds what it needs of a buffer.
-pub(crate) const FIRST_LINE: Range<usize> = 0..LINE;
-/// Where it finds what it needs of an outlet.
-const FIRST_LINES: Range<usize> = 0..2 * LINE;
+use crate::speed::delay_line::DelayLines;
+use crate::speed::prefetch::{FIRST_LINE, FIRST_LINES, LINE, prefetch_bytes};
+use crate::speed::tuning::{
+    BEHIND, FEW_PACKETS, LINE_FAR_END, LINE_HOP, LINE_NEAR_END, LINE_NEXT, LINE_PLACE, LINE_PORT,
+    LONG,
+};
 
 /// The end of a flow to which a packet is about to come: its receiver with data, else its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ahead {
+pub struct FlowEnd {
     /// The flow, in the caller's numbering.
     pub flow: u32,
     /// It brings data.
     pub is_data: bool,
 }
 
-impl Network {
+/// What a network's caller sees of events to come, and fetches for them. Made by
+/// [`Network::look_ahead`](crate::Network::look_ahead).
+#[derive(Clone, Copy, Debug)]
+pub struct LookAhead<'a> {
+    pub(crate) links: &'a Links,
+    pub(crate) lines: &'a DelayLines,
+    pub(crate) packets: &'a Slab,
+    pub(crate) ports: &'a Ports,
+    pub(crate) routes: &'a Routes,
+    pub(crate) fabric: &'a Fabric,
+}
+
+impl LookAhead<'_> {
+    /// Whether a link is a delay line.
+    #[inline]
+    pub fn is_delay_line(&self, id: LinkId) -> bool {
+        self.links.is_line(id)
+    }
+
+    /// Whether there were more latencies than there can be delay lines.
+    #[inline]
+    pub fn lacks_delay_lines(&self) -> bool {
+        self.lines.are_lacking()
+    }
+
+    /// How many links keep what is on its way to themselves.
+    pub fn links_without_delay_line(&self) -> usize {
+        self.links.own().iter().filter(|link| link.delay_line == DelayLine::NONE).count()
+    }
+
     /// The event of a link comes up: of the link, what every packet needs; with switches, all, and its far end.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
@@ -82,7 +90,7 @@ impl Network {
         }
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
-            if let Some(buffer) = self.buffer(id) {
+            if let Some(buffer) = self.fabric.buffer(id) {
                 prefetch_bytes(buffer, FIRST_LINE);
             }
         }
@@ -97,7 +105,7 @@ impl Network {
     /// The end of a flow to which the packet at the head goes, where it goes to no other link. What it carries is here, and
     /// what it tells beside comes.
     #[inline]
-    pub fn ahead(&self, id: LinkId) -> Option<Ahead> {
+    pub fn ahead(&self, id: LinkId) -> Option<FlowEnd> {
         let head = self.head(id)?;
         self.packets.foresee_beyond(head.content);
         Some(self.end_of(head))
@@ -106,13 +114,13 @@ impl Network {
     /// Whether a packet goes to no other link.
     #[inline]
     fn arrives(&self, label: &Label) -> bool {
-        self.routes[label.hop as usize] == END
+        self.routes.next(label).is_none()
     }
 
     /// A packet is about to take this route.
     #[inline]
     pub fn foresee_route(&self, route: RouteId) {
-        prefetch_index(&self.routes, route.0 as usize);
+        self.routes.prefetch(route.first_hop());
     }
 
     /// A packet is about to come to a link that was foreseen: its place in the row, the port, and its start at a switch.
@@ -120,9 +128,7 @@ impl Network {
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
         link.foresee_tail();
-        if link.port != NO_PORT {
-            prefetch_bytes(&self.ports[link.port as usize], 0..size_of::<AnyPort>());
-        }
+        self.ports.prefetch(link);
         if let Some(outlet) = link.outlet() {
             prefetch_bytes(outlet, FIRST_LINES);
         }
@@ -153,8 +159,7 @@ impl Network {
     /// which the next is in the caches.
     #[inline]
     fn is_looked_at(&self, label: &Label) -> bool {
-        let next = self.routes[label.hop as usize];
-        next == END || self.links[next as usize].port != NO_PORT
+        self.routes.next(label).is_none_or(|next| self.links[next.index()].has_port())
     }
 
     /// Packets that wait, and what they carry where a port sees them off.
@@ -162,7 +167,7 @@ impl Network {
     fn foresee_departures(&self, link: &Link) {
         if link.waiting() > 2 * BEHIND {
             link.row.foresee(link.started + 2 * BEHIND);
-            if link.port != NO_PORT {
+            if link.has_port() {
                 self.packets.foresee(link.row[link.started + BEHIND].content);
             }
         }
@@ -171,7 +176,7 @@ impl Network {
     /// The same link: the ends of flows at which a packet arrives that was looked at so, the next one's and that of one
     /// that comes later, of which comes what it tells beside. `None` where the row is short or leads to other links.
     #[inline]
-    pub fn ends_behind(&self, id: LinkId) -> Option<(Ahead, Ahead)> {
+    pub fn ends_behind(&self, id: LinkId) -> Option<(FlowEnd, FlowEnd)> {
         let Link { row, ends, .. } = self.links.get(id.index())?;
         if !ends.end_route() || row.len() <= LONG {
             return None;
@@ -209,7 +214,7 @@ impl Network {
                 link.row.foresee(2);
             }
             if self.arrives(head) {
-                let Ahead { flow, is_data } = self.end_of(head);
+                let FlowEnd { flow, is_data } = self.end_of(head);
                 return Some(flow).filter(|_| !is_data);
             }
         }
@@ -219,12 +224,12 @@ impl Network {
     /// A delay line is due: what packets behind its head need. Returns the ends of flows at which a packet far behind
     /// it and one near it arrive, where they go to no other link. What the near one tells beside comes.
     #[inline]
-    pub fn foresee_line(&self, id: LinkId) -> (Option<Ahead>, Option<Ahead>) {
+    pub fn foresee_line(&self, id: LinkId) -> (Option<FlowEnd>, Option<FlowEnd>) {
         self.foresee_line_of_routers(id);
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };
         let arriving = |label: &&Label| self.arrives(label);
-        let far = row.get(FAR_END).filter(arriving).map(|label| self.end_of(label));
-        let near = row.get(NEAR_END).filter(arriving).map(|label| {
+        let far = row.get(LINE_FAR_END).filter(arriving).map(|label| self.end_of(label));
+        let near = row.get(LINE_NEAR_END).filter(arriving).map(|label| {
             self.packets.foresee_beyond(label.content);
             self.end_of(label)
         });
@@ -235,15 +240,15 @@ impl Network {
     #[inline(always)]
     pub fn foresee_line_of_routers(&self, id: LinkId) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
-        row.foresee(PLACE);
-        if let Some(label) = row.get(HOP) {
-            prefetch_index(&self.routes, label.hop as usize);
+        row.foresee(LINE_PLACE);
+        if let Some(label) = row.get(LINE_HOP) {
+            self.routes.prefetch(label.hop);
         }
-        if let Some(label) = row.get(NEXT) {
+        if let Some(label) = row.get(LINE_NEXT) {
             self.foresee_packet(label);
         }
         if !self.ports.is_empty()
-            && let Some(label) = row.get(PORT)
+            && let Some(label) = row.get(LINE_PORT)
         {
             self.foresee_hop(label);
         }
@@ -261,9 +266,9 @@ impl Network {
     }
     /// The end of a flow at which a packet has arrived whose content is here.
     #[inline]
-    pub fn end_of(&self, label: &Label) -> Ahead {
+    pub fn end_of(&self, label: &Label) -> FlowEnd {
         let is_data = matches!(self.packets.content(label.content).body, Body::Data { .. });
-        Ahead { flow: label.flow, is_data }
+        FlowEnd { flow: label.flow, is_data }
     }
     /// Whether there are ports.
     #[inline]
@@ -273,9 +278,8 @@ impl Network {
 
     #[inline]
     fn foresee_hop(&self, label: &Label) {
-        let next = self.routes[label.hop as usize];
-        if next != END {
-            self.foresee_place(LinkId(next));
+        if let Some(next) = self.routes.next(label) {
+            self.foresee_place(next);
         }
     }
 
@@ -288,7 +292,7 @@ impl Network {
     /// do not.
     #[inline]
     fn foresee_content(&self, hop: u32, label: &Label) {
-        if !self.ports.is_empty() || self.routes[hop as usize] == END {
+        if !self.ports.is_empty() || self.routes.link_at(hop).is_none() {
             self.packets.foresee(label.content);
         }
     }
@@ -296,23 +300,9 @@ impl Network {
     #[inline]
     fn foresee_packet(&self, label: &Label) -> Option<LinkId> {
         self.foresee_content(label.hop, label);
-        let next = Some(self.routes[label.hop as usize]).filter(|next| *next != END).map(LinkId)?;
+        let next = self.routes.next(label)?;
         self.foresee(next);
         Some(next)
-    }
-}
-
-/// Fetches the cache lines in which these bytes of a value lie: cheaply where both are known when this is compiled
-/// and the value begins with a line.
-#[inline]
-pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
-    let start = (&raw const *value).addr();
-    let before = if align_of::<T>() < LINE { start % LINE } else { 0 };
-    let nothing: &[u8] = &[];
-    for line in (before + bytes.start) / LINE..(before + bytes.end).div_ceil(LINE) {
-        // Nothing is read: what an index into no bytes leads to may be any address.
-        let address = (start - before).wrapping_add(line * LINE);
-        prefetch_index(nothing, address.wrapping_sub(nothing.as_ptr().addr()));
     }
 }
 
