@@ -249,25 +249,6 @@ impl Network {
 }
 
 impl Link {
-    fn note_lost(&mut self) {
-        if let Some(tally) = self.rare_counts() {
-            tally.lost += 1;
-        }
-    }
-
-    /// So many packets were dropped because it is down.
-    pub(super) fn note_dropped_down(&mut self, packets: u64) {
-        if let Some(tally) = self.rare_counts() {
-            tally.dropped_down += packets;
-        }
-    }
-
-    /// Where is counted what happens on few links, of which this must be one.
-    fn rare_counts(&mut self) -> Option<&mut RareTally> {
-        debug_assert!(self.extra.is_some(), "what happens here only happens on links with extras");
-        self.extra.as_deref_mut().map(|extra| &mut extra.tally)
-    }
-
     /// A packet that is late has come to the far end, where it is not seen yet.
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
