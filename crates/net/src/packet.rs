@@ -294,7 +294,7 @@ impl Slab {
         self.contents.remove(id);
     }
 
-    /// See [`crate::Network::foresee_delivery`].
+    /// Fetches what a packet carries into the caches.
     #[inline]
     pub(crate) fn foresee(&self, id: ContentId) {
         if let Some(content) = self.contents.items.get(id as usize) {

@@ -22,11 +22,19 @@ fn explore() {
     let list = std::env::var("LIST").unwrap();
     let secs: f64 = std::env::var("SECS").unwrap().parse().unwrap();
     for file in list.split_whitespace() {
-        let Ok(scenario) = Scenario::load(&root.join(file)) else { eprintln!("{file} no"); continue };
+        let Ok(scenario) = Scenario::load(&root.join(file)) else {
+            eprintln!("{file} no");
+            continue;
+        };
         let Ok(plan) = scenario.plan(None, None) else { continue };
         let mut setup = plan.setup.clone();
         setup.duration = setup.duration.min(ratewire_units::Duration::from_secs_f64(secs));
-        eprintln!("{file} links {} flows {} traffic {}", setup.network.links.len(), setup.flows.len(), setup.traffic.len());
+        eprintln!(
+            "{file} links {} flows {} traffic {}",
+            setup.network.links.len(),
+            setup.flows.len(),
+            setup.traffic.len()
+        );
         let full = outcome(&setup, Speed::full());
         let off = outcome(&setup, Speed::off());
         let no_lag = outcome(&setup, Speed::full().without_host_lag());

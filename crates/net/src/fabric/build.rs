@@ -10,7 +10,7 @@ use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
 use super::buffer::{Buffer, Watches};
-use super::{End, Fabric, Node};
+use super::{End, Fabric, SwitchNode};
 use crate::link::{Link, Outlet};
 use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
@@ -40,7 +40,11 @@ impl Fabric {
         for (i, (node, number)) in numbers.iter_mut().enumerate() {
             *number = i as u32;
             let at = neighbours.entry(*node).or_default();
-            fabric.switches.push(Node::new(specs, at, stream(seed, "switch", u64::from(node.0))));
+            fabric.switches.push(SwitchNode::new(
+                specs,
+                at,
+                stream(seed, "switch", u64::from(node.0)),
+            ));
         }
         fabric.ends = vec![End::OWN; specs.len()];
         for Neighbours { inputs, outputs } in neighbours.values() {
@@ -72,8 +76,8 @@ struct Neighbours {
     outputs: Vec<LinkId>,
 }
 
-impl Node {
-    fn new(specs: &[LinkSpec], at: &Neighbours, random: Xoshiro256PlusPlus) -> Node {
+impl SwitchNode {
+    fn new(specs: &[LinkSpec], at: &Neighbours, random: Xoshiro256PlusPlus) -> SwitchNode {
         let all = at.inputs.iter().chain(&at.outputs);
         let pauses = || all.clone().filter_map(|link| specs[link.index()].pause.as_ref());
         let arrangement = pauses().next().map_or(Arrangement::Virtual, |pause| pause.arrangement);
@@ -87,7 +91,7 @@ impl Node {
         };
         let by_flow = links.iter().filter(|_| queues > 0);
         let is_pausable = |link: &LinkId| specs[link.index()].pause.is_some();
-        Node {
+        SwitchNode {
             switch: Switch::new(arrangement, inputs, count, classes),
             assignments: by_flow.map(|_| Assignment::new(queues)).collect(),
             lane_bytes: vec![0; (count * queues) as usize],

@@ -38,7 +38,7 @@ use buffer::Buffer;
 /// All switches of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
-    switches: Vec<Node>,
+    switches: Vec<SwitchNode>,
     /// By link, what it leads to; empty without switches.
     ends: Vec<End>,
     /// Those that pause the links that lead to them.
@@ -103,7 +103,7 @@ impl End {
 /// A node that keeps what waits itself; what each packet needs comes first.
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct Node {
+struct SwitchNode {
     switch: Switch<QueuedPacket>,
     has_classes: bool,
     /// By output.

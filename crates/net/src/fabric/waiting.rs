@@ -4,7 +4,7 @@ use rand_core::Rng;
 use ratewire_backpressure::flows;
 use ratewire_backpressure::queues::{Arrangement, Place};
 
-use super::{End, Fabric, Node, QueuedPacket, Wires};
+use super::{End, Fabric, QueuedPacket, SwitchNode, Wires};
 use crate::link::Links;
 use crate::packet::Label;
 use crate::path::routes::Routes;
@@ -85,7 +85,7 @@ impl Fabric {
         let now = wires.now;
         let Some(outlet) = wires.links[id.index()].outlet() else { return (0, false) };
         let output = outlet.output();
-        let Node { switch, assignments, lane_bytes, random, .. } =
+        let SwitchNode { switch, assignments, lane_bytes, random, .. } =
             &mut self.switches[outlet.node()];
         let is_open = |lane: u32| outlet.gate().is_lane_open(now, lane);
         let is_free = |lane: u32| switch.is_empty(output, lane) && is_open(lane);
@@ -125,7 +125,7 @@ impl Fabric {
             return None;
         }
         let output = outlet.output();
-        let Node { switch, links, .. } = &mut self.switches[outlet.node()];
+        let SwitchNode { switch, links, .. } = &mut self.switches[outlet.node()];
         let by_flow = matches!(switch.arrangement(), Arrangement::ByFlow(_));
         let gate = outlet.gate();
         let is_open = |lane: u32| match by_flow {

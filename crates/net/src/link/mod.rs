@@ -2,10 +2,9 @@
 //!
 //! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
 //! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have none: what leaves
-//! the queue between two events is worked out when the link is next looked at, each step with the time at which it happened ([`Network::catch_up`]).
-//! Port timers are caught up with in the same way, since only this link's packets see the port.
-//!
-//! [`Network::catch_up`]: crate::Network
+//! the queue between two events is worked out when the link is next looked at, each step with the
+//! time at which it happened (`Network::catch_up`). Port timers are caught up with in the same way,
+//! since only this link's packets see the port.
 
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
@@ -13,7 +12,7 @@ use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::packet::{Fate, Label};
 use crate::queue::discipline::{CoDel, Red};
-use crate::queue::row::Row;
+use crate::queue::fifo::Fifo;
 use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
@@ -51,7 +50,7 @@ pub(crate) struct Link {
     pub(crate) delay: Duration,
     /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
     /// their order, so sending one is moving the boundary. Some are on a delay line instead.
-    pub(crate) row: Row,
+    pub(crate) row: Fifo,
     /// Packets at the front of `row` that are on the wire or being sent.
     pub(crate) started: u32,
     pub(crate) port: u32,
@@ -145,7 +144,7 @@ impl Link {
             busy_until: Time::ZERO,
             per_byte: None,
             delay,
-            row: Row::default(),
+            row: Fifo::default(),
             started: 0,
             waiting_bytes: 0,
             arrived: 0,

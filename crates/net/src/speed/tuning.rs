@@ -13,9 +13,9 @@ pub(crate) const MOST_EARLY: u8 = 3;
 /// have left the caches before they are used again.
 pub(crate) const LONG: u32 = 64;
 /// Places fetched behind the one into which a packet is put: a flow's packets come in trains.
-pub(crate) const PLACES_AHEAD: u32 = 4;
+pub(crate) const SLOTS_AHEAD: u32 = 4;
 /// Places fetched so in a [`LONG`] queue, of which packets of many trains take the places sooner than memory answers.
-pub(crate) const PLACES_AHEAD_LONG: u32 = 8;
+pub(crate) const SLOTS_AHEAD_LONG: u32 = 8;
 
 /// How far behind the head of a [`LONG`] queue is looked: memory answers in the time that so many packets take.
 pub(crate) const BEHIND: u32 = 4;

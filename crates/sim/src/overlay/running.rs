@@ -12,7 +12,7 @@ use ratewire_overlay::{
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
-use super::tally::Tally;
+use super::tally::OverlayTally;
 use crate::flow::Flow;
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
@@ -27,7 +27,7 @@ pub(crate) struct Running {
     connections: Vec<Connection>,
     /// Places of the senders in the order in which each node was told of them.
     started: Vec<Vec<usize>>,
-    tally: Tally,
+    tally: OverlayTally,
     before: Before,
 }
 
@@ -86,7 +86,7 @@ impl Running {
             timers: vec![Time::NEVER; nodes],
             connections: spec.links.iter().map(connection).collect(),
             started: vec![Vec::new(); nodes],
-            tally: Tally::new(nodes, spec.groups.len()),
+            tally: OverlayTally::new(nodes, spec.groups.len()),
             before: Before {
                 sent: vec![0; spec.senders.len()],
                 owed: 0,
