@@ -22,12 +22,17 @@ use crate::speed::tuning::{
 pub struct FlowEnd {
     /// The flow, in the caller's numbering.
     pub flow: u32,
-    /// It brings data.
+    /// The packet brings data.
     pub is_data: bool,
 }
 
-/// What a network's caller sees of events to come, and fetches for them. Made by
+/// The view of events to come, for which a network's caller fetches memory. Made by
 /// [`Network::look_ahead`](crate::Network::look_ahead).
+///
+/// Of an event that is scheduled, the caller calls [`foresee`](LookAhead::foresee),
+/// [`foresee_head`](LookAhead::foresee_head), [`foresee_delivery`](LookAhead::foresee_delivery),
+/// [`end_at_head`](LookAhead::end_at_head) and [`foresee_place`](LookAhead::foresee_place), in this
+/// order, as the event comes nearer.
 #[derive(Clone, Copy, Debug)]
 pub struct LookAhead<'a> {
     pub(crate) links: &'a Links,
@@ -56,7 +61,7 @@ impl LookAhead<'_> {
         self.links.own().iter().filter(|link| link.delay_line == DelayLine::NONE).count()
     }
 
-    /// The event of a link comes up: of the link, what every packet needs; with switches, all, and its far end.
+    /// Fetches what every packet needs of a link whose event comes up; with switches, the whole link and its far end.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
@@ -67,7 +72,7 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Packets come to a link, of which all but the first have to wait.
+    /// Fetches a link to which several packets come, of which all but the first have to wait.
     #[inline]
     pub fn foresee_burst(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
@@ -76,8 +81,8 @@ impl LookAhead<'_> {
         }
     }
 
-    /// It comes nearer: the packet at the head, the one behind it, whose own event comes too soon to be seen, what packets
-    /// that wait need of the link, and of one that starts at a switch its end there and the buffer that pauses it.
+    /// Fetches the packet at a link's head, the one behind it, whose own event comes too soon to be seen, and what packets
+    /// that wait need of the link. Of a link that starts at a switch, fetches its end there and the buffer that pauses it.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -96,16 +101,16 @@ impl LookAhead<'_> {
         }
     }
 
-    /// It comes nearer still: what the packet carries, and the link to which it goes, if it goes to one.
+    /// Fetches what the packet at a link's head carries, and the link to which the packet goes, if it goes to one.
     #[inline]
     pub fn foresee_delivery(&self, id: LinkId) -> Option<LinkId> {
         self.foresee_packet(self.head(id)?)
     }
 
-    /// The end of a flow to which the packet at the head goes, where it goes to no other link. What it carries is here, and
-    /// what it tells beside comes.
+    /// The end of a flow to which the packet at a link's head goes, where it goes to no other link. What the packet carries
+    /// has been fetched by now; what few acknowledgements carry beside is fetched.
     #[inline]
-    pub fn ahead(&self, id: LinkId) -> Option<FlowEnd> {
+    pub fn end_at_head(&self, id: LinkId) -> Option<FlowEnd> {
         let head = self.head(id)?;
         self.packets.foresee_beyond(head.content);
         Some(self.end_of(head))
@@ -117,13 +122,14 @@ impl LookAhead<'_> {
         self.routes.next(label).is_none()
     }
 
-    /// A packet is about to take this route.
+    /// Fetches the beginning of a route that a packet is about to take.
     #[inline]
     pub fn foresee_route(&self, route: RouteId) {
         self.routes.prefetch(route.first_hop());
     }
 
-    /// A packet is about to come to a link that was foreseen: its place in the row, the port, and its start at a switch.
+    /// Fetches, of a link that was foreseen and to which a packet is about to come, the packet's place in the queue, the
+    /// port, and the link's start at a switch.
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -134,8 +140,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// It is due, and one of few links: what packets behind the head bring to where they go, and those behind the one being
-    /// sent to its own port. Where no port looks at it, it was touched last when it was sent.
+    /// Of one of few links, whose event is due: fetches what packets behind the head bring to where they go, and what
+    /// those behind the one being sent bring to the link's own port. Where no port looks at a packet, it was touched last
+    /// when it was sent.
     #[inline]
     pub fn foresee_behind(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -162,7 +169,7 @@ impl LookAhead<'_> {
         self.routes.next(label).is_none_or(|next| self.links[next.index()].has_port())
     }
 
-    /// Packets that wait, and what they carry where a port sees them off.
+    /// Fetches packets that wait, and what they carry where a port sees them off.
     #[inline]
     fn foresee_departures(&self, link: &Link) {
         if link.waiting() > 2 * BEHIND {
@@ -173,8 +180,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// The same link: the ends of flows at which a packet arrives that was looked at so, the next one's and that of one
-    /// that comes later, of which comes what it tells beside. `None` where the row is short or leads to other links.
+    /// Of a link for which [`foresee_behind`](LookAhead::foresee_behind) was called: the ends of flows at which the next
+    /// packet and a later one arrive. Fetches what the later one carries beside, as few acknowledgements do. `None` where
+    /// the queue is short or leads to other links.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(FlowEnd, FlowEnd)> {
         let Link { row, ends, .. } = self.links.get(id.index())?;
@@ -189,7 +197,7 @@ impl LookAhead<'_> {
         Some((self.end_of(next), self.end_of(later)))
     }
 
-    /// It is due: what the next events of this link need, where they come too soon to be seen. Of a train of
+    /// Fetches what the next events of a link whose event is due need, where they come too soon to be seen. Of a train of
     /// acknowledgements that arrive at their sender, returns the flow.
     #[inline]
     pub fn foresee_next(&self, id: LinkId) -> Option<u32> {
@@ -221,8 +229,9 @@ impl LookAhead<'_> {
         None
     }
 
-    /// A delay line is due: what packets behind its head need. Returns the ends of flows at which a packet far behind
-    /// it and one near it arrive, where they go to no other link. What the near one tells beside comes.
+    /// Fetches what packets behind the head of a delay line need, whose event is due. Returns the ends of flows at which a
+    /// packet far behind the head and one near it arrive, where they go to no other link. Fetches what the near one carries
+    /// beside, as few acknowledgements do.
     #[inline]
     pub fn foresee_line(&self, id: LinkId) -> (Option<FlowEnd>, Option<FlowEnd>) {
         self.foresee_line_of_routers(id);
@@ -236,7 +245,8 @@ impl LookAhead<'_> {
         (far, near)
     }
 
-    /// The same, but for ends of flows: where hosts lag, no packet on a line of which an event tells goes to one.
+    /// Does what [`foresee_line`](LookAhead::foresee_line) does, but for ends of flows: where hosts lag, no packet on a line
+    /// that has events goes to one.
     #[inline(always)]
     pub fn foresee_line_of_routers(&self, id: LinkId) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
@@ -254,17 +264,18 @@ impl LookAhead<'_> {
         }
     }
 
-    /// A packet has arrived: what it carries.
+    /// Fetches what a packet that has arrived carries.
     #[inline]
     pub fn foresee_arrived(&self, label: &Label) {
         self.packets.foresee(label.content);
     }
-    /// What it carries is here: what that tells beside comes.
+    /// Fetches what few acknowledgements carry beside, of a packet for which
+    /// [`foresee_arrived`](LookAhead::foresee_arrived) was called.
     #[inline]
     pub fn foresee_beyond(&self, label: &Label) {
         self.packets.foresee_beyond(label.content);
     }
-    /// The end of a flow at which a packet has arrived whose content is here.
+    /// The end of a flow at which a packet has arrived, whose content has been fetched.
     #[inline]
     pub fn end_of(&self, label: &Label) -> FlowEnd {
         let is_data = matches!(self.packets.content(label.content).body, Body::Data { .. });
@@ -288,8 +299,8 @@ impl LookAhead<'_> {
         self.links.get(id.index())?.row.front()
     }
 
-    /// What a packet carries that goes where this place in the route table tells: hosts and ports look at it, links
-    /// do not.
+    /// Fetches what a packet carries that goes where this place in the route table tells, if a host or a port is to look
+    /// at it.
     #[inline]
     fn foresee_content(&self, hop: u32, label: &Label) {
         if !self.ports.is_empty() || self.routes.link_at(hop).is_none() {
@@ -307,19 +318,19 @@ impl LookAhead<'_> {
 }
 
 impl Link {
-    /// The two cache lines that every packet touches.
+    /// Fetches the two cache lines that every packet touches.
     #[inline]
     fn foresee(&self) {
         prefetch_bytes(self, 0..2 * LINE);
     }
 
-    /// The other two, of one that has to wait.
+    /// Fetches the other two cache lines, which a packet that has to wait touches.
     #[inline]
     fn foresee_waiting(&self) {
         prefetch_bytes(self, 2 * LINE..4 * LINE);
     }
 
-    /// The places of the next two packets in the row.
+    /// Fetches the places of the next two packets in the queue.
     #[inline]
     fn foresee_tail(&self) {
         self.row.foresee(self.row.len());

@@ -136,9 +136,10 @@ impl Foresight {
             *self.at(2) = Coming::Packet(next);
         }
         if let Coming::Event(link) = *self.at(3) {
-            *self.at(3) = ahead.ahead(link).map_or(Coming::Other, |FlowEnd { flow, is_data }| {
-                Coming::Flow { slot: flow, is_data }
-            });
+            *self.at(3) =
+                ahead.end_at_head(link).map_or(Coming::Other, |FlowEnd { flow, is_data }| {
+                    Coming::Flow { slot: flow, is_data }
+                });
         }
         if let Coming::Flow { slot, is_data } = *self.at(3) {
             flows.foresee(slot, is_data);
