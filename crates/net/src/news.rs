@@ -57,7 +57,8 @@ pub struct News {
 }
 
 impl News {
-    /// Whether there is something for [`News::take_captured`] or [`News::take_roomy`] since this was last asked.
+    /// Whether there is something for [`News::take_captured`] or [`News::take_roomy`] since this
+    /// was last asked.
     #[inline]
     pub fn take_any(&mut self) -> bool {
         core::mem::take(&mut self.is_any)
@@ -73,8 +74,8 @@ impl News {
         core::mem::take(&mut self.roomy)
     }
 
-    /// The numbers of packets given to [`Network::carry`](crate::Network::carry) that were dropped since this was last
-    /// asked.
+    /// The numbers of packets given to [`Network::carry`](crate::Network::carry) that were dropped
+    /// since this was last asked.
     pub fn take_dropped(&mut self) -> Vec<u32> {
         core::mem::take(&mut self.dropped)
     }
@@ -82,7 +83,8 @@ impl News {
     /// The frames that have arrived by now on tapped links, or at the starts of tapped links, since
     /// this was last asked; in order.
     ///
-    /// They cause no events of their own, which would be others than those of a run without capture.
+    /// They cause no events of their own, which would be others than those of a run without
+    /// capture.
     pub fn take_frames(&mut self, now: Time) -> Vec<CapturedFrame> {
         let arrived = self.tapped.extract_if(.., |tapped| tapped.frame.at <= now);
         let mut arrived: Vec<CapturedFrame> = arrived.map(|tapped| tapped.frame).collect();

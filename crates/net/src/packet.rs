@@ -112,15 +112,17 @@ pub enum Body {
     Kept(u32),
 }
 
-/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it mostly is, or
-/// the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has them in the open.
+/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it
+/// mostly is, or the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has
+/// them in the open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond(u32);
 
 impl Beyond {
     /// No limit, and no ranges.
     const UNLIMITED: Beyond = Beyond(NIL);
-    /// With this bit the others are a place, without it they are the window and there are no ranges.
+    /// With this bit the others are a place, without it they are the window and there are no
+    /// ranges.
     const KEPT: u32 = 1 << 31;
 
     /// Where both are kept.
@@ -146,7 +148,8 @@ impl Content {
 
     #[inline]
     fn write(&mut self, header: &Header, body: Body) {
-        // Of none only that it is none: the rest would be loaded before it can be forwarded (ARCHITECTURE.md).
+        // Of none only that it is none: the rest would be loaded before it can be forwarded
+        // (ARCHITECTURE.md).
         match header {
             Header::None => self.header = Header::None,
             header => self.header = *header,
@@ -176,7 +179,8 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// A place that is free, with what was there before, to be written over; or a new one with this.
+    /// A place that is free, with what was there before, to be written over; or a new one with
+    /// this.
     #[inline]
     fn claim(&mut self, fresh: T) -> (u32, &mut T) {
         let id = self.free.pop().unwrap_or_else(|| {

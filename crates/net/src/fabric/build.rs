@@ -16,8 +16,8 @@ use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
 
 impl Fabric {
-    /// The switches that links with pausing buffers, and hosts whose sockets wait or whose card sends
-    /// in bursts, ask for.
+    /// The switches that links with pausing buffers, and hosts whose sockets wait or whose card
+    /// sends in bursts, ask for.
     pub(crate) fn new(specs: &[LinkSpec], links: &mut [Link], seed: u64) -> Fabric {
         let mut numbers: BTreeMap<NodeId, u32> = BTreeMap::new();
         for spec in specs {

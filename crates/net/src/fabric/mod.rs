@@ -1,13 +1,14 @@
 //! Switches and hosts whose queues pause each other.
 //!
 //! A node at an end of a link with a buffer that pauses it ([`PauseSpec`]) keeps what waits in a
-//! [`Switch`] and not in the rows of its links, because the next to be sent is not the first that came, and
-//! may not be sent at all for a while. Its links have an event for each departure; all others go on being
-//! caught up with.
+//! [`Switch`] and not in the rows of its links, because the next to be sent is not the first that
+//! came, and may not be sent at all for a while. Its links have an event for each departure; all
+//! others go on being caught up with.
 //!
-//! What came by a paused link is accounted to that link until it leaves the node, as switches do. A full
-//! buffer's frame goes out on the way back as soon as the packet being sent there has left, and takes up
-//! time there; the transmitter obeys after the frame has arrived and the reaction time has passed.
+//! What came by a paused link is accounted to that link until it leaves the node, as switches do. A
+//! full buffer's frame goes out on the way back as soon as the packet being sent there has left,
+//! and takes up time there; the transmitter obeys after the frame has arrived and the reaction time
+//! has passed.
 //!
 //! [`PauseSpec`]: crate::spec::PauseSpec
 
@@ -63,7 +64,8 @@ impl Fabric {
         self.buffer(id).map_or(FarTally::default(), Buffer::tally)
     }
 
-    /// The event of a link comes up: what is written of its far end. Returns whether there are switches.
+    /// The event of a link comes up: what is written of its far end. Returns whether there are
+    /// switches.
     #[inline]
     pub(crate) fn foresee_end(&self, id: LinkId) -> bool {
         let Some(end) = self.ends.get(id.index()) else { return false };
@@ -71,8 +73,8 @@ impl Fabric {
         true
     }
 
-    /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first is returned, and the
-    /// buffer that it takes up room in.
+    /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first
+    /// is returned, and the buffer that it takes up room in.
     #[inline]
     pub(crate) fn foresee_turns(&self, outlet: &Outlet) -> Option<&Label> {
         let held = self.switches[outlet.node()].switch.foresee_turns(outlet.output())?;
@@ -121,7 +123,8 @@ struct SwitchNode {
 #[derive(Clone, Copy, Debug)]
 struct QueuedPacket {
     label: Label,
-    /// Which of all buffers it takes up room in; [`NO_BUFFER`] if it takes it up in its own link's queue.
+    /// Which of all buffers it takes up room in; [`NO_BUFFER`] if it takes it up in its own link's
+    /// queue.
     buffer: u32,
     /// It found its queue too long, and is counted against the queue it was in before.
     counted: bool,

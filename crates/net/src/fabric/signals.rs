@@ -79,7 +79,8 @@ impl Fabric {
         }
     }
 
-    /// A packet is counted against the queue it was in at the near end of the link by which it came.
+    /// A packet is counted against the queue it was in at the near end of the link by which it
+    /// came.
     pub(super) fn count<S: Scheduler>(&mut self, buffer: u32, lane: u32, wires: &mut Wires<'_, S>) {
         let Some(buffer) = self.buffers.get_mut(buffer as usize) else { return };
         let changed = buffer.filter.as_mut().is_some_and(|filter| filter.count(lane));
@@ -126,12 +127,12 @@ impl Fabric {
         self.tell(from, Says::Frame(control), wires);
     }
 
-    /// Sends a frame to the transmitter of a link, on the way back: before all that waits there, after
-    /// what is being sent, and whether that link is itself paused or not. A link that is down or sends
-    /// nothing loses it.
+    /// Sends a frame to the transmitter of a link, on the way back: before all that waits there,
+    /// after what is being sent, and whether that link is itself paused or not. A link that is down
+    /// or sends nothing loses it.
     ///
-    /// A frame that still waits is not followed by another of its kind but says what holds now: however
-    /// often that changes, no more than one waits.
+    /// A frame that still waits is not followed by another of its kind but says what holds now:
+    /// however often that changes, no more than one waits.
     fn tell<S: Scheduler>(&self, to: LinkId, says: Says, wires: &mut Wires<'_, S>) {
         let Wires { now, ref mut links, ref mut news, .. } = *wires;
         let Some(outlet) = links[to.index()].outlet_mut() else { return };
@@ -155,7 +156,8 @@ impl Fabric {
         wires.call_at(obeyed, to);
     }
 
-    /// The buffer at a link's far end wants to be called. Returns a packet that the far end has taken in.
+    /// The buffer at a link's far end wants to be called. Returns a packet that the far end has
+    /// taken in.
     pub(crate) fn on_far_due<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -189,8 +191,8 @@ impl Fabric {
         }
     }
 
-    /// A packet has come to the far end of a link whose packets are taken in one by one. Says whether there is room for
-    /// it.
+    /// A packet has come to the far end of a link whose packets are taken in one by one. Says
+    /// whether there is room for it.
     pub(crate) fn await_intake<S: Scheduler>(
         &mut self,
         id: LinkId,

@@ -73,7 +73,8 @@ impl Fabric {
         self.switches[node].switch.push(place, packet);
     }
 
-    /// The queue of a flow at an output, and whether the packet is counted against the one it was in before.
+    /// The queue of a flow at an output, and whether the packet is counted against the one it was
+    /// in before.
     fn lane_by_flow<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -105,8 +106,8 @@ impl Fabric {
         (lane, counted)
     }
 
-    /// The packet that a link sends next, if the link can send one now; if one may go later, has the link looked at again
-    /// then.
+    /// The packet that a link sends next, if the link can send one now; if one may go later, has
+    /// the link looked at again then.
     pub(crate) fn next<S: Scheduler>(
         &mut self,
         id: LinkId,

@@ -15,8 +15,8 @@ impl Link {
         self.extra.as_ref().map_or(RareTally::default(), |extra| extra.tally)
     }
 
-    /// Whether every packet that came is accounted for, where so many have come to the far end and wait to
-    /// be taken in.
+    /// Whether every packet that came is accounted for, where so many have come to the far end and
+    /// wait to be taken in.
     pub(crate) fn is_balanced(&self, intake: u64) -> bool {
         let dropped = self.tally.dropped_full + self.rare_tally().drops();
         let here = self.flying() + intake + u64::from(self.waiting_all());

@@ -1,6 +1,7 @@
 //! What is at the ends of a link.
 
-/// Where hosts that take turns with the network are (see [`crate::speed::lag`]), and whether routes end.
+/// Where hosts that take turns with the network are (see [`crate::speed::lag`]), and whether routes
+/// end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndFlags(u8);
 

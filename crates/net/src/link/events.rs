@@ -41,7 +41,8 @@ impl Link {
         }
     }
 
-    /// The first packet that waits does so behind one on a delay line, whose arrival is no event of this link: its own is.
+    /// The first packet that waits does so behind one on a delay line, whose arrival is no event of
+    /// this link: its own is.
     #[cold]
     pub(crate) fn schedule_waiting(
         &mut self,

@@ -1,10 +1,10 @@
 //! One link and the queue in front of it.
 //!
 //! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have none: what leaves
-//! the queue between two events is worked out when the link is next looked at, each step with the
-//! time at which it happened (`Network::catch_up`). Port timers are caught up with in the same way,
-//! since only this link's packets see the port.
+//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have
+//! none: what leaves the queue between two events is worked out when the link is next looked at,
+//! each step with the time at which it happened (`Network::catch_up`). Port timers are caught up
+//! with in the same way, since only this link's packets see the port.
 
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
@@ -67,8 +67,8 @@ pub(crate) struct Link {
     pub(crate) ends: EndFlags,
     /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// Where packets that found it idle are while they are on the way; of a delay line, that for packets which hosts send
-    /// at one instant behind those that take it.
+    /// Where packets that found it idle are while they are on the way; of a delay line, that for
+    /// packets which hosts send at one instant behind those that take it.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
@@ -228,8 +228,8 @@ impl Link {
         self.row.pop_front()
     }
 
-    /// When the link has an event beside the arrival of the packet at its head: a packet that is late, or
-    /// what its switch has to do.
+    /// When the link has an event beside the arrival of the packet at its head: a packet that is
+    /// late, or what its switch has to do.
     #[inline]
     pub(crate) fn next_due(&self) -> Time {
         if !self.is_rare {
@@ -243,7 +243,8 @@ impl Link {
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && self.early == 0 && !self.is_rare {
-            // The counters lie in a line that packets which do not wait never touch. What a switch holds, only rare links have.
+            // The counters lie in a line that packets which do not wait never touch. What a switch
+            // holds, only rare links have.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
         }
@@ -280,7 +281,8 @@ impl Link {
         self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
-    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.
+    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is
+    /// rare.
     #[inline]
     pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
@@ -304,7 +306,8 @@ impl Link {
         self.last_arrival.max(left + self.delay)
     }
 
-    /// Whether the first in the row, which was not started, may wait for one that is on a delay line.
+    /// Whether the first in the row, which was not started, may wait for one that is on a delay
+    /// line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
         self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
@@ -328,8 +331,8 @@ impl Link {
         self.area_until = now;
     }
 
-    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a part of it was
-    /// written, it would have to wait for that.
+    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a
+    /// part of it was written, it would have to wait for that.
     #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
         self.row.push_back(Label { time, ..label });
@@ -368,8 +371,8 @@ impl Link {
         Bytes::new(u64::from(size) + u64::from(self.overhead))
     }
 
-    /// When a packet that starts now will have left, and the time it adds to the time spent sending.
-    /// At rate zero nothing starts: never.
+    /// When a packet that starts now will have left, and the time it adds to the time spent
+    /// sending. At rate zero nothing starts: never.
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
         let on_wire = self.on_wire(size);
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
@@ -411,7 +414,8 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits behind it.
+    /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits
+    /// behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };

@@ -175,8 +175,8 @@ impl Outlet {
         waiting.find_map(|notice| notice.says.takes_in(says).then_some(*notice))
     }
 
-    /// A notice leaves at `starts` and is obeyed at `obeyed`, or with the one before it if that is obeyed later: a delay
-    /// that has shortened does not let frames overtake each other.
+    /// A notice leaves at `starts` and is obeyed at `obeyed`, or with the one before it if that is
+    /// obeyed later: a delay that has shortened does not let frames overtake each other.
     pub(crate) fn add_notice(&mut self, starts: Time, obeyed: Time, says: Says) -> Notice {
         let before = self.notices.back().map_or(Time::ZERO, |notice| notice.obeyed);
         let notice = Notice { starts, obeyed: obeyed.max(before), says };
@@ -247,7 +247,8 @@ impl Says {
 }
 
 impl Link {
-    /// Whether a socket may send a packet of this size on it now; if not, the socket may wait for room.
+    /// Whether a socket may send a packet of this size on it now; if not, the socket may wait for
+    /// room.
     pub(crate) fn admits(&mut self, size: u32) -> bool {
         let has_room = self.has_room_beside(self.waiting_all(), size);
         if let Some(outlet) = self.outlet_mut() {
@@ -256,8 +257,8 @@ impl Link {
         has_room
     }
 
-    /// Whether a packet finds its link idle and open, in a switch where it has nothing else to wait for: it
-    /// takes no room, and the switch need not know of it.
+    /// Whether a packet finds its link idle and open, in a switch where it has nothing else to wait
+    /// for: it takes no room, and the switch need not know of it.
     pub(crate) fn lets_pass(&self, now: Time, class: u8) -> bool {
         let Some(outlet) = self.outlet() else { return false };
         self.held == 0
@@ -268,8 +269,8 @@ impl Link {
             && outlet.gate.is_open(now, u32::from(class))
     }
 
-    /// Whether a packet that did not come by a paused link may wait, or need not. Where sockets wait
-    /// for room, what they could not hold back (acknowledgements, probes) is never dropped.
+    /// Whether a packet that did not come by a paused link may wait, or need not. Where sockets
+    /// wait for room, what they could not hold back (acknowledgements, probes) is never dropped.
     pub(crate) fn has_own_room(&self, now: Time, size: u32) -> bool {
         let Some(outlet) = self.outlet() else { return true };
         let idle = self.busy_until <= now && self.held == 0 && self.can_send();
@@ -284,8 +285,9 @@ impl Link {
         }
     }
 
-    /// Sends a control frame, before all that waits here and after what is being sent, whether the link is paused or not.
-    /// Returns when the frame leaves and when it arrives; `None` if the link loses it, being down or sending nothing.
+    /// Sends a control frame, before all that waits here and after what is being sent, whether the
+    /// link is paused or not. Returns when the frame leaves and when it arrives; `None` if the link
+    /// loses it, being down or sending nothing.
     pub(crate) fn send_control(&mut self, now: Time) -> Option<(Time, Time)> {
         let down = self.extra.as_ref().is_some_and(|extra| extra.down);
         let per_byte = self.per_byte.filter(|_| !down && self.busy_until != Time::NEVER)?;

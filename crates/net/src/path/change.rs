@@ -97,7 +97,8 @@ impl Network {
 }
 
 impl Link {
-    /// Sends at this rate from now on. Returns the bytes that are left of the packet being sent, if there is one.
+    /// Sends at this rate from now on. Returns the bytes that are left of the packet being sent, if
+    /// there is one.
     fn set_rate(&mut self, now: Time, rate: Rate) -> Option<f64> {
         let old = self.per_byte;
         self.per_byte = rate.serial_time();

@@ -110,7 +110,8 @@ impl Network {
         self.mediums.is_free(medium, now) && link.waiting() == 0 && link.can_send()
     }
 
-    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops it.
+    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops
+    /// it.
     #[cold]
     pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         loop {

@@ -1,7 +1,7 @@
 //! A packet's way: over which links, and through each of them.
 //!
-//! [`Network`](network::Network) has a part for each thing that a packet meets; the files of this folder alone see all
-//! of them.
+//! [`Network`](network::Network) has a part for each thing that a packet meets; the files of this
+//! folder alone see all of them.
 
 mod change;
 mod contention;

@@ -34,7 +34,8 @@ pub struct Network {
     pub(super) fabric: Fabric,
     pub(super) tracer: Tracer,
     pub(super) news: News,
-    /// Packets that policers corrected or dropped, by flow: for the record, policers have bounded memory.
+    /// Packets that policers corrected or dropped, by flow: for the record, policers have bounded
+    /// memory.
     pub(super) clamps: BTreeMap<u32, u64>,
 }
 
@@ -151,8 +152,8 @@ impl Network {
         }
     }
 
-    /// From now on links whose packets take equally long share a delay line: worth it for thousands, or
-    /// where hosts lag. To be called before links are watched or send.
+    /// From now on links whose packets take equally long share a delay line: worth it for
+    /// thousands, or where hosts lag. To be called before links are watched or send.
     pub fn use_delay_lines(&mut self) {
         self.lines.begin(&mut self.links);
     }
@@ -169,8 +170,8 @@ impl Network {
         }
     }
 
-    /// Whether a socket may send a packet of this size on its host's own link now. If not, and if sockets
-    /// wait there, [`News::take_roomy`] will name the link when there is room again.
+    /// Whether a socket may send a packet of this size on its host's own link now. If not, and if
+    /// sockets wait there, [`News::take_roomy`] will name the link when there is room again.
     pub fn admits(&mut self, id: LinkId, size: u32) -> bool {
         self.links[id.index()].admits(size)
     }
@@ -187,15 +188,16 @@ impl Network {
         self.links[id.index()].observe(now, &far)
     }
 
-    /// Packets of a flow that policers corrected or dropped; `flow` is what [`Address::generation`] was.
+    /// Packets of a flow that policers corrected or dropped; `flow` is what [`Address::generation`]
+    /// was.
     ///
     /// [`Address::generation`]: crate::Address::generation
     pub fn clamps(&self, flow: u32) -> u64 {
         self.clamps.get(&flow).copied().unwrap_or(0)
     }
 
-    /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost +
-    /// waiting + on the way. Returns the first link for which it does not hold.
+    /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost
+    /// + waiting + on the way. Returns the first link for which it does not hold.
     pub fn unbalanced_link(&self) -> Option<LinkId> {
         let mut all = self.links.ids();
         all.find(|id| !self.links[id.index()].is_balanced(self.fabric.far_tally(*id).intake))

@@ -1,5 +1,5 @@
-//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through here
-//! at every hop.
+//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through
+//! here at every hop.
 
 use ratewire_units::{Bytes, SerialTime, Time};
 
@@ -39,7 +39,8 @@ impl Network {
         let label = if link.is_rare() {
             self.on_rare_event(now, id, scheduler)?
         } else {
-            // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
+            // The port's timers can wait until it sees a packet again: nothing it is told changes
+            // meanwhile.
             if link.departure_is_due(now) {
                 let until = self.lines.known_until(link.ends, now);
                 self.catch_up(until, id, scheduler);
@@ -188,7 +189,8 @@ impl Network {
         }
     }
 
-    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.
+    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped
+    /// all.
     #[inline]
     pub(super) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
         let link = &mut self.links[id.index()];
@@ -218,8 +220,9 @@ impl Network {
         }
     }
 
-    /// The transmission of a packet that did not have to wait starts. It is not inlined: what points to the label here
-    /// would keep it in memory for all packets, most of which pass without ([`Network::pass`]).
+    /// The transmission of a packet that did not have to wait starts. It is not inlined: what
+    /// points to the label here would keep it in memory for all packets, most of which pass without
+    /// ([`Network::pass`]).
     #[inline(never)]
     pub(super) fn start(
         &mut self,

@@ -13,7 +13,8 @@ const END: u32 = u32::MAX;
 pub struct RouteId(u32);
 
 impl RouteId {
-    /// Where in the table the route begins: the [`Label::hop`] of a packet that is about to take it.
+    /// Where in the table the route begins: the [`Label::hop`] of a packet that is about to take
+    /// it.
     #[inline]
     pub(crate) fn first_hop(self) -> u32 {
         self.0
@@ -59,7 +60,8 @@ impl Routes {
         LinkId(self.table[label.hop as usize - 1])
     }
 
-    /// The link by which a packet came to the start of the one that it is on; `None` if it was sent there.
+    /// The link by which a packet came to the start of the one that it is on; `None` if it was sent
+    /// there.
     pub(crate) fn before(&self, label: &Label) -> Option<LinkId> {
         (label.hop as usize).checked_sub(2).and_then(|at| self.link_at(at as u32))
     }

@@ -53,8 +53,8 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// A host sends a real packet with this congestion header, whose bytes the caller keeps under a number
-    /// ([`Body::Kept`]): found again in [`Network::content`] where it arrives, and in
+    /// A host sends a real packet with this congestion header, whose bytes the caller keeps under a
+    /// number ([`Body::Kept`]): found again in [`Network::content`] where it arrives, and in
     /// [`News::take_dropped`] where it does not.
     ///
     /// [`Body::Kept`]: crate::Body::Kept

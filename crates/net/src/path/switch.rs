@@ -45,7 +45,8 @@ impl Network {
         link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
     }
 
-    /// Lets a link send, if it can, and then those that could not because of what was before their packets.
+    /// Lets a link send, if it can, and then those that could not because of what was before their
+    /// packets.
     pub(super) fn take_turns(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let mut next = Some(id);
         while let Some(id) = next {
@@ -53,8 +54,8 @@ impl Network {
         }
     }
 
-    /// Lets a link send one packet, if it can. Returns another link for which a packet has come to the
-    /// head of its queue.
+    /// Lets a link send one packet, if it can. Returns another link for which a packet has come to
+    /// the head of its queue.
     fn take_turn(
         &mut self,
         now: Time,
@@ -113,7 +114,8 @@ impl Network {
         }
     }
 
-    /// The event of a link whose start may be at a switch. Returns a packet that its far end has taken in.
+    /// The event of a link whose start may be at a switch. Returns a packet that its far end has
+    /// taken in.
     #[inline]
     pub(super) fn on_switch_event(
         &mut self,

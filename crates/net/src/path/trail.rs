@@ -92,8 +92,8 @@ impl Tracer {
         (!there.is_empty()).then_some(Trail { there, back })
     }
 
-    /// What was followed has come to where others take its place: the next of them that is sent with
-    /// [`Network::send_on`](crate::Network::send_on) or
+    /// What was followed has come to where others take its place: the next of them that is sent
+    /// with [`Network::send_on`](crate::Network::send_on) or
     /// [`Network::acknowledge_on`](crate::Network::acknowledge_on) is followed.
     #[cold]
     pub fn hand_on(&mut self) {

@@ -12,8 +12,8 @@ use crate::speed::tuning::{LONG, SLOTS_AHEAD, SLOTS_AHEAD_LONG};
 #[repr(align(32))]
 struct Slot(Label);
 
-/// A ring of labels in a power of two of slots: at every hop a packet is put into one and taken out, and finding its
-/// slot must take little.
+/// A ring of labels in a power of two of slots: at every hop a packet is put into one and taken
+/// out, and finding its slot must take little.
 #[derive(Debug, Default)]
 pub(crate) struct Fifo {
     slots: Box<[Slot]>,
@@ -63,7 +63,8 @@ impl Fifo {
         self.foresee(self.len + if self.len > LONG { SLOTS_AHEAD_LONG } else { SLOTS_AHEAD });
     }
 
-    /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.
+    /// Takes the first out, which there is: said to be optional, it would be copied once more and
+    /// by the byte.
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Label {
         assert!(self.len > 0);
@@ -81,8 +82,8 @@ impl Fifo {
         rest
     }
 
-    /// Makes room. It is not told what for: a label that is pointed to would be put together in memory first, and
-    /// copying it from there at once would wait for its parts.
+    /// Makes room. It is not told what for: a label that is pointed to would be put together in
+    /// memory first, and copying it from there at once would wait for its parts.
     #[cold]
     fn grow(&mut self) {
         let mut slots: Vec<Slot> = (0..self.len).map(|at| Slot(self[at])).collect();

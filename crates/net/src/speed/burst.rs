@@ -1,11 +1,12 @@
 //! Packets that a host sends at one instant.
 //!
-//! When a packet will leave that comes to a plain link and has to wait is known at once, and on a host's own link nothing
-//! changes that. Of packets of one size that are sent at one instant, or as another of them starts, each takes whole
-//! packets' times longer than the first, on all links of one rate, overhead and delay alike. So the second packets of all
-//! bursts share a delay line, and so do the third and the fourth ([`crate::speed::delay_line`]): they are put there early, and
-//! until they have started the link only counts them as waiting. What comes behind them waits in the link's row as it
-//! does elsewhere.
+//! When a packet will leave that comes to a plain link and has to wait is known at once, and on a
+//! host's own link nothing changes that. Of packets of one size that are sent at one instant, or as
+//! another of them starts, each takes whole packets' times longer than the first, on all links of
+//! one rate, overhead and delay alike. So the second packets of all bursts share a delay line, and
+//! so do the third and the fourth ([`crate::speed::delay_line`]): they are put there early, and
+//! until they have started the link only counts them as waiting. What comes behind them waits in
+//! the link's row as it does elsewhere.
 //!
 //! It is not done where a port stands, which sees packets off in their turn.
 
@@ -19,8 +20,8 @@ use crate::speed::delay_line::DelayLines;
 use crate::speed::tuning::{DELAY_LINES_OF_BURSTS, MOST_EARLY};
 
 impl DelayLines {
-    /// Puts a packet that has come to a host's link, and must wait there, on a delay line if it is one of a burst. Returns
-    /// when it will start if so.
+    /// Puts a packet that has come to a host's link, and must wait there, on a delay line if it is
+    /// one of a burst. Returns when it will start if so.
     #[inline(never)]
     pub(crate) fn send_early(
         &mut self,
@@ -48,9 +49,10 @@ impl DelayLines {
         Some(start)
     }
 
-    /// The delay line for the next packet of a burst on this link, each of which takes so long to be sent. Each line has
-    /// noted that of the packets behind those that take it, as of the first link of which one did: links whose first
-    /// packets take equally long, but not those behind them, go without.
+    /// The delay line for the next packet of a burst on this link, each of which takes so long to
+    /// be sent. Each line has noted that of the packets behind those that take it, as of the first
+    /// link of which one did: links whose first packets take equally long, but not those behind
+    /// them, go without.
     #[inline]
     fn line_of_burst(&mut self, links: &mut Links, id: LinkId, time: Duration) -> Option<LinkId> {
         let link = &links[id.index()];
@@ -76,8 +78,9 @@ impl DelayLines {
 }
 
 impl Link {
-    /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells. What has started does not
-    /// matter: where hosts lag it is not known whether it has arrived by now.
+    /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells.
+    /// What has started does not matter: where hosts lag it is not known whether it has arrived by
+    /// now.
     #[inline]
     fn lets_be_early(&self, size: u32) -> bool {
         // Above a byte a picosecond those of other sizes may take as long.

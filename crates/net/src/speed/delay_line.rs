@@ -1,12 +1,13 @@
 //! Links that share a wire.
 //!
-//! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of all links that take
-//! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
-//! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
-//! and shows what comes next in order of memory (see [`crate::speed::look_ahead`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent, or even before ([`crate::speed::burst`]). Where hosts lag
-//! ([`crate::speed::lag`]) their links' lines are others than routers' for they are filled later, and those that lead to hosts
-//! have no events.
+//! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of
+//! all links that take equally long arrive in the order in which they were sent, so that one row
+//! and one event serve them all: a delay line. With thousands of links it spares the rows of each,
+//! which hold a packet now and then and whose memory is far away, and shows what comes next in
+//! order of memory (see [`crate::speed::look_ahead`]). A delay line is a link, behind those of the
+//! network, onto which the packets of others are put as they are sent, or even before
+//! ([`crate::speed::burst`]). Where hosts lag ([`crate::speed::lag`]) their links' lines are others
+//! than routers' for they are filled later, and those that lead to hosts have no events.
 
 use ratewire_units::{Duration, Time};
 
@@ -96,7 +97,8 @@ impl DelayLines {
             .is_some_and(|line| arrives.since(now) == line.delay && line.last_arrival <= arrives)
     }
 
-    /// A packet that did not have to wait leaves: for the delay line of its link, or else for the link's own wire.
+    /// A packet that did not have to wait leaves: for the delay line of its link, or else for the
+    /// link's own wire.
     #[inline(always)]
     pub(crate) fn send_off(
         &mut self,
@@ -154,7 +156,8 @@ impl DelayLines {
         }
     }
 
-    /// The delay line for what takes so long, which is the link's from now on; else the one that it has.
+    /// The delay line for what takes so long, which is the link's from now on; else the one that it
+    /// has.
     #[cold]
     fn find_delay_line(&mut self, links: &mut Links, id: LinkId, latency: Duration) -> LinkId {
         let leaves = links[id.index()].ends.leaves();
@@ -171,8 +174,8 @@ impl DelayLines {
         links.line(links[id.index()].delay_line)
     }
 
-    /// The delay line for what takes so long between such ends: a new one if there is none and may be one more below this
-    /// number.
+    /// The delay line for what takes so long between such ends: a new one if there is none and may
+    /// be one more below this number.
     #[cold]
     pub(super) fn find_line(
         &mut self,
@@ -187,8 +190,9 @@ impl DelayLines {
         found.map(DelayLine::new)
     }
 
-    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs have even numbers and all
-    /// others odd ones: which of a host and a router needs one first is not to matter then.
+    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs
+    /// have even numbers and all others odd ones: which of a host and a router needs one first is
+    /// not to matter then.
     fn make_delay_line(
         &mut self,
         links: &mut Links,
@@ -221,8 +225,8 @@ impl DelayLines {
         Some(at)
     }
 
-    /// Takes a link's packets back on the link's own wire: when those arrive that come after them may change, and that of
-    /// the one being sent, and they must not overtake each other.
+    /// Takes a link's packets back on the link's own wire: when those arrive that come after them
+    /// may change, and that of the one being sent, and they must not overtake each other.
     pub(crate) fn recall(
         links: &mut Links,
         routes: &Routes,
@@ -267,7 +271,8 @@ impl DelayLines {
     }
 }
 
-/// A watched packet at the head of a delay line has come to the far end of its link, and stays at the head.
+/// A watched packet at the head of a delay line has come to the far end of its link, and stays at
+/// the head.
 #[cold]
 pub(crate) fn see_head(
     line: LinkId,

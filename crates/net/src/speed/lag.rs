@@ -1,13 +1,14 @@
 //! Hosts and network in turn.
 //!
-//! What a host sends takes at least its own link's delay to come to where it meets what others send. So hosts may lag
-//! behind the network by the least such delay: the network goes first, what comes to hosts meanwhile is kept, and then
-//! they see all of it in the order in which it came. The code and the memory of the one do not push those of the other
-//! out of the caches at each packet, what hosts will look at next is known, and packets on their way to hosts need
-//! no event.
+//! What a host sends takes at least its own link's delay to come to where it meets what others
+//! send. So hosts may lag behind the network by the least such delay: the network goes first, what
+//! comes to hosts meanwhile is kept, and then they see all of it in the order in which it came. The
+//! code and the memory of the one do not push those of the other out of the caches at each packet,
+//! what hosts will look at next is known, and packets on their way to hosts need no event.
 //!
-//! Hosts that can do so are leaves: nodes with one cable, through which no route leads. Nobody else puts packets on a
-//! leaf's link, so that it can be told of them later than the network is told of what happens elsewhere.
+//! Hosts that can do so are leaves: nodes with one cable, through which no route leads. Nobody else
+//! puts packets on a leaf's link, so that it can be told of them later than the network is told of
+//! what happens elsewhere.
 
 use ratewire_units::{Duration, Time};
 
@@ -30,8 +31,9 @@ pub struct HostLag<'a> {
 }
 
 impl HostLag<'_> {
-    /// From now on hosts that are leaves take turns with the network. Returns by how much they may lag, or nothing where
-    /// they cannot take turns. To be called before links are watched or send; leaves' own links are never to change then.
+    /// From now on hosts that are leaves take turns with the network. Returns by how much they may
+    /// lag, or nothing where they cannot take turns. To be called before links are watched or send;
+    /// leaves' own links are never to change then.
     pub fn begin(self, spec: &NetworkSpec, is_leaf: impl Fn(NodeId) -> bool) -> Option<Duration> {
         let of_leaves = || spec.links.iter().filter(|link| is_leaf(link.from));
         let is_plain = |driver: &DriverSpec| *driver == DriverSpec::default();
@@ -49,12 +51,14 @@ impl HostLag<'_> {
         Some(lag)
     }
 
-    /// From now on everything happens in the order of its time. To be called when hosts have caught up.
+    /// From now on everything happens in the order of its time. To be called when hosts have caught
+    /// up.
     pub fn end(self, scheduler: &mut impl Scheduler) {
         for line in self.lines.end_lag() {
             self.links[line.index()].schedule_head(line, scheduler);
         }
-        // What waits on a host's link may do so behind a packet on a delay line, as it never does on others.
+        // What waits on a host's link may do so behind a packet on a delay line, as it never does
+        // on others.
         self.links.iter_mut().for_each(|link| link.ends = link.ends.without_leaf_at_end());
     }
 
@@ -72,8 +76,8 @@ impl HostLag<'_> {
         heads.map(|label| label.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Tells of the packets that come to hosts before this time and of which no event tells: of each delay line
-    /// in their order.
+    /// Tells of the packets that come to hosts before this time and of which no event tells: of
+    /// each delay line in their order.
     #[inline]
     pub fn take_for_hosts(self, until: Time, mut tell: impl FnMut(Label)) {
         for &id in self.lines.to_leaves() {

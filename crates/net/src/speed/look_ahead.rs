@@ -1,8 +1,9 @@
 //! Fetching what is about to be needed into the caches.
 //!
-//! Links, packets and flows by the thousand do not fit there, and a packet would wait for memory at each
-//! hop for longer than it is worked on. But what comes next is known: the methods of [`LookAhead`] are called in turn as
-//! an event comes nearer, for where one thing lies is written in the one before.
+//! Links, packets and flows by the thousand do not fit there, and a packet would wait for memory at
+//! each hop for longer than it is worked on. But what comes next is known: the methods of
+//! [`LookAhead`] are called in turn as an event comes nearer, for where one thing lies is written
+//! in the one before.
 
 use crate::fabric::Fabric;
 use crate::link::{DelayLine, Link, Links};
@@ -61,7 +62,8 @@ impl LookAhead<'_> {
         self.links.own().iter().filter(|link| link.delay_line == DelayLine::NONE).count()
     }
 
-    /// Fetches what every packet needs of a link whose event comes up; with switches, the whole link and its far end.
+    /// Fetches what every packet needs of a link whose event comes up; with switches, the whole
+    /// link and its far end.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
@@ -81,8 +83,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Fetches the packet at a link's head, the one behind it, whose own event comes too soon to be seen, and what packets
-    /// that wait need of the link. Of a link that starts at a switch, fetches its end there and the buffer that pauses it.
+    /// Fetches the packet at a link's head, the one behind it, whose own event comes too soon to be
+    /// seen, and what packets that wait need of the link. Of a link that starts at a switch,
+    /// fetches its end there and the buffer that pauses it.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -101,14 +104,16 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Fetches what the packet at a link's head carries, and the link to which the packet goes, if it goes to one.
+    /// Fetches what the packet at a link's head carries, and the link to which the packet goes, if
+    /// it goes to one.
     #[inline]
     pub fn foresee_delivery(&self, id: LinkId) -> Option<LinkId> {
         self.foresee_packet(self.head(id)?)
     }
 
-    /// The end of a flow to which the packet at a link's head goes, where it goes to no other link. What the packet carries
-    /// has been fetched by now; what few acknowledgements carry beside is fetched.
+    /// The end of a flow to which the packet at a link's head goes, where it goes to no other link.
+    /// What the packet carries has been fetched by now; what few acknowledgements carry beside is
+    /// fetched.
     #[inline]
     pub fn end_at_head(&self, id: LinkId) -> Option<FlowEnd> {
         let head = self.head(id)?;
@@ -128,8 +133,8 @@ impl LookAhead<'_> {
         self.routes.prefetch(route.first_hop());
     }
 
-    /// Fetches, of a link that was foreseen and to which a packet is about to come, the packet's place in the queue, the
-    /// port, and the link's start at a switch.
+    /// Fetches, of a link that was foreseen and to which a packet is about to come, the packet's
+    /// place in the queue, the port, and the link's start at a switch.
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -140,9 +145,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Of one of few links, whose event is due: fetches what packets behind the head bring to where they go, and what
-    /// those behind the one being sent bring to the link's own port. Where no port looks at a packet, it was touched last
-    /// when it was sent.
+    /// Of one of few links, whose event is due: fetches what packets behind the head bring to where
+    /// they go, and what those behind the one being sent bring to the link's own port. Where no
+    /// port looks at a packet, it was touched last when it was sent.
     #[inline]
     pub fn foresee_behind(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -162,8 +167,8 @@ impl LookAhead<'_> {
         self.foresee_departures(link);
     }
 
-    /// Whether what a packet carries is looked at where it goes, by a port or a host. To be asked where links are few, of
-    /// which the next is in the caches.
+    /// Whether what a packet carries is looked at where it goes, by a port or a host. To be asked
+    /// where links are few, of which the next is in the caches.
     #[inline]
     fn is_looked_at(&self, label: &Label) -> bool {
         self.routes.next(label).is_none_or(|next| self.links[next.index()].has_port())
@@ -180,9 +185,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Of a link for which [`foresee_behind`](LookAhead::foresee_behind) was called: the ends of flows at which the next
-    /// packet and a later one arrive. Fetches what the later one carries beside, as few acknowledgements do. `None` where
-    /// the queue is short or leads to other links.
+    /// Of a link for which [`foresee_behind`](LookAhead::foresee_behind) was called: the ends of
+    /// flows at which the next packet and a later one arrive. Fetches what the later one carries
+    /// beside, as few acknowledgements do. `None` where the queue is short or leads to other links.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(FlowEnd, FlowEnd)> {
         let Link { row, ends, .. } = self.links.get(id.index())?;
@@ -197,8 +202,8 @@ impl LookAhead<'_> {
         Some((self.end_of(next), self.end_of(later)))
     }
 
-    /// Fetches what the next events of a link whose event is due need, where they come too soon to be seen. Of a train of
-    /// acknowledgements that arrive at their sender, returns the flow.
+    /// Fetches what the next events of a link whose event is due need, where they come too soon to
+    /// be seen. Of a train of acknowledgements that arrive at their sender, returns the flow.
     #[inline]
     pub fn foresee_next(&self, id: LinkId) -> Option<u32> {
         let link = self.links.get(id.index())?;
@@ -229,9 +234,9 @@ impl LookAhead<'_> {
         None
     }
 
-    /// Fetches what packets behind the head of a delay line need, whose event is due. Returns the ends of flows at which a
-    /// packet far behind the head and one near it arrive, where they go to no other link. Fetches what the near one carries
-    /// beside, as few acknowledgements do.
+    /// Fetches what packets behind the head of a delay line need, whose event is due. Returns the
+    /// ends of flows at which a packet far behind the head and one near it arrive, where they go to
+    /// no other link. Fetches what the near one carries beside, as few acknowledgements do.
     #[inline]
     pub fn foresee_line(&self, id: LinkId) -> (Option<FlowEnd>, Option<FlowEnd>) {
         self.foresee_line_of_routers(id);
@@ -245,8 +250,8 @@ impl LookAhead<'_> {
         (far, near)
     }
 
-    /// Does what [`foresee_line`](LookAhead::foresee_line) does, but for ends of flows: where hosts lag, no packet on a line
-    /// that has events goes to one.
+    /// Does what [`foresee_line`](LookAhead::foresee_line) does, but for ends of flows: where hosts
+    /// lag, no packet on a line that has events goes to one.
     #[inline(always)]
     pub fn foresee_line_of_routers(&self, id: LinkId) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
@@ -299,8 +304,8 @@ impl LookAhead<'_> {
         self.links.get(id.index())?.row.front()
     }
 
-    /// Fetches what a packet carries that goes where this place in the route table tells, if a host or a port is to look
-    /// at it.
+    /// Fetches what a packet carries that goes where this place in the route table tells, if a host
+    /// or a port is to look at it.
     #[inline]
     fn foresee_content(&self, hop: u32, label: &Label) {
         if !self.ports.is_empty() || self.routes.link_at(hop).is_none() {

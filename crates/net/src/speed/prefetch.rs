@@ -11,8 +11,8 @@ pub(crate) const FIRST_LINE: Range<usize> = 0..LINE;
 /// Where it finds what it needs of an outlet.
 pub(crate) const FIRST_LINES: Range<usize> = 0..2 * LINE;
 
-/// Fetches the cache lines in which these bytes of a value lie: cheaply where both are known when this is compiled
-/// and the value begins with a line.
+/// Fetches the cache lines in which these bytes of a value lie: cheaply where both are known when
+/// this is compiled and the value begins with a line.
 #[inline]
 pub fn prefetch_bytes<T>(value: &T, bytes: Range<usize>) {
     let start = (&raw const *value).addr();

@@ -53,7 +53,8 @@ impl Following {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// The time has come to follow the flow that was asked about, and no other until it has answered.
+    /// The time has come to follow the flow that was asked about, and no other until it has
+    /// answered.
     #[cold]
     pub(super) fn follow_asked(&mut self) {
         if let Some((flow, _)) = self.setup.follow.asked

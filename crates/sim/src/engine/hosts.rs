@@ -106,7 +106,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.after_sending(slot);
     }
 
-    /// Sends up to so many packets; says whether the socket is to wait for room in its host's queue.
+    /// Sends up to so many packets; says whether the socket is to wait for room in its host's
+    /// queue.
     #[inline]
     pub(super) fn send_some(&mut self, slot: u32, most: u64) -> bool {
         let Some(flow) = self.flows.at(slot) else { return false };
@@ -160,7 +161,8 @@ impl<R: Recorder> Simulation<'_, R> {
         if before != Time::NEVER {
             flow.later_timer_at = before;
         } else if due >= flow.later_timer_at {
-            // That of a paced flow whose window is full: its timeout was noted when it was so before.
+            // That of a paced flow whose window is full: its timeout was noted when it was so
+            // before.
             flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
             return;
         }
@@ -204,8 +206,8 @@ mod tests {
     use crate::engine::{Simulation, Speed};
     use crate::record::NoRecorder;
 
-    /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is full its sender waits for
-    /// its timeout, for which an event was noted when it first was.
+    /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is
+    /// full its sender waits for its timeout, for which an event was noted when it first was.
     #[test]
     fn a_paced_packet_takes_seven_events() {
         let law = AnyLaw::new("xcp", &[]).expect("a law");

@@ -75,8 +75,8 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
     run_with(setup, recorder, Speed::full())
 }
 
-/// Runs a setup to its end with these means of going fast, on which the outcome does not depend but for the order of
-/// what happens at one instant, and the number of events.
+/// Runs a setup to its end with these means of going fast, on which the outcome does not depend but
+/// for the order of what happens at one instant, and the number of events.
 ///
 /// # Errors
 /// When a flow has no route, or packets are not conserved.
@@ -163,7 +163,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let turns = Turns::new(setup, speed, &mut network, &routes);
         let mut wheel = Wheel::default();
         if turns.is_some() {
-            // Hosts are behind with what they have links do: when that is noted depends on where turns end.
+            // Hosts are behind with what they have links do: when that is noted depends on where
+            // turns end.
             wheel.order_by_what();
         }
         let told = setup.captured_links.iter().chain(&setup.watched_links);

@@ -100,8 +100,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.arm_switch(j);
     }
 
-    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch that it ends at
-    /// has, too.
+    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch
+    /// that it ends at has, too.
     #[cold]
     pub(crate) fn complete_beyond(&mut self, flow: u32) {
         let is_open = |id: u32| self.outcomes[id as usize].completed.is_none();

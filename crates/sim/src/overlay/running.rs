@@ -147,7 +147,8 @@ impl Running {
         flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
     }
 
-    /// Hands the messages that have arrived over a flow to the node at its far end, which is returned.
+    /// Hands the messages that have arrived over a flow to the node at its far end, which is
+    /// returned.
     pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
         let Connection { to, ref mut messages, .. } = self.connections[link.index()];
         let node = &mut self.nodes[to.index()];
@@ -160,8 +161,8 @@ impl Running {
             node.receive(now, &message);
             self.tally.note(now, node);
         }
-        // Until a packet comes for the next, it is fetched, and the place of the one behind, which is asked
-        // for then as this was now.
+        // Until a packet comes for the next, it is fetched, and the place of the one behind, which
+        // is asked for then as this was now.
         flow.end = u64::MAX;
         if let Some((end, message)) = messages.front() {
             flow.end = *end;

@@ -1,5 +1,5 @@
-//! Events that are far away, in lists that are read in order of memory: they wait for so long that they
-//! leave the caches.
+//! Events that are far away, in lists that are read in order of memory: they wait for so long that
+//! they leave the caches.
 
 use ratewire_net::prefetch_bytes;
 
@@ -45,7 +45,8 @@ pub(super) struct Far {
     lists: Box<[ChunkList; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
-    /// Of the block that was foreseen, the chunk whose events are told of, and how many of them were.
+    /// Of the block that was foreseen, the chunk whose events are told of, and how many of them
+    /// were.
     telling: u32,
     told: u32,
 }

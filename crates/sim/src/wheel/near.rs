@@ -42,11 +42,12 @@ pub(super) struct Near {
     last: Box<[u32; SLOTS]>,
     nodes: Vec<Node>,
     free: u32,
-    /// The node that came into a list last, and the slot of that list: the next event often comes right behind it.
+    /// The node that came into a list last, and the slot of that list: the next event often comes
+    /// right behind it.
     recent: u32,
     recent_slot: usize,
-    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, and
-    /// those passed by in a list whose last came later.
+    /// What narrower buckets would have spared: events that came to a bucket whose first was apart
+    /// from them, and those passed by in a list whose last came later.
     pub(super) spared: u32,
     /// Events passed by in lists.
     #[cfg(test)]
@@ -82,7 +83,8 @@ impl Near {
         self.used.next_from(bucket)
     }
 
-    /// Puts an event into its bucket, the time divided by 2^`shift`. Says whether many should lie in narrower ones.
+    /// Puts an event into its bucket, the time divided by 2^`shift`. Says whether many should lie
+    /// in narrower ones.
     #[inline]
     pub(super) fn push(&mut self, event: Event, shift: u32) -> bool {
         let bucket = event.time >> shift;
@@ -118,7 +120,8 @@ impl Near {
         self.spared >= WORTH_A_REVIEW
     }
 
-    /// Puts an event into the list there is: most often behind the last, or else behind the one that came before it.
+    /// Puts an event into the list there is: most often behind the last, or else behind the one
+    /// that came before it.
     #[inline(never)]
     fn push_to_list(&mut self, slot: usize, event: Event) {
         let id = self.node(event);

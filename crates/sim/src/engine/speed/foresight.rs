@@ -28,8 +28,8 @@ enum Coming {
     Other,
 }
 
-/// The events to come, each looked at several times as it comes nearer, for where one thing lies is written in
-/// another.
+/// The events to come, each looked at several times as it comes nearer, for where one thing lies is
+/// written in another.
 #[derive(Debug)]
 pub(in crate::engine) struct Foresight {
     /// It looks at all.
@@ -158,8 +158,8 @@ impl Foresight {
         }
     }
 
-    /// A flow's timer is due: the flow of one that comes later; of one told of before it what the sender has noted, and its
-    /// first link; and of one before that what a packet needs there.
+    /// A flow's timer is due: the flow of one that comes later; of one told of before it what the
+    /// sender has noted, and its first link; and of one before that what a packet needs there.
     #[inline]
     fn look_at_timers(&mut self, wheel: &mut Wheel, ahead: LookAhead<'_>, flows: &FlowTable) {
         let Some(slot) = wheel.tell_of_far().and_then(timer_of) else { return };
@@ -183,8 +183,9 @@ impl Foresight {
     }
 }
 
-/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives, and of an end that was
-/// fetched before what its sender has noted and the link that its answer takes.
+/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives,
+/// and of an end that was fetched before what its sender has noted and the link that its answer
+/// takes.
 #[inline]
 fn look_along(line: LinkId, ahead: LookAhead<'_>, flows: &FlowTable) {
     let (far, near) = ahead.foresee_line(line);

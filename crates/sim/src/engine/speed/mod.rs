@@ -1,6 +1,8 @@
-//! What makes simulations fast and changes no result, but for the order of what happens at one instant.
+//! What makes simulations fast and changes no result, but for the order of what happens at one
+//! instant.
 //!
-//! - Links whose packets take equally long share delay lines, each with one event ([`Network::use_delay_lines`]).
+//! - Links whose packets take equally long share delay lines, each with one event
+//!   ([`Network::use_delay_lines`]).
 //! - Hosts lag behind the network, and both work in turns ([`turns`]).
 //! - What events to come will need is fetched into the caches ([`foresight`]).
 //!
@@ -12,8 +14,8 @@ pub(super) mod foresight;
 pub(crate) mod tuning;
 pub(super) mod turns;
 
-/// Which means of going fast a run uses. Results do not depend on them, but for what happens at one instant, which may
-/// come in another order.
+/// Which means of going fast a run uses. Results do not depend on them, but for what happens at one
+/// instant, which may come in another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speed {
     pub(super) delay_lines: bool,

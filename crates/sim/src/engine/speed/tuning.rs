@@ -1,9 +1,11 @@
-//! Every number of the simulator that only speed depends on: when it is worth it to look ahead or to let hosts lag, how
-//! far ahead is looked, and how wide the event queue's buckets are.
+//! Every number of the simulator that only speed depends on: when it is worth it to look ahead or
+//! to let hosts lag, how far ahead is looked, and how wide the event queue's buckets are.
 //!
-//! No result changes with any of them, but for the order in which things happen that happen at one instant.
+//! No result changes with any of them, but for the order in which things happen that happen at one
+//! instant.
 
-/// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take time.
+/// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take
+/// time.
 pub(crate) const FEW_LINKS: usize = 1000;
 /// So many flows stay there, for what one gains of another's timer.
 pub(crate) const FEW_TIMERS: u32 = 1000;
@@ -37,17 +39,18 @@ pub(crate) const FIRST_BUCKET_LOG2: u32 = 23;
 pub(crate) const NARROWEST_BUCKET_LOG2: u32 = 4;
 /// log2 of the picoseconds of the widest bucket: 17 seconds.
 pub(crate) const WIDEST_BUCKET_LOG2: u32 = 44;
-/// log2 of the buckets of a block, the unit of what is far away: a part of what the near level holds, so that the next
-/// block comes near before the last event of the one before.
+/// log2 of the buckets of a block, the unit of what is far away: a part of what the near level
+/// holds, so that the next block comes near before the last event of the one before.
 pub(crate) const BLOCK_LOG2: u32 = 10;
 /// Words of a bit set of the near level's buckets, and of one of the far level's blocks.
 pub(crate) const WORDS_A_LEVEL: usize = 64;
 /// Events of a part of a block's list, which fills four cache lines.
 pub(crate) const EVENTS_A_CHUNK: usize = 15;
-/// So many events that narrower buckets would spare, or that wider ones would bring near, are worth other buckets.
+/// So many events that narrower buckets would spare, or that wider ones would bring near, are worth
+/// other buckets.
 pub(crate) const WORTH_A_REVIEW: u32 = 1 << 12;
-/// Halvings of a bucket's width after which two events must lie apart to count as spared: those at one time, and nearly,
-/// are together in any.
+/// Halvings of a bucket's width after which two events must lie apart to count as spared: those at
+/// one time, and nearly, are together in any.
 pub(crate) const HALVINGS_OF_A_PAIR: u32 = 3;
 /// The same for events in a list, which takes longer than a pair and is worth more halvings.
 pub(crate) const HALVINGS_OF_A_LIST: u32 = 8;

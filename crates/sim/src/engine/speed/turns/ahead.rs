@@ -17,8 +17,8 @@ pub(super) fn look_at_link(link: LinkId, ahead: LookAhead<'_>) {
     }
 }
 
-/// To be called before hosts do each of what is on their agenda, and [`AGENDA_LEAD`] times before the first: looks at what
-/// they do so much later, and less at what comes sooner.
+/// To be called before hosts do each of what is on their agenda, and [`AGENDA_LEAD`] times before
+/// the first: looks at what they do so much later, and less at what comes sooner.
 #[inline]
 pub(super) fn look_at_agenda(agenda: &[Due], step: usize, ahead: LookAhead<'_>, flows: &FlowTable) {
     if let Some(due) = agenda.get(step) {

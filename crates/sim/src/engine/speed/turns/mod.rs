@@ -1,8 +1,8 @@
 //! Runs in which hosts take turns with the network (see [`HostLag`]).
 //!
-//! First links do what is due until hosts could have sent something that arrives; then hosts do what was due in
-//! that time: packets that came to them and their flows' timers, in the order of their times. What neither may be behind
-//! with, such as changes and samples, ends a turn.
+//! First links do what is due until hosts could have sent something that arrives; then hosts do
+//! what was due in that time: packets that came to them and their flows' timers, in the order of
+//! their times. What neither may be behind with, such as changes and samples, ends a turn.
 //!
 //! [`HostLag`]: ratewire_net::HostLag
 
@@ -65,7 +65,8 @@ pub(in crate::engine) struct Turns {
     timers: Wheel,
     /// Up to when timers are on the agenda.
     until: Time,
-    /// Timers that were set for before that when it had been made: when, how many were set before, of whom.
+    /// Timers that were set for before that when it had been made: when, how many were set before,
+    /// of whom.
     soon: BinaryHeap<Reverse<(Time, u64, u32)>>,
     soon_before: u64,
     /// Turns since the last trial in which hosts lagged by all that they may, and their events.
@@ -140,7 +141,8 @@ impl Turns {
         Some((at, slot))
     }
 
-    /// Whether turns have become too short: the last, in which hosts lagged by all that they may, had so many events.
+    /// Whether turns have become too short: the last, in which hosts lagged by all that they may,
+    /// had so many events.
     fn are_short(&mut self, events: u64) -> bool {
         // When the next event comes is not always known: a turn may find none.
         self.whole += u64::from(events > 0);
@@ -176,7 +178,8 @@ impl<R: Recorder> Simulation<'_, R> {
             let most = self.events + turns.most_events;
             let (until, other) = self.network_turn(limit, most, &mut agenda)?;
             self.complete_agenda(until, &mut agenda);
-            // What is due at that very time comes with all else that is due then, wherever a turn ends.
+            // What is due at that very time comes with all else that is due then, wherever a turn
+            // ends.
             let due = agenda.partition_point(|due| due.time() < until);
             self.hosts_turn(&agenda[..due], until)?;
             agenda.drain(..due);
@@ -198,8 +201,8 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(())
     }
 
-    /// Links do what is due before this time, up to an event of another kind or until so many events are over. Returns up
-    /// to when they have done so, and that event.
+    /// Links do what is due before this time, up to an event of another kind or until so many
+    /// events are over. Returns up to when they have done so, and that event.
     ///
     /// Not inlined: what is inlined in two loops of one function suits neither.
     #[inline(never)]

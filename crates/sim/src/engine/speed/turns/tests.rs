@@ -112,7 +112,8 @@ impl Chance {
     fn time(&mut self, most: Duration) -> Duration {
         self.grain * (self.below(most.ps().div_ceil(self.grain.ps())) + 1)
     }
-    /// With coarse times packets of all links take a multiple of them, so that much happens at one instant.
+    /// With coarse times packets of all links take a multiple of them, so that much happens at one
+    /// instant.
     fn rate(&mut self, least: u64, more: u64) -> Rate {
         let rate = least + self.below(more);
         if self.grain == FINE { Rate::from_bps(rate) } else { Rate::from_mbps(8) }
@@ -307,7 +308,8 @@ fn hosts_take_turns_only_where_nobody_could_be_early() {
         simulation.turns.is_some()
     };
     let plain = dumbbell(2, RATE, RTT);
-    // Nodes 2 and 3 are the first pair's hosts, links 2 and 4 their own, and 3 the first one's from the router.
+    // Nodes 2 and 3 are the first pair's hosts, links 2 and 4 their own, and 3 the first one's from
+    // the router.
     assert!(takes(&plain));
     let but = |what: &dyn Fn(&mut Setup)| {
         let mut setup = plain.clone();
