@@ -35,22 +35,22 @@ pub(super) enum HostLagging {
 }
 
 impl Speed {
-    /// All of them, each where it is worth it.
+    /// Every means, each where it is worth it.
     pub const fn full() -> Speed {
         Speed { delay_lines: true, host_lag: HostLagging::WhereMany, look_ahead: true }
     }
 
-    /// None of them: each packet of each link has its own event, in the order of time.
+    /// No means: every link has events of its own, and hosts and links act in the order of time.
     pub const fn off() -> Speed {
         Speed { delay_lines: false, host_lag: HostLagging::Never, look_ahead: false }
     }
 
-    /// All of them but for hosts that lag.
+    /// These means, but no hosts that lag.
     pub const fn without_host_lag(self) -> Speed {
         Speed { host_lag: HostLagging::Never, ..self }
     }
 
-    /// All of them but for delay lines, which hosts that lag cannot be without.
+    /// These means, but no delay lines, without which hosts cannot lag either.
     pub const fn without_delay_lines(self) -> Speed {
         Speed { delay_lines: false, ..self.without_host_lag() }
     }
