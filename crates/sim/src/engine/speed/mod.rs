@@ -49,11 +49,6 @@ impl Speed {
     pub const fn without_host_lag(self) -> Speed {
         Speed { host_lag: HostLagging::Never, ..self }
     }
-
-    /// These means, but no delay lines, without which hosts cannot lag either.
-    pub const fn without_delay_lines(self) -> Speed {
-        Speed { delay_lines: false, ..self.without_host_lag() }
-    }
 }
 
 impl Default for Speed {
