@@ -31,7 +31,7 @@ pub struct CapturedFrame {
     pub link: LinkId,
     /// The link that it pauses, which starts where the other ends.
     pub pauses: LinkId,
-    /// What it says.
+    /// The pauses that the frame asks for.
     pub control: Control,
 }
 
@@ -42,7 +42,7 @@ struct Tapped {
     frame: CapturedFrame,
 }
 
-/// What happened since it was last taken.
+/// The events noted for a network's caller since they were last taken.
 #[derive(Debug, Default)]
 pub struct News {
     /// A packet was captured, or a socket may go on, since [`News::take_any`] was last called.

@@ -56,7 +56,7 @@ impl Label {
     pub fn arrived(&self) -> Time {
         self.time
     }
-    /// Of no packet.
+    /// The label of no packet.
     pub(crate) const NONE: Label = Label {
         time: Time::ZERO,
         content: NIL,
@@ -75,7 +75,7 @@ impl Label {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
-    /// So does it, and it is seen where it does.
+    /// The packet arrives, and is captured where it does.
     Watched,
     /// Noticed where it would arrive.
     Lost,
@@ -305,7 +305,7 @@ impl Slab {
             prefetch_index(from_ref(content), 0);
         }
     }
-    /// What few acknowledgements have no room for.
+    /// Fetches what few acknowledgements have no room for into the caches.
     #[inline]
     pub(crate) fn foresee_beyond(&self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.content(id).body

@@ -14,7 +14,7 @@ use crate::speed::prefetch::prefetch_bytes;
 #[derive(Debug)]
 pub(crate) struct Ports {
     all: Vec<AnyPort>,
-    /// The law of each.
+    /// The law of each port.
     laws: Vec<usize>,
     /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
     exact: Option<Vec<AnyLaw>>,
@@ -105,7 +105,7 @@ impl Ports {
         self.quantise(link, size, header);
     }
 
-    /// With exact headers, what is left of one when it has passed through its bytes.
+    /// With exact headers, passes one through its bytes, which may round it.
     #[inline(always)]
     fn quantise(&self, link: &Link, size: Bytes, header: &mut Header) {
         if let Some(laws) = &self.exact {
@@ -132,7 +132,8 @@ impl Ports {
         }
     }
 
-    /// What the port of a link said as a packet left; `None` where no port stands.
+    /// The reason that the port of a link gave for the last packet that left; `None` where no port
+    /// stands.
     pub(crate) fn reason(&self, link: &Link) -> Option<Reason> {
         self.all.get(link.port as usize).map(|port| port.reason())
     }

@@ -44,7 +44,7 @@ pub(super) enum Watches {
 }
 
 impl Watches {
-    /// That of a class.
+    /// The watch of a class.
     pub(super) fn of(&self, class: u8) -> &Watch {
         match self {
             Watches::Whole(watch) => watch,
@@ -91,7 +91,7 @@ impl Buffer {
         refresh.min(self.map_at).min(self.intake_at)
     }
 
-    /// What is in it, of the fullest class, and above what it pauses its link.
+    /// The bytes of the fullest class, and above how many the buffer pauses its link.
     pub(crate) fn level(&self) -> (Bytes, Bytes) {
         let held = self.watches.iter().map(Watch::held);
         (held.fold(Bytes::ZERO, Bytes::max), self.spec.xoff)

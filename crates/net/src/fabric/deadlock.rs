@@ -79,7 +79,7 @@ impl Fabric {
         node.into_iter().flat_map(|node| self.switches[node].pausable.iter().copied())
     }
 
-    /// What of a link is paused, and will be as long as its buffer says so.
+    /// The classes or queues of a link that are paused, and will be as long as its buffer says so.
     fn closed_lanes(&self, now: Time, id: LinkId, links: &Links) -> Vec<Lane> {
         let Some(outlet) = links[id.index()].outlet() else { return Vec::new() };
         let Some(buffer) = self.buffer(id) else { return Vec::new() };
@@ -136,7 +136,7 @@ impl Fabric {
         set.iter().filter(|(next, _)| outputs.contains(next)).copied().collect()
     }
 
-    /// What waits in a switch and cannot move while these are paused.
+    /// The packets that wait in a switch and cannot move while these are paused.
     fn stuck_behind<'a>(
         &'a self,
         node: u32,

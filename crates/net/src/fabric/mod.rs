@@ -59,7 +59,7 @@ impl Fabric {
         self.buffers.get_mut(number as usize)
     }
 
-    /// What the buffer at a link's far end has come to.
+    /// The counters of the buffer at a link's far end.
     pub(crate) fn far_tally(&self, id: LinkId) -> FarTally {
         self.buffer(id).map_or(FarTally::default(), Buffer::tally)
     }
@@ -98,7 +98,7 @@ struct End {
 const NO_BUFFER: u32 = u32::MAX;
 
 impl End {
-    /// Of packets that the switch's own node sends.
+    /// The end at which packets come that the switch's own node sends.
     const OWN: End = End { input: 0, buffer: NO_BUFFER };
 }
 
@@ -126,7 +126,7 @@ struct QueuedPacket {
     /// Which of all buffers it takes up room in; [`NO_BUFFER`] if it takes it up in its own link's
     /// queue.
     buffer: u32,
-    /// It found its queue too long, and is counted against the queue it was in before.
+    /// The packet found its queue too long, and is counted against the queue it was in before.
     counted: bool,
 }
 

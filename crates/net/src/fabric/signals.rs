@@ -14,7 +14,7 @@ use crate::path::routes::Routes;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
-/// What switches signal by, now.
+/// The links over which switches signal, at one time.
 pub(crate) struct Wires<'a, S> {
     pub(crate) now: Time,
     pub(crate) links: &'a mut Links,

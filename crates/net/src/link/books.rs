@@ -62,20 +62,21 @@ impl Link {
         }
     }
 
+    /// A packet was lost on the way.
     pub(crate) fn note_lost(&mut self) {
         if let Some(tally) = self.rare_counts() {
             tally.lost += 1;
         }
     }
 
-    /// So many packets were dropped because it is down.
+    /// So many packets were dropped because the link is down.
     pub(crate) fn note_dropped_down(&mut self, packets: u64) {
         if let Some(tally) = self.rare_counts() {
             tally.dropped_down += packets;
         }
     }
 
-    /// Where is counted what happens on few links, of which this must be one.
+    /// The counters that few links have, of which this must be one.
     fn rare_counts(&mut self) -> Option<&mut RareTally> {
         debug_assert!(self.extra.is_some(), "what happens here only happens on links with extras");
         self.extra.as_deref_mut().map(|extra| &mut extra.tally)

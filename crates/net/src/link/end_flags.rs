@@ -10,21 +10,21 @@ impl EndFlags {
     const LEAF_AT_END: u8 = 2;
     const ROUTE: u8 = 4;
 
-    /// The same, with such hosts at these ends.
+    /// These flags, with hosts that take turns at these ends.
     pub(crate) fn with_leaves(self, start: bool, end: bool) -> EndFlags {
         let start = if start { EndFlags::LEAF_AT_START } else { 0 };
         EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
     }
-    /// The same, but for routes.
+    /// These flags, but for routes.
     #[inline]
     pub(crate) fn leaves(self) -> EndFlags {
         EndFlags(self.0 & !EndFlags::ROUTE)
     }
-    /// The same, where a host at the far end takes no turns.
+    /// These flags, but for a host that takes turns at the far end.
     pub(crate) fn without_leaf_at_end(self) -> EndFlags {
         EndFlags(self.0 & !EndFlags::LEAF_AT_END)
     }
-    /// The same, where a route ends.
+    /// These flags, and a route that ends there.
     pub(crate) fn with_route(self) -> EndFlags {
         EndFlags(self.0 | EndFlags::ROUTE)
     }

@@ -61,7 +61,7 @@ pub(crate) struct Link {
     /// When the packet sent last arrives.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
-    /// It has something that few links have: `extra` or an outlet.
+    /// Whether the link has something that few links have: `extra` or an outlet.
     is_rare: bool,
     /// Hosts and routes at its ends.
     pub(crate) ends: EndFlags,
@@ -239,7 +239,7 @@ impl Link {
         self.extra.as_ref().map_or(outlet, |extra| outlet.min(extra.next_late()))
     }
 
-    /// What waits, as ports are told.
+    /// The queue as ports are told of it.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && self.early == 0 && !self.is_rare {
@@ -257,13 +257,13 @@ impl Link {
         self.row.len() - self.started
     }
 
-    /// The same, and those that are on a delay line already.
+    /// Packets waiting in the row or, early, on a delay line.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
         self.waiting() + u32::from(self.early)
     }
 
-    /// The same, and those in a switch.
+    /// Packets waiting in the row, early on a delay line, or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
         self.waiting_here() + self.held
@@ -319,7 +319,7 @@ impl Link {
         self.sum_areas_with(now, 0);
     }
 
-    /// The same, with so many more than are counted as waiting.
+    /// Brings the areas up to date with so many more packets than are counted as waiting.
     #[inline]
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
@@ -359,7 +359,7 @@ impl Link {
         self.has_room_beside(self.waiting_here(), size)
     }
 
-    /// The same, where so many wait.
+    /// Whether a packet of this size has room beside so many that wait.
     #[inline]
     pub(crate) fn has_room_beside(&self, waiting: u32, size: u32) -> bool {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
@@ -393,7 +393,7 @@ impl Link {
         }
     }
 
-    /// What of the time counted as spent sending is still to come.
+    /// The part of the time counted as spent sending that is still to come.
     pub(crate) fn unfinished(&self, now: Time) -> Duration {
         let left = self.busy_until.since(now);
         match &self.extra {

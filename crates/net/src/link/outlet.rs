@@ -49,7 +49,7 @@ pub(crate) struct Notice {
     pub(crate) says: Says,
 }
 
-/// What a transmitter is told.
+/// What a notice says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Says {
     Frame(Control),
@@ -67,7 +67,7 @@ struct Coalescing {
     due: Time,
 }
 
-/// What pausing has come to at a link.
+/// The counters of pauses at a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PauseTally {
     pub(crate) pauses: u64,

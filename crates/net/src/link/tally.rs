@@ -1,4 +1,4 @@
-//! What a link counts, and what is told of it.
+//! The counters of a link, and what an observer is told of them.
 
 use ratewire_units::{Bytes, Duration};
 
@@ -34,7 +34,7 @@ impl RareTally {
     }
 }
 
-/// What the buffer at the far end of a link has come to.
+/// The counters of the buffer at the far end of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FarTally {
     /// Packets that have come and wait to be taken in.

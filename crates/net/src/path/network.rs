@@ -102,7 +102,7 @@ impl Network {
         self.routes.is(route, links)
     }
 
-    /// What a packet that has arrived carries.
+    /// The header and body of a packet that has arrived.
     #[inline]
     pub fn content(&self, arrived: &Label) -> &Content {
         self.packets.content(arrived.content)
@@ -122,18 +122,18 @@ impl Network {
         self.packets.in_use()
     }
 
-    /// What happened that the caller asked to be told of.
+    /// The events that the caller asked to be told of.
     #[inline]
     pub fn news(&mut self) -> &mut News {
         &mut self.news
     }
 
-    /// Which packet is followed.
+    /// The tracer, which knows which packet is followed.
     #[inline]
     pub fn tracer(&self) -> &Tracer {
         &self.tracer
     }
-    /// The packet that is followed, to be followed no longer.
+    /// The tracer, to end or hand on the following of a packet.
     #[inline]
     pub fn tracer_mut(&mut self) -> &mut Tracer {
         &mut self.tracer
@@ -158,7 +158,7 @@ impl Network {
         self.lines.begin(&mut self.links);
     }
 
-    /// Lets hosts lag behind the network.
+    /// The means by which hosts lag behind the network.
     #[inline]
     pub fn host_lag(&mut self) -> HostLag<'_> {
         HostLag {

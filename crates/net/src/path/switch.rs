@@ -11,7 +11,7 @@ use crate::queue::discipline::Verdict;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
-/// What the switches of a network signal by.
+/// The links over which the switches of a network signal.
 macro_rules! wires {
     ($network:ident, $now:expr, $scheduler:expr) => {
         &mut Wires {
@@ -127,7 +127,7 @@ impl Network {
         if is_due { self.on_switch_due(now, id, scheduler) } else { None }
     }
 
-    /// It is time for a turn, a frame, or something at the far end.
+    /// A turn, a frame, or something at the far end is due.
     fn on_switch_due(
         &mut self,
         now: Time,

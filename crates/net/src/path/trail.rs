@@ -13,19 +13,19 @@ pub struct Hop {
     pub link: LinkId,
     /// When the packet came to its queue.
     pub arrived: Time,
-    /// What waited there then.
+    /// The queue that the packet found.
     pub queue: PortQueue,
     /// When its transmission started; `None` if that did not happen.
     pub left: Option<Time>,
     /// Its congestion header as it came.
     pub came_with: Header,
-    /// And as it left.
+    /// Its congestion header as it left.
     pub left_with: Header,
     /// Whether it came with a congestion mark.
     pub came_marked: bool,
-    /// And whether it left with one.
+    /// Whether it left with a congestion mark.
     pub left_marked: bool,
-    /// What the port there said as the packet left; `None` where no port stands.
+    /// The reason that the port there gave as the packet left; `None` where no port stands.
     pub reason: Option<Reason>,
     /// The flow that it was in: behind a switch of an ensemble, another than before.
     pub flow: u32,
@@ -38,7 +38,7 @@ pub struct Hop {
 pub struct Held {
     /// For how long, while the packet waited, the link was paused.
     pub paused: Duration,
-    /// What is in the buffer as the packet leaves.
+    /// The bytes in the buffer as the packet leaves.
     pub buffered: Bytes,
     /// Above this it pauses the link.
     pub xoff: Bytes,

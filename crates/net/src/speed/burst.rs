@@ -8,7 +8,7 @@
 //! until they have started the link only counts them as waiting. What comes behind them waits in
 //! the link's row as it does elsewhere.
 //!
-//! It is not done where a port stands, which sees packets off in their turn.
+//! Links with ports send no packet early: a port sees packets off in their turn.
 
 use ratewire_units::{Bytes, Duration, Time};
 

@@ -23,7 +23,7 @@ const _: () = assert!(DELAY_LINES <= DelayLine::END);
 /// The delay of a place in which there is no delay line.
 const UNUSED: Duration = Duration::MAX;
 
-/// What is known of a network's delay lines; they themselves are among its [`Links`].
+/// The state of all delay lines together; the lines themselves are among the [`Links`].
 #[derive(Debug)]
 pub(crate) struct DelayLines {
     /// There were more latencies than there can be delay lines.

@@ -20,7 +20,8 @@ use crate::scheduler::Scheduler;
 use crate::spec::{DriverSpec, NetworkSpec, NodeId};
 use crate::speed::delay_line::{DelayLines, see_head};
 
-/// What lets hosts lag behind a network. Made by [`Network::host_lag`](crate::Network::host_lag).
+/// The means by which hosts lag behind a network. Made by
+/// [`Network::host_lag`](crate::Network::host_lag).
 #[derive(Debug)]
 pub struct HostLag<'a> {
     pub(crate) links: &'a mut Links,

@@ -43,5 +43,5 @@ pub(crate) const LINE_NEAR_END: u32 = 2;
 const _: () = assert!(LINE_PORT < LINE_NEXT && LINE_NEXT < LINE_HOP && LINE_HOP < LINE_PLACE);
 const _: () = assert!(LINE_NEAR_END < LINE_FAR_END && LINE_FAR_END < LINE_NEXT);
 
-/// What so many packets carry stays in the caches: as many as were ever on their way at once.
+/// The contents of so many packets stay in the caches, if no more were ever on their way at once.
 pub(crate) const FEW_PACKETS: usize = 4096;

@@ -10,7 +10,7 @@ use crate::flow::FlowTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
 
-/// Of no flow.
+/// The slot of no flow.
 const NO_SLOT: u32 = u32::MAX;
 /// Room for those seen: a power of two, so that finding one takes little.
 const ROOM: usize = EVENTS_AHEAD.next_power_of_two();
@@ -32,7 +32,7 @@ enum Coming {
 /// written in another.
 #[derive(Debug)]
 pub(in crate::engine) struct Foresight {
-    /// It looks at all.
+    /// Whether anything is looked at.
     is_on: bool,
     seen: [Coming; ROOM],
     count: usize,
@@ -66,7 +66,7 @@ impl Foresight {
         }
     }
 
-    /// Whether it looks at all.
+    /// Whether anything is looked at ahead of its turn.
     #[inline]
     pub(in crate::engine) fn is_on(&self) -> bool {
         self.is_on

@@ -52,5 +52,5 @@ pub(crate) const WORTH_A_REVIEW: u32 = 1 << 12;
 /// Halvings of a bucket's width after which two events must lie apart to count as spared: those at
 /// one time, and nearly, are together in any.
 pub(crate) const HALVINGS_OF_A_PAIR: u32 = 3;
-/// The same for events in a list, which takes longer than a pair and is worth more halvings.
+/// Such halvings for events in a list, which takes longer than a pair and is worth more of them.
 pub(crate) const HALVINGS_OF_A_LIST: u32 = 8;
