@@ -16,6 +16,8 @@ pub(super) mod turns;
 
 /// Which means of going fast a run uses. Results do not depend on them, but for what happens at one
 /// instant, which may come in another order.
+///
+/// Senders and overlay nodes fetch their own memory ahead in any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speed {
     pub(super) delay_lines: bool,
