@@ -14,6 +14,11 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
+// The law that tests add is written as one of another crate.
+#[cfg(test)]
+extern crate self as ratewire_laws;
 
 pub mod abc;
 pub mod bbr;
@@ -41,7 +46,7 @@ pub mod xcp;
 
 pub use external::{
     ExternalHeader, ExternalLaw, ExternalPort, ExternalSink, ExternalSource, MAX_EXTERNAL_HEADER,
-    PackedHeader,
+    PackedFormat, PackedHeader,
 };
 pub use law::{
     Acked, Books, Buffer, Congestion, FlowContext, HeaderError, HeaderFormat, Invariants, Law,

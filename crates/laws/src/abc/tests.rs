@@ -1,6 +1,5 @@
 //! Shares of accelerated packets, step by step; tokens; the two windows.
 
-extern crate std;
 use std::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};

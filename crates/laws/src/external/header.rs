@@ -1,8 +1,12 @@
 //! The congestion header of a law outside this crate, as this crate keeps it.
 
+use alloc::format;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
-use crate::law::{HeaderError, NO_BYTES, NoHeader};
+use ratewire_units::Bytes;
+
+use crate::law::{HeaderError, HeaderFormat, MAX_HEADER, NO_BYTES, NoHeader};
 use crate::reason::Figure;
 
 /// Bytes that the congestion header of a law outside this crate may take.
@@ -10,8 +14,8 @@ pub const MAX_EXTERNAL_HEADER: usize = 32;
 
 /// A congestion header that can be kept as at most 32 bytes, and comes out of them as it went in.
 ///
-/// These bytes are also what the packet carries on the wire, unless the law writes its header
-/// otherwise ([`Law::headers`](crate::Law::headers)). Big-endian numbers read best in a capture.
+/// With [`PackedFormat`] these bytes are also what a packet carries on the wire. Big-endian numbers
+/// read best in a capture.
 ///
 /// ```
 /// use ratewire_laws::{Figure, HeaderError, PackedHeader};
@@ -72,6 +76,44 @@ impl<const N: usize> PackedHeader for [u8; N] {
     }
     fn unpack(bytes: &[u8]) -> Result<[u8; N], HeaderError> {
         bytes.try_into().map_err(|_| HeaderError::new("another number of bytes"))
+    }
+}
+
+/// The format of a header that travels in the bytes in which it is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedFormat<H>(PhantomData<H>);
+
+impl<H: PackedHeader + 'static> PackedFormat<H> {
+    /// For [`Law::headers`](crate::Law::headers): `Some(PackedFormat::of())`.
+    pub fn of() -> &'static dyn HeaderFormat<Header = H> {
+        &PackedFormat(PhantomData)
+    }
+}
+
+impl<H: PackedHeader> HeaderFormat for PackedFormat<H> {
+    type Header = H;
+
+    fn length(&self) -> Bytes {
+        Bytes::new(H::LEN as u64)
+    }
+    fn encode(&self, header: &H, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        header.pack(&mut bytes[..H::LEN]);
+        H::LEN
+    }
+    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<H, HeaderError> {
+        match bytes.get(..H::LEN) {
+            Some(bytes) => H::unpack(bytes),
+            None => {
+                let (found, wanted) = (bytes.len(), H::LEN);
+                Err(HeaderError::new(format!("{found} bytes of a header of {wanted}")))
+            }
+        }
+    }
+    fn quantise(&self, header: H, _: Bytes) -> H {
+        header
+    }
+    fn fields(&self, header: &H) -> Vec<Figure> {
+        header.fields()
     }
 }
 

@@ -7,11 +7,10 @@
 mod header;
 mod parts;
 
-pub use header::{ExternalHeader, MAX_EXTERNAL_HEADER, PackedHeader};
+pub use header::{ExternalHeader, MAX_EXTERNAL_HEADER, PackedFormat, PackedHeader};
 pub use parts::{ExternalPort, ExternalSink, ExternalSource};
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -22,7 +21,7 @@ use ratewire_units::{Bytes, Duration, Throughput};
 use crate::junction::{Declared, Divisible, Feedback};
 use crate::law::{
     Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext,
-    MAX_HEADER, Promises, Properties,
+    MAX_HEADER, NO_BYTES, Promises, Properties,
 };
 use crate::reason::{Figure, Reason};
 use crate::trust::{Claim, Grant, Hand, Lie, Trust};
@@ -104,7 +103,7 @@ impl Law for External {
         self.law.properties()
     }
     fn has_header(&self) -> bool {
-        self.law.headers().is_some()
+        self.law.has_header()
     }
     fn headers(&self) -> Option<&dyn HeaderFormat<Header = ExternalHeader>> {
         self.law.headers()
@@ -126,6 +125,7 @@ trait Erased: Debug + Send + Sync {
     fn port(&self, link: &LinkContext) -> Option<Box<dyn ExternalPort>>;
     fn sink(&self, flow: &FlowContext) -> Option<Box<dyn ExternalSink>>;
     fn properties(&self) -> Properties;
+    fn has_header(&self) -> bool;
     fn headers(&self) -> Option<&dyn HeaderFormat<Header = ExternalHeader>>;
     fn trust(&self) -> Result<&dyn Trust<Header = ExternalHeader>, &'static str>;
     fn junction(&self) -> Result<&dyn Divisible<Header = ExternalHeader>, &'static str>;
@@ -170,8 +170,11 @@ impl<L: ExternalLaw> Erased for Typed<L> {
     fn properties(&self) -> Properties {
         self.law.properties()
     }
+    fn has_header(&self) -> bool {
+        self.law.has_header()
+    }
     fn headers(&self) -> Option<&dyn HeaderFormat<Header = ExternalHeader>> {
-        if self.law.has_header() { Some(self) } else { None }
+        self.law.headers().map(|_| self as _)
     }
     fn trust(&self) -> Result<&dyn Trust<Header = ExternalHeader>, &'static str> {
         self.law.trust().map(|_| self as _)
@@ -188,7 +191,7 @@ impl<L: ExternalLaw> HeaderFormat for Typed<L> {
     type Header = ExternalHeader;
 
     fn length(&self) -> Bytes {
-        self.law.headers().map_or(Bytes::new(L::Header::LEN as u64), |headers| headers.length())
+        self.law.headers().map_or(Bytes::ZERO, |headers| headers.length())
     }
     fn encode(
         &self,
@@ -196,35 +199,20 @@ impl<L: ExternalLaw> HeaderFormat for Typed<L> {
         packet: Bytes,
         bytes: &mut [u8; MAX_HEADER],
     ) -> usize {
-        let Some(header) = self.unpack(header) else { return 0 };
-        match self.law.headers() {
-            Some(headers) => headers.encode(&header, packet, bytes),
-            None => {
-                header.pack(&mut bytes[..L::Header::LEN]);
-                L::Header::LEN
-            }
-        }
+        let own = self.law.headers().zip(self.unpack(header));
+        own.map_or(0, |(headers, header)| headers.encode(&header, packet, bytes))
     }
     fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<ExternalHeader, HeaderError> {
-        let header = match (self.law.headers(), bytes.get(..L::Header::LEN)) {
-            (Some(headers), _) => headers.decode(bytes, packet)?,
-            (None, Some(bytes)) => L::Header::unpack(bytes)?,
-            (None, None) => {
-                let (found, wanted) = (bytes.len(), L::Header::LEN);
-                return Err(HeaderError::new(format!("{found} bytes of a header of {wanted}")));
-            }
-        };
-        Ok(self.pack(header))
+        let headers = self.law.headers().ok_or_else(|| HeaderError::new(NO_BYTES))?;
+        headers.decode(bytes, packet).map(|header| self.pack(header))
     }
     fn quantise(&self, header: ExternalHeader, packet: Bytes) -> ExternalHeader {
-        match (self.law.headers(), self.unpack(&header)) {
-            (Some(headers), Some(own)) => self.pack(headers.quantise(own, packet)),
-            _ => header,
-        }
+        let own = self.law.headers().zip(self.unpack(&header));
+        own.map_or(header, |(headers, own)| self.pack(headers.quantise(own, packet)))
     }
     fn fields(&self, header: &ExternalHeader) -> Vec<Figure> {
-        let Some(header) = self.unpack(header) else { return Vec::new() };
-        self.law.headers().map_or_else(|| header.fields(), |headers| headers.fields(&header))
+        let own = self.law.headers().zip(self.unpack(header));
+        own.map_or(Vec::new(), |(headers, header)| headers.fields(&header))
     }
 }
 

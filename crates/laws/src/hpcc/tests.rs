@@ -1,6 +1,5 @@
 //! The header to the bit, algorithm 1 step by step, and flows that share a link.
 
-extern crate std;
 use std::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};

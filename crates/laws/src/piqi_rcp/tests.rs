@@ -1,5 +1,7 @@
 //! The router's step, the sender's ramp, and the bounds of stability on both sides.
 
+use std::format;
+
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{PiRule, PiqiRcp};
@@ -10,9 +12,6 @@ use crate::options::Options;
 use crate::rcp::fluid::{arrivals, swing};
 use crate::rcp::{RcpHeader, RcpRule, RcpSource, Variant};
 use crate::testing::{acked, source};
-
-extern crate std;
-use std::format;
 
 const RTT: Duration = Duration::from_millis(100);
 

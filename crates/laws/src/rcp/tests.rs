@@ -1,6 +1,8 @@
 //! The step vectors of equation 1, what is measured, the header's bytes, hosts with and without a rate,
 //! and the stability bound.
 
+use std::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::fluid::{arrivals, swing};
@@ -30,9 +32,6 @@ fn port(options: &[(&str, &str)]) -> RatePort<super::RcpRule> {
     let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: 0 };
     law(&all).port(&link).unwrap()
 }
-
-extern crate std;
-use std::vec::Vec;
 
 fn millis(ms: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(ms / 1000.0)

@@ -58,6 +58,15 @@ macro_rules! dispatch {
             pub fn properties(&self) -> Properties {
                 match self { $(AnyLaw::$variant(law) => law.properties(),)* }
             }
+            /// See [`Law::has_header`].
+            pub fn has_header(&self) -> bool {
+                match self { $(AnyLaw::$variant(law) => law.has_header(),)* }
+            }
+            /// Whether it says how its header travels, as it must where it has one.
+            #[cfg(test)]
+            fn has_format(&self) -> bool {
+                match self { $(AnyLaw::$variant(law) => law.headers().is_some(),)* }
+            }
             /// Bytes that the congestion header adds to each packet.
             pub fn header_len(&self) -> Bytes {
                 match self { $(AnyLaw::$variant(law) => {

@@ -95,6 +95,9 @@ pub fn find(name: &str) -> Option<&'static LawInfo> {
 }
 
 #[cfg(test)]
+mod dummy_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -103,6 +106,7 @@ mod tests {
         for info in list() {
             let law = AnyLaw::new(info.name, &[]).expect(info.name);
             assert_eq!(law.info().name, info.name);
+            assert_eq!(law.has_header(), law.has_format(), "{}", info.name);
         }
     }
 
@@ -111,6 +115,17 @@ mod tests {
     #[test]
     fn a_port_takes_four_cache_lines() {
         assert_eq!(size_of::<AnyPort>(), 256);
+    }
+
+    /// A law outside this crate keeps its parts behind pointers and its header in 32 bytes, so that it
+    /// makes no other law's larger.
+    #[test]
+    fn headers_and_parts_are_no_larger_for_laws_outside() {
+        let external =
+            [size_of::<crate::ExternalHeader>(), size_of::<Box<dyn crate::ExternalSource>>()];
+        assert_eq!(external, [36, 16]);
+        assert_eq!(size_of::<Header>(), 48);
+        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [312, 48]);
     }
 
     #[test]

@@ -94,8 +94,12 @@ impl LawSet {
                 return refuse(format!("default of option {:?}: {e}", option.name));
             }
         }
-        if let Err(e) = make(&Options::defaults(info.options)) {
-            return refuse(format!("it cannot be made with its defaults: {e}"));
+        match make(&Options::defaults(info.options)) {
+            Err(e) => return refuse(format!("it cannot be made with its defaults: {e}")),
+            Ok(law) if law.has_header() && law.headers().is_none() => {
+                return refuse("it has a header, and no format in Law::headers".to_string());
+            }
+            Ok(_) => {}
         }
         let id = LawId::next();
         let make = move |options: &Options| Ok(External::new(id, info, make(options)?));

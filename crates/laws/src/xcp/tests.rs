@@ -1,6 +1,9 @@
 //! The published step vectors, the thesis's Example 11, and invariants: the feedback handed out sums
 //! to F, and the sum of X counts flows.
 
+use std::vec;
+use std::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
@@ -256,10 +259,6 @@ fn example_11(options: &[(&str, &str)]) -> super::XcpSource {
     let all: Vec<_> = naive.iter().chain(options).copied().collect();
     law(&all).source(&flow)
 }
-
-extern crate std;
-use std::vec;
-use std::vec::Vec;
 
 fn send(source: &mut super::XcpSource, now: f64, packets: u32, limited: bool) -> Vec<XcpHeader> {
     (0..packets)

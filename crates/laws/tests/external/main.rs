@@ -8,7 +8,7 @@ use ratewire_laws::fuzzing::Laws;
 use ratewire_laws::junction::Junction;
 use ratewire_laws::options::{Kind, OptionError, OptionSpec, Options, Part};
 use ratewire_laws::{
-    AnyLaw, FlowContext, Header, LawInfo, LawSet, LinkContext, MAX_HEADER, Named, PortQueue,
+    AnyLaw, FlowContext, Header, Law, LawInfo, LawSet, LinkContext, MAX_HEADER, Named, PortQueue,
     Sending,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -113,7 +113,32 @@ fn what_cannot_be_registered_says_why_and_changes_nothing() {
     let wanted = "law \"never\" was not registered: it cannot be made with its defaults: option \
                   \"gamma\": never";
     assert_eq!(message, wanted);
+    let message = laws.register::<Untold>().unwrap_err().message;
+    assert_eq!(message, "it has a header, and no format in Law::headers");
     assert_eq!(laws.list().count(), before);
+}
+
+/// A law that does not say how its header travels.
+#[derive(Debug)]
+struct Untold(Toy);
+
+impl Named for Untold {
+    const INFO: LawInfo = LawInfo { name: "untold", ..Toy::INFO };
+
+    fn from_options(options: &Options) -> Result<Untold, OptionError> {
+        Toy::from_options(options).map(Untold)
+    }
+}
+
+impl Law for Untold {
+    type Header = toy::Offer;
+    type Source = toy::ToySource;
+    type Port = toy::ToyPort;
+    type Sink = toy::ToySink;
+
+    fn source(&self, flow: &FlowContext) -> toy::ToySource {
+        self.0.source(flow)
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! A law as another crate would write it: each port offers all flows one rate, senders take it.
 
+use std::vec::Vec;
+
 use ratewire_laws::options::{Kind, OptionError, OptionSpec, Options, Part};
 use ratewire_laws::{
-    Acked, Congestion, Figure, FlowContext, HeaderError, Invariants, Law, LawInfo, LinkContext,
-    Named, PackedHeader, Port, PortQueue, Promises, Properties, Reason, Sending, Sink, Source,
+    Acked, Congestion, Figure, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo,
+    LinkContext, Named, PackedFormat, PackedHeader, Port, PortQueue, Promises, Properties, Reason,
+    Sending, Sink, Source,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -31,12 +34,12 @@ impl PackedHeader for Offer {
         }
     }
     fn fields(&self) -> Vec<Figure> {
-        vec![Figure::rate("offer", self.rate)]
+        Vec::from([Figure::rate("offer", self.rate)])
     }
 }
 
 /// The law with its parameters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Toy {
     gamma: f64,
 }
@@ -84,6 +87,9 @@ impl Law for Toy {
     }
     fn sink(&self, _: &FlowContext) -> Option<ToySink> {
         Some(ToySink { last: None })
+    }
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = Offer>> {
+        Some(PackedFormat::of())
     }
     fn properties(&self) -> Properties {
         Properties { goes_by_pace: true, ..Properties::default() }
