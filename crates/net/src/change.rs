@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::link::{Active, NO_PORT};
+use crate::link::NO_PORT;
 use crate::network::{Network, Scheduler};
 use crate::spec::{Change, LinkId};
 
@@ -45,8 +45,8 @@ impl Network {
         let dropped = link.row.split_off(link.started);
         link.note_dropped_down(dropped.len() as u64);
         link.waiting_bytes = 0;
-        if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
-            red.emptied(now);
+        if let Some(extra) = link.extra.as_deref_mut() {
+            extra.discipline.on_empty(now);
         }
         dropped.iter().for_each(|label| self.discard(label.content));
     }

@@ -13,7 +13,7 @@ mod network;
 mod packet;
 mod path;
 mod policer;
-mod queue;
+pub mod queue;
 pub mod random;
 mod service;
 pub mod spec;

@@ -6,11 +6,10 @@ use ratewire_backpressure::queues::{Arrangement, Place};
 use ratewire_units::{Bytes, Time};
 
 use super::{End, Held, Node, Outlet};
-use crate::link::Active;
 use crate::network::{END, Network, Scheduler};
 use crate::packet::Label;
 use crate::path::rare::pass;
-use crate::queue::discipline::Verdict;
+use crate::queue::{Backlog, Departure};
 use crate::spec::{LinkId, Sockets};
 
 impl Network {
@@ -209,23 +208,18 @@ impl Network {
     /// Whether the discipline lets a packet that is about to leave go.
     fn survives(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
-        let left = link.waiting_all();
-        let waiting = Bytes::new(link.waiting_bytes);
         let size = Bytes::new(u64::from(label.size));
-        let Some(extra) = link.extra.as_deref_mut() else { return true };
-        let verdict = match &mut extra.discipline {
-            Active::CoDel(codel) => {
-                codel.on_departure(now, now.since(label.time), waiting + size, size)
-            }
-            Active::Red(red) => {
-                if left == 0 {
-                    red.emptied(now);
-                }
-                Verdict::Pass
-            }
-            Active::DropTail => Verdict::Pass,
+        let Backlog { packets, bytes } = link.backlog();
+        let departure = Departure {
+            now,
+            size,
+            sojourn: now.since(label.time),
+            // In a switch the packet itself counts.
+            backlog: Backlog { packets: packets + 1, bytes: bytes + size },
         };
-        let passes = pass(&mut link.tally, &mut extra.tally, label, verdict);
+        let Some(extra) = link.extra.as_deref_mut() else { return true };
+        let treatment = extra.discipline.on_departure(&departure);
+        let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
             self.discard(label.content);
         }

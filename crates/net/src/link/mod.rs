@@ -13,10 +13,9 @@ use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
-use crate::queue::discipline::{CoDel, Red};
 use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
+use crate::spec::{Limit, LinkSpec, MediumId, Service};
 use crate::speed::delay_line::DelayLine;
 
 mod ends;
@@ -26,10 +25,11 @@ mod tally;
 
 pub(crate) use crate::queue::row::LONG;
 pub(crate) use ends::Ends;
-pub(crate) use extra::{Active, Extra};
+pub(crate) use extra::Extra;
 pub use tally::Observation;
 pub(crate) use tally::{RareTally, Tally};
 
+use crate::queue::Backlog;
 use crate::queue::row::Row;
 use loss::LossState;
 
@@ -101,14 +101,9 @@ impl Link {
             Service::Opportunities(o) if o.is_empty() => (Rate::ZERO, None),
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
-        let discipline = match &spec.discipline {
-            Discipline::DropTail => Active::DropTail,
-            Discipline::Red(red) => Active::Red(Red::new(red.clone())),
-            Discipline::CoDel(codel) => Active::CoDel(CoDel::new(codel.clone())),
-        };
         let extra = (!spec.is_plain()).then(|| {
             Box::new(Extra {
-                discipline,
+                discipline: spec.discipline.clone(),
                 loss: LossState::new(&spec.loss),
                 trace,
                 medium: spec.medium,
@@ -235,6 +230,11 @@ impl Link {
             return PortQueue::default();
         }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
+    }
+
+    /// What waits, as disciplines are told.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { packets: self.waiting_all(), bytes: Bytes::new(self.waiting_bytes) }
     }
 
     /// Packets waiting in the row.
@@ -457,12 +457,13 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits behind it.
+    /// Whether the packet that starts now is lost on the way or late; tells the discipline when none
+    /// waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
-        if let (Active::CoDel(codel), 0) = (&mut extra.discipline, waiting) {
-            codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);
+        if waiting == 0 {
+            extra.discipline.on_empty(now);
         }
         if extra.loss.draw(&mut extra.random) {
             return Fate::Lost;

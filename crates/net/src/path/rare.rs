@@ -1,14 +1,16 @@
 //! A packet's way through a link with a discipline, losses, a trace, a medium, or that is down or
 //! captured: what few links are, kept out of the way of the rest.
 
+use rand_core::Rng;
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::link::{Active, Link, RareTally, Tally};
+use crate::link::{Link, RareTally, Tally};
 use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer;
-use crate::queue::discipline::Verdict;
+use crate::queue::{Arrival, Backlog, Departure, Treatment};
+use crate::random::unit;
 use crate::spec::{LinkId, MediumId};
 
 impl Network {
@@ -82,17 +84,21 @@ impl Network {
     /// Whether a link that is down, or its discipline, lets a packet come to its queue.
     fn lets_in(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
-        let waiting = Bytes::new(link.waiting_bytes);
-        let packet_time = link.packet_time(label.size);
+        let arrival = Arrival {
+            now,
+            size: Bytes::new(u64::from(label.size)),
+            packet_time: link.packet_time(label.size),
+            backlog: link.backlog(),
+        };
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
             extra.tally.dropped_down += 1;
             self.discard(label.content);
             return false;
         }
-        let Active::Red(red) = &mut extra.discipline else { return true };
-        let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
-        let passes = pass(&mut link.tally, &mut extra.tally, label, verdict);
+        let mut draw = || unit(extra.random.next_u64());
+        let treatment = extra.discipline.on_arrival(&arrival, &mut draw);
+        let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
             self.discard(label.content);
         }
@@ -114,21 +120,17 @@ impl Network {
         loop {
             let link = &mut self.links[id.index()];
             let left = link.waiting() - 1;
-            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started);
+            let backlog = Backlog { packets: left, bytes: Bytes::new(link.waiting_bytes) };
+            let at = link.started;
             let Some(extra) = link.extra.as_deref_mut() else { return true };
             let Some(label) = link.row.get_mut(at) else { return false };
-            let size = Bytes::new(u64::from(label.size));
-            let verdict = match &mut extra.discipline {
-                Active::CoDel(c) => c.on_departure(now, now.since(label.time), waiting_bytes, size),
-                Active::Red(red) => {
-                    if left == 0 {
-                        red.emptied(now);
-                    }
-                    Verdict::Pass
-                }
-                Active::DropTail => Verdict::Pass,
-            };
-            if pass(&mut link.tally, &mut extra.tally, label, verdict) {
+            let treatment = extra.discipline.on_departure(&Departure {
+                now,
+                size: Bytes::new(u64::from(label.size)),
+                sojourn: now.since(label.time),
+                backlog,
+            });
+            if pass(&mut link.tally, &mut extra.tally, label, treatment) {
                 return true;
             }
             let content = label.content;
@@ -289,21 +291,21 @@ impl Link {
     }
 }
 
-/// Carries out a discipline's verdict; returns whether the packet goes on.
+/// Does with a packet what a discipline says; returns whether the packet goes on.
 pub(crate) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,
     label: &mut Label,
-    verdict: Verdict,
+    treatment: Treatment,
 ) -> bool {
-    match verdict {
-        Verdict::Pass => true,
-        Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
+    match treatment {
+        Treatment::Pass => true,
+        Treatment::MarkOrDrop if label.ecn != Ecn::NotCapable => {
             tally.marked += u64::from(label.ecn == Ecn::Capable);
             label.ecn = Ecn::Marked;
             true
         }
-        Verdict::MarkOrDrop | Verdict::Drop => {
+        Treatment::MarkOrDrop | Treatment::Drop => {
             rare.dropped_early += 1;
             false
         }

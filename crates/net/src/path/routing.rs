@@ -215,7 +215,7 @@ fn places(spec: &NetworkSpec) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Discipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
+    use crate::spec::{AnyDiscipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
     use ratewire_units::{Bytes, Rate};
 
     fn network(nodes: u32, cables: &[(u32, u32, u64)]) -> NetworkSpec {
@@ -233,7 +233,7 @@ mod tests {
                     delay: Duration::from_millis(ms),
                     overhead: Bytes::ZERO,
                     limit: Limit::Unlimited,
-                    discipline: Discipline::DropTail,
+                    discipline: AnyDiscipline::default(),
                     loss: Loss::None,
                     law: None,
                     medium: None,

@@ -29,7 +29,7 @@ pub fn link(from: u32, to: u32) -> LinkSpec {
         delay: Duration::ZERO,
         overhead: Bytes::ZERO,
         limit: Limit::Unlimited,
-        discipline: Discipline::DropTail,
+        discipline: AnyDiscipline::default(),
         loss: Loss::None,
         law: None,
         medium: None,
@@ -210,4 +210,20 @@ impl Bench {
     pub fn turns(&self) -> Vec<u32> {
         self.arrived.iter().map(|a| a.route).collect()
     }
+}
+
+/// The discipline called `name`, for full packets of 1000 bytes.
+pub fn discipline(name: &str, options: &[(&str, &str)]) -> AnyDiscipline {
+    AnyDiscipline::new(name, options, Bytes::new(1000)).unwrap()
+}
+
+/// All disciplines as they are by default, and with ECN where they can have it.
+pub fn disciplines() -> Vec<AnyDiscipline> {
+    let variants = ratewire_net::queue::list().iter().flat_map(|info| {
+        let has_ecn = info.options.iter().any(|option| option.name == "ecn");
+        let ecn = has_ecn.then(|| [("ecn", "true"), ("ecn", "false")]);
+        let given = ecn.map_or(vec![vec![]], |all| all.map(|one| vec![one]).to_vec());
+        given.into_iter().map(|options| discipline(info.name, &options))
+    });
+    variants.collect()
 }
