@@ -7,6 +7,7 @@
 mod codel;
 mod discipline;
 mod drop_tail;
+mod pie;
 mod red;
 mod registry;
 pub(crate) mod row;

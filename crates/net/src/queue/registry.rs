@@ -74,6 +74,7 @@ registry! {
     DropTail => super::drop_tail::DropTail,
     Red => super::red::Red,
     CoDel => super::codel::CoDel,
+    Pie => super::pie::Pie,
 }
 
 impl Default for AnyDiscipline {
