@@ -42,10 +42,13 @@ impl Network {
             return self.empty_switch(now, id, scheduler);
         }
         link.sum_areas(now);
-        let dropped = link.row.split_off(link.started);
+        let mut dropped = link.row.split_off(link.started);
         link.note_dropped_down(dropped.len() as u64);
         link.waiting_bytes = 0;
         if let Some(extra) = link.extra.as_deref_mut() {
+            if let Some(sorted) = &mut extra.sorted {
+                dropped = sorted.drain();
+            }
             extra.discipline.on_empty(now);
         }
         dropped.iter().for_each(|label| self.discard(label.content));

@@ -212,7 +212,9 @@ impl Network {
         let Backlog { packets, bytes } = link.backlog();
         let departure = Departure {
             now,
+            queue: 0,
             size,
+            ecn: label.ecn,
             sojourn: now.since(label.time),
             // In a switch the packet itself counts.
             backlog: Backlog { packets: packets + 1, bytes: bytes + size },

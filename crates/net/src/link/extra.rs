@@ -10,6 +10,7 @@ use super::loss::LossState;
 use crate::packet::Label;
 use crate::policer::Policer;
 use crate::queue::AnyDiscipline;
+use crate::queue::sorted::Sorted;
 use crate::random::stream;
 use crate::service::TraceCursor;
 use crate::spec::{MediumId, Reorder};
@@ -18,6 +19,8 @@ use crate::spec::{MediumId, Reorder};
 #[derive(Debug)]
 pub(crate) struct Extra {
     pub(crate) discipline: AnyDiscipline,
+    /// What waits, where the discipline sorts it.
+    pub(crate) sorted: Option<Sorted>,
     pub(crate) loss: LossState,
     pub(crate) trace: Option<TraceCursor>,
     pub(crate) medium: Option<MediumId>,
@@ -54,6 +57,7 @@ impl Extra {
     pub(super) fn plain(index: u64, seed: u64) -> Extra {
         Extra {
             discipline: AnyDiscipline::default(),
+            sorted: None,
             loss: LossState::None,
             trace: None,
             medium: None,

@@ -31,6 +31,7 @@ pub(crate) use tally::{RareTally, Tally};
 
 use crate::queue::Backlog;
 use crate::queue::row::Row;
+use crate::queue::sorted::Sorted;
 use loss::LossState;
 
 /// No port stands here.
@@ -104,6 +105,7 @@ impl Link {
         let extra = (!spec.is_plain()).then(|| {
             Box::new(Extra {
                 discipline: spec.discipline.clone(),
+                sorted: spec.discipline.sorts().then(Sorted::default),
                 loss: LossState::new(&spec.loss),
                 trace,
                 medium: spec.medium,
@@ -170,9 +172,12 @@ impl Link {
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
     }
 
-    /// From now on it starts at a switch.
+    /// From now on it starts at a switch, which sorts what waits itself.
     pub(crate) fn start_at_switch(&mut self, outlet: Outlet) {
         self.is_rare = true;
+        if let Some(extra) = self.extra.as_deref_mut() {
+            extra.sorted = None;
+        }
         self.outlet = Some(Box::new(outlet));
     }
 
@@ -395,6 +400,11 @@ impl Link {
         self.waiting_bytes += u64::from(size);
         self.tally.peak_packets = self.tally.peak_packets.max(self.waiting_here() + 1);
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
+    }
+
+    /// Whether more waits than there is room for.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.waiting() > self.limit_packets || self.waiting_bytes > self.limit_bytes
     }
 
     #[inline]

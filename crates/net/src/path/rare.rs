@@ -67,6 +67,9 @@ impl Network {
             return self.join(now, id, label, scheduler);
         }
         let medium = link.medium();
+        if link.sorts() {
+            return self.arrive_sorted(now, id, label, scheduler);
+        }
         let idle =
             medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
         if idle {
@@ -81,15 +84,60 @@ impl Network {
         }
     }
 
+    /// The rest of an arrival at a link whose discipline sorts: also a packet that need not wait goes
+    /// through its queue, and where there is no room it is the discipline that says which packets go.
+    fn arrive_sorted(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        let arrival = link.arrival(now, &label);
+        let Some(extra) = link.extra.as_deref_mut() else { return };
+        let Some(sorted) = &mut extra.sorted else { return };
+        let queue = extra.discipline.place(&arrival, &mut || unit(extra.random.next_u64()));
+        sorted.push(queue, now, label);
+        link.enqueue(now, label);
+        let medium = link.medium();
+        let is_idle = medium.is_none() && link.busy_until <= now && link.can_send();
+        if is_idle && self.dequeue(now, id) {
+            self.start_waiting(now, id, scheduler);
+        }
+        if let Some(medium) = medium {
+            self.contend(now, medium, scheduler);
+        }
+        self.shed(id);
+    }
+
+    /// Drops packets until no more wait than there is room for.
+    fn shed(&mut self, id: LinkId) {
+        loop {
+            let link = &mut self.links[id.index()];
+            let is_full = link.is_overfull();
+            let Some(extra) = link.extra.as_deref_mut() else { return };
+            let Some(sorted) = &mut extra.sorted else { return };
+            let Some((queue, count)) = extra.discipline.shed(sorted.queues(), is_full) else {
+                return;
+            };
+            let dropped: Vec<Label> = (0..count).map_while(|_| sorted.pop(queue)).collect();
+            if dropped.is_empty() {
+                return;
+            }
+            for label in dropped {
+                let link = &mut self.links[id.index()];
+                link.row.pop_back();
+                link.waiting_bytes -= u64::from(label.size);
+                self.drop_full(id, label.content);
+            }
+        }
+    }
+
     /// Whether a link that is down, or its discipline, lets a packet come to its queue.
     fn lets_in(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
-        let arrival = Arrival {
-            now,
-            size: Bytes::new(u64::from(label.size)),
-            packet_time: link.packet_time(label.size),
-            backlog: link.backlog(),
-        };
+        let arrival = link.arrival(now, label);
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
             extra.tally.dropped_down += 1;
@@ -114,19 +162,34 @@ impl Network {
         self.mediums[medium.index()].is_free(now) && link.waiting() == 0 && link.can_send()
     }
 
-    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops it.
+    /// Lets the discipline choose the packet that is about to leave and look at it, and at the next if it
+    /// drops it. Returns whether one is left to leave.
     #[cold]
     pub(crate) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
-        loop {
+        while self.links[id.index()].waiting() > 0 {
             let link = &mut self.links[id.index()];
-            let left = link.waiting() - 1;
-            let backlog = Backlog { packets: left, bytes: Bytes::new(link.waiting_bytes) };
             let at = link.started;
             let Some(extra) = link.extra.as_deref_mut() else { return true };
-            let Some(label) = link.row.get_mut(at) else { return false };
+            let mut queue = 0;
+            if let Some(sorted) = &mut extra.sorted {
+                queue = extra.discipline.choose(now, sorted.queues());
+                let Some(chosen) = sorted.pop(queue) else { return false };
+                link.row[at] = chosen;
+            }
+            link.waiting_bytes -= u64::from(link.row[at].size);
+            let backlog = match &extra.sorted {
+                Some(sorted) => sorted.queues().backlog(queue),
+                None => {
+                    let packets = link.row.len() - at - 1;
+                    Backlog { packets, bytes: Bytes::new(link.waiting_bytes) }
+                }
+            };
+            let label = &mut link.row[at];
             let treatment = extra.discipline.on_departure(&Departure {
                 now,
+                queue,
                 size: Bytes::new(u64::from(label.size)),
+                ecn: label.ecn,
                 sojourn: now.since(label.time),
                 backlog,
             });
@@ -143,16 +206,9 @@ impl Network {
                 link.started += 1;
                 link.tally.gone += 1;
             }
-            if left > 0
-                && let Some(next) = link.row.get(link.started)
-            {
-                link.waiting_bytes -= u64::from(next.size);
-            }
             self.discard(content);
-            if left == 0 {
-                return false;
-            }
         }
+        false
     }
 
     /// The event of a link that has something rare. Returns a packet that goes on from its far end.
@@ -256,6 +312,23 @@ impl Network {
 }
 
 impl Link {
+    /// Whether its discipline sorts what waits.
+    fn sorts(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.sorted.is_some())
+    }
+
+    /// A packet that comes now, as disciplines are told.
+    fn arrival(&self, now: Time, label: &Label) -> Arrival {
+        Arrival {
+            now,
+            size: Bytes::new(u64::from(label.size)),
+            flow: label.generation,
+            ecn: label.ecn,
+            packet_time: self.packet_time(label.size),
+            backlog: self.backlog(),
+        }
+    }
+
     fn note_lost(&mut self) {
         if let Some(tally) = self.rare_counts() {
             tally.lost += 1;

@@ -6,6 +6,9 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{Kind, OptionSpec, Options, Part};
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::sorted::Queues;
+use crate::packet::Ecn;
+
 /// What a discipline does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
@@ -40,6 +43,10 @@ pub struct Arrival {
     pub now: Time,
     /// Its network-layer bytes.
     pub size: Bytes,
+    /// Its flow.
+    pub flow: u32,
+    /// Its congestion mark.
+    pub ecn: Ecn,
     /// How long the link takes to send it, where that is known.
     pub packet_time: Option<Duration>,
     /// What waits before it.
@@ -51,11 +58,15 @@ pub struct Arrival {
 pub struct Departure {
     /// When.
     pub now: Time,
+    /// The queue in which it waited, of a discipline that sorts.
+    pub queue: u32,
     /// Its network-layer bytes.
     pub size: Bytes,
+    /// Its congestion mark.
+    pub ecn: Ecn,
     /// How long it has waited.
     pub sojourn: Duration,
-    /// What waits behind it.
+    /// What waits behind it in its queue.
     pub backlog: Backlog,
 }
 
@@ -88,9 +99,32 @@ pub trait Discipline: Clone + fmt::Debug {
         false
     }
 
+    /// Whether it sorts packets into queues of its own, so that the next to be sent need not be the first
+    /// that came: [`Discipline::place`], [`Discipline::choose`] and [`Discipline::shed`] are then called.
+    fn sorts(&self) -> bool {
+        false
+    }
+
     /// A packet arrives. `draw` gives random numbers from 0 up to but not including 1.
     fn on_arrival(&mut self, _arrival: &Arrival, _draw: &mut dyn FnMut() -> f64) -> Treatment {
         Treatment::Pass
+    }
+
+    /// The queue in which a packet that passed waits from now on, numbered from zero without gaps: at most
+    /// one more than there are.
+    fn place(&mut self, _arrival: &Arrival, _draw: &mut dyn FnMut() -> f64) -> u32 {
+        0
+    }
+
+    /// The queue whose head is next to be sent; some packet waits.
+    fn choose(&mut self, _now: Time, _queues: Queues<'_>) -> u32 {
+        0
+    }
+
+    /// From the head of which queue how many packets are to be dropped, if too many wait by the
+    /// discipline's own measure or because the link has no room (`is_full`).
+    fn shed(&mut self, _queues: Queues<'_>, _is_full: bool) -> Option<(u32, u32)> {
+        None
     }
 
     /// A packet that waited is next to be sent. Where it is dropped, the packet behind it is next.

@@ -11,6 +11,8 @@ mod pie;
 mod red;
 mod registry;
 pub(crate) mod row;
+pub(crate) mod sorted;
 
 pub use discipline::{Arrival, Backlog, Departure, Discipline, DisciplineInfo, Treatment, option};
 pub use registry::{AnyDiscipline, find, list};
+pub use sorted::{Head, Queues};

@@ -4,6 +4,7 @@ use ratewire_laws::{OptionError, Options};
 use ratewire_units::{Bytes, Time};
 
 use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment};
+use super::sorted::Queues;
 
 macro_rules! registry {
     ($($variant:ident => $discipline:ty,)*) => {
@@ -49,6 +50,22 @@ macro_rules! registry {
             /// See [`Discipline::draws`].
             pub fn draws(&self) -> bool {
                 match self { $(AnyDiscipline::$variant(d) => d.draws(),)* }
+            }
+            /// See [`Discipline::sorts`].
+            pub fn sorts(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.sorts(),)* }
+            }
+            /// See [`Discipline::place`].
+            pub fn place(&mut self, arrival: &Arrival, draw: &mut dyn FnMut() -> f64) -> u32 {
+                match self { $(AnyDiscipline::$variant(d) => d.place(arrival, draw),)* }
+            }
+            /// See [`Discipline::choose`].
+            pub fn choose(&mut self, now: Time, queues: Queues<'_>) -> u32 {
+                match self { $(AnyDiscipline::$variant(d) => d.choose(now, queues),)* }
+            }
+            /// See [`Discipline::shed`].
+            pub fn shed(&mut self, queues: Queues<'_>, is_full: bool) -> Option<(u32, u32)> {
+                match self { $(AnyDiscipline::$variant(d) => d.shed(queues, is_full),)* }
             }
             /// See [`Discipline::on_arrival`].
             pub fn on_arrival(

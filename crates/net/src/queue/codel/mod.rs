@@ -40,6 +40,20 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 impl CoDel {
+    pub(super) fn new(target: Duration, interval: Duration, ecn: bool) -> CoDel {
+        CoDel {
+            target,
+            interval,
+            ecn,
+            first_above: None,
+            dropping: false,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            largest: Bytes::ZERO,
+        }
+    }
+
     fn control_law(&self, from: Time) -> Time {
         from + self.interval.scale(1.0 / libm::sqrt(f64::from(self.count)))
     }
@@ -60,17 +74,7 @@ impl Discipline for CoDel {
         if interval.is_zero() {
             return Err(OptionError::new("interval", "the interval of CoDel must be above 0"));
         }
-        Ok(CoDel {
-            target: o.time("target"),
-            interval,
-            ecn: o.switch("ecn"),
-            first_above: None,
-            dropping: false,
-            drop_next: Time::ZERO,
-            count: 0,
-            last_count: 0,
-            largest: Bytes::ZERO,
-        })
+        Ok(CoDel::new(o.time("target"), interval, o.switch("ecn")))
     }
 
     fn marks(&self) -> bool {

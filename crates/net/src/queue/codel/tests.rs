@@ -4,6 +4,7 @@ use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::*;
+use crate::packet::Ecn;
 use crate::queue::Backlog;
 
 fn ms(n: u64) -> Duration {
@@ -17,7 +18,9 @@ fn codel() -> CoDel {
 fn depart(codel: &mut CoDel, at: u64, sojourn: u64, left: u64, size: u64) -> Treatment {
     codel.on_departure(&Departure {
         now: Time::ZERO + ms(at),
+        queue: 0,
         size: Bytes::new(size),
+        ecn: Ecn::Capable,
         sojourn: ms(sojourn),
         backlog: Backlog { packets: left.div_ceil(1500) as u32, bytes: Bytes::new(left) },
     })

@@ -4,6 +4,7 @@ use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::*;
+use crate::packet::Ecn;
 use crate::queue::Backlog;
 use crate::random::{stream, unit};
 use rand_core::Rng;
@@ -28,12 +29,22 @@ fn at(probability: f64, delay: Duration) -> Pie {
 fn arrive(pie: &mut Pie, now: Time, packets: u32, draw: &mut dyn FnMut() -> f64) -> Treatment {
     let bytes = PACKET * u64::from(packets);
     let backlog = Backlog { packets, bytes };
-    pie.on_arrival(&Arrival { now, size: PACKET, packet_time: None, backlog }, draw)
+    pie.on_arrival(
+        &Arrival { now, size: PACKET, flow: 0, ecn: Ecn::Capable, packet_time: None, backlog },
+        draw,
+    )
 }
 
 fn depart(pie: &mut Pie, now: Time, sojourn: Duration) {
     let backlog = Backlog { packets: 9, bytes: PACKET * 9 };
-    let treatment = pie.on_departure(&Departure { now, size: PACKET, sojourn, backlog });
+    let treatment = pie.on_departure(&Departure {
+        now,
+        queue: 0,
+        size: PACKET,
+        ecn: Ecn::Capable,
+        sojourn,
+        backlog,
+    });
     assert_eq!(treatment, Treatment::Pass, "PIE drops at arrival only");
 }
 

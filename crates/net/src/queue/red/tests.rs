@@ -4,6 +4,7 @@ use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::*;
+use crate::packet::Ecn;
 use crate::queue::Backlog;
 use crate::random::{stream, unit};
 use rand_core::Rng;
@@ -20,6 +21,8 @@ fn arrive(red: &mut Red, now: Time, waiting: u64, draw: &mut dyn FnMut() -> f64)
     let arrival = Arrival {
         now,
         size: Bytes::new(1000),
+        flow: 0,
+        ecn: Ecn::Capable,
         packet_time: Some(Duration::from_millis(1)),
         backlog: Backlog { packets: waiting.div_ceil(1000) as u32, bytes: Bytes::new(waiting) },
     };
