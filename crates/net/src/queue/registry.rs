@@ -92,6 +92,7 @@ registry! {
     Red => super::red::Red,
     CoDel => super::codel::CoDel,
     Pie => super::pie::Pie,
+    FqCoDel => super::fq_codel::FqCoDel,
 }
 
 impl Default for AnyDiscipline {

@@ -1,7 +1,9 @@
-//! RED and CoDel at a link: what they do to queues that do not listen.
+//! Disciplines at a link: what they do to queues that do not listen.
+
+use std::sync::Arc;
 
 use ratewire_net::spec::*;
-use ratewire_units::Duration;
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::bench::{Bench, discipline, link, ms, us};
 
@@ -78,4 +80,78 @@ fn drops_in_the_middle_of_the_row_leave_the_rest_in_order() {
     assert!(b.packets().is_sorted());
     let gaps = b.times_us().windows(2).map(|w| w[1] - w[0]).fold(f64::MAX, f64::min);
     assert_eq!(gaps, 1000.0, "the link is never idle nor faster than its rate");
+}
+
+/// A link with FQ-CoDel and room for 20 packets, onto which a flow sends twice what it carries, and a thin
+/// flow a small packet every 10 ms. Returns when each of the thin flow's packets was sent.
+fn flooded() -> (Bench, Vec<(u32, Time)>) {
+    let fair = LinkSpec {
+        discipline: discipline("fq-codel", &[]),
+        limit: Limit::Packets(20),
+        ..link(0, 1)
+    };
+    let mut b = Bench::new(vec![fair]);
+    let thin = b.route(&[0]);
+    (0..4000).for_each(|i| b.send(us(i * 500), 0, 1000));
+    let sent = (0..200).map(|i| {
+        let at = us(i * 10_000 + 3);
+        b.send(at, thin, 100);
+        (b.sent - 1, at)
+    });
+    let sent = sent.collect();
+    (b, sent)
+}
+
+#[test]
+fn a_thin_flow_passes_a_flood_by() {
+    let (mut b, sent) = flooded();
+    b.run(ms(10_000));
+    for (packet, at) in sent {
+        let arrived = b.arrived.iter().find(|a| a.packet == packet).expect("it is not dropped");
+        // The packet being sent, a round of the flood's, and its own 0.1 ms.
+        assert!(arrived.at.since(at) < Duration::from_micros(3_200), "{}", arrived.at.since(at));
+    }
+    let s = b.stats(0);
+    assert!(s.dropped_full > 1000 && s.peak_packets_run <= 21, "{s:?}");
+    assert_eq!(4200, b.arrived.len() as u64 + s.dropped_full + s.dropped_early);
+    let flood = b.arrived.iter().filter(|a| a.route == 0);
+    assert!(flood.map(|a| a.packet).is_sorted(), "a flow's packets keep their order");
+}
+
+#[test]
+fn queues_of_a_link_that_goes_down_are_emptied() {
+    let (mut b, _) = flooded();
+    b.change(ms(1000), 0, Change::Up(false));
+    b.change(ms(1500), 0, Change::Up(true));
+    b.run(ms(1001));
+    assert_eq!(b.stats(0).waiting_packets, 0);
+    b.run(ms(10_000));
+    let s = b.stats(0);
+    // What waited, and a flood's and a thin flow's packets of half a second.
+    assert_eq!(s.dropped_down, 20 + 1000 + 50);
+    assert_eq!((s.waiting_packets, s.waiting_bytes.get(), b.network.in_flight()), (0, 0, 0));
+}
+
+#[test]
+fn flows_share_a_medium_and_a_trace_in_turn() {
+    let trace = Opportunities {
+        at: (1..=10).map(Duration::from_millis).collect(),
+        period: Duration::from_millis(10),
+        bytes: Bytes::new(1500),
+    };
+    let fair = LinkSpec { discipline: discipline("fq-codel", &[("target", "1 s")]), ..link(0, 1) };
+    let on_trace = LinkSpec { service: Service::Opportunities(Arc::new(trace)), ..fair.clone() };
+    let on_medium = LinkSpec { medium: Some(MediumId(0)), ..fair };
+    for link in [on_trace, on_medium] {
+        let mut b = Bench::new(vec![link]);
+        let second = b.route(&[0]);
+        (0..100).for_each(|_| b.send(us(0), 0, 1000));
+        (0..100).for_each(|_| b.send(us(0), second, 1000));
+        b.run(ms(1000));
+        let turns = b.turns();
+        assert_eq!(turns.len(), 200);
+        let of_first = |n: usize| turns[..n].iter().filter(|route| **route == 0).count();
+        // The quantum of 1514 bytes is a packet and a half.
+        assert!((10..200).step_by(10).all(|n| of_first(n).abs_diff(n / 2) <= 3), "{turns:?}");
+    }
 }
