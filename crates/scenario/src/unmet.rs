@@ -42,7 +42,7 @@ pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagn
     if setup.network.links.iter().any(|link| may_mark(link, made)) {
         return None;
     }
-    let names = listed(&senders(setup), |sender| sender.transport.ecn)?;
+    let names = listed(&senders(setup), |sender| sender.transport.ecn || sender.transport.l4s)?;
     Some(Diagnostic::warning(
         file,
         format!("`ecn` lets {names} be marked, and no queue marks"),

@@ -118,7 +118,7 @@ impl Network {
             let header = self.packets.header_mut(label.content);
             let size = Bytes::new(u64::from(label.size));
             port.on_arrival(now, size, header, queue);
-            if label.ecn == Ecn::Capable && port.mark(now, size, queue) {
+            if label.ecn.may_be_marked() && port.mark(now, size, queue) {
                 label.ecn = Ecn::Marked;
                 link.tally.marked += 1;
             }
@@ -180,7 +180,7 @@ impl Network {
         if link.port != NO_PORT {
             let port = &mut self.ports[link.port as usize];
             let header = self.packets.header_mut(label.content);
-            if port.on_passage(now, size, header, label.ecn == Ecn::Capable) {
+            if port.on_passage(now, size, header, label.ecn.may_be_marked()) {
                 label.ecn = Ecn::Marked;
                 link.tally.marked += 1;
             }

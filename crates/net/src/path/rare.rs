@@ -9,7 +9,7 @@ use crate::link::{Link, RareTally, Tally};
 use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer;
-use crate::queue::{Arrival, Backlog, Departure, Treatment};
+use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
 use crate::random::unit;
 use crate::spec::{LinkId, MediumId};
 
@@ -93,15 +93,23 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
+        let link = &self.links[id.index()];
+        let medium = link.medium();
+        let is_idle =
+            medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
+        let is_kept = is_idle || link.makes_room() || link.has_room_for(label.size);
+        if !is_kept && !self.may_send_at_once(now, id, scheduler) {
+            return self.drop_full(id, label.content);
+        }
         let link = &mut self.links[id.index()];
+        link.sum_areas(now);
         let arrival = link.arrival(now, &label);
         let Some(extra) = link.extra.as_deref_mut() else { return };
         let Some(sorted) = &mut extra.sorted else { return };
         let queue = extra.discipline.place(&arrival, &mut || unit(extra.random.next_u64()));
         sorted.push(queue, now, label);
-        link.enqueue(now, label);
-        let medium = link.medium();
-        let is_idle = medium.is_none() && link.busy_until <= now && link.can_send();
+        link.waiting_bytes += u64::from(label.size);
+        link.add(now, label);
         if is_idle && self.dequeue(now, id) {
             self.start_waiting(now, id, scheduler);
         }
@@ -109,6 +117,10 @@ impl Network {
             self.contend(now, medium, scheduler);
         }
         self.shed(id);
+        let link = &mut self.links[id.index()];
+        let (packets, bytes) = (link.waiting(), link.waiting_bytes);
+        link.tally.peak_packets = link.tally.peak_packets.max(packets);
+        link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
     }
 
     /// Drops packets until no more wait than there is room for.
@@ -177,11 +189,12 @@ impl Network {
                 link.row[at] = chosen;
             }
             link.waiting_bytes -= u64::from(link.row[at].size);
-            let backlog = match &extra.sorted {
-                Some(sorted) => sorted.queues().backlog(queue),
+            let (backlog, next) = match &extra.sorted {
+                Some(sorted) => (sorted.queues().backlog(queue), sorted.queues().head(queue)),
                 None => {
                     let packets = link.row.len() - at - 1;
-                    Backlog { packets, bytes: Bytes::new(link.waiting_bytes) }
+                    let backlog = Backlog { packets, bytes: Bytes::new(link.waiting_bytes) };
+                    (backlog, link.row.get(at + 1).map(Head::of))
                 }
             };
             let label = &mut link.row[at];
@@ -192,6 +205,7 @@ impl Network {
                 ecn: label.ecn,
                 sojourn: now.since(label.time),
                 backlog,
+                next,
             });
             if pass(&mut link.tally, &mut extra.tally, label, treatment) {
                 return true;
@@ -317,6 +331,11 @@ impl Link {
         self.extra.as_ref().is_some_and(|extra| extra.sorted.is_some())
     }
 
+    /// Whether its discipline makes room for a packet that finds none.
+    fn makes_room(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.discipline.makes_room())
+    }
+
     /// A packet that comes now, as disciplines are told.
     fn arrival(&self, now: Time, label: &Label) -> Arrival {
         Arrival {
@@ -374,7 +393,7 @@ pub(crate) fn pass(
     match treatment {
         Treatment::Pass => true,
         Treatment::MarkOrDrop if label.ecn != Ecn::NotCapable => {
-            tally.marked += u64::from(label.ecn == Ecn::Capable);
+            tally.marked += u64::from(label.ecn.may_be_marked());
             label.ecn = Ecn::Marked;
             true
         }

@@ -6,7 +6,7 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{Kind, OptionSpec, Options, Part};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::sorted::Queues;
+use super::sorted::{Head, Queues};
 use crate::packet::Ecn;
 
 /// What a discipline does with a packet.
@@ -68,6 +68,8 @@ pub struct Departure {
     pub sojourn: Duration,
     /// What waits behind it in its queue.
     pub backlog: Backlog,
+    /// The packet behind it in its queue; of a switch's none is told.
+    pub next: Option<Head>,
 }
 
 /// A queue discipline: its parameters, and the state of one queue under it.
@@ -110,8 +112,7 @@ pub trait Discipline: Clone + fmt::Debug {
         Treatment::Pass
     }
 
-    /// The queue in which a packet that passed waits from now on, numbered from zero without gaps: at most
-    /// one more than there are.
+    /// The queue in which a packet that passed waits from now on, numbered from zero.
     fn place(&mut self, _arrival: &Arrival, _draw: &mut dyn FnMut() -> f64) -> u32 {
         0
     }
@@ -119,6 +120,12 @@ pub trait Discipline: Clone + fmt::Debug {
     /// The queue whose head is next to be sent; some packet waits.
     fn choose(&mut self, _now: Time, _queues: Queues<'_>) -> u32 {
         0
+    }
+
+    /// Whether it is other packets that [`Discipline::shed`] drops where the link has no room for one that
+    /// comes; else that one is dropped.
+    fn makes_room(&self) -> bool {
+        false
     }
 
     /// From the head of which queue how many packets are to be dropped, if too many wait by the

@@ -63,6 +63,10 @@ macro_rules! registry {
             pub fn choose(&mut self, now: Time, queues: Queues<'_>) -> u32 {
                 match self { $(AnyDiscipline::$variant(d) => d.choose(now, queues),)* }
             }
+            /// See [`Discipline::makes_room`].
+            pub fn makes_room(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.makes_room(),)* }
+            }
             /// See [`Discipline::shed`].
             pub fn shed(&mut self, queues: Queues<'_>, is_full: bool) -> Option<(u32, u32)> {
                 match self { $(AnyDiscipline::$variant(d) => d.shed(queues, is_full),)* }

@@ -61,6 +61,12 @@ pub struct Head {
     pub size: Bytes,
 }
 
+impl Head {
+    pub(crate) fn of(label: &Label) -> Head {
+        Head { came: label.time, size: Bytes::new(u64::from(label.size)) }
+    }
+}
+
 impl Queues<'_> {
     /// How many there are: those of higher numbers are empty.
     pub fn count(&self) -> u32 {
@@ -72,7 +78,6 @@ impl Queues<'_> {
     }
     /// The packet that has waited longest in a queue.
     pub fn head(&self, queue: u32) -> Option<Head> {
-        let label = self.0.front(queue)?;
-        Some(Head { came: label.time, size: Bytes::new(u64::from(label.size)) })
+        self.0.front(queue).map(Head::of)
     }
 }

@@ -132,6 +132,16 @@ impl Bench {
     }
 
     pub fn send_as(&mut self, at: Time, route: usize, size: u32, ecn: bool, class: u8) {
+        let ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
+        self.put(at, route, size, ecn, class);
+    }
+
+    /// Of a sender whose law is scalable.
+    pub fn send_scalable(&mut self, at: Time, route: usize, size: u32) {
+        self.put(at, route, size, Ecn::Scalable, 0);
+    }
+
+    fn put(&mut self, at: Time, route: usize, size: u32, ecn: Ecn, class: u8) {
         let (flow, generation) = (self.sent, route as u32);
         let address = Address { route: self.routes[route], size, flow, generation, ecn, class };
         self.sent += 1;

@@ -156,6 +156,9 @@ impl Discipline for FqCoDel {
     fn sorts(&self) -> bool {
         true
     }
+    fn makes_room(&self) -> bool {
+        true
+    }
 
     /// RFC 8290, 4.1: the queue of the packet's flow, which is new if nothing waited there.
     fn place(&mut self, arrival: &Arrival, draw: &mut dyn FnMut() -> f64) -> u32 {

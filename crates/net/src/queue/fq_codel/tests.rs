@@ -54,6 +54,7 @@ impl Bench {
                 ecn: Ecn::NotCapable,
                 sojourn: self.now.since(label.time),
                 backlog: self.sorted.queues().backlog(queue),
+                next: self.sorted.queues().head(queue),
             });
             if treatment == Treatment::Pass {
                 return Some(label.flow);
