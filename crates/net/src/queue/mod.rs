@@ -7,6 +7,7 @@
 mod codel;
 mod discipline;
 mod drop_tail;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 mod red;

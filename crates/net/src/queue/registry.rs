@@ -97,6 +97,7 @@ registry! {
     CoDel => super::codel::CoDel,
     Pie => super::pie::Pie,
     FqCoDel => super::fq_codel::FqCoDel,
+    DualPi2 => super::dualpi2::DualPi2,
 }
 
 impl Default for AnyDiscipline {

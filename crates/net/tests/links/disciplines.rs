@@ -155,3 +155,36 @@ fn flows_share_a_medium_and_a_trace_in_turn() {
         assert!((10..200).step_by(10).all(|n| of_first(n).abs_diff(n / 2) <= 3), "{turns:?}");
     }
 }
+
+#[test]
+fn scalable_packets_pass_the_classic_queue_by_and_are_marked() {
+    let dual = LinkSpec {
+        discipline: discipline("dualpi2", &[]),
+        limit: Limit::Packets(50),
+        ..link(0, 1)
+    };
+    let mut b = Bench::new(vec![dual]);
+    let scalable = b.route(&[0]);
+    // A flood that cannot be marked, three times as much as the link carries.
+    (0..9000).for_each(|i| b.send(us(i * 333), 0, 1000));
+    let mut sent = Vec::new();
+    for i in 0..300 {
+        let at = us(i * 10_000 + 7);
+        sent.push((b.sent, at));
+        b.send_scalable(at, scalable, 1000);
+    }
+    b.run(ms(10_000));
+    let of_scalable = |(packet, at): &(u32, Time)| {
+        let arrived = b.arrived.iter().find(|a| a.packet == *packet)?;
+        Some((arrived.at.since(*at), arrived.marked))
+    };
+    let arrived: Vec<(Duration, bool)> = sent.iter().filter_map(of_scalable).collect();
+    // The packet being sent, one of the Classic queue's share, and its own.
+    assert!(arrived.iter().all(|(wait, _)| *wait <= Duration::from_micros(3000)), "{arrived:?}");
+    // Three times the capacity is overload: all that comes through is marked, and some is dropped in both queues.
+    assert!(arrived.len() < 300 && arrived.iter().rev().take(50).all(|(_, marked)| *marked));
+    let s = b.stats(0);
+    assert!(s.dropped_early > 1000, "{s:?}");
+    assert_eq!(9300, b.arrived.len() as u64 + s.dropped_full + s.dropped_early);
+    assert!(s.peak_packets_run <= 50);
+}
