@@ -231,9 +231,9 @@ pub fn discipline(name: &str, options: &[(&str, &str)]) -> AnyDiscipline {
 pub fn disciplines() -> Vec<AnyDiscipline> {
     let variants = ratewire_net::queue::list().iter().flat_map(|info| {
         let has_ecn = info.options.iter().any(|option| option.name == "ecn");
-        let ecn = has_ecn.then(|| [("ecn", "true"), ("ecn", "false")]);
-        let given = ecn.map_or(vec![vec![]], |all| all.map(|one| vec![one]).to_vec());
-        given.into_iter().map(|options| discipline(info.name, &options))
+        let ecn = [[("ecn", "true")], [("ecn", "false")]];
+        let with = ecn.iter().filter(|_| has_ecn).map(|options| discipline(info.name, options));
+        with.chain([discipline(info.name, &[])]).collect::<Vec<_>>()
     });
     variants.collect()
 }

@@ -8,8 +8,8 @@
 //! time: [`DualPi2::catch_up`] works out each update with the heads' waits at its own time.
 //!
 //! # Deliberate differences
-//! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2; the RFC leaves
-//!   the choice open (section 4.1).
+//! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the RFC's
+//!   pseudo code leaves `scheduler()` open.
 //! - The limit of both queues is the link's `queue`, and a packet that finds no room is the one dropped.
 
 #[cfg(test)]

@@ -196,7 +196,8 @@ fn updates_need_no_timer() {
             timed.catch_up(due);
             assert_eq!(timed.next_update, due + ms(15));
         }
-        let (arrives, scalable) = (random.next_u64() % 100 < 52, random.next_u64() % 4 == 0);
+        let (arrives, scalable) =
+            (random.next_u64() % 100 < 52, random.next_u64().is_multiple_of(4));
         let ecn = if scalable { Ecn::Scalable } else { Ecn::NotCapable };
         let treated = benches.each_mut().map(|(dual, sorted)| {
             if arrives {

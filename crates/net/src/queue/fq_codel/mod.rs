@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290): flows take turns, and CoDel looks after the queue of each.
 //!
 //! # Deliberate differences
-//! - Flows are told apart by number, where the RFC hashes addresses and ports (section 4.1.1); as there, the
+//! - Flows are told apart by number, where the RFC hashes addresses and ports (section 4.1); as there, the
 //!   hash is salted at random and two flows may share a queue.
 //! - Where the link has no room packets are dropped in the same way as beyond `limit`.
 //! - Behind buffers that pause their inputs a switch sorts packets itself: there it does nothing.
@@ -59,25 +59,25 @@ const OPTIONS: &[OptionSpec] = &[
         "flows",
         Kind::Count(1, 65_536),
         "1024",
-        "Most queues; flows that hash to one queue share it. RFC 8290, 5.2.4.",
+        "Most queues; flows that hash to one queue share it. RFC 8290, 5.2.5.",
     ),
     option(
         "quantum",
         Kind::Size(None),
         "1514 B",
-        "What a queue may send in each round. RFC 8290, 5.2.3: a full Ethernet frame.",
+        "What a queue may send in each round. RFC 8290, 5.2.4: a full Ethernet frame.",
     ),
     option(
         "limit",
         Kind::Count(1, 1_000_000_000),
         "10240",
-        "Packets in all queues beyond which the longest loses some, beside what `queue` says. RFC 8290, 5.2.2.",
+        "Packets in all queues beyond which the longest loses some, beside what `queue` says. RFC 8290, 5.2.3.",
     ),
     option(
         "batch",
         Kind::Count(1, 1_000_000),
         "64",
-        "Most packets that the longest queue loses at once, and half of it at most. RFC 8290, 4.1.3.",
+        "Most packets that the longest queue loses at once, and half of it at most. RFC 8290, 4.1.",
     ),
     option("target", Kind::Time, "5 ms", "Acceptable standing delay of each queue, see CoDel."),
     option(
@@ -90,7 +90,7 @@ const OPTIONS: &[OptionSpec] = &[
         "ecn",
         Kind::Switch,
         "true",
-        "Mark packets that can be marked, instead of dropping them. RFC 8290, 5.2.7.",
+        "Mark packets that can be marked, instead of dropping them. RFC 8290, 5.2.6.",
     ),
 ];
 
@@ -216,7 +216,7 @@ impl Discipline for FqCoDel {
         treatment
     }
 
-    /// RFC 8290, 4.1.3: half of the longest queue's packets, up to a batch.
+    /// RFC 8290, 4.1: half of the longest queue's packets, up to a batch.
     fn shed(&mut self, queues: Queues<'_>, is_full: bool) -> Option<(u32, u32)> {
         let all: u32 = if is_full {
             u32::MAX

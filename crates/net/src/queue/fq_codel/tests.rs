@@ -134,7 +134,7 @@ fn empty_queues_leave_the_list() {
     assert_eq!((listed, bench.fq.new.len() + bench.fq.old.len()), (1, 1), "the last one only");
 }
 
-/// Section 4.1.3: the longest queue in bytes loses half of its packets, 64 at most.
+/// Section 4.1: the longest queue in bytes loses half of its packets, 64 at most.
 #[test]
 fn too_many_packets_are_dropped_from_the_longest_queue() {
     let mut bench = Bench::new(&[("limit", "300")]);
@@ -172,7 +172,7 @@ fn codel_acts_on_each_queue_by_itself() {
     assert_eq!(400 - sent[1] - left, 3, "at 105, 205 and 276 ms");
 }
 
-/// Section 4.1.1: the salt decides which flows share a queue.
+/// Section 4.1: the salt decides which flows share a queue.
 #[test]
 fn flows_spread_over_the_queues_by_a_salted_hash() {
     let queue = |flow, salt| (hash(flow, salt) % 1024) as usize;
