@@ -1,7 +1,8 @@
 //! First-in-first-out queues that share their memory.
 //!
-//! Items lie in slots of one list, whichever queue they wait in. Slots left by items that went are filled
-//! first, so that the whole takes no more memory than what waits, however many queues there are.
+//! Items lie in slots of one list, whichever queue they wait in. Slots left by items that went are
+//! filled first, so that the whole takes no more memory than what waits, however many queues there
+//! are.
 
 use core::iter::from_fn;
 

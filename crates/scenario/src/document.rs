@@ -56,7 +56,8 @@ impl Value {
         }
     }
 
-    /// The value of an option as the parser of laws and disciplines takes it; `None` of what no option holds.
+    /// The value of an option as the parser of laws and disciplines takes it; `None` of what no
+    /// option holds.
     pub fn as_option(&self) -> Option<String> {
         match self {
             Value::Text(text) => Some(text.clone()),

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use ratewire_scenario::Scenario;
 
-/// How lists begin that grow with laws, their options and disciplines, which are no matter of this crate.
+/// How lists begin that grow with laws, their options and disciplines, which are no matter of this
+/// crate.
 const GROWING: [&str; 3] =
     ["known: xcp, ", "known: throughput, aging, ", "known: drop-tail, red, codel"];
 

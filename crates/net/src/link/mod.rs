@@ -467,8 +467,8 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way or late; tells the discipline when none
-    /// waits behind it.
+    /// Whether the packet that starts now is lost on the way or late; tells the discipline when
+    /// none waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };

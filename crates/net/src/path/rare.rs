@@ -84,8 +84,9 @@ impl Network {
         }
     }
 
-    /// The rest of an arrival at a link whose discipline sorts: also a packet that need not wait goes
-    /// through its queue, and where there is no room it is the discipline that says which packets go.
+    /// The rest of an arrival at a link whose discipline sorts: also a packet that need not wait
+    /// goes through its queue, and where there is no room it is the discipline that says which
+    /// packets go.
     fn arrive_sorted(
         &mut self,
         now: Time,
@@ -174,8 +175,8 @@ impl Network {
         self.mediums[medium.index()].is_free(now) && link.waiting() == 0 && link.can_send()
     }
 
-    /// Lets the discipline choose the packet that is about to leave and look at it, and at the next if it
-    /// drops it. Returns whether one is left to leave.
+    /// Lets the discipline choose the packet that is about to leave and look at it, and at the next
+    /// if it drops it. Returns whether one is left to leave.
     #[cold]
     pub(crate) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         while self.links[id.index()].waiting() > 0 {

@@ -74,8 +74,8 @@ pub struct Departure {
 
 /// A queue discipline: its parameters, and the state of one queue under it.
 ///
-/// A queue calls the methods in the order of their times. A discipline with a periodic timer works out
-/// the timer's past steps whenever it is called: between two calls the backlog does not change.
+/// A queue calls the methods in the order of their times. A discipline with a periodic timer works
+/// out the timer's past steps whenever it is called: between two calls the backlog does not change.
 pub trait Discipline: Clone + fmt::Debug {
     /// What it says of itself.
     const INFO: DisciplineInfo;
@@ -101,8 +101,9 @@ pub trait Discipline: Clone + fmt::Debug {
         false
     }
 
-    /// Whether it sorts packets into queues of its own, so that the next to be sent need not be the first
-    /// that came: [`Discipline::place`], [`Discipline::choose`] and [`Discipline::shed`] are then called.
+    /// Whether it sorts packets into queues of its own, so that the next to be sent need not be the
+    /// first that came: [`Discipline::place`], [`Discipline::choose`] and [`Discipline::shed`] are
+    /// then called.
     fn sorts(&self) -> bool {
         false
     }
@@ -122,8 +123,8 @@ pub trait Discipline: Clone + fmt::Debug {
         0
     }
 
-    /// Whether it is other packets that [`Discipline::shed`] drops where the link has no room for one that
-    /// comes; else that one is dropped.
+    /// Whether it is other packets that [`Discipline::shed`] drops where the link has no room for
+    /// one that comes; else that one is dropped.
     fn makes_room(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! What waits in front of a link: its first-in-first-out queue, and the queue disciplines.
 //!
-//! A discipline decides which packets a queue drops or marks beside those that find no room. Each is a
-//! folder here and one line in [`registry`]; the scenario language, `ratewire disciplines` and
+//! A discipline decides which packets a queue drops or marks beside those that find no room. Each
+//! is a folder here and one line in [`registry`]; the scenario language, `ratewire disciplines` and
 //! `ratewire explain` read the registry.
 
 mod codel;

@@ -15,8 +15,8 @@ macro_rules! registry {
         const INFOS: &[&DisciplineInfo] = &[$(&<$discipline as Discipline>::INFO,)*];
 
         impl AnyDiscipline {
-            /// The discipline called `name`, with these options as users write them, for full packets of
-            /// `packet` bytes.
+            /// The discipline called `name`, with these options as users write them, for full
+            /// packets of `packet` bytes.
             ///
             /// # Errors
             /// When there is no such discipline, no such option, or a value is not allowed.

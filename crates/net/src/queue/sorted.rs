@@ -1,7 +1,7 @@
 //! Queues into which a discipline sorts what waits for one link.
 //!
-//! The link's own row keeps as many places as packets wait, so that all else about the link counts them as
-//! usual; which packet takes the next place is the discipline's choice.
+//! The link's own row keeps as many places as packets wait, so that all else about the link counts
+//! them as usual; which packet takes the next place is the discipline's choice.
 
 use ratewire_backpressure::lanes::Lanes;
 use ratewire_units::{Bytes, Time};

@@ -82,8 +82,8 @@ fn drops_in_the_middle_of_the_row_leave_the_rest_in_order() {
     assert_eq!(gaps, 1000.0, "the link is never idle nor faster than its rate");
 }
 
-/// A link with FQ-CoDel and room for 20 packets, onto which a flow sends twice what it carries, and a thin
-/// flow a small packet every 10 ms. Returns when each of the thin flow's packets was sent.
+/// A link with FQ-CoDel and room for 20 packets, onto which a flow sends twice what it carries, and
+/// a thin flow a small packet every 10 ms. Returns when each of the thin flow's packets was sent.
 fn flooded() -> (Bench, Vec<(u32, Time)>) {
     let fair = LinkSpec {
         discipline: discipline("fq-codel", &[]),
@@ -181,7 +181,8 @@ fn scalable_packets_pass_the_classic_queue_by_and_are_marked() {
     let arrived: Vec<(Duration, bool)> = sent.iter().filter_map(of_scalable).collect();
     // The packet being sent, one of the Classic queue's share, and its own.
     assert!(arrived.iter().all(|(wait, _)| *wait <= Duration::from_micros(3000)), "{arrived:?}");
-    // Three times the capacity is overload: all that comes through is marked, and some is dropped in both queues.
+    // Three times the capacity is overload: all that comes through is marked, and some is dropped
+    // in both queues.
     assert!(arrived.len() < 300 && arrived.iter().rev().take(50).all(|(_, marked)| *marked));
     let s = b.stats(0);
     assert!(s.dropped_early > 1000, "{s:?}");

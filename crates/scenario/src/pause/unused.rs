@@ -32,8 +32,8 @@ pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensem
     }
 }
 
-/// Warns of disciplines that sort packets where a switch does it: where a buffer pauses an input or an
-/// output, or a host's sockets wait.
+/// Warns of disciplines that sort packets where a switch does it: where a buffer pauses an input or
+/// an output, or a host's sockets wait.
 pub(crate) fn warn_of_sorting(context: &Context<'_>, net: &Net, network: &NetworkSpec) {
     let mut is_switch = vec![false; net.nodes.len()];
     for link in &network.links {

@@ -1,16 +1,19 @@
-//! DualPI2, the dual queue coupled AQM for low latency, low loss and scalable throughput (RFC 9332).
+//! DualPI2, the dual queue coupled AQM for low latency, low loss and scalable throughput (RFC
+//! 9332).
 //!
 //! Names and pseudo code are those of appendix A. Queue 0 is the Classic queue (C), queue 1 the
 //! low-latency one (L).
 //!
 //! # Updates (`dualpi2_update`)
-//! Between two updates the backlog changes only at arrivals and departures, and the wait of a head grows with
-//! time: [`DualPi2::catch_up`] works out each update with the heads' waits at its own time.
+//! Between two updates the backlog changes only at arrivals and departures, and the wait of a head
+//! grows with time: [`DualPi2::catch_up`] works out each update with the heads' waits at its own
+//! time.
 //!
 //! # Deliberate differences
-//! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the RFC's
-//!   pseudo code leaves `scheduler()` open.
-//! - The limit of both queues is the link's `queue`, and a packet that finds no room is the one dropped.
+//! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the
+//!   RFC's pseudo code leaves `scheduler()` open.
+//! - The limit of both queues is the link's `queue`, and a packet that finds no room is the one
+//!   dropped.
 
 #[cfg(test)]
 mod tests;
@@ -40,8 +43,8 @@ pub struct DualPi2 {
     beta: f64,
     /// Coupling factor (k).
     coupling: f64,
-    /// Wait of the low-latency queue from which its own marking begins (minTh), and over which it rises to
-    /// certainty (range).
+    /// Wait of the low-latency queue from which its own marking begins (minTh), and over which it
+    /// rises to certainty (range).
     ramp_start: Duration,
     ramp: Duration,
     /// Share of the Classic queue while both wait.
@@ -123,7 +126,8 @@ impl DualPi2 {
         (self.coupling * self.base).min(1.0)
     }
 
-    /// Whether low-latency packets are marked for certain, so that marks can do no more (p_CL >= p_Lmax).
+    /// Whether low-latency packets are marked for certain, so that marks can do no more (p_CL >=
+    /// p_Lmax).
     fn is_overloaded(&self) -> bool {
         self.coupled() >= 1.0
     }
@@ -148,7 +152,8 @@ impl DualPi2 {
         hits
     }
 
-    /// Works out the updates up to `now`, at multiples of the interval: the heads have been the same since.
+    /// Works out the updates up to `now`, at multiples of the interval: the heads have been the
+    /// same since.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             let before = (self.base, self.previous);

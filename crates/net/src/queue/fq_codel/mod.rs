@@ -1,8 +1,8 @@
 //! FQ-CoDel (RFC 8290): flows take turns, and CoDel looks after the queue of each.
 //!
 //! # Deliberate differences
-//! - Flows are told apart by number, where the RFC hashes addresses and ports (section 4.1); as there, the
-//!   hash is salted at random and two flows may share a queue.
+//! - Flows are told apart by number, where the RFC hashes addresses and ports (section 4.1); as
+//!   there, the hash is salted at random and two flows may share a queue.
 //! - Where the link has no room packets are dropped in the same way as beyond `limit`.
 //! - Behind buffers that pause their inputs a switch sorts packets itself: there it does nothing.
 
@@ -190,7 +190,8 @@ impl Discipline for FqCoDel {
             } else {
                 flow.codel.on_empty(now);
                 list.pop_front();
-                // A new queue passes through the old ones, or it would be new again with its next packet.
+                // A new queue passes through the old ones, or it would be new again with its next
+                // packet.
                 if is_new {
                     self.old.push_back(queue);
                 } else {

@@ -104,8 +104,8 @@ fn the_share_of_a_flow_is_in_bytes() {
     assert!((large - small).abs() <= 2 * 1514, "{large} and {small} bytes");
 }
 
-/// Section 4.2: a flow that begins goes before those that wait, once: what is new with each packet is a
-/// flow that sends less than its share.
+/// Section 4.2: a flow that begins goes before those that wait, once: what is new with each packet
+/// is a flow that sends less than its share.
 #[test]
 fn new_flows_go_first_and_busy_ones_are_not_new_again() {
     let mut bench = Bench::new(&[("quantum", "1500 B")]);
@@ -151,8 +151,8 @@ fn too_many_packets_are_dropped_from_the_longest_queue() {
     assert_eq!(bench.fq.shed(bench.sorted.queues(), true), Some((0, 1)), "the link has no room");
 }
 
-/// CoDel acts on each queue by its own sojourn times: a queue that stands loses packets, and the flow
-/// beside it, which does not wait, none.
+/// CoDel acts on each queue by its own sojourn times: a queue that stands loses packets, and the
+/// flow beside it, which does not wait, none.
 #[test]
 fn codel_acts_on_each_queue_by_itself() {
     let mut bench = Bench::new(&[]);

@@ -1,16 +1,16 @@
 //! PIE, the proportional integral controller enhanced (RFC 8033).
 //!
-//! Latency is measured by timestamps, as in the pseudo code of appendix A: the wait of the packet that
-//! left last, and zero when nothing waits.
+//! Latency is measured by timestamps, as in the pseudo code of appendix A: the wait of the packet
+//! that left last, and zero when nothing waits.
 //!
 //! # Optional elements (section 5)
 //! - in: ECN (5.1), derandomisation (5.4), the cap on increases (5.5).
-//! - out: estimating the departure rate (5.2), which timestamps make needless, and turning PIE off while
-//!   the queue is short (5.3), for which an unlimited queue has no threshold.
+//! - out: estimating the departure rate (5.2), which timestamps make needless, and turning PIE off
+//!   while the queue is short (5.3), for which an unlimited queue has no threshold.
 //!
 //! # Deliberate differences
-//! - A mark starts the accumulated probability anew as a drop does; the RFC's code leaves it where a
-//!   mark is forced.
+//! - A mark starts the accumulated probability anew as a drop does; the RFC's code leaves it where
+//!   a mark is forced.
 //! - A packet that finds no room leaves the accumulated probability as it is.
 
 #[cfg(test)]
@@ -121,8 +121,8 @@ fn divisor(probability: f64) -> f64 {
 }
 
 impl Pie {
-    /// Works out the updates up to `now`, at multiples of the interval: the latency measured last has
-    /// held since.
+    /// Works out the updates up to `now`, at multiples of the interval: the latency measured last
+    /// has held since.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             let before = (self.probability, self.old_delay, self.allowance);

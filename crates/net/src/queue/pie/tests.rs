@@ -157,8 +157,8 @@ fn packets_are_marked_up_to_the_threshold() {
     }
 }
 
-/// Section 4.4: a burst passes for 150 ms, whatever the latency, and the next one when the queue was
-/// short again.
+/// Section 4.4: a burst passes for 150 ms, whatever the latency, and the next one when the queue
+/// was short again.
 #[test]
 fn bursts_pass_for_their_allowance() {
     let mut pie = pie(&[]);
@@ -174,7 +174,8 @@ fn bursts_pass_for_their_allowance() {
     assert_eq!(first_drop(0), Some(150));
     // Still congested: no further allowance.
     assert_eq!(first_drop(151), Some(151));
-    // Ten seconds without latency, then another burst; the allowance is renewed by its first packet.
+    // Ten seconds without latency, then another burst; the allowance is renewed by its first
+    // packet.
     pie.on_empty(Time::ZERO + ms(2000));
     assert_eq!(arrive(&mut pie, Time::ZERO + ms(12_000), 0, &mut || 0.0), Treatment::Pass);
     assert_eq!((pie.probability, pie.allowance), (0.0, ms(150)));
