@@ -14,6 +14,7 @@ mod red;
 mod registry;
 pub(crate) mod row;
 pub(crate) mod sorted;
+mod timer;
 
 pub use discipline::{Arrival, Backlog, Departure, Discipline, DisciplineInfo, Treatment, option};
 pub use registry::{AnyDiscipline, find, list};

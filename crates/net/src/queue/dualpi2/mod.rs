@@ -24,6 +24,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
 use super::sorted::Queues;
+use super::timer::Timer;
 use crate::packet::Ecn;
 
 /// The Classic queue.
@@ -36,8 +37,8 @@ const LOW_LATENCY: u32 = 1;
 pub struct DualPi2 {
     /// Wait of the Classic queue to hold.
     target: Duration,
-    /// Time between updates (Tupdate).
-    interval: Duration,
+    /// Updates of the probabilities (each Tupdate).
+    updates: Timer,
     /// Gains, in 1/s.
     alpha: f64,
     beta: f64,
@@ -57,7 +58,6 @@ pub struct DualPi2 {
     previous: Duration,
     /// When the heads of both queues came, as of the last call.
     heads: [Option<Time>; 2],
-    next_update: Time,
     /// Sums of probabilities since the last mark or drop, by queue (count of recur).
     counts: [f64; 2],
     /// Above zero the Classic queue is next, else the low-latency one.
@@ -112,9 +112,6 @@ const OPTIONS: &[OptionSpec] = &[
 
 /// Packets that must wait behind a low-latency packet for its own queue to mark it (Th_len).
 const LEAST_BEHIND: u32 = 1;
-/// Shorter intervals than this would take long to work out.
-const LEAST_INTERVAL: Duration = Duration::from_micros(1);
-
 impl DualPi2 {
     /// Probability of a mark or drop of a Classic packet (p_C).
     fn classic(&self) -> f64 {
@@ -155,14 +152,11 @@ impl DualPi2 {
     /// Works out the updates up to `now`, at multiples of the interval: the heads have been the
     /// same since.
     fn catch_up(&mut self, now: Time) {
-        while self.next_update <= now {
+        while let Some(at) = self.updates.take(now) {
             let before = (self.base, self.previous);
-            self.update(self.next_update);
-            self.next_update += self.interval;
+            self.update(at);
             if self.heads == [None, None] && before == (self.base, self.previous) {
-                // Nothing waits: nor will further updates change anything.
-                let missed = now.since(self.next_update).ps() / self.interval.ps();
-                self.next_update += self.interval * missed;
+                self.updates.skip(now);
             }
         }
     }
@@ -217,15 +211,10 @@ impl Discipline for DualPi2 {
     };
 
     fn from_options(o: &Options, packet: Bytes) -> Result<DualPi2, OptionError> {
-        let interval = o.time("update");
-        if interval < LEAST_INTERVAL {
-            let message = format!("`update` of DualPI2 must be {LEAST_INTERVAL} or more");
-            return Err(OptionError::new("update", message));
-        }
         let classic_share = o.number("classic_share");
         Ok(DualPi2 {
             target: o.time("target"),
-            interval,
+            updates: Timer::new(o.time("update"), Self::INFO.title)?,
             alpha: o.number("alpha"),
             beta: o.number("beta"),
             coupling: o.number("coupling"),
@@ -236,7 +225,6 @@ impl Discipline for DualPi2 {
             base: 0.0,
             previous: Duration::ZERO,
             heads: [None, None],
-            next_update: Time::ZERO + interval,
             counts: [0.0, 0.0],
             credit: first_credit(classic_share, packet),
         })

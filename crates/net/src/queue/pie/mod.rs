@@ -21,14 +21,15 @@ use ratewire_laws::options::{Kind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
+use super::timer::Timer;
 
 /// PIE at one queue. Names in brackets are the RFC's.
 #[derive(Clone, Debug)]
 pub struct Pie {
     /// Latency to hold (QDELAY_REF).
     target: Duration,
-    /// Time between updates of the probability (T_UPDATE).
-    interval: Duration,
+    /// Updates of the probability (each T_UPDATE).
+    updates: Timer,
     /// Gains, in 1/s.
     alpha: f64,
     beta: f64,
@@ -49,7 +50,6 @@ pub struct Pie {
     allowance: Duration,
     /// Sum of the probabilities of packets since the last drop (accu_prob_).
     accumulated: f64,
-    next_update: Time,
 }
 
 const OPTIONS: &[OptionSpec] = &[
@@ -104,9 +104,6 @@ const MOST_GROWTH: f64 = 0.02;
 /// What is left of the probability after an update without latency (4.2).
 const DECAY: f64 = 0.98;
 
-/// Shorter intervals than this would take long to work out.
-const LEAST_INTERVAL: Duration = Duration::from_micros(1);
-
 /// By how much the gains are divided at this probability (4.2).
 fn divisor(probability: f64) -> f64 {
     match probability {
@@ -124,14 +121,11 @@ impl Pie {
     /// Works out the updates up to `now`, at multiples of the interval: the latency measured last
     /// has held since.
     fn catch_up(&mut self, now: Time) {
-        while self.next_update <= now {
+        while self.updates.take(now).is_some() {
             let before = (self.probability, self.old_delay, self.allowance);
             self.update();
-            self.next_update += self.interval;
             if before == (self.probability, self.old_delay, self.allowance) {
-                // Nor will further updates change anything.
-                let missed = now.since(self.next_update).ps() / self.interval.ps();
-                self.next_update += self.interval * missed;
+                self.updates.skip(now);
             }
         }
     }
@@ -148,7 +142,7 @@ impl Pie {
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         self.old_delay = self.delay;
-        self.allowance = self.allowance.saturating_sub(self.interval);
+        self.allowance = self.allowance.saturating_sub(self.updates.interval());
     }
 
     /// Whether a packet that finds this many bytes is to be dropped (4.1, 5.4).
@@ -183,14 +177,9 @@ impl Discipline for Pie {
     };
 
     fn from_options(o: &Options, packet: Bytes) -> Result<Pie, OptionError> {
-        let interval = o.time("update");
-        if interval < LEAST_INTERVAL {
-            let message = format!("`update` of PIE must be {LEAST_INTERVAL} or more");
-            return Err(OptionError::new("update", message));
-        }
         Ok(Pie {
             target: o.time("target"),
-            interval,
+            updates: Timer::new(o.time("update"), Self::INFO.title)?,
             alpha: o.number("alpha"),
             beta: o.number("beta"),
             max_burst: o.time("burst"),
@@ -202,7 +191,6 @@ impl Discipline for Pie {
             old_delay: Duration::ZERO,
             allowance: o.time("burst"),
             accumulated: 0.0,
-            next_update: Time::ZERO + interval,
         })
     }
 

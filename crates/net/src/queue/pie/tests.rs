@@ -186,19 +186,17 @@ fn bursts_pass_for_their_allowance() {
 fn updates_need_no_timer() {
     let mut random = stream(1, "pie", 1);
     let (mut lazy, mut timed) = (pie(&[]), pie(&[]));
-    let (mut now, mut drops) = (Time::ZERO, 0);
+    let (mut now, mut due, mut drops) = (Time::ZERO, Time::ZERO + ms(15), 0);
     for step in 0..20_000u32 {
         // Mostly within an interval, and now and then over many.
         let wait =
             if step % 500 == 0 { random.next_u64() % 2_000_000 } else { random.next_u64() % 3_000 };
-        let next = now + Duration::from_micros(wait);
-        // A timer's event at each multiple of the interval.
-        while timed.next_update <= next {
-            let due = timed.next_update;
+        now += Duration::from_micros(wait);
+        // An event at each multiple of the interval.
+        while due <= now {
             timed.catch_up(due);
-            assert_eq!(timed.next_update, due + ms(15));
+            due += ms(15);
         }
-        now = next;
         let drawn = unit(random.next_u64());
         let sojourn = Duration::from_micros(20_000 + random.next_u64() % 40_000);
         let what = random.next_u64() % 8;
@@ -223,15 +221,11 @@ fn updates_need_no_timer() {
 #[test]
 fn long_idle_times_take_few_steps() {
     let mut pie = pie(&[("update", "1 us"), ("burst", "1 ms")]);
-    let (day, us) = (Time::ZERO + Duration::from_secs(86_400), Duration::from_micros(1));
+    let day = Time::ZERO + Duration::from_secs(86_400);
     pie.catch_up(day);
-    assert_eq!(pie.next_update, day + us);
-}
-
-#[test]
-fn an_interval_of_nothing_is_refused() {
-    let mut options = Options::defaults(OPTIONS);
-    options.set("update", "0 s").unwrap();
-    let e = Pie::from_options(&options, PACKET).unwrap_err();
-    assert_eq!(e.message, "`update` of PIE must be 1 us or more");
+    assert_eq!(pie.updates.take(day), None);
+    assert_eq!(
+        pie.updates.take(day + Duration::from_micros(1)),
+        Some(day + Duration::from_micros(1))
+    );
 }
