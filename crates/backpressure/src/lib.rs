@@ -23,5 +23,6 @@ pub mod fuzzing;
 pub mod gate;
 pub mod headroom;
 pub mod knot;
+pub mod lanes;
 pub mod queues;
 pub mod watch;

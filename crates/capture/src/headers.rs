@@ -200,6 +200,7 @@ fn sack_option(sack: &SackBlocks, acknowledgement: u32) -> Vec<u8> {
 fn ipv4(ecn: Ecn, total: u16, protocol: u8, addresses: &[[u8; 4]; 2], buf: &mut Vec<u8>) {
     let ecn = match ecn {
         Ecn::NotCapable => 0b00,
+        Ecn::Scalable => 0b01,
         Ecn::Capable => 0b10,
         Ecn::Marked => 0b11,
     };

@@ -69,9 +69,11 @@ enum Command {
     Reproduce(commands::reproduce::Args),
     /// List the laws
     Laws(commands::lists::LawsArgs),
+    /// List the queue disciplines
+    Disciplines(commands::lists::DisciplinesArgs),
     /// List the topologies
     Topologies,
-    /// Say what a law does, with its equations, sources and options
+    /// Say what a law or a queue discipline does, with its equations, sources and options
     Explain(commands::lists::ExplainArgs),
     /// Say how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
@@ -103,6 +105,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Laws(args) => commands::lists::laws(&args),
+        Command::Disciplines(args) => commands::lists::disciplines(&args),
         Command::Topologies => commands::lists::topologies(),
         Command::Explain(args) => commands::lists::explain(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),

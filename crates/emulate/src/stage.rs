@@ -259,7 +259,7 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
         address: host::address(n),
         mtu: own.iter().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
-        ecn: own.iter().any(|flow| flow.transport.ecn),
+        ecn: own.iter().any(|flow| flow.transport.ecn || flow.transport.l4s),
         control: control.map(|control| control.name),
         control_by_route,
     }

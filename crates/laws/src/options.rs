@@ -1,5 +1,5 @@
-//! A law's parameters: described once, then read from scenarios, printed by `ratewire explain` and
-//! shown in the reference, all from the same table.
+//! Parameters of a law or a queue discipline: described once, then read from scenarios, printed by
+//! `ratewire explain` and shown in the reference, all from the same table.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,6 +15,8 @@ pub enum Kind {
     Switch,
     /// A number from the first to the second, both included.
     Number(f64, f64),
+    /// A whole number from the first to the second, both included.
+    Count(u64, u64),
     /// A length of time, `"50 ms"`.
     Time,
     /// A rate, `"10 Mbit/s"`, or the word in brackets for "found out by itself".
@@ -25,7 +27,7 @@ pub enum Kind {
     Word(&'static [&'static str]),
 }
 
-/// One parameter of a law.
+/// One parameter of a law or a queue discipline.
 #[derive(Debug)]
 pub struct OptionSpec {
     /// Its key.
@@ -67,7 +69,7 @@ impl OptionSpec {
     }
 }
 
-/// What of a law reads a parameter.
+/// What reads a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The source.
@@ -85,6 +87,8 @@ pub enum Part {
     },
     /// What writes and reads headers as bytes.
     Header,
+    /// A queue discipline.
+    Queue,
 }
 
 impl Part {
@@ -105,6 +109,7 @@ impl fmt::Display for Part {
                 write!(f, "Port, and sink with {option} = {value:?}")
             }
             Part::Header => f.write_str("Header"),
+            Part::Queue => f.write_str("Queue"),
         }
     }
 }
@@ -141,6 +146,7 @@ impl Size {
 enum Value {
     Switch(bool),
     Number(f64),
+    Count(u64),
     Time(Duration),
     Rate(Option<Rate>),
     Size(Option<Size>),
@@ -184,6 +190,7 @@ impl fmt::Display for Kind {
             Kind::Switch => f.write_str("true or false"),
             Kind::Number(min, max) if *max == f64::INFINITY => write!(f, "a number, {min} or more"),
             Kind::Number(min, max) => write!(f, "a number from {min} to {max}"),
+            Kind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
             Kind::Time => f.write_str("a time such as \"50 ms\""),
             Kind::Rate(None) => f.write_str("a rate such as \"10 Mbit/s\""),
             Kind::Rate(Some(word)) => write!(f, "a rate such as \"10 Mbit/s\", or \"{word}\""),
@@ -211,6 +218,10 @@ impl Kind {
                 Ok(n) if n >= min && n <= max => Ok(Value::Number(n)),
                 _ => Err(allowed()),
             },
+            Kind::Count(min, max) => match text.parse::<u64>() {
+                Ok(n) if n >= min && n <= max => Ok(Value::Count(n)),
+                _ => Err(allowed()),
+            },
             Kind::Time => text.parse().map(Value::Time).map_err(|e| e.to_string()),
             Kind::Rate(Some(word)) if text == word => Ok(Value::Rate(None)),
             Kind::Rate(_) => text.parse().map(|r| Value::Rate(Some(r))).map_err(|e| e.to_string()),
@@ -235,7 +246,7 @@ pub fn parse_size(text: &str) -> Result<Size, String> {
     }
 }
 
-/// The options of a law, each present and within its range.
+/// The options of a law or a queue discipline, each present and within its range.
 #[derive(Clone, Debug)]
 pub struct Options {
     specs: &'static [OptionSpec],
@@ -278,7 +289,7 @@ impl Options {
         let Some(at) = self.specs.iter().position(|s| s.name == name) else {
             let known: Vec<&str> = self.specs.iter().map(|s| s.name).collect();
             let message = if known.is_empty() {
-                "this law has no options".to_string()
+                "there are no options".to_string()
             } else {
                 format!("no such option; known: {}", known.join(", "))
             };
@@ -291,11 +302,11 @@ impl Options {
 
     fn value(&self, name: &str) -> Value {
         let at = self.specs.iter().position(|s| s.name == name);
-        self.values[at.unwrap_or_else(|| panic!("the law's table has no option {name}"))]
+        self.values[at.unwrap_or_else(|| panic!("the table has no option {name}"))]
     }
 
     /// The switch `name`. Like all these readers it panics where the table holds no such option of
-    /// that kind: a mistake in the law, found by the first test that makes it.
+    /// that kind: a mistake in the law or discipline, found by the first test that makes it.
     pub fn switch(&self, name: &str) -> bool {
         match self.value(name) {
             Value::Switch(v) => v,
@@ -306,6 +317,13 @@ impl Options {
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The whole number `name`.
+    pub fn count(&self, name: &str) -> u64 {
+        match self.value(name) {
+            Value::Count(v) => v,
             other => panic!("option {name} is {other:?}"),
         }
     }

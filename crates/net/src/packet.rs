@@ -20,10 +20,20 @@ pub(crate) const NIL: u32 = u32::MAX;
 pub enum Ecn {
     /// Not capable: dropped where others are marked.
     NotCapable,
-    /// Capable, not marked.
+    /// Capable, not marked: ECT(0).
     Capable,
+    /// Likewise, of a sender whose law is scalable: ECT(1) (RFC 9331).
+    Scalable,
     /// Congestion experienced.
     Marked,
+}
+
+impl Ecn {
+    /// Whether it is not marked and may be.
+    #[inline]
+    pub fn may_be_marked(self) -> bool {
+        matches!(self, Ecn::Capable | Ecn::Scalable)
+    }
 }
 
 /// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link

@@ -6,6 +6,8 @@ pub use ratewire_backpressure::frames::Quanta;
 pub use ratewire_backpressure::queues::Arrangement;
 use ratewire_units::{Bytes, Duration, Rate};
 
+pub use crate::queue::AnyDiscipline;
+
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -81,7 +83,7 @@ pub struct LinkSpec {
     /// Room for waiting packets, the one being sent not counted.
     pub limit: Limit,
     /// Which packets are dropped or marked.
-    pub discipline: Discipline,
+    pub discipline: AnyDiscipline,
     /// Packets lost on the way, after they were sent.
     pub loss: Loss,
     /// The law whose port stands here, by index into the run's laws; `None` for a router that takes
@@ -112,7 +114,7 @@ impl LinkSpec {
         has_no_trace
             && self.medium.is_none()
             && self.loss == Loss::None
-            && self.discipline == Discipline::DropTail
+            && self.discipline.is_passive()
             && !self.strips
             && self.reorder.is_none()
             && self.police.is_none()
@@ -169,43 +171,6 @@ pub enum Limit {
     Bytes(Bytes),
     /// Packets of any size.
     Packets(u32),
-}
-
-/// Which packets a queue drops or marks.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Discipline {
-    /// Those that find no room.
-    DropTail,
-    /// Random early detection.
-    Red(RedSpec),
-    /// Controlled delay.
-    CoDel(CoDelSpec),
-}
-
-/// Random early detection (Floyd and Jacobson 1993), gentle.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RedSpec {
-    /// Below this average queue nothing is dropped.
-    pub min: Bytes,
-    /// At this average queue the drop probability is `max_probability`; at twice this it is 1.
-    pub max: Bytes,
-    /// Drop probability at `max`, above 0 up to 1.
-    pub max_probability: f64,
-    /// Gain of the average, above 0 up to 1 (1993 paper: 0.002).
-    pub weight: f64,
-    /// Mark packets that can be marked, below twice `max`, instead of dropping them.
-    pub ecn: bool,
-}
-
-/// Controlled delay (RFC 8289).
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoDelSpec {
-    /// Acceptable standing queue delay (RFC: 5 ms).
-    pub target: Duration,
-    /// Window in which the minimum is taken (RFC: 100 ms).
-    pub interval: Duration,
-    /// Mark packets that can be marked instead of dropping them.
-    pub ecn: bool,
 }
 
 /// Packets lost on a link.

@@ -4,7 +4,7 @@ use ratewire_anypoint::Transforms;
 use ratewire_backpressure::headroom::{PausedLink, reaction};
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{
-    Arrangement, Discipline, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
+    AnyDiscipline, Arrangement, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
     NodeSpec, PauseSpec, Quanta, Service, Sockets,
 };
 use ratewire_transport::{App, TransportConfig, Writer};
@@ -219,7 +219,7 @@ pub(crate) fn cable(
             delay,
             overhead: Bytes::ZERO,
             limit,
-            discipline: Discipline::DropTail,
+            discipline: AnyDiscipline::default(),
             loss: Loss::None,
             law: Some(0),
             medium: None,

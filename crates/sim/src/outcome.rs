@@ -212,7 +212,7 @@ pub struct Pausing {
 pub struct Drops {
     /// The queue had no room.
     pub full: u64,
-    /// The queue's discipline (RED, CoDel) chose so.
+    /// The queue's discipline chose so.
     pub early: u64,
     /// Lost on the link.
     pub lost: u64,

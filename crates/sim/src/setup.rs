@@ -7,8 +7,8 @@ use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
-    Arrangement, Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
-    PauseSpec, Sockets,
+    Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
+    Sockets,
 };
 use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Time};
@@ -115,7 +115,7 @@ impl Setup {
 
 fn link_has_chance(link: &LinkSpec) -> bool {
     let by_flow = |pause: &PauseSpec| matches!(pause.arrangement, Arrangement::ByFlow(_));
-    matches!(link.discipline, Discipline::Red(_))
+    link.discipline.draws()
         || link.driver.sockets == Sockets::AtRandom
         || link.pause.as_ref().is_some_and(by_flow)
         || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })

@@ -24,6 +24,8 @@ pub struct TransportConfig {
     pub tail_loss_probe: bool,
     /// Whether packets may be marked instead of dropped, and marks are echoed.
     pub ecn: bool,
+    /// Whether they may, and say that their law is scalable: ECT(1) (RFC 9331).
+    pub l4s: bool,
     /// Class of priority of its packets and their acknowledgements, 0 to 7.
     pub class: u8,
 }
@@ -89,6 +91,7 @@ impl Default for TransportConfig {
             min_rto: Duration::from_millis(200),
             tail_loss_probe: true,
             ecn: false,
+            l4s: false,
             class: 0,
         }
     }

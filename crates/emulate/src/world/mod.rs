@@ -374,7 +374,12 @@ impl<'a> World<'a> {
         let own = &self.setup.network.links[known.route.first.index()];
         let waits = own.driver.sockets != Sockets::Drop || own.pause.is_some();
         let generation = known.flow.unwrap_or(self.setup.flows.len() as u32 + number);
-        let (is_capable, shape) = (packet::ecn(bundle.headers()) != 0, bundle.shape);
+        let (codepoint, shape) = (packet::ecn(bundle.headers()), bundle.shape);
+        let ecn = match codepoint {
+            0b00 => Ecn::NotCapable,
+            0b01 => Ecn::Scalable,
+            _ => Ecn::Capable,
+        };
         let mut headers = [0; HEADERS_MOST];
         let headers = &mut headers[..shape.headers];
         headers.copy_from_slice(bundle.headers());
@@ -387,7 +392,7 @@ impl<'a> World<'a> {
                 size: entering.size,
                 flow: number,
                 generation,
-                ecn: is_capable,
+                ecn,
                 class: known.class,
             };
             let header = match shape.is_tcp() {

@@ -11,11 +11,12 @@ use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::packet::{Fate, Label};
-use crate::queue::discipline::{CoDel, Red};
+use crate::queue::Backlog;
 use crate::queue::fifo::Fifo;
+use crate::queue::sorted::Sorted;
 use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
+use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
 mod books;
 mod end_flags;
@@ -28,7 +29,7 @@ mod outlet;
 mod tally;
 
 pub(crate) use end_flags::EndFlags;
-pub(crate) use extra::{Active, Extra};
+pub(crate) use extra::Extra;
 pub(crate) use line::DelayLine;
 pub(crate) use links::Links;
 pub(crate) use outlet::{Outlet, PauseTally, Says};
@@ -105,14 +106,10 @@ impl Link {
             Service::Opportunities(o) if o.is_empty() => (Rate::ZERO, None),
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
-        let discipline = match &spec.discipline {
-            Discipline::DropTail => Active::DropTail,
-            Discipline::Red(red) => Active::Red(Red::new(red.clone())),
-            Discipline::CoDel(codel) => Active::CoDel(CoDel::new(codel.clone())),
-        };
         let extra = (!spec.is_plain()).then(|| {
             Box::new(Extra {
-                discipline,
+                discipline: spec.discipline.clone(),
+                sorted: spec.discipline.sorts().then(Sorted::default),
                 loss: LossState::new(&spec.loss),
                 trace,
                 medium: spec.medium,
@@ -179,9 +176,12 @@ impl Link {
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
     }
 
-    /// From now on it starts at a switch.
+    /// From now on it starts at a switch, which sorts what waits itself.
     pub(crate) fn start_at_switch(&mut self, outlet: Outlet) {
         self.is_rare = true;
+        if let Some(extra) = self.extra.as_deref_mut() {
+            extra.sorted = None;
+        }
         self.outlet = Some(Box::new(outlet));
     }
 
@@ -249,6 +249,11 @@ impl Link {
             return PortQueue::default();
         }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
+    }
+
+    /// What waits, as disciplines are told.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { packets: self.waiting_all(), bytes: Bytes::new(self.waiting_bytes) }
     }
 
     /// Packets waiting in the row.
@@ -354,6 +359,11 @@ impl Link {
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
     }
 
+    /// Whether more waits than there is room for.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.waiting() > self.limit_packets || self.waiting_bytes > self.limit_bytes
+    }
+
     #[inline]
     pub(crate) fn has_room_for(&self, size: u32) -> bool {
         self.has_room_beside(self.waiting_here(), size)
@@ -414,13 +424,13 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits
-    /// behind it.
+    /// Whether the packet that starts now is lost on the way or late; tells the discipline when
+    /// none waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
-        if let (Active::CoDel(codel), 0) = (&mut extra.discipline, waiting) {
-            codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);
+        if waiting == 0 {
+            extra.discipline.on_empty(now);
         }
         if extra.loss.draw(&mut extra.random) {
             return Fate::Lost;

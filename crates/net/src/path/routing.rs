@@ -219,7 +219,7 @@ fn attachments(spec: &NetworkSpec) -> Vec<Attachment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Discipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
+    use crate::spec::{AnyDiscipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
     use ratewire_units::{Bytes, Rate};
 
     fn network(nodes: u32, cables: &[(u32, u32, u64)]) -> NetworkSpec {
@@ -237,7 +237,7 @@ mod tests {
                     delay: Duration::from_millis(ms),
                     overhead: Bytes::ZERO,
                     limit: Limit::Unlimited,
-                    discipline: Discipline::DropTail,
+                    discipline: AnyDiscipline::default(),
                     loss: Loss::None,
                     law: None,
                     medium: None,

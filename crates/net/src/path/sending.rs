@@ -21,7 +21,7 @@ pub struct Address {
     /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
     /// Whether it may be marked instead of dropped.
-    pub ecn: bool,
+    pub ecn: Ecn,
     /// Its class of priority, 0 to 7.
     pub class: u8,
 }
@@ -146,7 +146,7 @@ impl Network {
             generation: address.generation,
             class: address.class,
             lane: 0,
-            ecn: if address.ecn { Ecn::Capable } else { Ecn::NotCapable },
+            ecn: address.ecn,
             fate: Fate::Arrives,
         };
         let arrived = self.forward(now, label, scheduler);

@@ -14,6 +14,7 @@ pub(super) const KEYS: &[Key] = &[
     key("transport", "receive_window", Kind::Other("a size such as \"64 KB\" or \"40 packets\", \"unlimited\", or { initial, max, packets_per_ack }"), "unlimited", "The receiver's buffer, or a window that opens by itself.", "\"64 KB\""),
     key("transport", "min_rto", Kind::Time, "200 ms", "Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).", "\"1 s\""),
     key("transport", "tail_loss_probe", Kind::Switch, "true", "Whether a probe is sent before the retransmission timer fires.", "false"),
+    key("transport", "l4s", Kind::Switch, "false", "Whether packets say that their law is scalable (ECT(1), RFC 9331), as `ecn` and in its place: a `dualpi2` queue takes them for its low-latency part. For laws such as dctcp that answer marks by how many there were. Emulated, the kernel's TCP says what it says.", "true"),
     key("transport", "ecn", Kind::Switch, "false", "Whether packets may be marked instead of dropped, and marks are echoed.", "true"),
     key("transport", "class", Kind::Count(0, 7), "0", "Class of priority of its packets and their acknowledgements, which `frames = \"pfc\"` pauses one by one.", "3"),
     key("receive_window", "initial", Kind::Size, REQUIRED, "First window, payload.", "\"4 packets\""),

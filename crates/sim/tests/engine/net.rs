@@ -14,6 +14,11 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 pub const MS: fn(u64) -> Duration = Duration::from_millis;
 pub const MBPS: fn(u64) -> Rate = Rate::from_mbps;
 
+/// The discipline called `name`, for full packets of 1000 bytes.
+pub fn discipline(name: &str, options: &[(&str, &str)]) -> AnyDiscipline {
+    AnyDiscipline::new(name, options, Bytes::new(1000)).unwrap()
+}
+
 pub fn secs(s: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(s)
 }
@@ -91,7 +96,7 @@ impl Net {
                 delay,
                 overhead: Bytes::ZERO,
                 limit: Limit::Unlimited,
-                discipline: Discipline::DropTail,
+                discipline: AnyDiscipline::default(),
                 loss: Loss::None,
                 law: Some(0),
                 medium: None,
