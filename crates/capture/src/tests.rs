@@ -66,7 +66,7 @@ fn a_small_file_byte_for_byte() {
     let mut capture = Capture::new(Vec::new(), &[(LinkId(7), "up"), (LinkId(3), "down")]).unwrap();
     capture.flow(ID, ENDS[0], ENDS[1], &law("xcp", &[]));
     let sent = Packet { ecn: Ecn::Capable, ..packet(1500, Header::Xcp(xcp()), data(1440, 1440)) };
-    // 4.294967296 s is 2^32 ns; what is below a nanosecond goes.
+    // 4.294967296 s is 2^32 ns; the part below a nanosecond is dropped.
     let at = Time::from_ps(4_294_967_297_999);
     capture.write(at, LinkId(7), ID, &sent).unwrap();
     let answer = packet(40, Header::None, ack(false, true, 2880, 100_000));
@@ -242,7 +242,7 @@ prop_compose! {
     }
 }
 
-/// The Internet checksum over a header that holds its own is zero.
+/// The Internet checksum over a header that holds its checksum is zero.
 fn checksum_holds(words: impl Iterator<Item = u8>) -> bool {
     let bytes: Vec<u8> = words.collect();
     let mut sum: u64 =
