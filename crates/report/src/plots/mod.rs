@@ -1,8 +1,8 @@
 //! Plots over time: each is an entry, in a file of its own in `plots/entries`.
 //!
-//! An [`Entry`] holds all that varies between plots: names, the series that a [`crate::Collector`]
-//! records, the unit, when a page shows the plot, and how the page's script draws it. To add a plot,
-//! write its file and add it to [`REGISTRY`].
+//! A [`PlotEntry`] has all that varies between plots: names, the series that a [`crate::Collector`]
+//! records, the unit, when a page shows the plot, and how the page's script draws it. To add a
+//! plot, write its file and add it to [`REGISTRY`].
 
 mod entries;
 
@@ -30,7 +30,7 @@ pub(crate) mod key {
 }
 
 /// Everything that is particular to one plot.
-pub(crate) struct Entry {
+pub(crate) struct PlotEntry {
     /// The name in `plots` of a `paper.toml`.
     pub(crate) name: &'static str,
     /// The name in the page: of the figure, and in the script.
@@ -88,7 +88,7 @@ pub(crate) enum Source {
 /// assert!(Plot::all().any(|plot| plot == queue));
 /// ```
 #[derive(Clone, Copy)]
-pub struct Plot(&'static Entry);
+pub struct Plot(&'static PlotEntry);
 
 impl Plot {
     /// All plots, in the order in which a page shows them.
@@ -116,7 +116,7 @@ impl Plot {
         self.0.explanation
     }
 
-    pub(crate) fn entry(self) -> &'static Entry {
+    pub(crate) fn entry(self) -> &'static PlotEntry {
         self.0
     }
 

@@ -2,7 +2,7 @@
 
 use super::said;
 use crate::Run;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links};
+use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_links};
 
 /// The chart also offers marks, and says so if there are any.
 fn title(runs: &[Run]) -> &'static str {
@@ -10,7 +10,7 @@ fn title(runs: &[Run]) -> &'static str {
     if is_marked { "Drops and marks" } else { "Drops" }
 }
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "drops",
     key: "drops",
     title: "Drops",

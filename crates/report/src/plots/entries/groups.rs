@@ -1,9 +1,9 @@
 //! What the senders of each group of an overlay send.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_overlay};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_overlay};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "groups",
     key: "sent",
     title: "Groups of the overlay",

@@ -1,10 +1,10 @@
 //! Data of each flow in flight.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_flows};
 use ratewire_units::Bytes;
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "in-flight",
     key: "flight",
     title: "Window",

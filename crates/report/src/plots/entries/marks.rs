@@ -1,9 +1,9 @@
 //! Packets a link marked.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links};
+use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_links};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "marks",
     key: "marks",
     title: "Marks",

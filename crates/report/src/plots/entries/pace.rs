@@ -1,9 +1,9 @@
 //! The pace that each flow's law asks for.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "pace",
     key: "pacing",
     title: "Throughput",

@@ -1,9 +1,9 @@
 //! Price of a message over each connection of an overlay.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_overlay};
+use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_overlay};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "price",
     key: "price",
     title: "Connections of the overlay",

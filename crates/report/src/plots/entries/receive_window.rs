@@ -2,9 +2,9 @@
 
 use super::said;
 use super::window::limit;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "receive-window",
     key: "rwnd",
     title: "Window",

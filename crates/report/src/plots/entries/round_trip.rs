@@ -1,9 +1,9 @@
 //! Smoothed round-trip time of each flow.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "round-trip",
     key: "rtt",
     title: "Round-trip time",

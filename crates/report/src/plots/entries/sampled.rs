@@ -2,9 +2,9 @@
 
 use super::said;
 use super::throughput::GOODPUT;
-use crate::plots::{Chart, Entry, Source, has_flows};
+use crate::plots::{Chart, PlotEntry, Source, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "sampled",
     key: "sampled",
     title: "Throughput",

@@ -2,13 +2,13 @@
 
 use super::said;
 use crate::FlowRow;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows, key};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_flows, key};
 
 /// Mean goodput, bits per second.
 pub(super) const GOODPUT: Recorded<FlowRow> =
     Recorded::mean(0, key::GOODPUT, Scale::FitsLasting(Family::Rates), |flow| flow.goodput.bps());
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "throughput",
     key: "goodput",
     title: "Throughput",

@@ -1,9 +1,9 @@
 //! Part of the time a link was sending.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links, key};
+use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_links, key};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "utilisation",
     key: "util",
     title: "Utilisation",

@@ -1,9 +1,9 @@
 //! Messages waiting for each connection of an overlay.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_overlay, key};
+use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_overlay, key};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "waiting",
     key: "waiting",
     title: "Connections of the overlay",

@@ -1,7 +1,7 @@
 //! Congestion window of each flow.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source};
+use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source};
 use crate::{FlowRow, Run};
 use ratewire_units::Bytes;
 
@@ -19,7 +19,7 @@ fn is_known(runs: &[Run]) -> bool {
     runs.iter().flat_map(|run| &run.collected.flows).any(|flow| flow.tracks.has(KEY))
 }
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "window",
     key: "cwnd",
     title: "Window",
