@@ -213,6 +213,6 @@ impl<W: Write> Capture<W> {
 }
 
 fn unknown(seen: &str, of: &str, number: u32) -> Error {
-    let message = format!("a {seen} of {of} {number}, of which the capture was not told");
+    let message = format!("a {seen} of {of} {number}, which was not announced to the capture");
     Error::new(ErrorKind::InvalidInput, message)
 }

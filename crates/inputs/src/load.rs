@@ -39,7 +39,7 @@ pub fn read(path: &Path) -> Result<String, InputError> {
         return Err(refused(ErrorKind::IsADirectory.into()));
     }
     if !about.is_file() {
-        let remedy = "copy what it has to say into a file";
+        let remedy = "copy its content into a regular file";
         return Err(at.error("a device, pipe or socket", "a regular file", remedy));
     }
     let too_large = || {

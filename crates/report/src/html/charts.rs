@@ -6,7 +6,7 @@ use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::Run;
 use crate::figure::{count, plural};
-use crate::plots::{Chart, Plot, Source, key};
+use crate::plots::{Chart, Plot, PlotSource, key};
 
 /// Element in which the script answers what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
@@ -72,9 +72,9 @@ pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
         format!("<span class=\"what\">{}</span>", first.detail)
     };
     let of = match first.source {
-        Source::Flow(_) | Source::AllFlows(_) => "of-flows",
-        Source::Link(_) => "of-link",
-        Source::Group(_) | Source::Connection(_) => "of-overlay",
+        PlotSource::Flow(_) | PlotSource::AllFlows(_) => "of-flows",
+        PlotSource::Link(_) => "of-link",
+        PlotSource::Group(_) | PlotSource::Connection(_) => "of-overlay",
     };
     let asks = first.asks_why && runs.iter().any(|run| !run.collected.answers.is_empty());
     // Screen readers reach elements in a group, but not in an image.

@@ -1,7 +1,7 @@
 //! What the senders of each group of an overlay send.
 
 use super::said;
-use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_overlay};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "groups",
@@ -10,7 +10,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     detail: "sent by all their senders",
     explanation: "What all senders of each group of an overlay send, as a moving mean.",
     chart: Chart::Opens(|_| "Groups of the overlay"),
-    source: Source::Group(&[Recorded::mean(
+    source: PlotSource::Group(&[Recorded::mean(
         0,
         "sent",
         Scale::FitsLasting(Family::Rates),

@@ -1,7 +1,7 @@
 //! Packets a link marked.
 
 use super::said;
-use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_links};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "marks",
@@ -10,7 +10,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     detail: "marked",
     explanation: "Packets to which a link gave a congestion mark, a second.",
     chart: Chart::Joins,
-    source: Source::Link(&[Recorded {
+    source: PlotSource::Link(&[Recorded {
         is_left_out_if_zero: true,
         ..Recorded::rate(5, "marks", Scale::Fixed(1.0), |link| link.marks as f64)
     }]),

@@ -2,7 +2,7 @@
 
 use super::said;
 use super::throughput::GOODPUT;
-use crate::plots::{Chart, PlotEntry, Source, has_flows};
+use crate::plots::{Chart, PlotEntry, PlotSource, has_flows};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "sampled",
@@ -11,7 +11,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     detail: "per flow, as sampled",
     explanation: "Goodput of each flow, point by point.",
     chart: Chart::Joins,
-    source: Source::Flow(&[GOODPUT]),
+    source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,
     said: said::goodputs,
     asks_why: false,

@@ -2,7 +2,7 @@
 
 use super::said;
 use crate::FlowRow;
-use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source, has_flows, key};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows, key};
 
 /// Mean goodput, bits per second.
 pub(super) const GOODPUT: Recorded<FlowRow> =
@@ -15,7 +15,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     detail: "per flow",
     explanation: "Goodput of each flow, as a moving mean of up to nine points.",
     chart: Chart::Opens(|_| "Throughput"),
-    source: Source::Flow(&[GOODPUT]),
+    source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,
     said: said::goodputs,
     asks_why: true,

@@ -1,7 +1,7 @@
 //! Part of the time a link was sending.
 
 use super::said;
-use crate::plots::{Chart, PlotEntry, Recorded, Scale, Source, has_links, key};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "utilisation",
@@ -10,7 +10,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     detail: "",
     explanation: "Share of the time in which a link was sending.",
     chart: Chart::Opens(|_| "Utilisation"),
-    source: Source::Link(&[Recorded::mean(0, key::UTILISATION, Scale::Fixed(0.01), |link| {
+    source: PlotSource::Link(&[Recorded::mean(0, key::UTILISATION, Scale::Fixed(0.01), |link| {
         link.utilisation
     })]),
     is_shown: has_links,

@@ -1,7 +1,7 @@
 //! Congestion window of each flow.
 
 use super::said;
-use crate::plots::{Chart, Family, PlotEntry, Recorded, Scale, Source};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale};
 use crate::{FlowRow, Run};
 use ratewire_units::Bytes;
 
@@ -26,7 +26,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     detail: "congestion window",
     explanation: "Congestion window of each flow, in bytes of payload, where its law has one.",
     chart: Chart::Opens(|_| "Window"),
-    source: Source::Flow(&[WINDOW]),
+    source: PlotSource::Flow(&[WINDOW]),
     is_shown: is_known,
     said: said::goodputs,
     asks_why: false,
