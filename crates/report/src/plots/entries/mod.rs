@@ -20,7 +20,7 @@ mod waiting;
 mod window;
 
 /// All plots, in the order in which a page shows them; those of one chart follow each other.
-pub(crate) static REGISTRY: [&PlotEntry; 15] = [
+pub(crate) const REGISTRY: &[&PlotEntry] = &[
     &throughput::PLOT,
     &sampled::PLOT,
     &pace::PLOT,
