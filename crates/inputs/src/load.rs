@@ -14,7 +14,7 @@ pub const LARGEST: u64 = 64 << 20;
 /// `path.display()`.
 ///
 /// # Errors
-/// When the file cannot be opened or read, is no regular file, is larger than [`LARGEST`], or is
+/// When the file cannot be opened or read, is no regular file, is larger than 64 MiB, or is
 /// not text.
 pub fn read(path: &Path) -> Result<String, InputError> {
     let name = path.display().to_string();
