@@ -16,7 +16,7 @@ pub struct Message {
     /// What it takes of a connection's stream.
     pub size: Bytes,
     /// What it says.
-    pub body: Body,
+    pub body: MessageBody,
 }
 
 /// A node's place in the order of all events that concern agreed groups.
@@ -24,7 +24,7 @@ pub type Stamp = u64;
 
 /// What a message says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum MessageBody {
     /// A client's message to a group.
     Data {
         /// The group.
@@ -60,18 +60,20 @@ pub enum Body {
     Mark(Stamp),
 }
 
-impl Body {
+impl MessageBody {
     /// Bytes of what a node says to others; a client's message is as long as the client says.
     fn encoded_len(&self) -> Bytes {
         let said = match self {
-            Body::Data { .. } => 0,
-            Body::Prices(told) => ENTRY * told.len() as u64,
-            Body::Interest(group) => number_len(group.0.into()),
-            Body::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
-            Body::Change { group, client, stamp, .. } => {
+            MessageBody::Data { .. } => 0,
+            MessageBody::Prices(told) => ENTRY * told.len() as u64,
+            MessageBody::Interest(group) => number_len(group.0.into()),
+            MessageBody::Included(group, stamp) => {
+                1 + number_len(group.0.into()) + number_len(*stamp)
+            }
+            MessageBody::Change { group, client, stamp, .. } => {
                 number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
             }
-            Body::Mark(beyond) => match beyond >> MARK_BITS {
+            MessageBody::Mark(beyond) => match beyond >> MARK_BITS {
                 0 => 0,
                 rest => number_len(rest),
             },
@@ -81,12 +83,12 @@ impl Body {
 
     /// Whether it is a client's.
     pub fn is_data(&self) -> bool {
-        matches!(self, Body::Data { .. })
+        matches!(self, MessageBody::Data { .. })
     }
     /// Whether it goes before what waits. Only prices may: the order of all else is part of what it
     /// says.
     pub fn overtakes(&self) -> bool {
-        matches!(self, Body::Prices(_))
+        matches!(self, MessageBody::Prices(_))
     }
 }
 
@@ -125,11 +127,11 @@ impl Level {
 impl Message {
     /// The origin's news of its links, for the nodes `to`.
     pub fn prices(origin: NodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
-        Message::control(origin, to, Body::Prices(told.into()))
+        Message::control(origin, to, MessageBody::Prices(told.into()))
     }
 
     /// A message between nodes, of the size it has on the wire.
-    pub fn control(origin: NodeId, to: NodeSet, body: Body) -> Message {
+    pub fn control(origin: NodeId, to: NodeSet, body: MessageBody) -> Message {
         let size = body.encoded_len();
         Message { origin, to, size, body }
     }

@@ -153,10 +153,10 @@ mod tests {
 
     use super::*;
     use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
-    use crate::message::Body;
+    use crate::message::MessageBody;
 
     fn data() -> Rc<Message> {
-        let body = Body::Data {
+        let body = MessageBody::Data {
             group: GroupId(0),
             client: ClientId(0),
             sequence: 0,

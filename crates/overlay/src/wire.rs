@@ -16,7 +16,7 @@
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 use crate::layout::MARK_BITS;
-use crate::message::{Body, Level, Message, QueueLevel};
+use crate::message::{Level, Message, MessageBody, QueueLevel};
 
 /// The most links that one cost update can tell of.
 pub const MOST_TOLD: usize = 31;
@@ -68,8 +68,8 @@ fn put_number(mut number: u64, out: &mut Vec<u8>) {
 pub fn encode(message: &Message, out: &mut Vec<u8>) {
     let head = |kind: u8, low: u8| [kind << KIND_SHIFT | low, message.origin.0];
     match &message.body {
-        Body::Data { .. } => {}
-        Body::Prices(told) => {
+        MessageBody::Data { .. } => {}
+        MessageBody::Prices(told) => {
             debug_assert!(told.len() <= MOST_TOLD, "more links than one update can tell of");
             out.extend(head(PRICES, told.len() as u8));
             for one in told.iter() {
@@ -77,23 +77,23 @@ pub fn encode(message: &Message, out: &mut Vec<u8>) {
                 out.extend(one.level.0.to_le_bytes());
             }
         }
-        Body::Interest(group) => {
+        MessageBody::Interest(group) => {
             out.extend(head(INTEREST, 0));
             put_number(group.0.into(), out);
         }
-        Body::Included(group, stamp) => {
+        MessageBody::Included(group, stamp) => {
             out.extend(head(INCLUDED, 0));
             out.push(message.to.iter().next().map_or(0, |node| node.0));
             put_number(group.0.into(), out);
             put_number(*stamp, out);
         }
-        Body::Change { group, client, joins, stamp } => {
+        MessageBody::Change { group, client, joins, stamp } => {
             out.extend(head(CHANGE, u8::from(*joins)));
             put_number(group.0.into(), out);
             put_number(client.0.into(), out);
             put_number(*stamp, out);
         }
-        Body::Mark(beyond) => {
+        MessageBody::Mark(beyond) => {
             let (low, rest) = (*beyond as u8 & (MARK_MORE - 1), beyond >> MARK_BITS);
             if rest == 0 {
                 out.extend(head(MARK, low));
@@ -121,15 +121,15 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
                 let [link, low, high] = take(&mut rest)?;
                 Ok(QueueLevel { link, level: Level(u16::from_le_bytes([low, high])) })
             };
-            Body::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
+            MessageBody::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
         }
-        INTEREST => Body::Interest(GroupId(short_number(&mut rest)?)),
+        INTEREST => MessageBody::Interest(GroupId(short_number(&mut rest)?)),
         INCLUDED => {
             let [asker] = take(&mut rest)?;
             to = [known(asker, nodes)?].into_iter().collect();
-            Body::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
+            MessageBody::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
         }
-        CHANGE => Body::Change {
+        CHANGE => MessageBody::Change {
             group: GroupId(short_number(&mut rest)?),
             client: ClientId(short_number(&mut rest)?),
             joins: first & COUNT != 0,
@@ -141,7 +141,7 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
             if rest == Some(0) || rest.is_some_and(|rest| rest >> (u64::BITS - MARK_BITS) != 0) {
                 return Err(DecodeError::BadNumber);
             }
-            Body::Mark(rest.unwrap_or(0) << MARK_BITS | low)
+            MessageBody::Mark(rest.unwrap_or(0) << MARK_BITS | low)
         }
         kind => return Err(DecodeError::UnknownKind(kind)),
     };
@@ -190,18 +190,18 @@ mod tests {
         (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
     }
 
-    fn contents() -> impl Strategy<Value = Body> {
+    fn contents() -> impl Strategy<Value = MessageBody> {
         let told =
             (any::<u8>(), any::<u16>()).prop_map(|(link, l)| QueueLevel { link, level: Level(l) });
         let group = numbers().prop_map(|n| GroupId(n as u32));
         prop_oneof![
-            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(Body::Prices),
-            group.clone().prop_map(Body::Interest),
-            (group.clone(), numbers()).prop_map(|(g, s)| Body::Included(g, s)),
+            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(MessageBody::Prices),
+            group.clone().prop_map(MessageBody::Interest),
+            (group.clone(), numbers()).prop_map(|(g, s)| MessageBody::Included(g, s)),
             (group, any::<u32>(), any::<bool>(), numbers()).prop_map(|(group, c, joins, stamp)| {
-                Body::Change { group, client: ClientId(c), joins, stamp }
+                MessageBody::Change { group, client: ClientId(c), joins, stamp }
             }),
-            numbers().prop_map(Body::Mark),
+            numbers().prop_map(MessageBody::Mark),
         ]
     }
 
@@ -209,7 +209,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read(body in contents(), origin in 0u8..9, to in 0u8..9) {
             let to = match body {
-                Body::Included(..) => [NodeId(to)].into_iter().collect(),
+                MessageBody::Included(..) => [NodeId(to)].into_iter().collect(),
                 _ => NodeSet::first(9).without(NodeId(origin)),
             };
             let message = Message::control(NodeId(origin), to, body);
@@ -229,9 +229,9 @@ mod tests {
         }
     }
 
-    fn written(body: Body) -> Vec<u8> {
+    fn written(body: MessageBody) -> Vec<u8> {
         let to = match body {
-            Body::Included(..) => [NodeId(5)].into_iter().collect(),
+            MessageBody::Included(..) => [NodeId(5)].into_iter().collect(),
             _ => NodeSet::first(6).without(NodeId(3)),
         };
         let mut bytes = Vec::new();
@@ -244,15 +244,16 @@ mod tests {
     fn messages_have_these_bytes() {
         let group = GroupId(300);
         let told = vec![QueueLevel { link: 2, level: Level(0x1234) }];
-        assert_eq!(written(Body::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
-        assert_eq!(written(Body::Interest(group)), [0x20, 3, 0xac, 0x02]);
-        assert_eq!(written(Body::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
-        let change = |joins| Body::Change { group, client: ClientId(127), joins, stamp: 128 };
+        assert_eq!(written(MessageBody::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
+        assert_eq!(written(MessageBody::Interest(group)), [0x20, 3, 0xac, 0x02]);
+        assert_eq!(written(MessageBody::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
+        let change =
+            |joins| MessageBody::Change { group, client: ClientId(127), joins, stamp: 128 };
         assert_eq!(written(change(true)), [0x61, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
         assert_eq!(written(change(false)), [0x60, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
-        assert_eq!(written(Body::Mark(15)), [0x8f, 3]);
-        assert_eq!(written(Body::Mark(16)), [0x90, 3, 1]);
-        assert_eq!(written(Body::Mark(u64::MAX)).len(), 2 + 9);
+        assert_eq!(written(MessageBody::Mark(15)), [0x8f, 3]);
+        assert_eq!(written(MessageBody::Mark(16)), [0x90, 3, 1]);
+        assert_eq!(written(MessageBody::Mark(u64::MAX)).len(), 2 + 9);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{Event, Node};
 use crate::budget::Decision;
 use crate::client::{Agent, SenderSpec};
 use crate::ids::{ClientId, EdgeId, GroupId};
-use crate::message::{Body, Message};
+use crate::message::{Message, MessageBody};
 use crate::price::Dollars;
 
 impl Node {
@@ -139,7 +139,7 @@ impl Node {
         let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
         let to = *self.groups[group.index()].to();
         self.counts.owed += to.len() as u64;
-        let body = Body::Data { group, client, sequence, stamp, bought: now };
+        let body = MessageBody::Data { group, client, sequence, stamp, bought: now };
         self.send(now, &Rc::new(Message { origin: self.me, to, size, body }));
         if to.contains(self.me) {
             self.counts.came += 1;

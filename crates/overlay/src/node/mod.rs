@@ -20,7 +20,7 @@ use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
 use crate::ids::{ClientId, EdgeId, GroupId, NodeId, NodeSet};
-use crate::message::{Body, Level, Message, QueueLevel, Stamp};
+use crate::message::{Level, Message, MessageBody, QueueLevel, Stamp};
 use crate::ordering::Agreed;
 use crate::params::Params;
 use crate::price::Dollars;
@@ -178,7 +178,7 @@ impl Node {
             self.send(now, &Rc::new(Message::prices(self.me, self.others(), told)));
         }
         if let Some(beyond) = self.order.mark() {
-            self.tell_all(now, Body::Mark(beyond));
+            self.tell_all(now, MessageBody::Mark(beyond));
         }
         self.reconsider(now);
     }
@@ -187,7 +187,7 @@ impl Node {
         NodeSet::first(self.overlay.trees.nodes()).without(self.me)
     }
 
-    fn tell_all(&mut self, now: Time, body: Body) {
+    fn tell_all(&mut self, now: Time, body: MessageBody) {
         self.send(now, &Rc::new(Message::control(self.me, self.others(), body)));
     }
 
@@ -211,24 +211,24 @@ impl Node {
         }
     }
 
-    fn consume(&mut self, now: Time, origin: NodeId, body: &Body) {
+    fn consume(&mut self, now: Time, origin: NodeId, body: &MessageBody) {
         match *body {
-            Body::Data { group, client, sequence, stamp, bought } => {
+            MessageBody::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
                 self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
             }
-            Body::Change { group, client, joins, stamp } => {
+            MessageBody::Change { group, client, joins, stamp } => {
                 let change = Event::Change { group, client, node: origin, joins };
                 self.accept(origin, group, stamp, change);
             }
-            Body::Prices(ref told) => self.learn(origin, told),
-            Body::Interest(group) => self.include(now, origin, group),
-            Body::Included(group, stamp) => {
+            MessageBody::Prices(ref told) => self.learn(origin, told),
+            MessageBody::Interest(group) => self.include(now, origin, group),
+            MessageBody::Included(group, stamp) => {
                 self.order.hear(origin, stamp);
                 self.groups[group.index()].included(origin);
                 self.join_ready(now, group);
             }
-            Body::Mark(beyond) => self.order.hear_mark(origin, beyond),
+            MessageBody::Mark(beyond) => self.order.hear_mark(origin, beyond),
         }
     }
 

@@ -18,7 +18,7 @@ fn names_and_keys_are_of_one_plot_each() {
 
 #[test]
 fn a_series_has_one_number_and_a_number_one_series() {
-    fn check<R: Subject>() {
+    fn check<R: SampleKind>() {
         let mut keys = BTreeMap::new();
         for series in REGISTRY.iter().flat_map(|plot| R::of(&plot.source)) {
             let known = keys.insert(series.number, series.key);
