@@ -18,15 +18,16 @@ struct flow {
 	__u32 returned;
 	__u32 has_returned;
 	struct rw_jetmax_answer heard;
-	/* The receiver's part: what to return, likewise. RCP and JetMax return the last, XCP the mean change since the last
-	 * answer. */
+	/* The receiver's part: what to return, likewise. RCP and JetMax return the last, XCP the
+	 * mean change since the last answer. */
 	struct rw_xcp_receiver receiver;
 	struct rw_jetmax_answer reply;
 	__u32 answer;
 
 	/* Network-layer bytes of a full-size segment. */
 	__u32 packet;
-	/* What was allowed before the last loss, as the law has it: it may turn out to have been none. */
+	/* What was allowed before the last loss, as the law has it: it may turn out to have been
+	 * none. */
 	__u64 before_loss;
 	__u32 state;
 	__u32 limited;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What of the kernel's own types our programs read or write. Only fields named here are used; where they are is
- * found when the program is loaded (CO-RE). */
+/* What of the kernel's own types our programs read or write. Only fields named here are used; where
+ * they are is found when the program is loaded (CO-RE). */
 #pragma once
 
 #include <linux/bpf.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Tells whether a network namespace is alive. Only the kernel knows: bind mounts, open files, sockets and threads keep
- * a namespace alive, and none of them need be visible to the process that asks. */
+/* Tells whether a network namespace is alive. Only the kernel knows: bind mounts, open files,
+ * sockets and threads keep a namespace alive, and none of them need be visible to the process that
+ * asks. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -42,9 +43,10 @@ static long step(__u32 index, struct walk *walk)
 	return 0;
 }
 
-/* Walks the kernel's list of all network namespaces, from the caller's own until the walk is back there. The list is a
- * ring, whose head belongs to no namespace. What `step` reads around the head is no namespace's inode number beside
- * the same namespace's cookie. The kernel runs the program in an RCU read section: no namespace is freed meanwhile. */
+/* Walks the kernel's list of all network namespaces, from the caller's own until the walk is back
+ * there. The list is a ring, whose head belongs to no namespace. What `step` reads around the head
+ * is no namespace's inode number beside the same namespace's cookie. The kernel runs the program in
+ * an RCU read section: no namespace is freed meanwhile. */
 SEC("raw_tp")
 int ratewire_namespace(struct bpf_raw_tracepoint_args *asked)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* A router's part of a law, at the egress of an interface: reads the congestion header that TCP carries as an
- * option, lets the law rewrite it, and keeps the checksum right.
+/* A router's part of a law, at the egress of an interface: reads the congestion header that TCP
+ * carries as an option, lets the law rewrite it, and keeps the checksum right.
  *
- * A packet is never dropped, whatever its option says: what is malformed counts as traffic of another kind. */
+ * A packet is never dropped, whatever its option says: what is malformed counts as traffic of
+ * another kind. */
 #include "router/packet.h"
 
 #include <linux/pkt_cls.h>
@@ -35,7 +36,8 @@ static __always_inline __u64 departed(const struct sk_buff *kernel)
 	return kernel->dev->qdisc->bstats.bytes.v.a.a.counter;
 }
 
-/* What is left of what waited behind the last packet: all that is known while none comes, or of a queue elsewhere. */
+/* What is left of what waited behind the last packet: all that is known while none comes, or of a
+ * queue elsewhere. */
 static __always_inline __u64 drained(const struct router *router, __u64 now)
 {
 	return rw_less(router->behind, rw_part(&router->drain, rw_min(rw_less(now, router->behind_at_ns), ~0u)));
@@ -53,7 +55,8 @@ __attribute__((noinline)) int wait_for(__u64 *busy RW_NONNULL)
 	return 0;
 }
 
-/* BPF's own lock allows no calls while it is held, and the laws are too large for the verifier without. */
+/* BPF's own lock allows no calls while it is held, and the laws are too large for the verifier
+ * without. */
 static __always_inline int take(struct router *router)
 {
 	return !__sync_val_compare_and_swap(&router->busy, 0, 1) || wait_for(&router->busy);

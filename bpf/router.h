@@ -13,7 +13,8 @@ struct router {
 	/* Whether a processor is at work on it. */
 	__u64 busy;
 
-	/* Set by whoever attaches it. What the law shares out, in B/s of link-layer bytes, where measured at first. */
+	/* Set by whoever attaches it. What the law shares out, in B/s of link-layer bytes, where
+	 * measured at first. */
 	__u64 capacity;
 	/* For whoever looks; the program has both as constants. */
 	__u32 law;
@@ -22,17 +23,20 @@ struct router {
 	__u32 owns_clsact;
 
 	__u32 is_started;
-	/* What waited behind the last packet, when, and how fast it leaves: a byte's part of a nanosecond. */
+	/* What waited behind the last packet, when, and how fast it leaves: a byte's part of a
+	 * nanosecond. */
 	__u64 behind;
 	__u64 behind_at_ns;
 	struct rw_share drain;
 	struct rw_meter meter;
 
-	/* For whoever looks. Packets, their link-layer bytes, and those with a congestion header. */
+	/* For whoever looks. Packets, their link-layer bytes, and those with a congestion
+	 * header. */
 	__u64 packets;
 	__u64 bytes;
 	__u64 with_header;
-	/* Packets that came while another processor was at work for too long: they were granted no more than before. */
+	/* Packets that came while another processor was at work for too long: they were granted no
+	 * more than before. */
 	__u64 missed;
 	/* Bytes waiting when the last packet came. */
 	__u64 waiting;

@@ -6,12 +6,13 @@
 
 #include <linux/tcp.h>
 
-/* The largest window, in bytes and in the shortest segments: to find how much a socket may buffer, the kernel multiplies a
- * window's segments by twice the memory of each, in 31 bits, and lets it buffer no more where that overflows. */
+/* The largest window, in bytes and in the shortest segments: to find how much a socket may buffer,
+ * the kernel multiplies a window's segments by twice the memory of each, in 31 bits, and lets it
+ * buffer no more where that overflows. */
 #define MOST_OUTSTANDING (1u << 28)
 #define SHORT_SEGMENT 512
-/* B/s from which on nothing is paced, as the drafts never do: 64 kB take 0.1 ms, and what a timer is late by is lost each
- * time. The window holds then, and acknowledgements space. */
+/* B/s from which on nothing is paced, as the drafts never do: 64 kB take 0.1 ms, and what a timer
+ * is late by is lost each time. The window holds then, and acknowledgements space. */
 #define MOST_PACED 625000000ull
 
 /* Network-layer bytes of a full-size segment: those are what laws count. */
@@ -36,9 +37,10 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
 	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
-	/* The pace limits; the window only bounds what is outstanding. Under laws that say a rate a round trip's worth may be sent
-	 * without another acknowledgement: bound by the rate alone, a sender would stand still each time that is cut. Without a
-	 * pace the window has room for the segments of 64 kB that are being made and acknowledged. NoQ has none. */
+	/* The pace limits; the window only bounds what is outstanding. Under laws that say a rate a
+	 * round trip's worth may be sent without another acknowledgement: bound by the rate alone,
+	 * a sender would stand still each time that is cut. Without a pace the window has room for
+	 * the segments of 64 kB that are being made and acknowledged. NoQ has none. */
 	if (rate >= MOST_PACED)
 		window += 2 * 65536 / packet;
 	else
@@ -52,8 +54,8 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
-/* A program may have chosen the law for a connection whose other end does not speak it, or outside of the cgroup: nothing
- * would ever come back, and it would send its first window for ever. */
+/* A program may have chosen the law for a connection whose other end does not speak it, or outside
+ * of the cgroup: nothing would ever come back, and it would send its first window for ever. */
 static __always_inline void be_plain(struct sock *sk)
 {
 	char cubic[] = "cubic", reno[] = "reno";
@@ -82,8 +84,9 @@ void BPF_PROG(rw_init, struct sock *sk)
 	flow->packet = packet_of(sk);
 }
 
-/* Whether something other than the law holds the sender back. The kernel's sample tells of a pause only once a packet that
- * was written after it has been acknowledged: what is aged for it must be known before, as all has been acknowledged. */
+/* Whether something other than the law holds the sender back. The kernel's sample tells of a pause
+ * only once a packet that was written after it has been acknowledged: what is aged for it must be
+ * known before, as all has been acknowledged. */
 static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
 	int has_nothing = !tp->packets_out && tp->write_seq == tp->snd_nxt;
@@ -110,7 +113,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
-	/* Holes are filled. After a timeout all is sent anew, and at half of a rate, or the least, that would take for ever. */
+	/* Holes are filled. After a timeout all is sent anew, and at half of a rate, or the least,
+	 * that would take for ever. */
 	is_repairing = flow->state > TCP_CA_Disorder && flow->state != TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
@@ -121,9 +125,11 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law == HOST_JETMAX) {
 		if (!flow->jetmax.allowed)
 			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
-		/* A source whose receiver's window has yet to grow is counted as the part of a flow that it uses, and would come
-		 * with all of what it was allowed meanwhile. One that its program keeps waiting now and then is not: where many
-		 * share a processor, rounds would pass in which it may not grow, and it would stay behind the others. */
+		/* A source whose receiver's window has yet to grow is counted as the part of a flow
+		 * that it uses, and would come with all of what it was allowed meanwhile. One that
+		 * its program keeps waiting now and then is not: where many share a processor,
+		 * rounds would pass in which it may not grow, and it would stay behind the others.
+		 */
 		if (flow->has_returned)
 			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
@@ -185,8 +191,8 @@ __u32 BPF_PROG(rw_undo, struct sock *sk)
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 
-/* The kernel is done with it, at the connection's end or as its program chooses another: routers then hear of no rate, for
- * there is none that they could change. */
+/* The kernel is done with it, at the connection's end or as its program chooses another: routers
+ * then hear of no rate, for there is none that they could change. */
 SEC("struct_ops")
 void BPF_PROG(rw_release, struct sock *sk)
 {

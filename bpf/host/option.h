@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The congestion header as a TCP option on every segment of a connection that takes part, and which do. */
+/* The congestion header as a TCP option on every segment of a connection that takes part, and which
+ * do. */
 #pragma once
 
 #include "connection.h"
@@ -53,7 +54,8 @@ static __always_inline __u32 length(struct bpf_sock_ops *skops)
 {
 	if (skops->skb_tcp_flags & 0x02)
 		return OPTION_SYN;
-	/* Asked for the segment size, or with data. A pure acknowledgement has nothing to ask routers for. */
+	/* Asked for the segment size, or with data. A pure acknowledgement has nothing to ask
+	 * routers for. */
 	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
 		return option_len;
 	return skops->skb_len ? option_len : answer_len;
@@ -67,8 +69,8 @@ static __always_inline int is_offered(struct bpf_sock_ops *skops, __u64 flags)
 	return bpf_load_hdr_opt(skops, &option, OPTION_SYN, flags) == OPTION_SYN;
 }
 
-/* Whether a connection is from where it is to be, which both of its ends' handshakes ask alike: a request to connect has
- * no route yet, but an address. */
+/* Whether a connection is from where it is to be, which both of its ends' handshakes ask alike: a
+ * request to connect has no route yet, but an address. */
 static __always_inline int is_from_here(struct bpf_sock_ops *skops)
 {
 	struct bpf_sock_ops_kern *kernel = bpf_cast_to_kern_ctx(skops);
@@ -111,7 +113,8 @@ static __always_inline int reserve(struct bpf_sock_ops *skops)
 	return 1;
 }
 
-/* What is returned to the other end: the mean change of what arrived since the last answer, or the last rate. */
+/* What is returned to the other end: the mean change of what arrived since the last answer, or the
+ * last rate. */
 static __always_inline __u32 take_answer(struct flow *flow)
 {
 	if (law == HOST_XCP && flow->receiver.bytes) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Integer arithmetic of the laws: the kernel has no floating point, and BPF no 128-bit product.
  *
- * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say. Domain: rates up
- * to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing wraps. */
+ * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say.
+ * Domain: rates up to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing
+ * wraps. */
 #pragma once
 
 #ifndef __VMLINUX_H__
@@ -14,9 +15,9 @@
 
 #define RW_INLINE static inline __attribute__((always_inline))
 
-/* A function of its own to BPF's verifier, which then looks at it once and not in every combination of what comes
- * before: such a function returns a number, and takes at most five. No packet's way goes through one but at an
- * interval's end, so that what packets pass is short. */
+/* A function of its own to BPF's verifier, which then looks at it once and not in every combination
+ * of what comes before: such a function returns a number, and takes at most five. No packet's way
+ * goes through one but at an interval's end, so that what packets pass is short. */
 #ifdef __bpf__
 #define RW_FUNCTION __attribute__((noinline))
 #define RW_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
@@ -68,7 +69,8 @@ RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 
 /* Flows are counted in 2^-16. */
 #define RW_FLOWS 16
-/* Over which what is for whoever looks is averaged: an interval's own value may come from few packets. */
+/* Over which what is for whoever looks is averaged: an interval's own value may come from few
+ * packets. */
 #define RW_RECENT_US 250000
 
 /* A mean of about the last RW_RECENT_US, moved on by a value that held for so long. */
@@ -92,7 +94,8 @@ RW_INLINE __u32 rw_bits(__u64 n)
 	return bits + (__u32)n;
 }
 
-/* A share: value / 2^shift, below 2^32, in as many bits as fit. A packet's part of something is then one product. */
+/* A share: value / 2^shift, below 2^32, in as many bits as fit. A packet's part of something is
+ * then one product. */
 struct rw_share {
 	__u32 value;
 	__u32 shift;

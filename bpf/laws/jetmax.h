@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* JetMax in integers: each router gives each flow that it binds an equal part of what the other flows leave of its
- * link, g = (gamma C - u) / N; each source takes a share tau of the way to g a round trip.
+/* JetMax in integers: each router gives each flow that it binds an equal part of what the other
+ * flows leave of its link, g = (gamma C - u) / N; each source takes a share tau of the way to g a
+ * round trip.
  *
  * Differences from laws/jetmax:
- * - a packet carries its sender's rate in place of the time since the one before: size / rate is that time, for a source
- *   short of data too, and stays so where segments are cut or merged;
+ * - a packet carries its sender's rate in place of the time since the one before: size / rate is
+ *   that time, for a source short of data too, and stays so where segments are cut or merged;
  * - in place of the virtual loss, 1 - gamma C / y, it carries y / (gamma C), which grows with it;
- * - which router a flow should be bound by the receiver works out, for it needs only the header, and returns its answer;
+ * - which router a flow should be bound by the receiver works out, for it needs only the header,
+ *   and returns its answer;
  * - numbers have fewer bits (option.h); a packet counts, and is told, as it comes to the queue;
  * - a SYN carries no header: the first packets of data ask for a proposal;
  * - until a loss is repaired half of g is gone for, as under RCP here.
@@ -28,7 +30,8 @@
 struct rw_jetmax {
 	__u64 capacity;
 
-	/* The three sums of this interval: bytes; of flows bound here, bytes, and X = size / rate. */
+	/* The three sums of this interval: bytes; of flows bound here, bytes, and X = size /
+	 * rate. */
 	__u64 input;
 	__u64 responsive;
 	__u64 sum_x;
@@ -41,8 +44,8 @@ struct rw_jetmax {
 	__u32 fair_field;
 	__u32 load_field;
 
-	/* For whoever looks: of the interval before, what came, and of that from flows bound elsewhere; flows bound here in
-	 * 2^-RW_FLOWS; and g. */
+	/* For whoever looks: of the interval before, what came, and of that from flows bound
+	 * elsewhere; flows bound here in 2^-RW_FLOWS; and g. */
 	__u64 input_bw;
 	__u64 unresponsive_bw;
 	__u64 flows;
@@ -90,7 +93,8 @@ RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_
 		fair = (rw_less(target, port->unresponsive_bw) << RW_FLOWS) /
 		       rw_max(port->flows, 1 << RW_FLOWS);
 	else if (rw_less(port->input_bw, rw_mul_shift(port->input_bw, RW_JETMAX_MARGIN, 16)) > target)
-		/* Too much comes from flows bound elsewhere: each that hears it comes to be bound here. */
+		/* Too much comes from flows bound elsewhere: each that hears it comes to be bound
+		 * here. */
 		fair = 0;
 	rw_jetmax_say(port, fair);
 	port->number = (port->number + 1) & 0xff;
@@ -158,7 +162,8 @@ RW_INLINE void rw_jetmax_packet(struct rw_jetmax *port, __u64 now_ns, __u64 size
 struct rw_jetmax_answer {
 	/* The router to be bound by from now on; 0 for the one that is. */
 	__u32 router;
-	/* g to go for, RW_REAL_UNKNOWN where no router has said one; the interval of the bottleneck's. */
+	/* g to go for, RW_REAL_UNKNOWN where no router has said one; the interval of the
+	 * bottleneck's. */
 	__u32 fair;
 	__u32 number;
 	__u32 marker;
@@ -185,13 +190,14 @@ struct rw_jetmax_sender {
 	/* What it would like to send at, and g as heard last. B/s. */
 	__u64 desired;
 	__u64 fair;
-	/* The router that it is bound by, 0 while it knows of none; and whether that has yet to measure an interval with
-	 * this flow among its own. */
+	/* The router that it is bound by, 0 while it knows of none; and whether that has yet to
+	 * measure an interval with this flow among its own. */
 	__u32 bottleneck;
 	__u32 settling;
 	/* The round, which packets carry: a rate is changed once a round trip. */
 	__u32 marker;
-	/* While settling: the bottleneck's interval that had just ended where the first packet of this round passed. */
+	/* While settling: the bottleneck's interval that had just ended where the first packet of
+	 * this round passed. */
 	__u32 first;
 };
 
@@ -236,9 +242,10 @@ RW_INLINE void rw_jetmax_switch(struct rw_jetmax_sender *sender, __u32 router)
 	rw_jetmax_round(sender);
 }
 
-/* Whether the bottleneck's interval is one in which it saw nothing but this round: the first packet met the figures of an
- * interval before it, and came in the middle of the next. Intervals are numbered in 8 bits: after a silence of
- * 240 (12 s) or more, up to 18 more (0.9 s) are then waited for. */
+/* Whether the bottleneck's interval is one in which it saw nothing but this round: the first packet
+ * met the figures of an interval before it, and came in the middle of the next. Intervals are
+ * numbered in 8 bits: after a silence of 240 (12 s) or more, up to 18 more (0.9 s) are then waited
+ * for. */
 RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 number)
 {
 	if (sender->first != RW_JETMAX_NO_INTERVAL) {
@@ -289,7 +296,8 @@ RW_INLINE void rw_jetmax_loss(struct rw_jetmax_sender *sender, __u64 least)
 	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_SENDER_FRACTION));
 }
 
-/* The option's fields (option.h): three words of a packet that asks, three more of which the answer is a part. */
+/* The option's fields (option.h): three words of a packet that asks, three more of which the answer
+ * is a part. */
 #define RW_JETMAX_WORDS 6
 #define RW_JETMAX_ANSWER_WORDS 2
 

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The rate of a link that nobody has told: what leaves while something waits. The rule of laws/xcp, whose
- * measure_capacity does the same at departures; here only arrivals are seen, and what waits and has left as they come. */
+/* The rate of a link that nobody has told: what leaves while something waits. The rule of laws/xcp,
+ * whose measure_capacity does the same at departures; here only arrivals are seen, and what waits
+ * and has left as they come. */
 #pragma once
 
 #include "arithmetic.h"
 
 #define RW_METER_WINDOW_NS 50000000ull
-/* Where as much came as is believed to be possible, and nothing waited, a twentieth more is believed. */
+/* Where as much came as is believed to be possible, and nothing waited, a twentieth more is
+ * believed. */
 #define RW_METER_PROBE 20
 /* B/s: a packet a second. */
 #define RW_METER_LEAST 1500
 
 struct rw_meter {
-	/* Of this window: what left while something waited, and for how long something did; and what came. */
+	/* Of this window: what left while something waited, and for how long something did; and
+	 * what came. */
 	__u64 left;
 	__u64 time_ns;
 	__u64 came;
 	__u64 began_ns;
-	/* Bytes that had left by the last packet, as the queue counts them: from 0 where it is replaced. */
+	/* Bytes that had left by the last packet, as the queue counts them: from 0 where it is
+	 * replaced. */
 	__u64 sent;
 };
 
-/* A packet comes, passed_ns after the one before, behind queue bytes, and the queue has sent so many in all. What waited and
- * no longer does would not do: it may have been dropped. */
+/* A packet comes, passed_ns after the one before, behind queue bytes, and the queue has sent so
+ * many in all. What waited and no longer does would not do: it may have been dropped. */
 RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 queue, __u64 sent)
 {
 	meter->came += size;
@@ -33,7 +37,8 @@ RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 si
 	meter->sent = sent;
 }
 
-/* The capacity to believe in from now on, at least 1 B/s; evidence counts by the part of the window it covers. */
+/* The capacity to believe in from now on, at least 1 B/s; evidence counts by the part of the window
+ * it covers. */
 RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns, __u64 believed)
 {
 	__u64 window = rw_less(now_ns, meter->began_ns);

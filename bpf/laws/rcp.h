@@ -4,10 +4,11 @@
  *   RCP       R += R (T/d) (alpha (gamma C - y) - beta q/d) / (gamma C)
  *   PIQI-RCP  R += R (T/d) integral (gamma C - y) / (gamma C), reconstructed; see laws/piqi_rcp
  *
- * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at its end.
- * Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots end when a packet
- * comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200, for it rises in a round trip and falls
- * slowly, and is at least 5 ms. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
+ * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at
+ * its end. Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots
+ * end when a packet comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200,
+ * for it rises in a round trip and falls slowly, and is at least 5 ms. Valid for capacities up to
+ * 549 Gbit/s and RTTs up to 1 s. */
 #pragma once
 
 #include "option.h"
@@ -15,7 +16,8 @@
 #define RW_RCP_SLOT_US 10000
 #define RW_RCP_FIRST_RTT_US 10000
 #define RW_RCP_MOST_RTT_US 1000000
-/* Below it a few packets that wait look like far too much: a queue of d's own time is only microseconds long. */
+/* Below it a few packets that wait look like far too much: a queue of d's own time is only
+ * microseconds long. */
 #define RW_RCP_LEAST_RTT_US 5000
 /* R is at least a hundredth of a packet of 1000 bytes an RTT. */
 #define RW_RCP_LEAST_WINDOW 10
@@ -48,8 +50,9 @@ struct rw_rcp {
 	__u64 slot_us;
 	__u64 slot_at_ns;
 
-	/* For whoever looks: what came in the slot before, and what waited at its end; and of a moment the means of what
-	 * came and of R, of which the first is as many times the second as there are flows. */
+	/* For whoever looks: what came in the slot before, and what waited at its end; and of a
+	 * moment the means of what came and of R, of which the first is as many times the second as
+	 * there are flows. */
 	__u64 input_bw;
 	__u64 queue;
 	__u64 recent_input;
@@ -173,7 +176,8 @@ struct rw_rcp_sender {
 	__u64 recent;
 	/* Half of that as the last loss was noticed. */
 	__u64 cap;
-	/* When allowed was last moved; and PIQI-RCP's ramp, its share of the way an RTT, in 2^-16; 0 to take it at once. */
+	/* When allowed was last moved; and PIQI-RCP's ramp, its share of the way an RTT, in 2^-16;
+	 * 0 to take it at once. */
 	__u64 climbed_us;
 	__u32 ramp;
 	__u32 pad;
@@ -194,9 +198,10 @@ RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, str
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
 }
 
-/* Routers offer this rate: heeded up to what the sender would like, and down to the least, or a packet that is paced at next to
- * nothing would keep the sender waiting long after routers have said another. While a loss is repaired half of it is taken, but
- * upwards too: what routers say while their queues drain would be all that there is for the repair. */
+/* Routers offer this rate: heeded up to what the sender would like, and down to the least, or a
+ * packet that is paced at next to nothing would keep the sender waiting long after routers have
+ * said another. While a loss is repaired half of it is taken, but upwards too: what routers say
+ * while their queues drain would be all that there is for the repair. */
 RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
 			      __u32 is_repairing)
 {
@@ -228,9 +233,10 @@ RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_RCP_FRACTION));
 }
 
-/* Something is acknowledged, no further loss is told of, and routers' word is not there: acknowledgements that tell of three gaps
- * have no room for it. Where many packets are lost the last word would be the pace of the whole repair, and it is the least as
- * they are: the rate doubles in a round trip, up to half of that at which the lost were sent. */
+/* Something is acknowledged, no further loss is told of, and routers' word is not there:
+ * acknowledgements that tell of three gaps have no room for it. Where many packets are lost the
+ * last word would be the pace of the whole repair, and it is the least as they are: the rate
+ * doubles in a round trip, up to half of that at which the lost were sent. */
 RW_INLINE void rw_rcp_unheard(struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us)
 {
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);

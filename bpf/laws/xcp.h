@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place where a packet is seen once, as it comes to
- * the queue.
+/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place where a packet is seen once,
+ * as it comes to the queue.
  *
  * Differences from the draft:
  * - the header's change is that of the flow's rate in time (option.h);
- * - X is size / rate, at most RW_MOST_X, in units of 2^-30 s: nearly nanoseconds, and what is given in a second is a
- *   shift away;
- * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
- *   order of arrivals: the queue is first-in-first-out, so it is the same order;
- * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers);
- * - after an interval in which none told its rate Cp is as for one flow, where the draft divides by 0: a sender that is
- *   back from a pause may not be seen in two intervals one after the other. The residue bounds what all are given;
+ * - X is size / rate, at most RW_MOST_X, in units of 2^-30 s: nearly nanoseconds, and what is given
+ *   in a second is a shift away;
+ * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft,
+ *   but in the order of arrivals: the queue is first-in-first-out, so it is the same order;
+ * - the control timer is looked at when a packet comes, or a timer of the caller's fires
+ *   (rw_xcp_timers);
+ * - after an interval in which none told its rate Cp is as for one flow, where the draft divides by
+ *   0: a sender that is back from a pause may not be seen in two intervals one after the other. The
+ *   residue bounds what all are given;
  * - a rate ages to no less than two packets in the RTT or in the shortest interval.
  *
  * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
@@ -38,7 +40,8 @@ struct rw_xcp {
 	__u64 sum_x_known;
 	__u64 sum_x_rtt;
 
-	/* To give and take in this interval, B/s in 2^-RW_XCP_FRACTION: in all; for X; for a byte. */
+	/* To give and take in this interval, B/s in 2^-RW_XCP_FRACTION: in all; for X; for a
+	 * byte. */
 	__u64 residue_pos;
 	__u64 residue_neg;
 	struct rw_share cp;
@@ -58,9 +61,11 @@ struct rw_xcp {
 	/* For whoever looks: what came in the interval before, and what was made of it. */
 	__u64 input_bw;
 	__s64 feedback;
-	/* Likewise: flows, in 2^-RW_FLOWS, on the mean of a moment. One that sends as it says sends X of an interval's length. */
+	/* Likewise: flows, in 2^-RW_FLOWS, on the mean of a moment. One that sends as it says sends
+	 * X of an interval's length. */
 	__u64 flows;
-	/* Likewise: the mean RTT that packets told when last any did, where avg_rtt_us has bounds. */
+	/* Likewise: the mean RTT that packets told when last any did, where avg_rtt_us has
+	 * bounds. */
 	__u64 told_rtt_us;
 };
 
@@ -133,7 +138,8 @@ RW_INLINE int rw_xcp_is_due(const struct rw_xcp *port, __u64 now_ns)
 	return port->queue_at_ns <= now_ns || port->control_at_ns <= now_ns;
 }
 
-/* Carries out what is due. An interval that ends late is as long as it was: its sums are over that time. */
+/* Carries out what is due. An interval that ends late is as long as it was: its sums are over that
+ * time. */
 RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 {
 	if (port->least_queue > queue)
@@ -158,7 +164,8 @@ RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64
 	if (header->change > allotted) {
 		header->change = allotted;
 	} else if (header->rate) {
-		/* Another router, or the sender, wanted less: the packet's part of what is left goes to the others. */
+		/* Another router, or the sender, wanted less: the packet's part of what is left
+		 * goes to the others. */
 		__u64 wish = header->change < 0 ? -header->change : header->change;
 		__u64 part = (wish >> RW_CHANGE_UNIT) * x >> (RW_X_SECOND - RW_XCP_FRACTION - RW_CHANGE_UNIT);
 
@@ -180,7 +187,8 @@ RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64
 		port->cn.value = 0;
 }
 
-/* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to 6 and 19 to 28. */
+/* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to
+ * 6 and 19 to 28. */
 RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
 	__u64 x;
@@ -200,14 +208,16 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	rw_xcp_grant(port, header, x, size);
 }
 
-/* XCP's sender in integers (4.1): the rate that routers allow, from which window and pace follow. */
+/* XCP's sender in integers (4.1): the rate that routers allow, from which window and pace
+ * follow. */
 struct rw_xcp_sender {
 	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
 	__u64 allowed;
 	/* What it would like to send at, B/s. */
 	__u64 desired;
 
-	/* This round: since when, bytes sent, and whether the application or the receiver held it back. */
+	/* This round: since when, bytes sent, and whether the application or the receiver held it
+	 * back. */
 	__u64 round_us;
 	__u64 sent;
 	__u32 limited;
@@ -225,7 +235,8 @@ RW_INLINE __u64 rw_xcp_rate(const struct rw_xcp_sender *sender)
 	return sender->allowed >> RW_SENDER_FRACTION;
 }
 
-/* Routers allow this, in 2^-RW_SENDER_FRACTION: heeded up to what the sender would like, and down to the least. */
+/* Routers allow this, in 2^-RW_SENDER_FRACTION: heeded up to what the sender would like, and down
+ * to the least. */
 RW_INLINE void rw_xcp_allow(struct rw_xcp_sender *sender, __u64 allowed, __u64 least)
 {
 	__u64 most = rw_min(rw_max(sender->desired, least), RW_MOST_RATE);
@@ -245,9 +256,10 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1), but not
- * below two packets in the time in which routers answer: they know only those that they see in each interval, and in a
- * pause of milliseconds there can be hundreds of round trips. */
+/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that
+ * passed (4.1.3.1), but not below two packets in the time in which routers answer: they know only
+ * those that they see in each interval, and in a pause of milliseconds there can be hundreds of
+ * round trips. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 packet, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender), aged, seen;
@@ -303,7 +315,8 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 
 	if (!rate || (change > 0 && !may_grow))
 		return;
-	/* No more than was sent in a round trip or an interval of the routers, whose answer it is. */
+	/* No more than was sent in a round trip or an interval of the routers, whose answer it
+	 * is. */
 	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
 	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
@@ -316,8 +329,8 @@ RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
 	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
 }
 
-/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by bytes. Changes are
- * as in the option, so that sums of them fit. */
+/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by
+ * bytes. Changes are as in the option, so that sums of them fit. */
 struct rw_xcp_receiver {
 	__s64 sum;
 	__u64 bytes;

@@ -84,15 +84,16 @@ static __always_inline __u64 find_tcp(struct __sk_buff *skb)
 	return NOWHERE;
 }
 
-/* The beginning of an option, and timestamps after two bytes of padding, as all systems send them. */
+/* The beginning of an option, and timestamps after two bytes of padding, as all systems send
+ * them. */
 #define BEGINNING(exid, len) bpf_htonl((__u32)RW_OPTION_KIND << 24 | (len) << 16 | (exid))
 #define TIMESTAMPS bpf_htonl(0x0101080a)
 #define TIMESTAMPS_LEN 12
 
 #define IS_OURS 0x100
 
-/* The length of the option that begins here, with IS_OURS where it is the one wanted; 0 where there is none. A
- * function of its own so that the verifier forgets which it was. */
+/* The length of the option that begins here, with IS_OURS where it is the one wanted; 0 where there
+ * is none. A function of its own so that the verifier forgets which it was. */
 __attribute__((noinline)) int option_at(struct __sk_buff *skb, __u32 at, __u32 beginning)
 {
 	__be32 found;
@@ -238,7 +239,8 @@ static __always_inline void write_header(const struct sk_buff *kernel, struct fo
 	if (BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL)
 		return;
 	more = fold(more);
-	/* The sum's words begin where the header does: at an odd offset each pair of bytes is swapped. */
+	/* The sum's words begin where the header does: at an odd offset each pair of bytes is
+	 * swapped. */
 	if (((long)found->fields - (long)found->tcp) & 1)
 		more = more >> 8 | (more & 0xff) << 8;
 	found->tcp->check = ~fold((__u16)~found->tcp->check + more);

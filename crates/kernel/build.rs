@@ -12,7 +12,8 @@ fn main() {
         .warnings_into_errors(true)
         // A packet adds to few sums: apart that is less work than packed.
         .flag_if_supported("-fno-tree-slp-vectorize")
-        // Else there is one wherever there are line tables, and short functions save and restore it at each call.
+        // Else there is one wherever there are line tables, and short functions save and restore it
+        // at each call.
         .force_frame_pointer(false)
         .compile("ratewire_kernel");
 }

@@ -1,4 +1,4 @@
-//! What waits in a switch, and whose turn it is.
+//! The queues of a switch, and the order in which they send.
 //!
 //! | arrangement | a queue for each | its lanes, which may be paused one by one |
 //! |---|---|---|
@@ -6,80 +6,80 @@
 //! | [`Arrangement::Virtual`] | output, input and class | classes |
 //! | [`Arrangement::ByFlow`] | output, and so many | the queues themselves |
 //!
-//! With one queue an input, its head blocks all behind it, wherever they are going (head-of-line
-//! blocking). With virtual output queues it blocks only what goes the same way. Queues by flow are told
-//! apart by [`crate::flows`].
+//! With one queue an input, the head blocks all packets behind it, whatever their output
+//! (head-of-line blocking). With virtual output queues it blocks only packets to the same output.
+//! [`crate::flows`] assigns queues by flow.
 //!
-//! Outputs are fair to the queues whose head is for them: round robin, a packet each. A host is a switch
-//! with one input.
+//! Outputs are fair to the queues whose head is for them: round robin, one packet each. A host is a
+//! switch with one input.
 
 use prefetch_index::prefetch_index;
 
-/// How a switch sorts what waits.
+/// Which packets of a switch share a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// One queue an input (and class).
     Fifo,
     /// Virtual output queues: one for each output, at each input (and for each class).
     Virtual,
-    /// So many queues at each output, whichever input they came by.
+    /// This many queues at each output, for packets of any input.
     ByFlow(u32),
 }
 
-/// Where a packet waits.
+/// The queue in which a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The input by which it came.
+    /// Input by which the packet came.
     pub input: u32,
-    /// The output for which it waits.
+    /// Output for which the packet waits.
     pub output: u32,
-    /// Its class, or with queues by flow its queue at that output.
+    /// Class of the packet, or with queues by flow its queue at that output.
     pub lane: u32,
 }
 
-/// A packet whose turn has come.
+/// The packet that an output sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn<T> {
-    /// Where it waited.
+    /// The queue in which the packet waited.
     pub place: Place,
     /// The packet.
     pub item: T,
-    /// The output for which the next one in its queue waits: another may now have its turn.
+    /// Output of the next packet in that queue, which may now be the one to send there.
     pub exposed: Option<u32>,
 }
 
 /// No slot, or no queue.
 const NONE: u32 = u32::MAX;
 
-/// A packet that waits, in a cache line of its own. Slots left by packets that went are filled first, so
-/// that a switch takes no more memory than what waits in it, however many queues it has.
+/// A waiting packet, in a cache line of its own. Slots of departed packets are reused first, so
+/// that a switch takes memory for the packets in it, however many queues it has.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Slot<T> {
     place: Place,
     item: T,
-    /// The one behind it in its queue, or among empty slots.
+    /// The next packet of the queue, or the next empty slot.
     next: u32,
 }
 
-/// Slots in a row: those of a queue's packets.
+/// The packets of a queue, as a list of slots.
 #[derive(Clone, Debug)]
 struct Queue {
     lane: u32,
     first: u32,
     last: u32,
-    /// The queue whose turn comes after this one's at the same output.
+    /// The next queue in the round of the same output.
     next: u32,
 }
 
-/// An output, and what waits for it.
+/// An output, and its round of queues.
 #[derive(Clone, Debug)]
 struct Output {
-    /// Of the queues whose head is for it, the one whose turn is next, and the one whose turn is after all others'.
+    /// First and last of the queues whose head is for this output, in the order of the round.
     first: u32,
     last: u32,
-    /// By input and lane: which queue; empty until something first waits. With one queue an input, those of the
-    /// first output are those of all.
+    /// Number of the queue by input and lane; empty until a packet first waits. With one queue an
+    /// input, the first output's numbers are valid for all outputs.
     numbers: Vec<u32>,
 }
 
@@ -89,17 +89,17 @@ pub struct Switch<T> {
     arrangement: Arrangement,
     lanes: u32,
     slots: Vec<Slot<T>>,
-    /// The first empty slot.
+    /// First empty slot.
     empty: u32,
-    /// Queues that something has waited in.
+    /// Queues that have held a packet.
     queues: Vec<Queue>,
     outputs: Vec<Output>,
-    /// Queues that an output can have.
+    /// Maximum number of queues of an output.
     most: u32,
 }
 
 impl<T: Copy> Switch<T> {
-    /// A switch in which nothing waits. `classes` is not used with queues by flow.
+    /// An empty switch. Queues by flow ignore `classes`.
     pub fn new(arrangement: Arrangement, inputs: u32, outputs: u32, classes: u32) -> Switch<T> {
         let (most, lanes) = match arrangement {
             Arrangement::Fifo | Arrangement::Virtual => (inputs * classes, classes),
@@ -119,12 +119,12 @@ impl<T: Copy> Switch<T> {
         }
     }
 
-    /// How it sorts.
+    /// The switch's arrangement.
     pub fn arrangement(&self) -> Arrangement {
         self.arrangement
     }
 
-    /// At which output the number of a place's queue stands, and where there.
+    /// Output that has the number of a place's queue, and the index there.
     fn at(&self, place: Place) -> (usize, usize) {
         let (output, column) = match self.arrangement {
             Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
@@ -134,7 +134,7 @@ impl<T: Copy> Switch<T> {
         (output as usize, column as usize)
     }
 
-    /// The number of a place's queue, which is made if there is none.
+    /// Number of a place's queue, which is made if there is none.
     fn number(&mut self, place: Place) -> u32 {
         let (output, column) = self.at(place);
         let numbers = &mut self.outputs[output].numbers;
@@ -148,7 +148,7 @@ impl<T: Copy> Switch<T> {
         numbers[column]
     }
 
-    /// A packet waits from now on.
+    /// Adds a packet.
     pub fn push(&mut self, place: Place, item: T) {
         let id = self.number(place);
         let slot = self.fill(Slot { place, item, next: NONE });
@@ -173,7 +173,7 @@ impl<T: Copy> Switch<T> {
         at
     }
 
-    /// A queue has its head for an output now: its turn is after that of all others.
+    /// Puts a queue at the end of the round of the output that its head is for.
     fn line_up(&mut self, id: u32, output: u32) {
         self.queues[id as usize].next = NONE;
         let line = &mut self.outputs[output as usize];
@@ -183,7 +183,7 @@ impl<T: Copy> Switch<T> {
         }
     }
 
-    /// Takes the queue whose turn it is out of its line.
+    /// Takes the next queue with an open lane out of an output's round.
     fn step_out(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<u32> {
         let line = &mut self.outputs[output as usize];
         let (mut before, mut id) = (NONE, line.first);
@@ -201,7 +201,7 @@ impl<T: Copy> Switch<T> {
         Some(id)
     }
 
-    /// The packet whose turn it is at an output, of those in lanes that are open.
+    /// Takes the next packet of an output, among the lanes that are open.
     pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Turn<T>> {
         let id = self.step_out(output, is_open)?;
         let queue = &mut self.queues[id as usize];
@@ -220,8 +220,8 @@ impl<T: Copy> Switch<T> {
         Some(Turn { place, item, exposed: Some(output) })
     }
 
-    /// Fetches into the caches what is needed of the queues whose turn is next at an output, whatever lanes are open: the
-    /// packet of the second, which is returned, and of some that come after it.
+    /// Prefetches what the next queues of an output need, whatever lanes are open: the packet of
+    /// the second queue, which is returned, and packets of some queues after it.
     #[inline]
     pub fn foresee_turns(&self, output: u32) -> Option<&T> {
         let after = |queue: &Queue| self.queues.get(queue.next as usize);
@@ -237,19 +237,19 @@ impl<T: Copy> Switch<T> {
         Some(&slot.item)
     }
 
-    /// Whether a queue has a packet at its head for this output in a lane that is open.
+    /// Whether some queue with an open lane has its head for this output.
     pub fn has_turn(&self, output: u32, is_open: impl Fn(u32) -> bool) -> bool {
         self.lanes_ready(output).any(is_open)
     }
 
-    /// Whether nothing waits in a lane of an output, with queues by flow.
+    /// Whether a lane of an output is empty, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
         let (at, column) = self.at(Place { input: 0, output, lane });
         let number = self.outputs[at].numbers.get(column).copied().unwrap_or(NONE);
         self.queues.get(number as usize).is_none_or(|queue| queue.first == NONE)
     }
 
-    /// The lanes of an output in which something waits at the head.
+    /// Lanes of an output with a packet at the head.
     pub fn lanes_ready(&self, output: u32) -> impl Iterator<Item = u32> + '_ {
         let mut id = self.outputs[output as usize].first;
         core::iter::from_fn(move || {
@@ -259,7 +259,7 @@ impl<T: Copy> Switch<T> {
         })
     }
 
-    /// What waits in a queue, in order.
+    /// Packets of a queue, in order.
     fn waiting(&self, queue: &Queue) -> impl Iterator<Item = &Slot<T>> {
         let mut at = queue.first;
         core::iter::from_fn(move || {
@@ -269,13 +269,13 @@ impl<T: Copy> Switch<T> {
         })
     }
 
-    /// Takes out all that waits for an output.
+    /// Takes out all packets for an output.
     pub fn drain(&mut self, output: u32) -> Vec<(Place, T)> {
         let queues = self.queues.iter().flat_map(|queue| self.waiting(queue));
         let all: Vec<(Place, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
         let (drained, left): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(place, _)| place.output == output);
-        // Other heads come to the front.
+        // Other packets become heads.
         self.slots.clear();
         self.empty = NONE;
         self.queues.iter_mut().for_each(|queue| (queue.first, queue.last) = (NONE, NONE));
@@ -284,8 +284,8 @@ impl<T: Copy> Switch<T> {
         drained
     }
 
-    /// What cannot move while these outputs send nothing of these lanes: whatever waits in a queue whose
-    /// head is for one of them.
+    /// Packets that cannot move while these outputs do not send these lanes: all packets of a queue
+    /// whose head is for one of them.
     pub fn stuck(&self, is_blocked: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = (Place, T)> {
         let blocked = self.queues.iter().filter(move |queue| {
             let head = self.slots.get(queue.first as usize);

@@ -6,8 +6,8 @@ use ratewire_sim::traffic::arrivals;
 
 use crate::check::MOST_FLOWS;
 
-/// A setup whose flows are all listed, those that arrive behind the others, and the class of each of these. Simulated,
-/// the same arrive at the same times.
+/// A setup whose flows are all listed, those that arrive behind the others, and the class of each
+/// of these. Simulated, the same arrive at the same times.
 pub(crate) fn listed(setup: &Setup) -> (Setup, Vec<usize>) {
     let (flows, classes): (Vec<FlowSpec>, Vec<usize>) =
         arrivals(setup, MOST_FLOWS + 1).into_iter().unzip();

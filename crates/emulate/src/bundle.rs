@@ -1,8 +1,8 @@
-//! Packets on their way through the network: the bytes stay here, in the bundles that hosts' kernels hand over, while
-//! each packet of a bundle goes its way by a number.
+//! Packets on their way through the network: the bytes stay here, in the bundles that hosts'
+//! kernels hand over, while each packet of a bundle goes its way by a number.
 //!
-//! Packets of one bundle that arrive together leave as one again. So what is modelled is packets, each queued and
-//! dropped for itself, while a host's kernel is called for many at once.
+//! Packets of one bundle that arrive together leave as one again. So what is modelled is packets,
+//! each queued and dropped for itself, while a host's kernel is called for many at once.
 
 use std::io::IoSlice;
 
@@ -72,7 +72,8 @@ pub(crate) struct Leaving {
 }
 
 impl Bundle {
-    /// As it comes from a device; `None` for what is no packet, or a bundle of a kind that cannot be cut.
+    /// As it comes from a device; `None` for what is no packet, or a bundle of a kind that cannot
+    /// be cut.
     pub(crate) fn read(read: &[u8]) -> Option<Bundle> {
         let (offload, bytes) = read.split_first_chunk::<OFFLOAD>()?;
         let (offload, shape) = (Offload::read(offload)?, Shape::of(bytes)?);
@@ -240,8 +241,8 @@ impl Leaving {
     }
 }
 
-/// Of a bundle the packets that leave: writes their headers, and says where their payload is and what is left to be
-/// done with them.
+/// Of a bundle the packets that leave: writes their headers, and says where their payload is and
+/// what is left to be done with them.
 fn cut<'a>(
     bundle: &'a Bundle,
     leaving: &Leaving,

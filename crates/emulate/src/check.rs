@@ -26,8 +26,8 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
     check_flows(&listed)
 }
 
-/// Whether this machine's kernel can send under a setup's laws, now, with a shell or without. Asked by root, a kernel loads
-/// what it has as a module.
+/// Whether this machine's kernel can send under a setup's laws, now, with a shell or without. Asked
+/// by root, a kernel loads what it has as a module.
 ///
 /// # Errors
 /// When it has no such congestion control, or lets nobody else have that of `bpf/` for now.
@@ -42,7 +42,8 @@ pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the kernel has a congestion control of its own. That the caller may not use it is told elsewhere.
+/// Whether the kernel has a congestion control of its own. That the caller may not use it is told
+/// elsewhere.
 fn has(control: &str) -> Result<(), Error> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
     match socket.and_then(|socket| socket.set_tcp_congestion(control.as_bytes())) {

@@ -11,7 +11,8 @@ use crate::check::flows_of_programs;
 pub(crate) struct Control {
     /// As the kernel calls it.
     pub(crate) name: &'static str,
-    /// The law of `bpf/` that it is, as [`ratewire_live::Law`] spells it; `None` for one that the kernel has.
+    /// The law of `bpf/` that it is, as [`ratewire_live::Law`] spells it; `None` for one that the
+    /// kernel has.
     pub(crate) live: Option<&'static str>,
     /// The TCP option that holds its congestion header.
     pub(crate) option: Option<Form>,
@@ -40,8 +41,8 @@ impl Form {
     pub(crate) fn fits(&self, option: &[u8]) -> bool {
         self.is_of(option) && option.len() == self.len
     }
-    /// Whether one of this law's has fields for routers: acknowledgements have only what is returned, and what opens a
-    /// connection only the identifier.
+    /// Whether one of this law's has fields for routers: acknowledgements have only what is
+    /// returned, and what opens a connection only the identifier.
     pub(crate) fn asks(&self, option: &[u8]) -> bool {
         option.len() > FIXED + self.returned
     }
@@ -77,9 +78,9 @@ pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
     }
 }
 
-/// The congestion controls that a run has to have, each once: those of its flows, and, as programs' sockets speak the laws
-/// of `bpf/`, where programs run those of the ports' laws too. What else a program sends under is its own choice. Beside a
-/// shell that is alone there are no flows.
+/// The congestion controls that a run has to have, each once: those of its flows, and, as programs'
+/// sockets speak the laws of `bpf/`, where programs run those of the ports' laws too. What else a
+/// program sends under is its own choice. Beside a shell that is alone there are no flows.
 pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<Control> {
     let is_alone = shell.is_some_and(|shell| shell.is_alone);
     let of_programs = flows_of_programs(setup);
@@ -100,8 +101,8 @@ pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<Control> {
     all
 }
 
-/// The congestion control that sends a flow; `None` if no kernel has one. NoQ's, which has no window, where the sender's
-/// own link is paused; elsewhere NoQ is NewReno.
+/// The congestion control that sends a flow; `None` if no kernel has one. NoQ's, which has no
+/// window, where the sender's own link is paused; elsewhere NoQ is NewReno.
 pub(crate) fn of_flow(setup: &Setup, flow: &FlowSpec) -> Option<Control> {
     let law = &setup.laws[flow.law];
     let own = || setup.network.links.iter().filter(|link| link.from == flow.from);

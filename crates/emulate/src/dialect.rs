@@ -1,8 +1,10 @@
-//! What a law's ports read and write in the packets of a kernel that speaks it: the TCP options of `bpf/laws/option.h`.
+//! What a law's ports read and write in the packets of a kernel that speaks it: the TCP options of
+//! `bpf/laws/option.h`.
 //!
-//! A law of `bpf/` has that option as its header. Of XCP, RCP and PIQI-RCP the ports in Rust have the drafts' headers,
-//! whose fields follow from the option's: XCP's X is a packet over the rate, and a packet's part of the feedback is
-//! the change in time times X. JetMax's do not: there the ports are those of `bpf/` too.
+//! A law of `bpf/` has that option as its header. Of XCP, RCP and PIQI-RCP the ports in Rust have
+//! the drafts' headers, whose fields follow from the option's: XCP's X is a packet over the rate,
+//! and a packet's part of the feedback is the change in time times X. JetMax's do not: there the
+//! ports are those of `bpf/` too.
 
 use ratewire_kernel::Header as Fields;
 use ratewire_laws::rcp::{Kind, RcpHeader};
@@ -53,8 +55,8 @@ impl Dialects {
         self.0.iter().position(|dialect| dialect.law.info().name == law.info().name)
     }
 
-    /// The congestion header of a packet, in the dialect that is its flow's own, if it is known and laws share an
-    /// identifier; `None` where it has one that no port can read.
+    /// The congestion header of a packet, in the dialect that is its flow's own, if it is known and
+    /// laws share an identifier; `None` where it has one that no port can read.
     pub(crate) fn read(
         &self,
         own: Option<usize>,

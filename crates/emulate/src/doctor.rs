@@ -41,8 +41,8 @@ pub fn examine() -> Vec<Check> {
     tried.into_iter().chain(apart(is_root)).collect()
 }
 
-/// Whether hosts would send under the laws of their flows. Only root sees what is attached, and only a build with the
-/// kernel's laws.
+/// Whether hosts would send under the laws of their flows. Only root sees what is attached, and
+/// only a build with the kernel's laws.
 fn apart(is_root: bool) -> Option<Check> {
     let (found, remedy) = match Laws::check_apart() {
         Ok(()) => (Ok("no other law is attached to them".to_string()), "".into()),
@@ -55,8 +55,8 @@ fn apart(is_root: bool) -> Option<Check> {
     cfg!(feature = "live").then_some(Check { what: "hosts' connections".into(), found, remedy })
 }
 
-/// The laws whose senders are a kernel's own, and whether this one has them. It may have more as modules, which it loads
-/// when a run asks for them.
+/// The laws whose senders are a kernel's own, and whether this one has them. It may have more as
+/// modules, which it loads when a run asks for them.
 pub fn controls() -> Vec<Check> {
     let available = fs::read_to_string(CONTROLS).unwrap_or_default();
     let all = list().iter().filter_map(|info| {
@@ -76,8 +76,8 @@ pub fn controls() -> Vec<Check> {
     all.map(check).collect()
 }
 
-/// Tries all of it if the calling thread has `left` for namespaces of its own, and else what does not change its
-/// network. The thread perhaps has precedence then.
+/// Tries all of it if the calling thread has `left` for namespaces of its own, and else what does
+/// not change its network. The thread perhaps has precedence then.
 fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
     let check = |what: &'static str, found: Result<String, String>, remedy: &'static str| Check {
         what: what.into(),

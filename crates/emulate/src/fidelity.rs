@@ -1,4 +1,5 @@
-//! Whether a run was what it says it was: how late packets left the network, and what was lost outside it.
+//! Whether a run was what it says it was: how late packets left the network, and what was lost
+//! outside it.
 
 use ratewire_units::{Duration, Time};
 
@@ -21,8 +22,8 @@ pub struct Fidelity {
     pub worst: Duration,
     /// Lateness by class.
     pub(crate) classes: Vec<u64>,
-    /// Longest time in which the network was busy with other things than looking at hosts: what they sent may have waited
-    /// for so long, and for as long as the kernel took to wake it.
+    /// Longest time in which the network was busy with other things than looking at hosts: what
+    /// they sent may have waited for so long, and for as long as the kernel took to wake it.
     pub longest_absence: Duration,
     /// Packets that hosts' devices dropped, because the network did not take them.
     pub refused_by_devices: u64,

@@ -1,5 +1,5 @@
-//! What must hold for whatever a device hands over. Shared by the fuzz target, the test that replays its corpus, and
-//! property tests.
+//! What must hold for whatever a device hands over. Shared by the fuzz target, the test that
+//! replays its corpus, and property tests.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,11 @@ use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
-/// Reads `data` as what came from a device, after a byte that says which of its packets are dropped and which are
-/// marked: those that leave the network are whole packets, together have the payload that came in, and their
-/// checksums are right if those that came in were; and what laws' ports write of its congestion
-/// header is in that alone, and the same when they have read it. Says whether it was a packet.
+/// Reads `data` as what came from a device, after a byte that says which of its packets are dropped
+/// and which are marked: those that leave the network are whole packets, together have the payload
+/// that came in, and their checksums are right if those that came in were; and what laws' ports
+/// write of its congestion header is in that alone, and the same when they have read it. Says
+/// whether it was a packet.
 ///
 /// # Panics
 /// When one of these does not hold.

@@ -1,7 +1,8 @@
 //! Control groups, by which the laws of `bpf/` know the sockets that take part.
 //!
-//! A socket belongs to the group that its process is in when it is opened. So this process moves into a law's group
-//! while it opens the sockets of that law's flows, and back; programs start in the group of theirs.
+//! A socket belongs to the group that its process is in when it is opened. So this process moves
+//! into a law's group while it opens the sockets of that law's flows, and back; programs start in
+//! the group of theirs.
 
 use std::fs;
 use std::io;

@@ -1,7 +1,7 @@
 //! Hosts: each a network namespace of its own with one device, at whose other end is the network.
 //!
-//! A namespace has no name: it is where a thread lives, and what that thread starts. When the thread ends, or the
-//! process is killed, it is gone, with its device, addresses and routes.
+//! A namespace has no name: it is where a thread lives, and what that thread starts. When the
+//! thread ends, or the process is killed, it is gone, with its device, addresses and routes.
 
 use std::ffi::{CStr, c_int};
 use std::fs;
@@ -22,8 +22,8 @@ use crate::{Error, default_control, private};
 
 /// The device of each host.
 pub(crate) const DEVICE: &CStr = c"rw0";
-/// Packets, or bundles of them, that the device holds while the network does not take them: more than any socket's
-/// window, so that sockets are held back and nothing is dropped.
+/// Packets, or bundles of them, that the device holds while the network does not take them: more
+/// than any socket's window, so that sockets are held back and nothing is dropped.
 const DEVICE_QUEUE: c_int = 100_000;
 
 /// What a host is to be.
@@ -66,7 +66,8 @@ struct Moved {
     thread: nix::unistd::Pid,
 }
 
-/// The address of the n-th host, from 0: 198.18.0.0/15 is set aside for tests of networks (RFC 2544).
+/// The address of the n-th host, from 0: 198.18.0.0/15 is set aside for tests of networks (RFC
+/// 2544).
 pub(crate) fn address(n: usize) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(198, 18, 0, 1).to_bits() + n as u32)
 }
@@ -110,7 +111,8 @@ impl Host {
         let device = DEVICE.to_string_lossy();
         let line =
             table.lines().find_map(|line| line.trim().strip_prefix(&*device)?.strip_prefix(':'));
-        // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+        // Eight columns of what was received, then bytes, packets, errors and drops of what was
+        // sent.
         let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
         Ok(drops.unwrap_or(0))
     }
@@ -191,7 +193,8 @@ pub(crate) fn leave() -> io::Result<()> {
     Ok(mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?)
 }
 
-/// Who asks for a name that is no host's is told at once that there is none: no name server can be reached.
+/// Who asks for a name that is no host's is told at once that there is none: no name server can be
+/// reached.
 fn answer_no_names(none: Option<&str>) -> nix::Result<()> {
     const RESOLVER: &str = "/etc/resolv.conf";
     match fs::canonicalize(RESOLVER) {
@@ -203,7 +206,8 @@ fn answer_no_names(none: Option<&str>) -> nix::Result<()> {
 /// Address, routes and limits of the namespace that the calling thread is in.
 fn configure(spec: &Spec) -> io::Result<()> {
     let Spec { address, mtu, window, .. } = spec;
-    // Windows are learnt anew in each connection; without IPv6 nothing is sent that nobody asked for.
+    // Windows are learnt anew in each connection; without IPv6 nothing is sent that nobody asked
+    // for.
     let most = window.get().clamp(1 << 12, i32::MAX as u64);
     let buffers = format!("4096 {} {most}", most.min(131_072));
     for (key, value) in [

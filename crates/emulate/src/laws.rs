@@ -77,8 +77,8 @@ mod loaded {
             }
         }
 
-        /// Ends of connections that were to send under one and do not: for the other end does not speak it; for the
-        /// kernel did not let them; for their program chose another.
+        /// Ends of connections that were to send under one and do not: for the other end does not
+        /// speak it; for the kernel did not let them; for their program chose another.
         pub(crate) fn left_out(&self) -> [u64; 3] {
             let statuses = self.0.iter().filter_map(|loaded| loaded.held.status());
             statuses.fold([0; 3], |[plain, refused, chose_another], status| {

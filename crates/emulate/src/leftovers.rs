@@ -1,17 +1,19 @@
-//! What runs have for as long as they last: its name has the number of their process, by which one knows what those
-//! that were killed have left.
+//! What runs have for as long as they last: its name has the number of their process, by which one
+//! knows what those that were killed have left.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Removes what is in a folder and called by `prefix`, the number of a process that is gone, a dash and more.
+/// Removes what is in a folder and called by `prefix`, the number of a process that is gone, a dash
+/// and more.
 pub(crate) fn sweep(folder: &Path, prefix: &str, remove: fn(PathBuf) -> io::Result<()>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let process = name.to_str().and_then(|name| Some(whose(name, prefix)?.0));
         if process.is_some_and(|process| !is_alive(process)) {
-            // Where it fails, as for a control group in which something lives, the next run may do it.
+            // Where it fails, as for a control group in which something lives, the next run may do
+            // it.
             let _ = remove(entry.path());
         }
     }

@@ -4,8 +4,8 @@ use ratewire_laws::AnyLaw;
 
 use crate::control::control;
 
-/// Whether an option of a law does nothing: the kernel's senders have none of a law's, only its ports do. JetMax's ports
-/// are those of the kernel, as they are.
+/// Whether an option of a law does nothing: the kernel's senders have none of a law's, only its
+/// ports do. JetMax's ports are those of the kernel, as they are.
 pub fn ignores(law: &AnyLaw, option: &str) -> bool {
     let mut all = law.info().options.iter();
     let is_read = match law {

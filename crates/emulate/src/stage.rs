@@ -1,5 +1,5 @@
-//! A run from its beginning to its end: hosts, flows and programs are set up, the network runs between them, and all
-//! is taken down.
+//! A run from its beginning to its end: hosts, flows and programs are set up, the network runs
+//! between them, and all is taken down.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -65,8 +65,8 @@ pub struct Emulated {
     pub programs: Vec<ProgramEnd>,
     /// Flows that could not do what they were to do, and why.
     pub failed: Vec<(String, String)>,
-    /// Hosts whose programs send under another congestion control than the scenario's, if they choose none: its name,
-    /// that of what they send under, and that of what they should.
+    /// Hosts whose programs send under another congestion control than the scenario's, if they
+    /// choose none: its name, that of what they send under, and that of what they should.
     pub under_another: Vec<(String, String, &'static str)>,
     /// How the shell ended, if there was one.
     pub shell: Option<ExitStatus>,
@@ -90,8 +90,8 @@ pub struct ProgramEnd {
 /// Runs a setup in real time.
 ///
 /// # Errors
-/// When the setup has what real hosts cannot do, the system does not let us, or packets are not conserved. Whatever
-/// happens, nothing of it stays.
+/// When the setup has what real hosts cannot do, the system does not let us, or packets are not
+/// conserved. Whatever happens, nothing of it stays.
 pub fn run<R: Recorder>(
     setup: &Setup,
     options: &Options,
@@ -192,7 +192,8 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Whether anything of a setup is to send before its end: a flow, or a program, of which nobody knows what it does.
+/// Whether anything of a setup is to send before its end: a flow, or a program, of which nobody
+/// knows what it does.
 fn is_to_send(setup: &Setup) -> bool {
     let end = Time::ZERO + setup.duration;
     let has_time = |flow: &FlowSpec| flow.start < flow.stop.unwrap_or(end).min(end);
@@ -200,8 +201,8 @@ fn is_to_send(setup: &Setup) -> bool {
         || setup.programs.iter().any(|program| program.start.is_none_or(|start| start < end))
 }
 
-/// A host that sends a program's data under another congestion control than the flow's law, unless the program asks for
-/// that by its name: the host's name, what it sends under, and what it should.
+/// A host that sends a program's data under another congestion control than the flow's law, unless
+/// the program asks for that by its name: the host's name, what it sends under, and what it should.
 fn sends_under_another(setup: &Setup, host: &Host) -> Option<(String, String, &'static str)> {
     let wanted = host.spec.control.filter(|control| *control != host.control)?;
     let sends = |program: &ProgramSpec| {

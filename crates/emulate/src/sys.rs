@@ -21,8 +21,8 @@ mod ioctl {
     nix::ioctl_write_int_bad!(set_offload, nix::request_code_write!(b'T', 208, 4));
 }
 
-/// Makes a TUN device of an open `/dev/net/tun`: IP packets without an Ethernet header, with room for what is
-/// offloaded.
+/// Makes a TUN device of an open `/dev/net/tun`: IP packets without an Ethernet header, with room
+/// for what is offloaded.
 pub(crate) fn make_tun(file: &impl AsFd, name: &CStr) -> io::Result<()> {
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     let mut request =
@@ -65,8 +65,8 @@ pub(crate) fn keep_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the calling thread, and none that it starts, precedence over all that is not real-time; and has its timers
-/// fire when they are due.
+/// Gives the calling thread, and none that it starts, precedence over all that is not real-time;
+/// and has its timers fire when they are due.
 pub(crate) fn be_real_time() -> io::Result<()> {
     let lowest = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameters live as long as the call.

@@ -1,5 +1,5 @@
-//! The network device of a host, from the network's side: whole IP packets in and out, those of a stream in bundles
-//! as the kernel's offloads make them.
+//! The network device of a host, from the network's side: whole IP packets in and out, those of a
+//! stream in bundles as the kernel's offloads make them.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
@@ -21,7 +21,8 @@ const TCP_OVER_IPV4: u8 = 1;
 /// What the kernel has left to be done with a packet, or may leave to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Offload {
-    /// Of a packet whose checksum is not complete: where what it covers starts, and from there where it is.
+    /// Of a packet whose checksum is not complete: where what it covers starts, and from there
+    /// where it is.
     pub(crate) checksum: Option<(u16, u16)>,
     /// Of a bundle: payload of each of its packets but the last.
     pub(crate) payload: Option<u16>,

@@ -1,5 +1,5 @@
-//! Packets through the network, whatever they are: cut and joined, marked and dropped, as kernels make them and as
-//! nobody should.
+//! Packets through the network, whatever they are: cut and joined, marked and dropped, as kernels
+//! make them and as nobody should.
 
 use std::fs;
 use std::path::Path;

@@ -16,8 +16,8 @@ pub fn mul_shift(a: u64, b: u64, shift: u32) -> u64 {
     rw_native_mul_shift(a, b, shift)
 }
 
-/// `n / d * of`, as the laws work out shares; at most `2^63 - 1`. `n` is below `2^62`, `n / d` counts as less than
-/// `2^32`, and 0 comes of a `d` of 0.
+/// `n / d * of`, as the laws work out shares; at most `2^63 - 1`. `n` is below `2^62`, `n / d`
+/// counts as less than `2^32`, and 0 comes of a `d` of 0.
 pub fn share_times(n: u64, d: u64, of: u64) -> u64 {
     rw_native_share_times(n, d, of)
 }

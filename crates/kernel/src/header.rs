@@ -2,8 +2,8 @@
 
 use ratewire_units::{Duration, Throughput};
 
-/// A congestion header as it is in the option, see `bpf/laws/option.h`. The laws reckon in finer units; what passes
-/// from one part to another has been on the wire.
+/// A congestion header as it is in the option, see `bpf/laws/option.h`. The laws reckon in finer
+/// units; what passes from one part to another has been on the wire.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -20,7 +20,8 @@ unsafe extern "C" {
 }
 
 impl Header {
-    /// A header with these fields, rounded down. A negative rate is 0, as is what is no number; a change may be negative.
+    /// A header with these fields, rounded down. A negative rate is 0, as is what is no number; a
+    /// change may be negative.
     pub fn new(rate: Throughput, rtt: Duration, change: Throughput) -> Header {
         Header {
             rate: rw_native_rate_field(rate.get() as u64),

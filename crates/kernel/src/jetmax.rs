@@ -245,8 +245,8 @@ impl JetmaxSender {
         rw_native_jetmax_send(self, &mut header);
         header
     }
-    /// The other end's answer has come; a loss may not be repaired yet, and something other than the law may keep it from
-    /// growing.
+    /// The other end's answer has come; a loss may not be repaired yet, and something other than
+    /// the law may keep it from growing.
     pub fn on_ack(
         &mut self,
         answer: &JetmaxAnswer,

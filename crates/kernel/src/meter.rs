@@ -26,7 +26,8 @@ unsafe extern "C" {
 }
 
 impl Meter {
-    /// A packet comes so long after the one before, behind `queue`, and as much has left as `sent` in all.
+    /// A packet comes so long after the one before, behind `queue`, and as much has left as `sent`
+    /// in all.
     pub fn on_packet(&mut self, passed: Duration, size: Bytes, queue: Bytes, sent: Bytes) {
         let passed = passed.ps() / 1000;
         rw_native_meter_packet(self, passed, size.get(), queue.get(), sent.get());

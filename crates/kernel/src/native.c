@@ -87,8 +87,8 @@ RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, t
 	result rw_native_##name declared; \
 	result rw_native_##name declared { given; }
 
-/* A packet as router.bpf.c passes it on: of its header a law writes one field. What comes when something is due goes
- * another way: the rest calls nothing, and saves no registers. */
+/* A packet as router.bpf.c passes it on: of its header a law writes one field. What comes when
+ * something is due goes another way: the rest calls nothing, and saves no registers. */
 #define RW_PACKET(law, field) \
 	static void law##_late(struct rw_##law *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_fields *fields); \
 	RW_EXPORT(void, law##_packet, \

@@ -38,8 +38,8 @@ fn packet(rate: f64, rtt_ms: u64) -> Header {
     Header::new(Throughput::new(rate), Duration::from_millis(rtt_ms), Throughput::new(1e10))
 }
 
-/// EQUATIONS 1.5, first router step vector, as a change of the flow: 100 packets of 1500 bytes with X = 5 ms, 3800 B/s
-/// each, are 380,000 B/s in half a second.
+/// EQUATIONS 1.5, first router step vector, as a change of the flow: 100 packets of 1500 bytes with
+/// X = 5 ms, 3800 B/s each, are 380,000 B/s in half a second.
 #[test]
 fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
@@ -56,7 +56,8 @@ fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
     assert!((last - 760_000.0).abs() < 0.001 * 760_000.0, "{last}");
 }
 
-/// The second: two flows at 1.0 and 0.25 MB/s, 15,000 bytes of queue, -40,890 and +34,110 B/s in half a second.
+/// The second: two flows at 1.0 and 0.25 MB/s, 15,000 bytes of queue, -40,890 and +34,110 B/s in
+/// half a second.
 #[test]
 fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
@@ -80,7 +81,8 @@ fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
     }
 }
 
-/// Whatever each sends, and however many of its segments come in one packet; when all have gone, none are left.
+/// Whatever each sends, and however many of its segments come in one packet; when all have gone,
+/// none are left.
 #[test]
 fn flows_are_counted_by_what_they_say_they_send() {
     let mut port = XcpPort::new(rate(12_500_000), Time::ZERO);
@@ -115,7 +117,8 @@ fn rcp_counts_flows_at_its_rate() {
     assert!((port.flows() - 3.0).abs() < 0.15, "{}", port.flows());
 }
 
-/// A sender that is back from a pause may be too slow to be seen in two intervals one after the other.
+/// A sender that is back from a pause may be too slow to be seen in two intervals one after the
+/// other.
 #[test]
 fn after_silence_what_there_is_to_give_is_shared_out_as_to_one_flow() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
@@ -230,7 +233,8 @@ fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     assert!(sender.rate().get() < 500_000.0);
 }
 
-/// At first, as routers grant it more, and as much as the least that is sent lets it: it hears of routers even so.
+/// At first, as routers grant it more, and as much as the least that is sent lets it: it hears of
+/// routers even so.
 #[test]
 fn no_sender_takes_more_than_it_would_like() {
     let (window, rtt) = (Bytes::new(5_000_000), Duration::from_millis(100));
@@ -272,8 +276,8 @@ fn what_takes_the_most_is_passed_on_as_it_came() {
     assert_eq!(header.to_fields()[2].cast_signed(), i32::MIN);
 }
 
-/// The flow-level fixed point: with y = C and no queue the rate stays; with half of it, R grows by alpha / 2 a round
-/// trip.
+/// The flow-level fixed point: with y = C and no queue the rate stays; with half of it, R grows by
+/// alpha / 2 a round trip.
 #[test]
 fn rcp_grows_with_what_is_spare() {
     for (rule, gain) in [(Rule::Rcp, 0.4), (Rule::Piqi, 0.5 * 0.45 / 0.95 * 2.0)] {
@@ -332,8 +336,8 @@ fn an_offer_is_taken_at_once_or_by_a_ramp() {
     );
 }
 
-/// Queues drain as losses are repaired, and routers may offer next to nothing, before the loss is noticed too: the repair
-/// must not stay at that, nor a packet be paced at it.
+/// Queues drain as losses are repaired, and routers may offer next to nothing, before the loss is
+/// noticed too: the repair must not stay at that, nor a packet be paced at it.
 #[test]
 fn while_a_loss_is_repaired_half_of_an_offer_is_taken() {
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(30_000.0));
@@ -401,8 +405,8 @@ fn while_a_loss_is_repaired_half_of_g_is_gone_for() {
     assert!((repaired / fair - 1.0).abs() < 0.01, "{repaired} of {fair}");
 }
 
-/// A queue that leaves at a steady rate, and packets that come faster, some of which are dropped; then slower, which teaches
-/// nothing; then as fast as is believed, behind no others.
+/// A queue that leaves at a steady rate, and packets that come faster, some of which are dropped;
+/// then slower, which teaches nothing; then as fast as is believed, behind no others.
 #[test]
 fn a_meter_finds_what_leaves_while_something_waits() {
     let size = Bytes::new(1500);

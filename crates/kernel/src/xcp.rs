@@ -60,8 +60,8 @@ pub struct XcpReceiver {
     bytes: u64,
 }
 
-// Safe, for each takes references to structs laid out as in C, which the tests compare, and reads or writes nothing
-// else. `Option<&mut Header>` is a pointer that may be null.
+// Safe, for each takes references to structs laid out as in C, which the tests compare, and reads
+// or writes nothing else. `Option<&mut Header>` is a pointer that may be null.
 unsafe extern "C" {
     safe fn rw_native_xcp_init(port: &mut XcpPort, capacity: u64, now_ns: u64);
     safe fn rw_native_xcp_timers(port: &mut XcpPort, now_ns: u64, queue: u64);
@@ -182,7 +182,8 @@ impl XcpSender {
     pub fn start(&mut self, now: Time, window: Bytes, rtt: Duration) {
         rw_native_xcp_start(self, ns(now) / 1000, window.get(), us(rtt));
     }
-    /// A packet leaves, where full ones have `packet` bytes; `least` is the least rate it ever sends at.
+    /// A packet leaves, where full ones have `packet` bytes; `least` is the least rate it ever
+    /// sends at.
     pub fn on_send(
         &mut self,
         now: Time,
@@ -225,8 +226,8 @@ impl XcpReceiver {
     pub fn on_data(&mut self, header: &Header, bytes: Bytes) {
         rw_native_xcp_arrived(self, header.change, bytes.get());
     }
-    /// An acknowledgement leaves: the mean change granted, by bytes, since the one before. As it is on the wire; see
-    /// [`XcpSender::on_ack`].
+    /// An acknowledgement leaves: the mean change granted, by bytes, since the one before. As it is
+    /// on the wire; see [`XcpSender::on_ack`].
     pub fn on_ack(&mut self) -> i32 {
         let field = rw_native_xcp_returned(self);
         rw_native_xcp_answered(self);

@@ -1,5 +1,6 @@
-//! How much a connection carries under a law beside CUBIC, between two namespaces joined by nothing but a pair of interfaces:
-//! what the option and the congestion control cost. Needs root and iperf3.
+//! How much a connection carries under a law beside CUBIC, between two namespaces joined by nothing
+//! but a pair of interfaces: what the option and the congestion control cost. Needs root and
+//! iperf3.
 
 // Real programs take real time.
 #![allow(clippy::disallowed_methods)]

@@ -46,7 +46,8 @@ impl Law {
         }
     }
 
-    /// As the programs know it: `ROUTER_XCP` of `bpf/router.h`, `HOST_XCP` of `bpf/host.h` and so on.
+    /// As the programs know it: `ROUTER_XCP` of `bpf/router.h`, `HOST_XCP` of `bpf/host.h` and so
+    /// on.
     pub(crate) fn number(self) -> u32 {
         match self {
             Law::Xcp => 0,

@@ -1,4 +1,5 @@
-//! The router's program run on packets without attaching it: for tests, and to measure what it costs.
+//! The router's program run on packets without attaching it: for tests, and to measure what it
+//! costs.
 
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
@@ -89,7 +90,8 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// How many instructions the kernel's verifier went through before it took each program of a law, by the programs' names.
+/// How many instructions the kernel's verifier went through before it took each program of a law,
+/// by the programs' names.
 ///
 /// # Errors
 /// When the kernel does not take one.

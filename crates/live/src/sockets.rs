@@ -1,4 +1,5 @@
-//! Connections that send by one of our congestion controls, as the kernel's socket diagnosis tells of them.
+//! Connections that send by one of our congestion controls, as the kernel's socket diagnosis tells
+//! of them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -96,7 +97,8 @@ fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<Connection>> {
     }
 }
 
-/// A message that asks for all connections of a family and protocol: `struct nlmsghdr`, `struct inet_diag_req_v2`.
+/// A message that asks for all connections of a family and protocol: `struct nlmsghdr`, `struct
+/// inet_diag_req_v2`.
 fn question(family: AddressFamily, protocol: u8) -> Vec<u8> {
     const LEN: usize = MESSAGE + 8 + 48;
     let attributes = (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_CONG - 1));
@@ -121,7 +123,8 @@ fn read_attribute(header: &[u8]) -> Option<(u16, usize)> {
     Some((half(header, 2)?, half(header, 0)?.into()))
 }
 
-/// What lies in a row, each after a header that tells its kind and its length, and from a multiple of four on.
+/// What lies in a row, each after a header that tells its kind and its length, and from a multiple
+/// of four on.
 fn pieces(
     mut rest: &[u8],
     header: usize,
@@ -206,7 +209,8 @@ mod tests {
         message
     }
 
-    /// As of TCP's where the kernel lacks what tells of them: nothing tells of this number's, which is for experiments.
+    /// As of TCP's where the kernel lacks what tells of them: nothing tells of this number's, which
+    /// is for experiments.
     #[test]
     fn a_kernel_that_does_not_tell_says_so() {
         const EXPERIMENT: u8 = 253;

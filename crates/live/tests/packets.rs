@@ -155,7 +155,8 @@ fn any_options_pass_and_only_ours_is_touched() {
     }
     let mut room = Room::uninit();
     let probe = Probe::new(&mut room, Law::Xcp, CAPACITY).expect("it loads");
-    // Lengths of 0 and 1, cut off, overlapping, all of one kind: half random, half made of what options are made of.
+    // Lengths of 0 and 1, cut off, overlapping, all of one kind: half random, half made of what
+    // options are made of.
     let byte = prop_oneof![
         any::<u8>(),
         prop::sample::select(vec![0, 1, 2, 4, 8, 16, 20, 253, 254, 255, 0x52, 0x78])

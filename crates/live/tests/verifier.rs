@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use ratewire_live::Law;
 use ratewire_live::probe::verified;
 
-/// A quarter of the million at which a kernel gives up: another kernel's verifier goes through other paths. Set after a
-/// run on Linux 6.18, in which the largest, JetMax's router, took 133 000 (RCP's 137 000 since it tells its flows).
+/// A quarter of the million at which a kernel gives up: another kernel's verifier goes through
+/// other paths. Set after a run on Linux 6.18, in which the largest, JetMax's router, took 133 000
+/// (RCP's 137 000 since it tells its flows).
 const MOST: u32 = 250_000;
 
 /// At hosts: what handles the TCP option, and the congestion control's functions.
@@ -19,7 +20,8 @@ const OF_HOSTS: [&str; 7] = [
     "rw_ssthresh",
     "rw_undo",
 ];
-/// At routers: a port's, and `ratewire_nothing`, which its cost is held against; a kernel keeps 15 letters of a name.
+/// At routers: a port's, and `ratewire_nothing`, which its cost is held against; a kernel keeps 15
+/// letters of a name.
 const OF_ROUTERS: [&str; 2] = ["ratewire_nothin", "ratewire_router"];
 
 #[test]

@@ -19,8 +19,8 @@ pub struct TransportConfig {
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Duration,
-    /// Whether a tail-loss probe is sent before the retransmission timer fires, and a hole that fewer
-    /// than three packets have passed counts as lost after a quarter RTT (RFC 8985).
+    /// Whether a tail-loss probe is sent before the retransmission timer fires, and a hole that
+    /// fewer than three packets have passed counts as lost after a quarter RTT (RFC 8985).
     pub tail_loss_probe: bool,
     /// Whether packets may be marked instead of dropped, and marks are echoed.
     pub ecn: bool,
@@ -33,8 +33,8 @@ pub struct TransportConfig {
 pub enum ReceiveWindow {
     /// A buffer of this size; what the application has not read takes room.
     Fixed(Bytes),
-    /// Starts at `initial` and opens with each packet that brings the data received in order further,
-    /// up to `max` (Linux 2.6: two segments a packet).
+    /// Starts at `initial` and opens with each packet that brings the data received in order
+    /// further, up to `max` (Linux 2.6: two segments a packet).
     Auto {
         /// First window.
         initial: Bytes,

@@ -1,5 +1,5 @@
-//! What must hold for any sequence of calls. Shared by the fuzz target and the test that replays its
-//! corpus, so that what the fuzzer found once stays found.
+//! What must hold for any sequence of calls. Shared by the fuzz target and the test that replays
+//! its corpus, so that what the fuzzer found once stays found.
 
 use std::collections::VecDeque;
 

@@ -116,9 +116,9 @@ impl Receiver {
         self.ack_due.min(reopening)
     }
 
-    /// Whether what waits to be acknowledged is to be acknowledged before a packet with this mark is
-    /// taken in: no acknowledgement speaks for marked and unmarked packets at once, so that a sender
-    /// can count marked bytes (RFC 8257, 3.2).
+    /// Whether what waits to be acknowledged is to be acknowledged before a packet with this mark
+    /// is taken in: no acknowledgement speaks for marked and unmarked packets at once, so that a
+    /// sender can count marked bytes (RFC 8257, 3.2).
     #[inline]
     pub fn answers_first(&self, marked: bool) -> bool {
         self.ack_due != Time::NEVER && self.marked != marked
@@ -257,7 +257,8 @@ impl Receiver {
             marked: core::mem::take(&mut self.marked),
             header: Header::None,
         };
-        // Both are written where they belong: moved there, they could not be forwarded (ARCHITECTURE.md).
+        // Both are written where they belong: moved there, they could not be forwarded
+        // (ARCHITECTURE.md).
         if !self.beyond.is_empty() {
             self.recent.retain(|o| *o >= self.next);
             for offset in &self.recent {

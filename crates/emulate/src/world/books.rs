@@ -214,8 +214,8 @@ impl World<'_> {
         sample
     }
 
-    /// Payload and packets that a flow has sent again: as the kernel says, or of a program's flow, whose sockets are not
-    /// ours, as the network has seen.
+    /// Payload and packets that a flow has sent again: as the kernel says, or of a program's flow,
+    /// whose sockets are not ours, as the network has seen.
     fn retransmitted(&self, n: usize, info: &TcpInfo) -> (Bytes, u64) {
         match &self.flows[n] {
             Some(_) => (Bytes::new(info.bytes_retrans), u64::from(info.total_retrans)),

@@ -33,8 +33,8 @@ use crate::{Error, sys};
 use books::{Book, Telling};
 use streams::{Known, Passed};
 
-/// What comes closer together than this is done together: a wake for each packet would take more time than packets do,
-/// and from 1 Gbit/s on all there is.
+/// What comes closer together than this is done together: a wake for each packet would take more
+/// time than packets do, and from 1 Gbit/s on all there is.
 const TOGETHER: Duration = Duration::from_micros(50);
 /// Bundles taken from a host before others have their turn.
 const READS: usize = 8;
@@ -173,7 +173,8 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Packets are read and routed as the flows' that are between their hosts, and that is all there is of flows.
+    /// Packets are read and routed as the flows' that are between their hosts, and that is all
+    /// there is of flows.
     pub(crate) fn tell_of_no_flows(&mut self) {
         self.told = 0;
         self.classes = &[];
@@ -204,7 +205,8 @@ impl<'a> World<'a> {
             if now >= self.end {
                 return Ok(());
             }
-            // What is read now was not sent before the last look: it must not enter the network in the past.
+            // What is read now was not sent before the last look: it must not enter the network in
+            // the past.
             let now = self.clock.now().min(self.end);
             self.catch_up(now);
             self.take_in(now)?;
@@ -241,7 +243,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Waits until something is due or a host has sent something; returns when that was, as far as can be told.
+    /// Waits until something is due or a host has sent something; returns when that was, as far as
+    /// can be told.
     fn wait(&mut self, until: Time) -> Result<Time, Error> {
         let ready = self.readiness.wait(self.clock.until(until)).map_err(cannot_wait)?;
         self.ready.clear();
@@ -359,7 +362,8 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What a host has sent is cut into packets, which wait for room in its queue where its sockets do.
+    /// What a host has sent is cut into packets, which wait for room in its queue where its sockets
+    /// do.
     fn enter(&mut self, now: Time, host: usize, read: &[u8]) {
         let bundle = Bundle::read(read);
         let known = bundle.and_then(|bundle| {

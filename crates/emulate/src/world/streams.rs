@@ -74,7 +74,8 @@ impl World<'_> {
         Some(number)
     }
 
-    /// The flow whose data a stream carries: by its port, or a program's flow between the same hosts.
+    /// The flow whose data a stream carries: by its port, or a program's flow between the same
+    /// hosts.
     fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
         let own = flow::at_port(stream.ports[1]).filter(|n| {
             let spec = self.setup.flows.get(*n);

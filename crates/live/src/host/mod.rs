@@ -29,7 +29,8 @@ pub struct Spec {
     pub law: Law,
     /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
     pub cgroup: Option<PathBuf>,
-    /// Interface from whose addresses connections take part, as they are when it is attached; `None` for any.
+    /// Interface from whose addresses connections take part, as they are when it is attached;
+    /// `None` for any.
     pub iface: Option<String>,
     /// The most that a connection asks routers for; under NoQ, at which it sends.
     pub desired: Rate,
@@ -42,11 +43,12 @@ fn taken(law: Law) -> Error {
     Error::new(what, "detach it first: ratewire live detach --hosts")
 }
 
-/// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing stays.
+/// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing
+/// stays.
 ///
 /// # Errors
-/// When there is no such cgroup, the law is attached already, somebody has its congestion control (see [`check_free`]), or
-/// the kernel refuses.
+/// When there is no such cgroup, the law is attached already, somebody has its congestion control
+/// (see [`check_free`]), or the kernel refuses.
 pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     crate::quiet();
     let mut pins = Pins::lock()?;
@@ -92,11 +94,12 @@ pub struct Held {
     counters: u32,
 }
 
-/// Attaches a law to the connections of the cgroup that `spec` names until what is returned is dropped, or the process
-/// ends, however it does.
+/// Attaches a law to the connections of the cgroup that `spec` names until what is returned is
+/// dropped, or the process ends, however it does.
 ///
 /// # Errors
-/// When there is no such cgroup, somebody has the congestion control (see [`check_free`]), or the kernel refuses.
+/// When there is no such cgroup, somebody has the congestion control (see [`check_free`]), or the
+/// kernel refuses.
 pub fn hold(spec: &Spec, find: FindHolder) -> Result<Held, Error> {
     crate::quiet();
     check_free(spec.law, find)?;
@@ -115,7 +118,8 @@ pub struct Holder {
 /// Finds who has a law's congestion control, among those that the caller knows.
 pub type FindHolder = fn(Law) -> Option<Holder>;
 
-/// Checks that nobody has a law's congestion control: its name is the machine's, whatever the namespace.
+/// Checks that nobody has a law's congestion control: its name is the machine's, whatever the
+/// namespace.
 ///
 /// # Errors
 /// When somebody has, who is named where this or `find` knows.
@@ -142,7 +146,8 @@ pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
     Err(Error::new(what, remedy).because(format!("{who} has it")))
 }
 
-/// The law that a host has all connections of this process send under, whatever they choose themselves.
+/// The law that a host has all connections of this process send under, whatever they choose
+/// themselves.
 pub fn all_here() -> Option<Law> {
     crate::quiet();
     // Where there is no cgroup, nothing is attached to one.
@@ -216,7 +221,8 @@ pub(crate) fn prepare<'a>(
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     let control = open.struct_ops.control_mut();
     control.name = name.map(|byte: u8| byte.cast_signed());
-    // A sender without a window is for who may configure the network; the others are for any program and namespace.
+    // A sender without a window is for who may configure the network; the others are for any
+    // program and namespace.
     if spec.law != Law::Noq {
         control.flags = TCP_CONG_NON_RESTRICTED;
     }
@@ -238,8 +244,8 @@ fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<Held, Erro
     Ok(Held { law: spec.law, control, option, counters })
 }
 
-/// Detaches every law's host; returns the congestion controls that were there. Connections that use one keep it to
-/// their end.
+/// Detaches every law's host; returns the congestion controls that were there. Connections that use
+/// one keep it to their end.
 ///
 /// # Errors
 /// When it cannot be removed.
@@ -248,7 +254,8 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
     let Some(root) = pins.root() else { return Ok(Vec::new()) };
     let mut detached = Vec::new();
     for (law, folder) in pinned(Some(root))? {
-        // A link without its file goes, but not always at once: who attaches anew right after would find the name taken.
+        // A link without its file goes, but not always at once: who attaches anew right after would
+        // find the name taken.
         for link in [OPTION, CONTROL].map(|name| Link::open(folder.pin(name))) {
             // Older kernels cannot detach a congestion control; there it goes with its file.
             let _ = link.and_then(|link| link.detach());

@@ -20,7 +20,8 @@ pub struct Status {
     pub plain: u64,
     /// Connections that the kernel would not let have the congestion control.
     pub refused: u64,
-    /// Of those that take part, connections whose program chose another when the handshake was over.
+    /// Of those that take part, connections whose program chose another when the handshake was
+    /// over.
     pub chose_another: u64,
 }
 
@@ -33,7 +34,8 @@ pub fn status() -> Result<Vec<Status>, Error> {
     Ok(pinned.into_iter().filter_map(|(law, folder)| one(law, &folder)).collect())
 }
 
-/// The laws with a host that an [`attach`](super::attach) has attached only by half: it was killed, or has yet to end.
+/// The laws with a host that an [`attach`](super::attach) has attached only by half: it was killed,
+/// or has yet to end.
 ///
 /// # Errors
 /// When the caller is not root, or others than root can change what is pinned.

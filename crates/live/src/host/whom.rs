@@ -1,4 +1,5 @@
-//! Which connections a host's law is for: those from an interface's addresses, those whose interface pauses.
+//! Which connections a host's law is for: those from an interface's addresses, those whose
+//! interface pauses.
 
 use std::net::Ipv6Addr;
 use std::os::unix::fs::MetadataExt;
@@ -48,7 +49,8 @@ fn netns() -> Result<u32, Error> {
     Ok(netns.ino() as u32)
 }
 
-/// Tells the program which interfaces of this network namespace pause when what they fill has no room, as `ethtool` says.
+/// Tells the program which interfaces of this network namespace pause when what they fill has no
+/// room, as `ethtool` says.
 pub(super) fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
     let failed = |what: &str, why: String| {
         let remedy = "install ethtool; or take it everywhere: --mode force";

@@ -220,7 +220,8 @@ pub(crate) fn hiding_namespace() -> Option<String> {
     Some(name.to_string())
 }
 
-/// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the namespace's name.
+/// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the
+/// namespace's name.
 fn of_namespace(mounts: &str, is_name: impl FnOnce(&str) -> bool) -> Option<&str> {
     let name = mounts.lines().filter_map(|line| line.split_once(" /sys sysfs ")).next_back()?.0;
     is_name(name).then_some(name)

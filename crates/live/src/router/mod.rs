@@ -31,8 +31,8 @@ const PRIORITY: u32 = 0x5257;
 pub enum Queue {
     /// The backlog of the interface's queueing discipline.
     Backlog,
-    /// Worked out: what a link of the capacity would have waiting. For interfaces without a queue of their own, or
-    /// whose bottleneck comes after it.
+    /// Worked out: what a link of the capacity would have waiting. For interfaces without a queue
+    /// of their own, or whose bottleneck comes after it.
     Virtual,
 }
 
@@ -101,7 +101,8 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
 const SILENT: [&str; 4] = ["mq", "mqprio", "pfifo_fast", "noqueue"];
 
 /// # Errors
-/// When the interface's queueing discipline does not say what waits. Where `tc` is missing it is believed.
+/// When the interface's queueing discipline does not say what waits. Where `tc` is missing it is
+/// believed.
 fn check_queue(iface: &str) -> Result<(), Error> {
     let said = tc(&["qdisc", "show", "dev", iface, "root"]);
     let kind = said.as_deref().and_then(|said| said.split_whitespace().nth(1));
@@ -139,8 +140,8 @@ fn load(spec: &Spec, ifindex: u32, folder: &Folder) -> Result<(), Error> {
     let skeleton = prepare(&mut room, spec).map_err(refused)?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
-    // That one was there already `create` does not tell. Noted before it is made, so that `detach` finds it whenever we are
-    // killed.
+    // That one was there already `create` does not tell. Noted before it is made, so that `detach`
+    // finds it whenever we are killed.
     let owns_clsact = lacks_clsact(&spec.iface);
     let is_ours = u32::from(owns_clsact).to_ne_bytes();
     configure(&skeleton.maps.routers, &[(offset_of!(State, owns_clsact), &is_ours)])
@@ -205,8 +206,8 @@ fn configure(map: &impl MapCore, values: &[(usize, &[u8])]) -> libbpf_rs::Result
     map.update(&key, &state, MapFlags::ANY)
 }
 
-/// Detaches what [`attach`] has attached to the interfaces of this network namespace, or to one of them, and what an
-/// `attach` that was killed has left behind; returns from which.
+/// Detaches what [`attach`] has attached to the interfaces of this network namespace, or to one of
+/// them, and what an `attach` that was killed has left behind; returns from which.
 ///
 /// # Errors
 /// When the kernel refuses.

@@ -31,14 +31,15 @@ pub struct Status {
     pub waiting: Bytes,
     /// What arrived in the last control interval.
     pub input: Throughput,
-    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
-    /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
+    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP;
+    /// JetMax: of those bound here), or what it is told to (RCP). About the last quarter of a
+    /// second; JetMax: its last interval.
     pub flows: f64,
-    /// Mean RTT that packets told when last any did, also where it is below what the law goes by, 5 ms at least. JetMax
-    /// knows of none, nor does any law before the first packet.
+    /// Mean RTT that packets told when last any did, also where it is below what the law goes by, 5
+    /// ms at least. JetMax knows of none, nor does any law before the first packet.
     pub mean_rtt: Option<Duration>,
-    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
-    /// for.
+    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the
+    /// total that was last asked for.
     pub says: Throughput,
     /// Whether the capacity is measured.
     pub is_measured: bool,
@@ -56,8 +57,8 @@ pub fn status() -> Result<Vec<Status>, Error> {
     Ok(look()?.into_iter().filter_map(one).collect())
 }
 
-/// The interfaces of this network namespace at which an [`attach`](super::attach) has done only half of it: it was killed,
-/// or has yet to end.
+/// The interfaces of this network namespace at which an [`attach`](super::attach) has done only
+/// half of it: it was killed, or has yet to end.
 ///
 /// # Errors
 /// When the interfaces cannot be listed, or others than root can change what is pinned.

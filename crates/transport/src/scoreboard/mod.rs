@@ -100,8 +100,8 @@ impl Scoreboard {
     pub(crate) fn take_lost(&mut self) -> Bytes {
         Bytes::new(core::mem::take(&mut self.untold_lost))
     }
-    /// Fetches the first packets, which are acknowledged next, and the places of the next to be sent: of a train, before
-    /// this is called again they will have moved on.
+    /// Fetches the first packets, which are acknowledged next, and the places of the next to be
+    /// sent: of a train, before this is called again they will have moved on.
     #[inline]
     pub(crate) fn foresee(&self) {
         let (front, back) = self.sent.as_slices();
@@ -184,7 +184,8 @@ impl Scoreboard {
         self.sent[after - 1].sent_at_or_run = self.base + first as u64;
     }
 
-    /// How many packets begin below this offset: guessed, for most are equally long, and looked for where that is wrong.
+    /// How many packets begin below this offset: guessed, for most are equally long, and looked for
+    /// where that is wrong.
     #[inline]
     fn before(&self, offset: u64) -> usize {
         let Some(front) = self.sent.front() else { return 0 };

@@ -18,8 +18,8 @@ const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
 /// The longest wait between two packets, however slow the pace.
 const LONGEST_PACE: Duration = Duration::from_secs(3600);
 
-/// The sending end of a flow. What each packet and acknowledgement needs lies side by side, away from
-/// laws' states of very different lengths: with many flows it is memory that takes the time.
+/// The sending end of a flow. What each packet and acknowledgement needs lies side by side, away
+/// from laws' states of very different lengths: with many flows it is memory that takes the time.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -161,7 +161,8 @@ impl Sender {
         }
     }
 
-    /// Fetches what it has noted of sent packets into the caches: an acknowledgement, or its turn to send, is near.
+    /// Fetches what it has noted of sent packets into the caches: an acknowledgement, or its turn
+    /// to send, is near.
     #[inline]
     pub fn foresee_sent(&self) {
         self.board.foresee();
@@ -224,7 +225,8 @@ impl Sender {
         self.writing.resume();
     }
 
-    /// When [`Sender::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
+    /// When [`Sender::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive
+    /// first.
     #[inline]
     pub fn deadline(&self) -> Time {
         if self.opening != Opening::Done {

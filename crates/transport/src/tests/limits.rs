@@ -1,5 +1,5 @@
-//! Who keeps the sender from sending: its law, the application, or the receiver. The law must know: a
-//! window that is not used says nothing about the path.
+//! Who keeps the sender from sending: its law, the application, or the receiver. The law must know:
+//! a window that is not used says nothing about the path.
 
 use ratewire_units::Rate;
 

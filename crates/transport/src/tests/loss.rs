@@ -177,8 +177,8 @@ fn an_original_that_comes_after_its_probe_says_nothing_of_others() {
     let mut pipe = Pipe::sized(&fixed(10), 20);
     pipe.data = [(18, Fate::Late(ms(220))), (19, Fate::Late(ms(210)))].into();
     pipe.run();
-    // Packet 19 is sent again at 400 ms. At 410 ms it is the first copy that is acknowledged: packet
-    // 18, sent with it, is not late by that.
+    // Packet 19 is sent again at 400 ms. At 410 ms it is the first copy that is acknowledged:
+    // packet 18, sent with it, is not late by that.
     assert_eq!(pipe.resent(), [(at(400), 19)]);
 }
 

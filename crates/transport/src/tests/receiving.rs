@@ -98,8 +98,8 @@ fn newest_ranges(arrived: &[u64], cumulative: u64) -> Vec<(u64, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    // Of so many packets six ranges can be beyond a hole, of which the receiver remembers when they grew; of more it
-    // forgets those that grew first, and may have less to tell once others join.
+    // Of so many packets six ranges can be beyond a hole, of which the receiver remembers when they
+    // grew; of more it forgets those that grew first, and may have less to tell once others join.
     #[test]
     fn the_newest_ranges_whatever_the_order_of_arrival(order in vec(0..13_u64, 1..60)) {
         let mut receiving = Receiving::new();
