@@ -18,7 +18,7 @@ pub(crate) const MOST_FLOWS: usize = 20_000;
 /// Whether a setup can be emulated at all, by root.
 ///
 /// # Errors
-/// When something in it has no counterpart in real hosts.
+/// If something in it has no counterpart in real hosts.
 pub fn check(setup: &Setup) -> Result<(), Error> {
     check_network(setup)?;
     let listed = arriving::listed(setup).0;
@@ -30,7 +30,7 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
 /// by root, a kernel loads what it has as a module.
 ///
 /// # Errors
-/// When it has no such congestion control, or lets nobody else have that of `bpf/` for now.
+/// If it has no such congestion control, or lets nobody else have that of `bpf/` for now.
 pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     Laws::check_apart()?;
     for control in needed(&arriving::listed(setup).0, shell) {

@@ -18,7 +18,7 @@ use crate::tun::{OFFLOAD, Offload};
 /// whether it was a packet.
 ///
 /// # Panics
-/// When one of these does not hold.
+/// If one of these does not hold.
 pub fn packets(data: &[u8]) -> bool {
     let Some((choice, read)) = data.split_first() else { return false };
     let Some(bundle) = Bundle::read(read) else { return false };

@@ -90,7 +90,7 @@ pub struct ProgramEnd {
 /// Runs a setup in real time.
 ///
 /// # Errors
-/// When the setup has what real hosts cannot do, the system does not let us, or packets are not
+/// If the setup has what real hosts cannot do, the system does not let us, or packets are not
 /// conserved. Whatever happens, nothing of it stays.
 pub fn run<R: Recorder>(
     setup: &Setup,

@@ -146,7 +146,7 @@ impl Users {
     /// The user who starts the run, and these.
     ///
     /// # Errors
-    /// When one of them is unknown, or the environment does not tell properly who called `sudo`.
+    /// If one of them is unknown, or the environment does not tell properly who called `sudo`.
     pub fn allowing(names: &[String]) -> Result<Users, Error> {
         let find = |name: &String| {
             let found = named(name).map_err(|e| cannot_look_up(name).because(e))?;
@@ -161,7 +161,7 @@ impl Users {
     /// The user that a program runs as where the scenario names this one.
     ///
     /// # Errors
-    /// When the user is unknown, or not allowed to run programs of this run.
+    /// If the user is unknown, or not allowed to run programs of this run.
     pub(crate) fn get(&self, name: Option<&str>) -> Result<&User, Error> {
         let Some(name) = name else { return Ok(&self.own) };
         // By names, not numbers: two users of one number may be in different groups.
