@@ -1,4 +1,4 @@
-//! What a run in real time needs of this machine, and what to do where it is missing.
+//! Requirements of emulated runs, and remedies for what is missing.
 
 use std::borrow::Cow;
 use std::fs;
@@ -17,18 +17,18 @@ use crate::sys;
 use crate::tun::Tun;
 use crate::user::User;
 
-/// One thing that was looked at.
+/// A requirement that was examined.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// Name of the requirement.
     pub what: Cow<'static, str>,
-    /// What was found; or what is wrong. `None` where only root can look.
+    /// What was found, or what is wrong. `None` if only root can look.
     pub found: Option<Result<String, String>>,
-    /// What to do about it, if anything is wrong.
+    /// Remedy if something is wrong.
     pub remedy: Cow<'static, str>,
 }
 
-/// Said of what would change the caller's own network.
+/// Answer for checks that would change the caller's own network.
 const NOT_TRIED: &str = "not tried: no namespace";
 const CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const NAMESPACES: &str =
@@ -55,8 +55,8 @@ fn apart(is_root: bool) -> Option<Check> {
     cfg!(feature = "live").then_some(Check { what: "hosts' connections".into(), found, remedy })
 }
 
-/// The laws whose senders are a kernel's own, and whether this one has them. It may have more as
-/// modules, which it loads when a run asks for them.
+/// Laws whose senders are a kernel's own, and whether this kernel has them. A kernel may have more
+/// as modules, which it loads when a run asks for them.
 pub fn controls() -> Vec<Check> {
     let available = fs::read_to_string(CONTROLS).unwrap_or_default();
     let all = list().iter().filter_map(|info| {
@@ -76,8 +76,8 @@ pub fn controls() -> Vec<Check> {
     all.map(check).collect()
 }
 
-/// Tries all of it if the calling thread has `left` for namespaces of its own, and else what does
-/// not change its network. The thread perhaps has precedence then.
+/// Runs all checks if the calling thread has `left` for namespaces of its own, and otherwise only
+/// those that do not change its network. The thread may have real-time priority afterwards.
 fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
     let check = |what: &'static str, found: Result<String, String>, remedy: &'static str| Check {
         what: what.into(),
@@ -122,7 +122,7 @@ fn rights(is_root: bool) -> Check {
     Check { what: "rights".into(), found: Some(found), remedy: "run it as root, with sudo".into() }
 }
 
-/// Whether a program can be started as a host's are, by a user who is not root.
+/// Checks that a program can be started as at a host, by a user who is not root.
 fn programs() -> Result<String, String> {
     let ran = as_user(&User::nobody(), "true")
         .stdin(Stdio::null())
@@ -160,7 +160,7 @@ mod tests {
         );
     }
 
-    /// What root's rights may mend has no remedy yet: nobody knows whether it is missing.
+    /// A check that root's rights may change has no remedy: its answer is unknown.
     #[test]
     fn who_is_not_root_is_told_what_was_not_examined() {
         let checks = thread::spawn(|| try_all(false, refused())).join().expect("it ends");
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Loopback is down in a network that was just made.
+    /// Loopback is down in a new network namespace.
     #[test]
     fn only_a_network_of_its_own_is_changed() {
         let is_up_after = |examine: fn()| {
