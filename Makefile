@@ -78,7 +78,11 @@ $(MDBOOK):
 run: build
 	target/release/ratewire run scenarios/three-flows.toml
 
+# Folders whose comments are checked to end at column 100.
+COMMENTS := bpf $(addprefix crates/,anypoint backpressure emulate kernel live overlay transport)
+
 lint:
+	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
 	$(CARGO) clippy --workspace --all-targets --features ratewire/live -- -D warnings
 

@@ -6,7 +6,7 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* The most namespaces that one run looks at. */
+/* Maximum number of namespaces of one walk. */
 #define MOST (1 << 20)
 
 /* The answers, as `crates/live/src/pins/namespace.rs` knows them. */
@@ -23,7 +23,7 @@ struct walk {
 	int answer;
 };
 
-/* Looks at one namespace and goes on to the next; returns 1 where the walk ends. */
+/* Examines one namespace and goes on to the next; returns 1 at the end of the walk. */
 static long step(__u32 index, struct walk *walk)
 {
 	struct net *net = walk->at;
@@ -44,9 +44,9 @@ static long step(__u32 index, struct walk *walk)
 }
 
 /* Walks the kernel's list of all network namespaces, from the caller's own until the walk is back
- * there. The list is a ring, whose head belongs to no namespace. What `step` reads around the head
- * is no namespace's inode number beside the same namespace's cookie. The kernel runs the program in
- * an RCU read section: no namespace is freed meanwhile. */
+ * there. The list is a ring, whose head belongs to no namespace: what `step` reads around the head
+ * is never an inode number with its namespace's cookie. The kernel runs the program in an RCU read
+ * section: no namespace is freed meanwhile. */
 SEC("raw_tp")
 int ratewire_namespace(struct bpf_raw_tracepoint_args *asked)
 {

@@ -11,8 +11,8 @@
  * both |  254  |   8   |        | returned       |                 on pure acknowledgements
  *       +-------+-------+--------+----------------+
  *
- * JetMax, kind 254, 28 bytes, 'Rj', then six words; what is returned is in the second three, and on
- * pure acknowledgements alone, in 12 bytes:
+ * JetMax, kind 254, 28 bytes, 'Rj', then six words. The returned part is in the second three, and
+ * alone on pure acknowledgements, in 12 bytes:
  *       +----------------+----------------+       +----------------+----------------+
  *       | bottleneck     | proposed       |       | load           | router         |
  *       +--------+-------+----------------+       +--------+-------+----------------+
@@ -21,20 +21,22 @@
  *       | marker | g of proposed          |       | marker | rate                   |
  *       +--------+------------------------+       +--------+------------------------+
  *       | router         | 0     | marker |
- *       +--------+-------+-------+--------+       rates in B/s, 24 bits: 5 of exponent, 19 of mantissa, all ones for
- *       | number | g                      |       unknown; load 16 bits: 5 and 11, in 2^-26
+ *       +--------+-------+-------+--------+
+ *       | number | g                      |
  *       +--------+------------------------+
+ * Rates are in B/s, 24 bits: 5 of exponent, 19 of mantissa, all ones for unknown. The load has 16
+ * bits: 5 of exponent and 11 of mantissa, in 2^-26.
  *
  * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and
  * one SACK block, 8 beside timestamps and two.
  *
- * XCP's change is how fast the flow's rate is to change, in units of 1024 B/s a second, where the
- * drafts have a packet's part of the change in a round trip. A packet is granted Cp X - Cn size;
- * with X = size / rate, all packets of a second together are granted Cp - Cn rate, in which the
- * size is gone. The sender adds that up over the time that what was acknowledged has taken to send.
- * So packets may be segmented, merged, or acknowledged together, and an acknowledgement may be
- * lost, and the sums stay right; an RTT that changes on the way does no harm; and a change of less
- * than 1 B/s a packet is not truncated, as the thesis (3.4, examples 9 and 10) found. */
+ * XCP's change is the derivative of the flow's rate, in units of 1024 B/s a second; the drafts have
+ * a packet's part of the change in a round trip. A packet is granted Cp X - Cn size. With X =
+ * size / rate, all packets of a second together are granted Cp - Cn rate, in which the size is
+ * gone. The sender integrates the change over the time that the acknowledged data took to send. Sums
+ * therefore stay right if packets are segmented, merged, or acknowledged together, or if an
+ * acknowledgement is lost; an RTT that changes on the way does no harm; and a change of less than
+ * 1 B/s a packet is not truncated, which the thesis (3.4, examples 9 and 10) found. */
 #pragma once
 
 #include "arithmetic.h"
@@ -56,13 +58,13 @@
 
 /* A congestion header, decoded. */
 struct rw_header {
-	/* XCP: at which the sender sends, 0 for unknown. RCP: what routers have let pass so far.
+	/* XCP: the sender's rate, 0 for unknown. RCP: the rate that routers have allowed so far.
 	 * B/s. */
 	__u64 rate;
 	/* The sender's smoothed RTT, 0 for unknown. */
 	__u32 rtt_us;
 	__u32 pad;
-	/* XCP: wished for, then granted, change of the rate. B/s a second. */
+	/* XCP: change of the rate, first the wish, then the grant. B/s a second. */
 	__s64 change;
 };
 
@@ -82,10 +84,10 @@ RW_INLINE __s32 rw_change_field(__s64 change)
 
 	if (change > most)
 		change = most;
-	/* All that a field can say: a router that passes a header on raises nothing. */
+	/* The field's minimum: a router that passes a header on raises nothing. */
 	if (change < least)
 		change = least;
-	/* Downwards: what is granted is never rounded up. */
+	/* Rounded down: a grant is never rounded up. */
 	return (__s32)(change >> RW_CHANGE_UNIT);
 }
 
@@ -94,12 +96,12 @@ RW_INLINE __s64 rw_field_change(__s32 field)
 	return (__s64)field * (1 << RW_CHANGE_UNIT);
 }
 
-/* The larger a number, the larger these: mantissa << exponent, rounded down. */
+/* A floating number, mantissa << exponent, rounded down; its bits have the order of n. */
 RW_INLINE __u32 rw_real(__u64 n, __u32 mantissa)
 {
 	__u32 exponent = rw_less(rw_bits(n), mantissa);
 
-	/* More than fits is the most that does. */
+	/* The maximum stands for larger numbers. */
 	return exponent > 31 ? (32u << mantissa) - 1 : exponent << mantissa | (__u32)(n >> exponent);
 }
 
@@ -123,7 +125,7 @@ RW_INLINE __u32 rw_load_real(__u64 load)
 	return rw_real(load, RW_LOAD_MANTISSA);
 }
 
-/* X, the time that a sender of this rate takes for so many bytes: 0 where there is none, at most
+/* X, the time that a sender of this rate takes for this many bytes: 0 for a rate of 0, at most
  * RW_MOST_X, in units of 2^-30 s. */
 #define RW_X_SECOND 30
 #define RW_MOST_X 0xffffffffull
@@ -136,11 +138,11 @@ RW_INLINE __u64 rw_x(__u64 size, __u64 rate)
 /* Fraction bits of a sender's rate. */
 #define RW_SENDER_FRACTION 8
 
-/* Below which routers cannot answer: no control interval is shorter. */
+/* Shortest time in which routers answer: no control interval is shorter. */
 #define RW_SHORTEST_ANSWER_US 5000
 
-/* Before anything was heard, once the first RTT is known: window bytes may go in each, or in the
- * shortest answer's time. */
+/* First rate, once an RTT is known and before a router has been heard: window bytes in each RTT, or
+ * in the shortest answer's time. */
 RW_INLINE __u64 rw_first_rate(__u64 window, __u64 rtt_us)
 {
 	return rw_min(rw_mul_shift(window, 1000000, 0) / rw_max(rtt_us, RW_SHORTEST_ANSWER_US), RW_MOST_RATE);

@@ -55,8 +55,8 @@ impl Dialects {
         self.0.iter().position(|dialect| dialect.law.info().name == law.info().name)
     }
 
-    /// The congestion header of a packet, in the dialect that is its flow's own, if it is known and
-    /// laws share an identifier; `None` where it has one that no port can read.
+    /// The congestion header of a packet. If laws share an identifier, it is read in the flow's own
+    /// dialect, if that is known. `None` if the packet has a header that no port can read.
     pub(crate) fn read(
         &self,
         own: Option<usize>,
