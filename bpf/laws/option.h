@@ -30,13 +30,13 @@
  * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and
  * one SACK block, 8 beside timestamps and two.
  *
- * XCP's change is the derivative of the flow's rate, in units of 1024 B/s a second; the drafts have
- * a packet's part of the change in a round trip. A packet is granted Cp X - Cn size. With X =
- * size / rate, all packets of a second together are granted Cp - Cn rate, in which the size is
- * gone. The sender integrates the change over the time that the acknowledged data took to send. Sums
- * therefore stay right if packets are segmented, merged, or acknowledged together, or if an
- * acknowledgement is lost; an RTT that changes on the way does no harm; and a change of less than
- * 1 B/s a packet is not truncated, which the thesis (3.4, examples 9 and 10) found. */
+ * XCP's change is the derivative of the flow's rate, in units of 1024 B/s a second; the drafts
+ * have a packet's part of the change in a round trip. A packet is granted Cp X - Cn size. With X
+ * = size / rate, all packets of a second together are granted Cp - Cn rate, in which the size is
+ * gone. The sender integrates the change over the time that the acknowledged data took to send.
+ * Sums therefore stay right if packets are segmented, merged, or acknowledged together, or if an
+ * acknowledgement is lost; an RTT that changes on the way does no harm; and a change of less
+ * than 1 B/s a packet is not truncated, which the thesis (3.4, examples 9 and 10) found. */
 #pragma once
 
 #include "arithmetic.h"
