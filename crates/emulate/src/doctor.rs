@@ -32,7 +32,7 @@ pub struct Check {
 const NOT_TRIED: &str = "not tried: no namespace";
 const CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const NAMESPACES: &str =
-    "root makes them, on a kernel with CONFIG_NET_NS; in a container, a privileged one";
+    "run as root, on a kernel with CONFIG_NET_NS; a container must be privileged";
 
 /// Tries everything that the emulated world needs, in a namespace that is gone afterwards.
 pub fn examine() -> Vec<Check> {
@@ -68,7 +68,7 @@ pub fn controls() -> Vec<Check> {
         found: Some(match available.split_whitespace().any(|name| name == control) {
             true => Ok(control.to_string()),
             false => Err(format!(
-                "{control} is not loaded: runs under {law} ask for it, and are left out without"
+                "{control} is not loaded: runs under {law} try to load it, and are skipped if that fails"
             )),
         }),
         remedy: format!("modprobe tcp_{control}").into(),
@@ -96,19 +96,19 @@ fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
             "TUN devices",
             || Tun::make(host::DEVICE).map(drop),
             "/dev/net/tun",
-            "modprobe tun; a container is given it: --device /dev/net/tun",
+            "modprobe tun; a container: --device /dev/net/tun",
         ),
         inside(
             "devices",
             || Device::named(LOOPBACK)?.set_up(),
             "can be set up",
-            "root sets devices up, or CAP_NET_ADMIN; a container: --cap-add NET_ADMIN",
+            "root or CAP_NET_ADMIN sets devices up; a container: --cap-add NET_ADMIN",
         ),
         check("setpriv and unshare", programs(), "apt-get install util-linux"),
         check(
             "real-time priority",
             said(sys::be_real_time(), "SCHED_FIFO"),
-            "root has it, or CAP_SYS_NICE (a container: --cap-add SYS_NICE); runs go on without, and are late more often",
+            "root or CAP_SYS_NICE gives it (a container: --cap-add SYS_NICE); without it runs go on, and are late more often",
         ),
     ]
 }

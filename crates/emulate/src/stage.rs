@@ -233,7 +233,7 @@ fn end_of(program: &mut Program) -> ProgramEnd {
 fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
     let nodes = check::hosts(setup, options.shell);
     if nodes.len() > host::MOST {
-        let what = format!("{} hosts are more than there are addresses for", nodes.len());
+        let what = format!("{} hosts need more addresses than there are", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
     }
     let mut flows: BTreeMap<NodeId, Vec<&FlowSpec>> = BTreeMap::new();

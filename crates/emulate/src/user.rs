@@ -124,7 +124,8 @@ fn caller() -> Result<User, Error> {
         Some(text) => {
             let number = text.to_str().and_then(|text| text.parse().ok());
             number.filter(|number| *number != u32::MAX).map(Some).ok_or_else(|| {
-                let what = format!("{key} is {text:?}, which is no number of a user or a group");
+                let what =
+                    format!("{key} is {text:?}, which is not the number of a user or a group");
                 Error::new(what, format!("unset {key}; sudo sets it"))
             })
         }

@@ -56,8 +56,8 @@ pub fn examine() -> Vec<Check> {
             sockets::look().map(|()| "tells of connections".into()).map_err(|e| e.to_string()),
             sockets::REMEDY,
         ),
-        by_root("router's program", router, "what the kernel said tells why; please report it"),
-        by_root("host's programs", hosts, "what the kernel said tells why; please report it"),
+        by_root("router's program", router, "the kernel's message says why; please report it"),
+        by_root("host's programs", hosts, "the kernel's message says why; please report it"),
     ]
 }
 

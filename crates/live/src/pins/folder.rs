@@ -202,7 +202,7 @@ fn open_in(
         }
     };
     let stat = fstat(&handle).map_err(|e| {
-        Error::new(format!("cannot tell whose {shown} is"), "").because(io::Error::from(e))
+        Error::new(format!("cannot tell who owns {shown}"), "").because(io::Error::from(e))
     })?;
     match danger(&stat, sticky) {
         None => Ok(Some(Folder { handle, path })),

@@ -202,7 +202,7 @@ pub(crate) fn check_reach() -> Result<(), Error> {
     match hiding_namespace() {
         Some(name) => Err(Error::new(
             format!(
-                "nothing that is attached can be seen here, nor would it stay: /sys is the namespace {name}'s own"
+                "attached programs cannot be seen here, and new ones would not stay: /sys is the namespace {name}'s own"
             ),
             "`ip netns exec` mounts it; enter the network alone: nsenter --net=/var/run/netns/NAME ratewire live ...",
         )),

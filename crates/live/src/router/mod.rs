@@ -78,7 +78,8 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
         (Queue::Backlog, _) => check_queue(&spec.iface)?,
         (Queue::Virtual, Capacity::Given(_)) => {}
         (Queue::Virtual, Capacity::Measured) => {
-            let what = "a queue that is worked out from the capacity cannot measure it";
+            let what =
+                "a virtual queue is computed from the capacity, so it cannot measure the capacity";
             return Err(Error::new(what, "give the capacity, or read the queue: --queue backlog"));
         }
     }
@@ -105,13 +106,12 @@ const SILENT: [&str; 4] = ["mq", "mqprio", "pfifo_fast", "noqueue"];
 ///
 /// # Errors
 /// If the queueing discipline reports no backlog.
-/// believed.
 fn check_queue(iface: &str) -> Result<(), Error> {
     let said = tc(&["qdisc", "show", "dev", iface, "root"]);
     let kind = said.as_deref().and_then(|said| said.split_whitespace().nth(1));
     let Some(kind) = kind.filter(|kind| SILENT.contains(kind)) else { return Ok(()) };
     Err(Error::new(
-        format!("the queue of {iface}, {kind}, does not say what waits in it"),
+        format!("the queueing discipline of {iface}, {kind}, does not report its backlog"),
         "use --queue virtual, or give the interface one that does: tbf, htb, fq_codel, pfifo",
     ))
 }
