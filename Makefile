@@ -84,11 +84,11 @@ COMMENTS := bpf $(addprefix crates/,anypoint backpressure emulate kernel live ov
 lint:
 	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
-	$(CARGO) clippy --workspace --all-targets --features ratewire/live -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
 
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
 test: tools lint
-	$(TESTENV) $(CARGO) test --workspace --features ratewire/live --no-fail-fast
+	$(TESTENV) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
 	$(MAKE) build
 	target/release/ratewire check --quiet papers scenarios
 

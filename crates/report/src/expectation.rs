@@ -2,16 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::World;
+
 /// One claim of the scenario (`[[expect]]`) held against what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
     /// The law it was measured under.
     pub law: String,
-    /// And from what seed.
+    /// The seed of the run that it was measured in.
     pub seed: u64,
-    /// And in which world: `simulate`, `emulate` or `live`.
-    pub world: String,
+    /// The world of that run.
+    pub world: World,
     /// What is claimed, in words: `utilisation of bottleneck, 5 s .. 30 s`.
     pub claim: String,
     /// What was measured, with its unit; `not measured` when there was nothing to measure.
@@ -100,7 +102,7 @@ impl Expectation {
     pub fn run(&self, among: &[Expectation]) -> String {
         let twins = || among.iter().filter(|o| o.law == self.law && o.claim == self.claim);
         let mut name = self.law.clone();
-        if self.world == "emulate" || twins().any(|other| other.world != self.world) {
+        if self.world == World::Emulate || twins().any(|other| other.world != self.world) {
             name += &format!(" ({}d)", self.world);
         }
         if twins().any(|other| other.world == self.world && other.seed != self.seed) {
@@ -124,21 +126,22 @@ impl Expectation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::World::{Emulate, Simulate};
 
     #[test]
     fn a_claim_names_its_run_as_far_as_others_differ() {
-        let of = |law: &str, seed, world: &str| Expectation {
+        let of = |law: &str, seed, world| Expectation {
             law: law.into(),
             seed,
-            world: world.into(),
+            world,
             ..Expectation::default()
         };
         let runs = |all: &[Expectation]| all.iter().map(|e| e.run(all)).collect::<Vec<_>>();
         let (xcp, again, cubic) =
-            (of("xcp", 1, "simulate"), of("xcp", 2, "simulate"), of("cubic", 2, "simulate"));
+            (of("xcp", 1, Simulate), of("xcp", 2, Simulate), of("cubic", 2, Simulate));
         assert_eq!(runs(&[xcp.clone(), xcp.clone(), cubic.clone()]), ["xcp", "xcp", "cubic"]);
         assert_eq!(runs(&[xcp.clone(), again, cubic]), ["xcp (seed 1)", "xcp (seed 2)", "cubic"]);
-        let emulated = of("xcp", 1, "emulate");
+        let emulated = of("xcp", 1, Emulate);
         assert_eq!(runs(std::slice::from_ref(&emulated)), ["xcp (emulated)"]);
         assert_eq!(runs(&[xcp, emulated]), ["xcp (simulated)", "xcp (emulated)"]);
     }

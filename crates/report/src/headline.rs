@@ -144,8 +144,8 @@ pub(crate) fn bottleneck_label(all: &[&Summary], bottlenecks: &[u32]) -> String 
 pub(crate) fn worlds(runs: &[Run]) -> String {
     let mut worlds: Vec<&str> = Vec::new();
     for run in runs {
-        if !worlds.contains(&run.info.world.as_str()) {
-            worlds.push(&run.info.world);
+        if !worlds.contains(&run.info.world.name()) {
+            worlds.push(run.info.world.name());
         }
     }
     worlds.join(", ")
@@ -178,6 +178,7 @@ pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::World::{Emulate, Simulate};
     use crate::{Collector, LinkSummary, RunInfo};
 
     fn run(law: &str, seed: u64, utilisations: &[f64], flagged: &[usize]) -> Run {
@@ -244,14 +245,14 @@ mod tests {
 
     #[test]
     fn where_runs_are_of_two_worlds_a_law_that_ran_in_one_says_which() {
-        let of = |law: &str, seed, world: &str| {
+        let of = |law: &str, seed, world| {
             let mut run = run(law, seed, &[], &[]);
-            run.info.world = world.into();
+            run.info.world = world;
             run
         };
-        let runs = [of("a", 1, "simulate"), of("a", 1, "emulate"), of("b", 1, "simulate")];
+        let runs = [of("a", 1, Simulate), of("a", 1, Emulate), of("b", 1, Simulate)];
         assert_eq!(labels(&runs), ["a (simulated)", "a (emulated)", "b (simulated)"]);
-        let seeds = [of("a", 1, "simulate"), of("a", 2, "simulate"), of("b", 1, "emulate")];
+        let seeds = [of("a", 1, Simulate), of("a", 2, Simulate), of("b", 1, Emulate)];
         assert_eq!(
             labels(&seeds),
             ["a (simulated) (seed 1)", "a (simulated) (seed 2)", "b (emulated)"]

@@ -39,6 +39,7 @@ mod series;
 mod summary;
 pub mod table;
 mod thinned;
+mod world;
 
 pub use collect::{
     Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries,
@@ -61,3 +62,4 @@ pub use summary::{
     FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
     Summary, TrafficSummary,
 };
+pub use world::{UnknownWorld, World};

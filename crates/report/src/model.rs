@@ -6,7 +6,7 @@
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use serde::Serialize;
 
-use crate::{Collected, Summary};
+use crate::{Collected, Summary, World};
 
 /// What ran: one scenario under one law.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +17,8 @@ pub struct RunInfo {
     pub law: String,
     /// The seed of every random stream.
     pub seed: u64,
-    /// `simulate`, `emulate` or `live`.
-    pub world: String,
+    /// Where it took place.
+    pub world: World,
     /// How long the run lasted, in its own time.
     pub duration: Duration,
     /// The version of Ratewire that made the run.
@@ -340,7 +340,7 @@ pub struct LeftOut {
     /// The law, as the user wrote it.
     pub law: String,
     /// The world.
-    pub world: String,
+    pub world: World,
     /// Why it could not.
     pub why: String,
 }

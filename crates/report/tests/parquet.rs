@@ -24,7 +24,6 @@ fn info() -> RunInfo {
     RunInfo {
         law: "xcp".into(),
         seed: 7,
-        world: "simulate".into(),
         flows: vec![flow("s1"), flow("s2")],
         traffic: vec![TrafficInfo {
             name: "web".into(),

@@ -9,7 +9,7 @@ use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::Exit;
+use crate::exit::Exit;
 
 /// Columns of help in the book.
 const WIDTH: usize = 100;

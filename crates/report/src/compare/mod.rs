@@ -9,7 +9,7 @@ mod show;
 use ratewire_statistics::{Difference, Estimate, Verdict};
 use serde::Serialize;
 
-use crate::Summary;
+use crate::{Summary, World};
 pub(crate) use show::shown;
 
 /// Laws beside each other.
@@ -18,7 +18,7 @@ pub struct Comparison {
     /// The scenario's name.
     pub scenario: String,
     /// `simulate`, `emulate` or `live`.
-    pub world: String,
+    pub world: World,
     /// The version of Ratewire that made the runs.
     pub version: String,
     /// Length of each run, seconds.
@@ -159,7 +159,7 @@ impl Comparison {
         let figures = figures.iter().map(|figure| figure.under(laws, has_chance));
         Comparison {
             scenario: first.scenario.clone(),
-            world: first.world.clone(),
+            world: first.world,
             version: first.version.clone(),
             duration_s: first.duration_s,
             has_chance,

@@ -28,7 +28,7 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     }
     out.push_str("</div>\n");
     for left in left_out {
-        let (law, world, why) = (name(&left.law), name(&left.world), escape(&left.why));
+        let (law, world, why) = (name(&left.law), left.world, escape(&left.why));
         out.push_str(&format!("<p class=\"note\">{law} was not {world}d: {why}</p>\n"));
     }
     let several = match crate::headline::verdict_links(runs).len() {

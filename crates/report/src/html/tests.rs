@@ -3,7 +3,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::*;
 use crate::{
     Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo,
-    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology,
+    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology, World,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -23,7 +23,6 @@ fn info(law: &str, flows: usize, links: u32) -> RunInfo {
     RunInfo {
         scenario: EVIL.into(),
         law: law.into(),
-        world: EVIL.into(),
         duration: Duration::from_secs(10),
         topology: Topology {
             nodes: vec![node(EVIL), node("b")],
@@ -126,15 +125,18 @@ fn a_few_changes_are_marked_and_many_are_not() {
 
 #[test]
 fn two_worlds_share_a_colour_and_a_late_run_is_loud() {
-    let in_world = |world: &str, holds: Option<bool>| {
-        let info = RunInfo { world: world.into(), ..info("xcp", 1, 1) };
+    let in_world = |world, holds: Option<bool>| {
+        let info = RunInfo { world, ..info("xcp", 1, 1) };
         let mut run = run(info, 2, 1e6);
         run.summary.fidelity =
             holds.map(|holds| crate::FidelitySummary { holds, ..Default::default() });
         run
     };
     let page = |holds| {
-        rendered(&Page::new(vec![in_world("simulate", None), in_world("emulate", Some(holds))]))
+        rendered(&Page::new(vec![
+            in_world(World::Simulate, None),
+            in_world(World::Emulate, Some(holds)),
+        ]))
     };
     let good = page(true);
     assert!(good.contains("xcp (emulated)") && good.contains("simulate, emulate"));
@@ -553,7 +555,7 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
 
 #[test]
 fn what_could_not_run_is_told_with_its_reason() {
-    let left = LeftOut { law: EVIL.into(), world: "emulate".into(), why: "no <kernel>".into() };
+    let left = LeftOut { law: EVIL.into(), world: World::Emulate, why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" was not emulated: no &lt;kernel&gt;</p>"));
 }

@@ -27,7 +27,7 @@ impl Begins for () {
 /// What tells the runs of a table apart.
 pub(super) fn run<R>() -> [Column<R>; 3] {
     [
-        name("world", |_, info| &info.world),
+        name("world", |_, info| info.world.name()),
         name("law", |_, info| &info.law),
         count("seed", |_, info| info.seed),
     ]

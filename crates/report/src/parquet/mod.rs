@@ -108,26 +108,8 @@ impl<R: Row, W: Write + Send> Table<R, W> {
     pub fn new(out: W) -> Result<Table<R, W>, Error> {
         let (mut begins, columns) = (R::Begins::columns(), R::columns());
         begins.extend(columns::run());
-        let own = columns.iter().map(Column::field);
-        let fields: Vec<Field> = begins.iter().map(Column::field).chain(own).collect();
-        let schema: SchemaRef = Arc::new(Schema::new(fields));
-        let mut properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-            .set_max_row_group_row_count(Some(ROW_GROUP))
-            // The library's own version would make the bytes change with a dependency's update.
-            .set_created_by("ratewire".to_string());
-        for column in columns.iter().filter(|column| column.is_varied) {
-            let path = ColumnPath::from(column.name);
-            // DuckDB before 2.0 reads the former of floating point only.
-            let encoding = match column.cells {
-                Cells::Float(..) | Cells::FloatOrNull(..) => Encoding::BYTE_STREAM_SPLIT,
-                _ => Encoding::DELTA_BINARY_PACKED,
-            };
-            properties = properties
-                .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, encoding);
-        }
-        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties.build()))?;
+        let (schema, properties) = layout(&begins, &columns)?;
+        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
         Ok(Table { writer, schema, begins, columns, rows: 0 })
     }
 
@@ -165,6 +147,45 @@ impl<R: Row, W: Write + Send> Table<R, W> {
         }
         Ok(())
     }
+}
+
+/// Writes batches of rows that a [`Table`] of the same kind wrote into one file on `out`.
+///
+/// # Errors
+/// When rows cannot be written, or are of another kind.
+pub fn copy<R: Row, W: Write + Send>(batches: &[RecordBatch], out: W) -> Result<W, Error> {
+    let table = Table::<R, W>::new(out)?;
+    let mut writer = table.writer;
+    for batch in batches {
+        writer.write(batch)?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+/// The schema of a file with these columns, and how it is encoded.
+fn layout<B, R>(
+    begins: &[Column<B>],
+    columns: &[Column<R>],
+) -> Result<(SchemaRef, WriterProperties), Error> {
+    let own = columns.iter().map(Column::field);
+    let fields: Vec<Field> = begins.iter().map(Column::field).chain(own).collect();
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        // The library's own version would make the bytes change with a dependency's update.
+        .set_created_by("ratewire".to_string());
+    for column in columns.iter().filter(|column| column.is_varied) {
+        let path = ColumnPath::from(column.name);
+        // DuckDB before 2.0 reads the former of floating point only.
+        let encoding = match column.cells {
+            Cells::Float(..) | Cells::FloatOrNull(..) => Encoding::BYTE_STREAM_SPLIT,
+            _ => Encoding::DELTA_BINARY_PACKED,
+        };
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, encoding);
+    }
+    Ok((Arc::new(Schema::new(fields)), properties.build()))
 }
 
 impl<R> Column<R> {

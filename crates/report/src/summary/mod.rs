@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FidelitySummary, Room, RunInfo};
+use crate::{FidelitySummary, Room, RunInfo, World};
 
 mod overlay;
 mod traffic;
@@ -23,8 +23,8 @@ pub struct Summary {
     pub law: String,
     /// The seed of every random stream.
     pub seed: u64,
-    /// `simulate`, `emulate` or `live`.
-    pub world: String,
+    /// Where the run took place.
+    pub world: World,
     /// The version of Ratewire that made the run.
     pub version: String,
     /// Length of the run, seconds.
@@ -304,7 +304,7 @@ impl Summary {
             scenario: info.scenario.clone(),
             law: info.law.clone(),
             seed: info.seed,
-            world: info.world.clone(),
+            world: info.world,
             version: info.version.clone(),
             duration_s: info.duration.secs(),
             traffic: info.traffic.iter().map(TrafficSummary::of).collect(),

@@ -21,7 +21,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     let mut out = format!("{}\n", bold(&clip(title, 200), options));
     let duration = ratewire_units::Duration::from_secs_f64(comparison.duration_s);
     let laws = plural(comparison.laws.len(), "law");
-    let world = clip(&comparison.world, 40);
+    let world = comparison.world;
     out += &format!("{world}, {duration}, {laws}, {}\n", comparison.seeds_text());
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
     let bottleneck = clip(&comparison.bottleneck_text(), 100);

@@ -42,7 +42,7 @@ fn document(
         ("Laws", laws.join(", ")),
         ("Seeds", comparison.seeds_text().replace("seeds ", "").replace("seed ", "")),
         ("Duration", escape(&duration.to_string())),
-        ("World", name(&comparison.world)),
+        ("World", comparison.world.to_string()),
         ("Ratewire", name(&comparison.version)),
     ];
     let mut out = head(&title, STYLE) + &headed(&title, "", facts, "") + &toolbar(groups, choice);

@@ -1,7 +1,6 @@
 //! What memory a run is said to need, beside what it holds in the end.
 
-use ratewire_run::estimate;
-use ratewire_scenario::Scenario;
+use ratewire::Experiment;
 
 fn estimated(law: &str, traffic: &str, queue: &str) -> u64 {
     let text = format!(
@@ -9,9 +8,8 @@ fn estimated(law: &str, traffic: &str, queue: &str) -> u64 {
          bottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", queue = \"{queue}\" }}\n\
          access = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n{traffic}"
     );
-    let scenario = Scenario::parse("t.toml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()));
-    let scenario = scenario.expect("a scenario");
-    estimate::memory(&scenario.setup(None, None).expect("a setup")).get()
+    let experiment = Experiment::parse("t.toml", &text).expect("a scenario");
+    experiment.plan().expect("a plan").jobs[0].memory_estimate().get()
 }
 
 const FLOW: &str = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n";

@@ -3,7 +3,7 @@
 use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
 use ratewire_report::{
     ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, Room, RunInfo,
-    Topology, TrafficInfo,
+    Topology, TrafficInfo, World,
 };
 use ratewire_sim::overlay::optimum::trees;
 use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
@@ -35,7 +35,7 @@ impl Labels {
     }
 }
 
-pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
+pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo {
     let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
     tell_ensembles(setup, &mut nodes);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
@@ -73,7 +73,7 @@ pub(crate) fn describe(world: &str, setup: &Setup, labels: &Labels) -> RunInfo {
         scenario: labels.scenario.clone(),
         law: labels.law.clone(),
         seed: setup.seed,
-        world: world.to_string(),
+        world,
         duration: setup.duration,
         version: env!("CARGO_PKG_VERSION").to_string(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),

@@ -1,81 +1,97 @@
 //! Papers as data: a folder of scenarios, and a file that says which figure each belongs to and
 //! what the figure plots.
 
+mod choose;
+mod draw;
+
 use std::path::{Path, PathBuf};
 
 use ratewire_report::html::Plot;
 use ratewire_scenario::{Diagnostic, Expectation, Scenario};
 use serde::Deserialize;
 
+use crate::Error;
+
+pub use choose::choose;
+pub use draw::draw;
+
 /// A name in the file, and where it stands.
-pub(crate) type Name = toml::Spanned<String>;
+pub type Name = toml::Spanned<String>;
 
 /// What the file is called.
-pub(crate) const PAPER: &str = "paper.toml";
+pub const PAPER: &str = "paper.toml";
 
 /// A paper, as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Paper {
+pub struct Paper {
     /// The folder's name, which is what one calls it.
     #[serde(skip)]
-    pub(crate) name: String,
+    pub name: String,
+    /// The folder that its scenarios are in.
     #[serde(skip)]
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// What its file says.
     #[serde(skip)]
     text: String,
-    pub(crate) title: String,
+    /// Its title.
+    pub title: String,
     /// Who wrote it, and where it appeared.
-    pub(crate) authors: String,
-    pub(crate) summary: String,
+    pub authors: String,
+    /// What it claims, in a paragraph.
+    pub summary: String,
+    /// Its figures and experiments, in the order of the page.
     #[serde(rename = "figure")]
-    pub(crate) figures: Vec<Figure>,
+    pub figures: Vec<Figure>,
 }
 
 /// A figure or an experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// `Figure 8`.
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) caption: String,
+    pub id: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What the runs show, for the page.
+    pub caption: String,
     /// Where runs and paper differ, and why.
-    pub(crate) note: Option<String>,
-    pub(crate) scenarios: Vec<String>,
+    pub note: Option<String>,
+    /// The names of its scenarios' files.
+    pub scenarios: Vec<String>,
     /// What is drawn over time.
     #[serde(default)]
-    pub(crate) plots: Vec<Plot>,
+    pub plots: Vec<Plot>,
     /// The scenarios that `plots` are drawn of; all if empty.
     #[serde(default)]
-    pub(crate) drawn: Vec<String>,
+    pub drawn: Vec<String>,
     /// The laws that `plots` are drawn of; all if empty.
     #[serde(default)]
-    pub(crate) laws: Vec<Name>,
+    pub laws: Vec<Name>,
     /// The links that `plots` are drawn of; the bottlenecks if empty.
     #[serde(default)]
-    pub(crate) links: Vec<Name>,
+    pub links: Vec<Name>,
     /// Whether each law has plots of its own.
     #[serde(default)]
-    pub(crate) apart: bool,
-    pub(crate) sweep: Option<Sweep>,
+    pub apart: bool,
+    /// What is drawn over a parameter, if anything.
+    pub sweep: Option<Sweep>,
 }
 
 impl Figure {
     /// How one calls it on the command line: `Figure 5, left` is figure-5-left.
-    pub(crate) fn handle(&self) -> String {
+    pub fn handle(&self) -> String {
         handle(&self.id)
     }
 
     /// Whether this is a name of it, or the beginning of one: figure-5, or 5, is each part of figure 5.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
+    pub fn is_called(&self, name: &str) -> bool {
         let (own, name) = (self.handle() + "-", handle(name) + "-");
         own.starts_with(&name) || own.starts_with(&format!("figure-{name}"))
     }
 
     /// Whether it is several figures, of which this is one: figure-23 of `Figures 22 to 24`, 4 of `Figures 4, 5`.
-    pub(crate) fn contains(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         let (own, name) = (self.handle(), handle(name));
         let number = name.strip_prefix("figure-").unwrap_or(&name).parse::<u32>();
         let (Some(own), Ok(number)) = (own.strip_prefix("figures-"), number) else { return false };
@@ -97,26 +113,29 @@ fn handle(text: &str) -> String {
 /// What is drawn over a parameter: points are measured by expectations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Sweep {
+pub struct Sweep {
     /// What varies, with its unit.
-    pub(crate) over: String,
+    pub over: String,
     /// Its values: one a scenario, or one for each of `of`.
-    pub(crate) values: Vec<f64>,
+    pub values: Vec<f64>,
     /// What is measured: `utilisation`, or `throughput of r2->d1` to be exact.
-    pub(crate) metrics: Vec<Name>,
+    pub metrics: Vec<Name>,
     /// Flows or links that differ in what varies, where all are in each scenario.
     #[serde(default)]
-    pub(crate) of: Vec<Name>,
+    pub of: Vec<Name>,
     #[serde(default)]
-    pub(crate) logarithmic: bool,
+    /// Whether the parameter's axis is logarithmic.
+    pub logarithmic: bool,
 }
 
 impl Figure {
-    pub(crate) fn draws(&self, scenario: &str) -> bool {
+    /// Whether `plots` are drawn of a scenario.
+    pub fn draws(&self, scenario: &str) -> bool {
         !self.plots.is_empty()
             && (self.drawn.is_empty() || self.drawn.iter().any(|s| s == scenario))
     }
-    pub(crate) fn draws_law(&self, law: &str) -> bool {
+    /// Whether `plots` are drawn of a law.
+    pub fn draws_law(&self, law: &str) -> bool {
         self.laws.is_empty() || self.laws.iter().any(|l| l.get_ref() == law)
     }
 }
@@ -124,27 +143,22 @@ impl Figure {
 /// The papers in a folder, in the order of their names.
 ///
 /// # Errors
-/// In words, when the folder cannot be read, holds no paper, or a paper's file is wrong.
-pub(crate) fn read_all(folder: &Path) -> Result<Vec<Paper>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|e| {
-        format!(
-            "cannot read {}: {e}\nRun this in Ratewire's own folder, or say where its `papers` are \
-             with --papers FOLDER.",
-            folder.display()
-        )
-    })?;
+/// When the folder cannot be read, holds no paper, or a paper's file is wrong.
+pub fn read_all(folder: &Path) -> Result<Vec<Paper>, Error> {
+    let entries = std::fs::read_dir(folder)
+        .map_err(|source| Error::Read { path: folder.to_path_buf(), source })?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     folders.retain(|path| path.join(PAPER).is_file());
     folders.sort();
     if folders.is_empty() {
-        return Err(format!("no folder in {} has a {PAPER}", folder.display()));
+        return Err(Error::Papers(format!("no folder in {} has a {PAPER}", folder.display())));
     }
     folders.iter().map(|folder| read(folder)).collect()
 }
 
-fn read(folder: &Path) -> Result<Paper, String> {
+fn read(folder: &Path) -> Result<Paper, Error> {
     let file = folder.join(PAPER);
-    let wrong = |what: String| format!("{}: {what}", file.display());
+    let wrong = |what: String| Error::Papers(format!("{}: {what}", file.display()));
     let text =
         ratewire_inputs::read(&file).map_err(|e| wrong(format!("{}; {}", e.found, e.remedy)))?;
     let mut paper: Paper = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
@@ -190,7 +204,7 @@ fn check(paper: &Paper) -> Result<(), String> {
 impl Paper {
     /// The names that nothing in a figure's scenarios has: they would draw nothing, and say nothing.
     /// `loaded` are the scenarios, figure by figure.
-    pub(crate) fn unknown_names(&self, loaded: &[Vec<Scenario>]) -> Vec<Diagnostic> {
+    pub fn unknown_names(&self, loaded: &[Vec<Scenario>]) -> Vec<Diagnostic> {
         let figures = self.figures.iter().zip(loaded);
         figures.flat_map(|(figure, scenarios)| self.unknown_in(figure, scenarios)).collect()
     }
@@ -244,6 +258,6 @@ impl Paper {
 }
 
 /// Whether a sweep's `name` is a metric, or a metric of just this target.
-pub(crate) fn is_metric(name: &str, metric: &str, target: &str) -> bool {
+pub fn is_metric(name: &str, metric: &str, target: &str) -> bool {
     name == metric || name.strip_prefix(metric).and_then(|n| n.strip_prefix(" of ")) == Some(target)
 }

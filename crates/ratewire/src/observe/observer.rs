@@ -1,8 +1,6 @@
-//! Passes on what the engine tells, to the report and to files.
+//! Passes what a world records on to the report, to files and to listeners.
 
-use std::fmt;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use ratewire_net::CapturedFrame;
 use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
@@ -16,60 +14,14 @@ use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
-use crate::Labels;
-use crate::files::Files;
-use crate::overlay::{self, Prices};
-use crate::shares::{Shared, Shares};
-use crate::transfers::Transfers;
-use crate::why;
-
-/// Why a run failed.
-#[derive(Debug)]
-pub enum Failure {
-    /// The engine says so.
-    Run(RunError),
-    /// The world could not run it, and why.
-    World(String),
-    /// It was ended because all runs together used too much memory.
-    Memory {
-        /// What they used.
-        used: Bytes,
-        /// What they may use.
-        limit: Bytes,
-        /// How far the run had come, if it had begun.
-        at: Option<Time>,
-    },
-    /// A file could not be written.
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Run(e) => e.fmt(f),
-            Failure::World(why) => f.write_str(why),
-            Failure::Memory { used, limit, at } => {
-                if let Some(at) = at {
-                    write!(f, "stopped at {} of its time: ", at.since(Time::ZERO))?;
-                }
-                write!(
-                    f,
-                    "{used} of memory are in use, and {limit} are allowed\n  help: a shorter \
-                     `duration`, lower rates, limited queues or fewer flows; or allow more: --memory"
-                )
-            }
-            Failure::File { path, reason } => {
-                write!(f, "cannot write {}: {reason}", path.display())
-            }
-        }
-    }
-}
-impl std::error::Error for Failure {}
+use super::Labels;
+use super::files::{Files, Held};
+use super::overlay::{self, Prices};
+use super::shares::{Shared, Shares};
+use super::transfers::Transfers;
+use super::why;
+use crate::Error;
+use crate::listen::{Listener, Reason, Running};
 
 /// What was seen beside the engine's own counters.
 pub(crate) struct Seen {
@@ -84,17 +36,23 @@ pub(crate) struct Seen {
     pub(crate) arrived: u64,
     /// Flows of a given size that started and did not complete.
     pub(crate) unfinished: u64,
+    /// The tables of samples, if any were written.
+    pub(crate) held: Option<Held>,
 }
 
-/// What a world tells, on its way to the report, to files and to who else listens.
-pub struct Observer<'a> {
+/// Passes what a world records on to the report, to files, to the listener and to another recorder.
+pub(crate) struct Observer<'a> {
     setup: &'a Setup,
     labels: &'a Labels,
     info: &'a RunInfo,
+    running: Running<'a>,
+    listener: &'a dyn Listener,
+    /// Why the listener ends the run, if it does.
+    pub(super) stopped: Option<(Time, Reason)>,
     collector: Collector,
     files: Option<Files>,
     /// The first failure to write, told when the run is over.
-    failed: Option<Failure>,
+    failed: Option<Error>,
     also: &'a mut dyn Recorder,
     queues: Vec<(Histogram, Histogram)>,
     together: Vec<Option<Bytes>>,
@@ -110,7 +68,8 @@ impl<'a> Observer<'a> {
     pub(crate) fn new(
         setup: &'a Setup,
         labels: &'a Labels,
-        info: &'a RunInfo,
+        running: Running<'a>,
+        listener: &'a dyn Listener,
         files: Option<Files>,
         also: &'a mut dyn Recorder,
     ) -> Observer<'a> {
@@ -127,8 +86,11 @@ impl<'a> Observer<'a> {
         Observer {
             setup,
             labels,
-            info,
-            collector: Collector::new(info),
+            info: running.info,
+            running,
+            listener,
+            stopped: None,
+            collector: Collector::new(running.info),
             files,
             failed: None,
             also,
@@ -142,16 +104,28 @@ impl<'a> Observer<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self, outcome: &Outcome) -> Result<Seen, Failure> {
+    /// Asks the listener whether to run at all.
+    ///
+    /// # Errors
+    /// When it ends the run; the reason is in [`Observer::stopped`].
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        let start = Progress { now: Time::ZERO, packets: 0, flows: 0 };
+        match self.progress(&start) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(RunError::Stopped(Time::ZERO).into()),
+        }
+    }
+
+    pub(crate) fn finish(mut self, outcome: &Outcome) -> Result<Seen, Error> {
         let mut unfinished = 0;
         for transfer in std::mem::take(&mut self.transfers).rest(outcome) {
             unfinished += 1;
             self.write(|files, info| files.completion(info, &transfer));
         }
-        let finished = self.files.take().map_or(Ok(()), Files::finish);
-        match self.failed.or(finished.err()) {
-            Some(failure) => Err(failure),
-            None => Ok(Seen {
+        let finished = self.files.take().map(Files::finish).transpose();
+        match (self.failed, finished) {
+            (Some(failure), _) | (None, Err(failure)) => Err(failure),
+            (None, Ok(held)) => Ok(Seen {
                 collected: self.collector.finish(),
                 queues: self.queues,
                 together: self.together,
@@ -159,12 +133,13 @@ impl<'a> Observer<'a> {
                 prices: self.prices,
                 arrived: self.arrived,
                 unfinished,
+                held,
             }),
         }
     }
 
     /// Writes to the files, until that first fails.
-    fn write(&mut self, write: impl FnOnce(&mut Files, &RunInfo) -> Result<(), Failure>) {
+    fn write(&mut self, write: impl FnOnce(&mut Files, &RunInfo) -> Result<(), Error>) {
         if let Some(files) = &mut self.files
             && let Err(failure) = write(files, self.info)
         {
@@ -204,6 +179,7 @@ impl Recorder for Observer<'_> {
             retransmitted: sample.retransmitted,
         };
         self.collector.flow(&row);
+        self.listener.flow_sample(&self.running, &row);
         self.write(|files, info| files.flow(info, &row));
     }
 
@@ -234,6 +210,7 @@ impl Recorder for Observer<'_> {
             paused: sample.paused,
         };
         self.collector.link(&row);
+        self.listener.link_sample(&self.running, &row);
         self.write(|files, info| files.link(info, &row));
     }
 
@@ -277,6 +254,10 @@ impl Recorder for Observer<'_> {
     }
 
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if let ControlFlow::Break(reason) = self.listener.reached(&self.running, progress) {
+            self.stopped = Some((progress.now, reason));
+            return ControlFlow::Break(());
+        }
         self.also.progress(progress)
     }
 }

@@ -14,7 +14,7 @@ const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
 
 /// Why a run may not be written where something else is.
 pub(super) const NO_RUN: &str =
-    "what is there is no earlier run's; move it, or choose another folder with --out";
+    "what is there is no earlier run's; move it, or choose another (--out)";
 
 /// Files of a run's folder.
 const FILES: [&str; 7] = [
@@ -121,17 +121,16 @@ pub(super) fn why_not_replace(path: &Path) -> io::Result<Option<&'static str>> {
         return Ok(None);
     };
     if about.is_dir() {
-        return Ok(Some("it is a folder; move it, or choose another with --out"));
+        return Ok(Some("it is a folder; move it, or choose another (--out)"));
     }
     if !about.is_file() {
-        return Ok(Some("it is no regular file; move it, or choose another with --out"));
+        return Ok(Some("it is no regular file; move it, or choose another (--out)"));
     }
     let mut head = Vec::new();
     File::open(path)?.take(1024).read_to_end(&mut head)?;
     let head = String::from_utf8_lossy(&head);
     let is_ours = head.is_empty() || head.starts_with(JSON_HEAD) || html::is_ours(&head);
-    let why =
-        "Ratewire did not write the file that is there; move it, or choose another with --out";
+    let why = "Ratewire did not write the file that is there; move it, or choose another (--out)";
     Ok((!is_ours).then_some(why))
 }
 

@@ -1,16 +1,10 @@
 //! `completions.parquet` has every flow of a given size, and says of each what the rest of a run's figures say of all.
 
-use std::fs::File;
-use std::path::Path;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use ratewire_report::Run;
-use ratewire_run::{Files, Labels};
-use ratewire_scenario::Scenario;
-use ratewire_sim::record::NoRecorder;
+use ratewire::Experiment;
+use ratewire::report::Run;
 use ratewire_statistics::percentile;
 
 /// Two listed flows with a size, of which one is too large to complete; flows that arrive; and one that has an end and
@@ -63,22 +57,15 @@ struct Row {
     retransmitted: u64,
 }
 
-fn run(folder: &str) -> (Run, Vec<Row>) {
-    run_of(folder, SCENARIO)
+fn run() -> (Run, Vec<Row>) {
+    run_of(SCENARIO)
 }
 
-fn run_of(folder: &str, scenario: &str) -> (Run, Vec<Row>) {
-    let scenario =
-        Scenario::parse("test.toml", scenario, &|_| Err(std::io::Error::other("no such file")));
-    let scenario = scenario.unwrap_or_else(|all| panic!("{all:?}"));
-    let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{all:?}"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    let files = Files::create(&folder, &setup).unwrap();
-    let done = ratewire_run::run(&setup, &Labels::default(), Some(files), &mut NoRecorder);
-    let file = File::open(folder.join("completions.parquet")).unwrap();
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
-    (done.unwrap().0, reader.flat_map(|batch| rows(&batch.unwrap())).collect())
+fn run_of(scenario: &str) -> (Run, Vec<Row>) {
+    let experiment = Experiment::parse("test.toml", scenario).unwrap();
+    let results = experiment.run().unwrap();
+    let batches = results.completions().batches().unwrap();
+    (results.runs()[0].clone().into_report(), batches.iter().flat_map(rows).collect())
 }
 
 fn rows(batch: &RecordBatch) -> Vec<Row> {
@@ -108,7 +95,7 @@ fn rows(batch: &RecordBatch) -> Vec<Row> {
 
 #[test]
 fn each_flow_of_a_given_size_has_a_row() {
-    let (run, rows) = run("completions");
+    let (run, rows) = run();
     let named = |name: &'static str| rows.iter().filter(move |row| row.name == name);
     let mice = named("mice").count() as u64;
     assert_eq!(Some(mice), run.summary.arrived_flows);
@@ -134,7 +121,7 @@ fn each_flow_of_a_given_size_has_a_row() {
 
 #[test]
 fn rows_are_in_order_of_completion_and_then_those_that_did_not() {
-    let (_, rows) = run("completions-order");
+    let (_, rows) = run();
     let ends: Vec<f64> = rows
         .iter()
         .map(|row| row.completion_s.map_or(f64::MAX, |took| row.start_s + took))
@@ -144,7 +131,7 @@ fn rows_are_in_order_of_completion_and_then_those_that_did_not() {
 
 #[test]
 fn percentiles_are_those_of_the_rows() {
-    let (run, rows) = run("completions-percentiles");
+    let (run, rows) = run();
     let mice: Vec<f64> =
         rows.iter().filter(|row| row.name == "mice").filter_map(|row| row.slowdown).collect();
     let all = run.summary.completions.expect("completions");
@@ -157,7 +144,7 @@ fn percentiles_are_those_of_the_rows() {
 
 #[test]
 fn figures_of_completion_are_of_flows_of_a_given_size() {
-    let (run, rows) = run("completions-figures");
+    let (run, rows) = run();
     let took: Vec<f64> = rows.iter().filter_map(|row| row.completion_s).collect();
     let all = run.summary.completions.expect("completions");
     assert_eq!((all.flows, run.collected.completions_total), (took.len() as u64, all.flows));
@@ -195,7 +182,7 @@ stop = "1 s"
 app  = { constant = { rate = "1 Mbit/s" } }
 "#;
     let (topology, _) = SCENARIO.split_once("[[flow]]").expect("flows");
-    let (run, rows) = run_of("completions-none", &format!("{topology}{flows}"));
+    let (run, rows) = run_of(&format!("{topology}{flows}"));
     assert!(run.summary.completions.is_none(), "{:?}", run.summary.completions);
     assert_eq!(run.summary.unfinished_flows, Some(1));
     let told: Vec<_> = rows.iter().map(|row| (&row.name[..], row.size, row.completion_s)).collect();

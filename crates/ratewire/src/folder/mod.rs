@@ -5,12 +5,10 @@ pub(crate) mod ours;
 mod replace;
 
 use std::fs::{self, File, TryLockError};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ratewire_run::Failure;
-
-use crate::job::cannot_write;
+use crate::Error;
 use replace::{JOURNAL, NEW, Replacement, System};
 
 /// Holds results that are not whole, within the folder that they are for: a query over
@@ -18,12 +16,12 @@ use replace::{JOURNAL, NEW, Replacement, System};
 const UNFINISHED: &str = ".unfinished";
 
 /// What `ratewire run` tells of all runs together.
-pub(crate) const REPORT: [&str; 2] = ["report.html", "summary.json"];
+pub const REPORT: [&str; 2] = ["report.html", "summary.json"];
 /// What `ratewire compare` tells.
-pub(crate) const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
+pub const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
 
 /// A folder that is being filled, by nobody else meanwhile.
-pub(crate) struct Output {
+pub struct Output {
     folder: PathBuf,
     pages: [&'static str; 2],
     /// Locked as long as it is open, however this process ends.
@@ -33,18 +31,17 @@ pub(crate) struct Output {
 impl Output {
     /// Makes the folder, and room aside for pages of these names and the files of these runs. A
     /// replacement that an earlier process has left undone is carried out first.
-    pub(crate) fn open(
+    pub fn open(
         folder: &Path,
         pages: [&'static str; 2],
         runs: &[PathBuf],
-    ) -> Result<Output, Failure> {
+    ) -> Result<Output, Error> {
         make_folder(folder)?;
-        let held = File::open(folder).map_err(|e| cannot_write(folder, &e))?;
+        let held = File::open(folder).map_err(|e| Error::write(folder, e))?;
         match held.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                let busy =
-                    "another run is writing there; wait for it, or choose another with --out";
-                return Err(refused_for(folder, busy));
+                let busy = "another run is writing there; wait for it, or choose another (--out)";
+                return Err(Error::refused(folder, busy));
             }
             // A file system that knows no locks is written to all the same.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -57,16 +54,14 @@ impl Output {
         output.check_pages()?;
         for run in runs.iter().map(|run| at_last(run)) {
             if run.symlink_metadata().is_ok() && !ours::is_run(&run) {
-                return Err(refused_for(&run, ours::NO_RUN));
+                return Err(Error::refused(&run, ours::NO_RUN));
             }
         }
-        if let Some(other) =
-            ours::remove_unfinished(&aside).map_err(|e| cannot_write(&aside, &e))?
-        {
-            let why = "Ratewire did not write what is there; move it, or choose another with --out";
-            return Err(refused_for(&other, why));
+        if let Some(other) = ours::remove_unfinished(&aside).map_err(|e| Error::write(&aside, e))? {
+            let why = "Ratewire did not write what is there; move it, or choose another (--out)";
+            return Err(Error::refused(&other, why));
         }
-        fs::create_dir(&aside).map_err(|e| cannot_write(&aside, &e))?;
+        fs::create_dir(&aside).map_err(|e| Error::write(&aside, e))?;
         Ok(output)
     }
 
@@ -74,17 +69,17 @@ impl Output {
         self.folder.join(UNFINISHED)
     }
 
-    fn check_pages(&self) -> Result<(), Failure> {
+    fn check_pages(&self) -> Result<(), Error> {
         self.pages.iter().try_for_each(|page| check_replaceable(&self.folder.join(page)))
     }
 
     /// Puts runs and what is told of them in the place of earlier ones. Of earlier runs none stays
     /// where `runs` has any: queries over all of a folder's Parquet files would mix the two.
-    pub(crate) fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Failure> {
+    pub fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Error> {
         let aside = self.aside();
         for (name, text) in self.pages.iter().zip(pages) {
             let page = aside.join(name);
-            fs::write(&page, text).map_err(|e| cannot_write(&page, &e))?;
+            fs::write(&page, text).map_err(|e| Error::write(&page, e))?;
         }
         let names = runs.iter().filter_map(|run| run.file_name()?.to_str());
         // The pages last: where they are, the runs are too.
@@ -101,7 +96,7 @@ impl Output {
                     aside.join(NEW).display()
                 ),
             };
-            Failure::File { path, reason: format!("{e}; {state}") }
+            Error::write(&path, io::Error::new(e.kind(), format!("{e}; {state}")))
         })?;
         // What failed is kept for whoever asks why.
         let _ = fs::remove_dir(aside);
@@ -109,54 +104,54 @@ impl Output {
     }
 
     /// The names of earlier runs that no new one is called by.
-    fn earlier_runs(&self, new: &[&str]) -> Result<Vec<String>, Failure> {
-        let entries = fs::read_dir(&self.folder).map_err(|e| cannot_write(&self.folder, &e))?;
+    fn earlier_runs(&self, new: &[&str]) -> Result<Vec<String>, Error> {
+        let entries = fs::read_dir(&self.folder).map_err(|e| Error::write(&self.folder, e))?;
         let runs = entries.flatten().filter(|entry| ours::is_run(&entry.path()));
         let names = runs.filter_map(|entry| entry.file_name().into_string().ok());
         Ok(names.filter(|name| !new.contains(&name.as_str())).collect())
     }
 }
 
-fn failing<T>(done: replace::Result<T>) -> Result<T, Failure> {
-    done.map_err(|(path, e)| cannot_write(&path, &e))
+fn failing<T>(done: replace::Result<T>) -> Result<T, Error> {
+    done.map_err(|(path, e)| Error::write(&path, e))
 }
 
 /// Makes a folder, and those above it.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+fn make_folder(folder: &Path) -> Result<(), Error> {
     if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
-        return Err(refused_for(file, "it is a file, not a folder; choose another with --out"));
+        return Err(Error::refused(file, "it is a file, not a folder; choose another (--out)"));
     }
-    fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))
+    fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))
 }
 
 /// Checks that nothing is at `path`, or a page that Ratewire wrote.
-fn check_replaceable(path: &Path) -> Result<(), Failure> {
-    match ours::why_not_replace(path).map_err(|e| cannot_write(path, &e))? {
-        Some(why) => Err(refused_for(path, why)),
+fn check_replaceable(path: &Path) -> Result<(), Error> {
+    match ours::why_not_replace(path).map_err(|e| Error::write(path, e))? {
+        Some(why) => Err(Error::refused(path, why)),
         None => Ok(()),
     }
 }
 
 /// Checks that nothing is at `path` that [`write_page`] must not replace.
-pub(crate) fn check_page(path: &Path) -> Result<(), Failure> {
+pub fn check_page(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         // A device or a pipe has nothing that would be lost.
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
         Err(_) if path.is_symlink() => {
-            Err(refused_for(path, "it is a link that leads nowhere; remove it"))
+            Err(Error::refused(path, "it is a link that leads nowhere; remove it"))
         }
         _ => check_replaceable(path),
     }
 }
 
 /// Writes a page in one step: where that fails, an earlier one is as it was.
-pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     check_page(path)?;
     path.parent().map_or(Ok(()), make_folder)?;
     // What a link leads to is written, not the link.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if path.exists() && !path.is_file() {
-        return fs::write(&path, text).map_err(|e| cannot_write(&path, &e));
+        return fs::write(&path, text).map_err(|e| Error::write(&path, e));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
@@ -164,12 +159,8 @@ pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), Failure> {
     let put = written.and_then(|()| fs::rename(&made, &path));
     put.map_err(|e| {
         let _ = fs::remove_file(&made);
-        cannot_write(&path, &e)
+        Error::write(&path, e)
     })
-}
-
-fn refused_for(path: &Path, why: &str) -> Failure {
-    Failure::File { path: path.to_path_buf(), reason: why.to_string() }
 }
 
 /// The folder a run's files are made in, within that of all; none of `others`.

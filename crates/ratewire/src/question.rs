@@ -1,4 +1,4 @@
-//! What `--why` asks, and what is said where there is no answer.
+//! The question why a flow sends as it does, and the answer where no packet can give one.
 
 use ratewire_report::Run;
 use ratewire_scenario::Plan;
@@ -6,14 +6,14 @@ use ratewire_sim::record::FlowId;
 use ratewire_sim::setup::TrafficSpec;
 use ratewire_units::{Duration, Time};
 
-use super::unknown;
-use crate::Exit;
+use crate::Error;
+use crate::error::unknown;
 
-/// What `--why` asks.
-pub(super) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Exit> {
-    let wrong = |what: &str| {
-        tell!("ratewire: --why {question}: {what}");
-        Exit::Wrong
+/// The flow and the time of a question such as `flow-1@12s`.
+pub(crate) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Error> {
+    let wrong = |what: &str| Error::Setting {
+        setting: format!("why {question}"),
+        reason: what.to_string(),
     };
     let Some((name, time)) = question.rsplit_once('@') else {
         return Err(wrong("write FLOW@TIME, as in flow-1@12s"));
@@ -41,7 +41,7 @@ pub(super) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time),
 }
 
 /// What is said of a flow that no packet of which could be followed.
-pub(super) fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
+pub(crate) fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
     let (about, end) = (&run.info.flows[flow.0 as usize], &run.summary.flows[flow.0 as usize]);
     let completed = end.completion_s.map_or_else(String::new, |took| {
         format!(": it completed at {}", Duration::from_secs_f64(end.start_s + took))

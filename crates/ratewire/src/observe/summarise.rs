@@ -9,8 +9,8 @@ use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-use crate::observe::Seen;
-use crate::overlay;
+use super::observer::Seen;
+use super::overlay;
 
 pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: &Seen) -> Summary {
     let mut summary = Summary::of(info);

@@ -10,7 +10,7 @@ use ratewire_sim::setup::Setup;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::Labels;
+use super::Labels;
 
 /// The whole way, hop by hop, for a terminal.
 pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {

@@ -3,78 +3,73 @@
 use std::process::ExitStatus;
 
 use ratewire_emulate::{Emulated, Fidelity, MOST_LATE, Options};
-use ratewire_report::{FidelitySummary, Run};
-use ratewire_run::{Failure, Files, Labels, run_in};
-use ratewire_sim::outcome::Outcome;
+use ratewire_report::{FidelitySummary, World};
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
-use crate::output::at_last;
+use crate::Error;
+use crate::folder::at_last;
+use crate::listen::{Listener, Running, Warning};
+use crate::observe::{Files, Labels, Watched, watch};
 
-/// A run that was done.
-pub(crate) struct Ran {
-    pub(crate) run: Run,
-    pub(crate) outcome: Outcome,
-    /// How the shell ended, if there was one.
-    pub(crate) shell: Option<ExitStatus>,
-}
-
-/// Runs a setup in real time; with a shell at a host, for as long as that is open.
+/// Runs a setup in real time; with a shell at a host, for as long as that is open. `told` is what is
+/// recorded of it. Returns how the shell ended, if there was one.
 pub(crate) fn run(
     setup: &Setup,
+    told: &Setup,
     labels: &Labels,
+    (running, listener): (Running<'_>, &dyn Listener),
     files: Option<Files>,
     options: &Options,
     also: &mut dyn Recorder,
-) -> Result<Ran, Failure> {
+) -> Result<(Watched, Option<ExitStatus>), Error> {
     let (mut fidelity, mut left) = (None, None);
-    let alone = options.shell.filter(|shell| shell.is_alone).map(|_| without_flows(setup));
-    let told = alone.as_ref().unwrap_or(setup);
-    let (mut run, outcome) = run_in("emulate", told, labels, files, also, |observer| {
+    let mut watched = watch(told, labels, (running, listener), files, also, |observer| {
         let emulated = ratewire_emulate::run(setup, options, observer)
-            .map_err(|e| Failure::World(e.to_string()))?;
-        complain(&emulated);
+            .map_err(|source| Error::Unable { world: World::Emulate, source })?;
+        for warning in warnings(&emulated) {
+            listener.warning(&running, &warning);
+        }
         fidelity = Some(summary(&emulated.fidelity));
         left = emulated.shell;
         Ok(emulated.outcome)
     })?;
-    run.summary.fidelity = fidelity;
+    watched.run.summary.fidelity = fidelity;
     // With a shell it lasted as long as that.
-    let lasted = outcome.ended.since(Time::ZERO);
-    (run.info.duration, run.summary.duration_s) = (lasted, lasted.secs());
-    Ok(Ran { run, outcome, shell: left })
+    let lasted = watched.outcome.ended.since(Time::ZERO);
+    (watched.run.info.duration, watched.run.summary.duration_s) = (lasted, lasted.secs());
+    Ok((watched, left))
 }
 
-/// What is told of a shell that is alone.
-fn without_flows(setup: &Setup) -> Setup {
-    Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
-}
-
-/// Tells of flows and programs that did not do what they were to do.
-fn complain(emulated: &Emulated) {
+/// Flows and programs that did not do what they were to do.
+fn warnings(emulated: &Emulated) -> Vec<Warning> {
+    let mut all = Vec::new();
+    let mut warn = |message: String, help: Option<String>| all.push(Warning { message, help });
     for (flow, why) in &emulated.failed {
-        tell!("warning: the flow {flow:?} failed: {why}");
+        warn(format!("the flow {flow:?} failed: {why}"), None);
     }
     for (host, has, wants) in &emulated.under_another {
-        tell!(
-            "warning: programs at {host} send under {has} if they choose nothing else, and not under {wants}"
+        let message = format!(
+            "programs at {host} send under {has} if they choose nothing else, and not under {wants}"
         );
-        tell!(
-            "  help: choose it in the program, as with `iperf3 -C {wants}`; net.ipv4.tcp_allowed_congestion_control says what \
-             programs that are not root's may choose"
+        let help = format!(
+            "choose it in the program, as with `iperf3 -C {wants}`; \
+             net.ipv4.tcp_allowed_congestion_control says what programs that are not root's may choose"
         );
+        warn(message, Some(help));
     }
     for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
-        tell!("warning: {:?} at {} ended with an error", program.run, program.host);
         let log = program.log.as_deref().map(at_last);
         let log = log.map(|log| format!("{} has what it wrote; ", log.display()));
-        tell!("  help: {}it ran as {}", log.unwrap_or_default(), program.user);
+        let message = format!("{:?} at {} ended with an error", program.run, program.host);
+        warn(message, Some(format!("{}it ran as {}", log.unwrap_or_default(), program.user)));
     }
+    all
 }
 
 /// What to do about a run that cannot be relied on, for each cause; nothing about one that can.
-pub(crate) fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
+pub fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
     let FidelitySummary { failed_flows, refused_connections, silent, .. } = *fidelity;
     let lost = fidelity.dropped_by_devices + fidelity.refused_by_hosts;
     let causes = [

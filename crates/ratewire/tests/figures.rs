@@ -1,23 +1,20 @@
 //! What is said of a run agrees with itself and with the run.
 
-use ratewire_report::{FlowSummary, Run};
-use ratewire_run::{Labels, explain};
-use ratewire_scenario::Scenario;
-use ratewire_sim::record::{
-    FlowCompleted, FlowId, FlowSample, FlowStarted, Followed, LinkSample, NoRecorder, Recorder,
-};
-use ratewire_sim::setup::Setup;
-use ratewire_units::{Duration, Time};
+use ratewire::Experiment;
+use ratewire::report::{FlowSummary, Run};
+use ratewire::units::Duration;
 
-fn setup(text: &str) -> Setup {
-    let scenario =
-        Scenario::parse("test.toml", text, &|_| Err(std::io::Error::other("no such file")));
-    let scenario = scenario.unwrap_or_else(|all| panic!("{all:?}"));
-    scenario.setup(None, None).unwrap_or_else(|all| panic!("{all:?}"))
+fn experiment(text: &str) -> Experiment {
+    Experiment::parse("test.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
+fn run_of(experiment: &Experiment) -> ratewire::Run {
+    let results = experiment.run().unwrap_or_else(|wrong| panic!("{wrong}"));
+    results.runs()[0].clone()
 }
 
 fn run(text: &str) -> Run {
-    ratewire_run::run(&setup(text), &Labels::default(), None, &mut NoRecorder).unwrap().0
+    run_of(&experiment(text)).into_report()
 }
 
 /// A peer, a switch and three members.
@@ -36,27 +33,10 @@ fn ensemble(more: &str) -> String {
     text + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"q\"\nmembers = [\"a*\"]\n" + more
 }
 
-/// What `--why` says of a flow at a time.
-#[derive(Default)]
-struct Asked(Vec<Followed>);
-
-impl Recorder for Asked {
-    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
-    fn flow_sample(&mut self, _: &FlowSample) {}
-    fn link_sample(&mut self, _: &LinkSample) {}
-    fn flow_completed(&mut self, _: &FlowCompleted) {}
-    fn followed(&mut self, followed: &Followed) {
-        self.0.extend(followed.asked.then(|| followed.clone()));
-    }
-}
-
+/// What is said of a flow's rate at a time.
 fn why(text: &str, flow: &str, at: Duration) -> String {
-    let mut setup = setup(text);
-    let id = setup.flows.iter().position(|known| known.name == flow).unwrap();
-    setup.follow.asked = Some((FlowId(id as u32), Time::ZERO + at));
-    let mut asked = Asked::default();
-    ratewire_run::run(&setup, &Labels::default(), None, &mut asked).unwrap();
-    explain(&asked.0[0], &setup, &Labels::default())
+    let run = run_of(&experiment(text).why(format!("{flow}@{at}")));
+    run.why().expect("an answer").to_string()
 }
 
 /// Two hosts fill a switch that pauses them; nothing else holds them.
