@@ -29,7 +29,7 @@ use crate::frames::ON_WIRE;
 
 /// A link that is to be paused, and the way back that carries its pause frames.
 #[derive(Clone, Copy, Debug)]
-pub struct Hop {
+pub struct PausedLink {
     /// Rate of the link that is paused.
     pub rate: Rate,
     /// Propagation delay of the link that is paused.
@@ -46,7 +46,7 @@ pub struct Hop {
     pub frames: u64,
 }
 
-impl Hop {
+impl PausedLink {
     /// Longest time from the decision to pause until the transmitter starts no more packets; for
     /// ever if the way back sends nothing.
     pub fn latency(&self) -> Duration {
@@ -84,7 +84,7 @@ pub fn reaction(rate: Rate) -> Duration {
 mod tests {
     use super::*;
 
-    const HOP: Hop = Hop {
+    const HOP: PausedLink = PausedLink {
         rate: Rate::from_mbps(1000),
         delay: Duration::from_micros(5),
         back_rate: Rate::from_mbps(1000),
@@ -112,6 +112,6 @@ mod tests {
 
     #[test]
     fn a_way_back_that_sends_nothing_needs_endless_room() {
-        assert!(Hop { back_rate: Rate::ZERO, ..HOP }.headroom() > Bytes::new(1 << 40));
+        assert!(PausedLink { back_rate: Rate::ZERO, ..HOP }.headroom() > Bytes::new(1 << 40));
     }
 }

@@ -28,7 +28,7 @@ pub enum Arrangement {
 
 /// The queue in which a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct QueueAddress {
     /// Input by which the packet came.
     pub input: u32,
     /// Output for which the packet waits.
@@ -39,9 +39,9 @@ pub struct Place {
 
 /// The packet that an output sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn<T> {
+pub struct Dequeued<T> {
     /// The queue in which the packet waited.
-    pub place: Place,
+    pub place: QueueAddress,
     /// The packet.
     pub item: T,
     /// Output of the next packet in that queue, which may now be the one to send there.
@@ -56,7 +56,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Slot<T> {
-    place: Place,
+    place: QueueAddress,
     item: T,
     /// The next packet of the queue, or the next empty slot.
     next: u32,
@@ -85,7 +85,7 @@ struct Output {
 
 /// The queues of a switch.
 #[derive(Clone, Debug)]
-pub struct Switch<T> {
+pub struct SwitchQueues<T> {
     arrangement: Arrangement,
     lanes: u32,
     slots: Vec<Slot<T>>,
@@ -98,14 +98,19 @@ pub struct Switch<T> {
     most: u32,
 }
 
-impl<T: Copy> Switch<T> {
+impl<T: Copy> SwitchQueues<T> {
     /// An empty switch. Queues by flow ignore `classes`.
-    pub fn new(arrangement: Arrangement, inputs: u32, outputs: u32, classes: u32) -> Switch<T> {
+    pub fn new(
+        arrangement: Arrangement,
+        inputs: u32,
+        outputs: u32,
+        classes: u32,
+    ) -> SwitchQueues<T> {
         let (most, lanes) = match arrangement {
             Arrangement::Fifo | Arrangement::Virtual => (inputs * classes, classes),
             Arrangement::ByFlow(queues) => (queues, queues),
         };
-        Switch {
+        SwitchQueues {
             arrangement,
             lanes,
             slots: Vec::new(),
@@ -125,7 +130,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Output that has the number of a place's queue, and the index there.
-    fn at(&self, place: Place) -> (usize, usize) {
+    fn at(&self, place: QueueAddress) -> (usize, usize) {
         let (output, column) = match self.arrangement {
             Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
             Arrangement::Virtual => (place.output, place.input * self.lanes + place.lane),
@@ -135,7 +140,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Number of a place's queue, which is made if there is none.
-    fn number(&mut self, place: Place) -> u32 {
+    fn number(&mut self, place: QueueAddress) -> u32 {
         let (output, column) = self.at(place);
         let numbers = &mut self.outputs[output].numbers;
         if numbers.is_empty() {
@@ -149,7 +154,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Adds a packet.
-    pub fn push(&mut self, place: Place, item: T) {
+    pub fn push(&mut self, place: QueueAddress, item: T) {
         let id = self.number(place);
         let slot = self.fill(Slot { place, item, next: NONE });
         let queue = &mut self.queues[id as usize];
@@ -202,7 +207,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Takes the next packet of an output, among the lanes that are open.
-    pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Turn<T>> {
+    pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Dequeued<T>> {
         let id = self.step_out(output, is_open)?;
         let queue = &mut self.queues[id as usize];
         let at = queue.first;
@@ -213,11 +218,11 @@ impl<T: Copy> Switch<T> {
         let head = queue.first;
         if head == NONE {
             queue.last = NONE;
-            return Some(Turn { place, item, exposed: None });
+            return Some(Dequeued { place, item, exposed: None });
         }
         let output = self.slots[head as usize].place.output;
         self.line_up(id, output);
-        Some(Turn { place, item, exposed: Some(output) })
+        Some(Dequeued { place, item, exposed: Some(output) })
     }
 
     /// Prefetches what the next queues of an output need, whatever lanes are open: the packet of
@@ -244,7 +249,7 @@ impl<T: Copy> Switch<T> {
 
     /// Whether a lane of an output is empty, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
-        let (at, column) = self.at(Place { input: 0, output, lane });
+        let (at, column) = self.at(QueueAddress { input: 0, output, lane });
         let number = self.outputs[at].numbers.get(column).copied().unwrap_or(NONE);
         self.queues.get(number as usize).is_none_or(|queue| queue.first == NONE)
     }
@@ -270,9 +275,9 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Takes out all packets for an output.
-    pub fn drain(&mut self, output: u32) -> Vec<(Place, T)> {
+    pub fn drain(&mut self, output: u32) -> Vec<(QueueAddress, T)> {
         let queues = self.queues.iter().flat_map(|queue| self.waiting(queue));
-        let all: Vec<(Place, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
+        let all: Vec<(QueueAddress, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
         let (drained, left): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(place, _)| place.output == output);
         // Other packets become heads.
@@ -286,7 +291,10 @@ impl<T: Copy> Switch<T> {
 
     /// Packets that cannot move while these outputs do not send these lanes: all packets of a queue
     /// whose head is for one of them.
-    pub fn stuck(&self, is_blocked: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = (Place, T)> {
+    pub fn stuck(
+        &self,
+        is_blocked: impl Fn(u32, u32) -> bool,
+    ) -> impl Iterator<Item = (QueueAddress, T)> {
         let blocked = self.queues.iter().filter(move |queue| {
             let head = self.slots.get(queue.first as usize);
             head.is_some_and(|head| is_blocked(head.place.output, queue.lane))

@@ -87,7 +87,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::{self, Error, ErrorKind, Write};
 
-use ratewire_backpressure::frames::{self, Frame};
+use ratewire_backpressure::frames::{self, PauseFrame};
 use ratewire_laws::AnyLaw;
 use ratewire_net::CapturedFrame;
 use ratewire_net::spec::{LinkId, NodeId};
@@ -183,7 +183,7 @@ impl<W: Write> Capture<W> {
             return Err(unknown("frame", "link", seen.link.0));
         };
         let source = headers::mac_address(*from);
-        let frame = Frame { destination: frames::MULTICAST, source, control: seen.control };
+        let frame = PauseFrame { destination: frames::MULTICAST, source, control: seen.control };
         self.blocks.packet(*interface, seen.at, frames::LENGTH as u32, &frame.encode())
     }
 

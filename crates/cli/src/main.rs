@@ -30,8 +30,6 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use ratewire_scenario::nearest;
 
-use crate::exit::Exit;
-
 // With 10,000 flows a packet costs a tenth less than with the C library's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -123,7 +121,7 @@ fn main() -> ExitCode {
                 "ratewire: this command was built without laws in the kernel\n  \
                  help: `make live` builds it with them; docs/how-to/kernel-laws.md says how they are used"
             );
-            Exit::Wrong
+            exit::Exit::Wrong
         }
         Command::Completions { shell } => {
             let mut out = Vec::new();

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::InputError;
-use crate::place::Place;
+use crate::location::Location;
 
 /// The largest file that is read, in bytes: 64 MiB. A trace of 104 days at 1 Mbit/s has as much.
 pub const LARGEST: u64 = 64 << 20;
@@ -18,7 +18,7 @@ pub const LARGEST: u64 = 64 << 20;
 /// not text.
 pub fn read(path: &Path) -> Result<String, InputError> {
     let name = path.display().to_string();
-    let at = Place::whole(&name);
+    let at = Location::whole(&name);
     let refused = |error: std::io::Error| {
         at.error(
             match error.kind() {
@@ -78,7 +78,7 @@ pub fn decode(file: &str, bytes: Vec<u8>) -> Result<String, InputError> {
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let lines = error.as_bytes()[..valid].iter().filter(|b| **b == b'\n').count();
-            Err(Place::line(file, lines + 1).error(
+            Err(Location::line(file, lines + 1).error(
                 format!("the byte {:#04x}, which is not UTF-8", error.as_bytes()[valid]),
                 "UTF-8 text",
                 "convert the file (iconv -t UTF-8), or unpack it if it is compressed",

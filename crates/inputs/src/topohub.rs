@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 use crate::InputError;
 use crate::build::{Builder, RawNode, directed, is_on_earth, rate};
-use crate::place::{Place, finite, quoted};
+use crate::location::{Location, finite, quoted};
 use crate::topology::{Edge, Topology};
 
 /// Reads a topology with its demands.
@@ -114,10 +114,10 @@ struct Json<'a> {
 type Object<'a> = BTreeMap<String, Json<'a>>;
 
 impl<'a> Json<'a> {
-    fn at(self) -> Place<'a> {
+    fn at(self) -> Location<'a> {
         // `raw` is a slice of `text`: the distance of their addresses is its offset.
         let offset = self.raw.as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
-        Place::offset(self.file, self.text, offset)
+        Location::offset(self.file, self.text, offset)
     }
 
     fn piece(self, raw: &'a RawValue) -> Json<'a> {

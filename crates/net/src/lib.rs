@@ -5,29 +5,31 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod burst;
-mod change;
-mod delay_line;
-mod discipline;
 mod fabric;
-mod foresight;
-mod lag;
 mod link;
 mod medium;
-mod network;
+mod news;
 mod packet;
-mod passage;
+mod path;
 mod policer;
+mod port;
+mod queue;
 pub mod random;
-mod rare;
-pub mod routing;
+mod scheduler;
 mod service;
 pub mod spec;
-mod trail;
+mod speed;
 
-pub use fabric::{CapturedFrame, Deadlock};
-pub use foresight::{Ahead, prefetch_bytes};
+pub use fabric::Deadlock;
 pub use link::Observation;
-pub use network::{Address, Captured, Network, RouteId, Scheduler};
+pub use news::{Captured, CapturedFrame, News};
 pub use packet::{Beyond, Body, Content, Ecn, Label};
-pub use trail::{Held, Hop, Trail};
+pub use path::network::Network;
+pub use path::routes::RouteId;
+pub use path::routing;
+pub use path::sending::Address;
+pub use path::trail::{Held, Hop, Tracer, Trail};
+pub use scheduler::Scheduler;
+pub use speed::lag::HostLag;
+pub use speed::look_ahead::{FlowEnd, LookAhead};
+pub use speed::prefetch::prefetch_bytes;

@@ -3,8 +3,8 @@
 use ratewire_units::{Bytes, Time};
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::layout::{ENTRY, HEAD, MARK_BITS, number_len};
 use crate::price::Occupancy;
-use crate::wire;
 
 /// A message on its way from one node to others.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Message {
     /// Bytes on a connection's stream.
     pub size: Bytes,
     /// Content.
-    pub content: Content,
+    pub body: Body,
 }
 
 /// A node's place in the order of all events of agreed groups.
@@ -24,7 +24,7 @@ pub type Stamp = u64;
 
 /// Content of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum Body {
     /// A client's message to a group.
     Data {
         /// The group.
@@ -39,7 +39,7 @@ pub enum Content {
         bought: Time,
     },
     /// Queues in front of the origin's links, where they have changed.
-    Prices(Vec<Told>),
+    Prices(Vec<QueueLevel>),
     /// The origin will have a member of the group and asks for the group's messages.
     Interest(GroupId),
     /// The origin sends its messages to the group to the node that asked, from this stamp on.
@@ -60,21 +60,39 @@ pub enum Content {
     Mark(Stamp),
 }
 
-impl Content {
+impl Body {
+    /// Length of a control message; clients' messages state their own length.
+    fn encoded_len(&self) -> Bytes {
+        let said = match self {
+            Body::Data { .. } => 0,
+            Body::Prices(told) => ENTRY * told.len() as u64,
+            Body::Interest(group) => number_len(group.0.into()),
+            Body::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
+            Body::Change { group, client, stamp, .. } => {
+                number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
+            }
+            Body::Mark(beyond) => match beyond >> MARK_BITS {
+                0 => 0,
+                rest => number_len(rest),
+            },
+        };
+        Bytes::new(HEAD + said)
+    }
+
     /// Whether the message is a client's.
     pub fn is_data(&self) -> bool {
-        matches!(self, Content::Data { .. })
+        matches!(self, Body::Data { .. })
     }
     /// Whether the message overtakes waiting messages. Only prices may: the order of other messages
     /// carries meaning.
     pub fn overtakes(&self) -> bool {
-        matches!(self, Content::Prices(_))
+        matches!(self, Body::Prices(_))
     }
 }
 
 /// Queue in front of one link of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct QueueLevel {
     /// Index of the link among the node's links, in the order of their numbers.
     pub link: u8,
     /// Mean length of the queue.
@@ -106,13 +124,13 @@ impl Level {
 
 impl Message {
     /// The origin's news of its links, for the nodes `to`.
-    pub fn prices(origin: NodeId, to: NodeSet, told: &[Told]) -> Message {
-        Message::control(origin, to, Content::Prices(told.into()))
+    pub fn prices(origin: NodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
+        Message::control(origin, to, Body::Prices(told.into()))
     }
 
     /// A message between nodes, of its size on the wire.
-    pub fn control(origin: NodeId, to: NodeSet, content: Content) -> Message {
-        let size = wire::control_len(&content);
-        Message { origin, to, size, content }
+    pub fn control(origin: NodeId, to: NodeSet, body: Body) -> Message {
+        let size = body.encoded_len();
+        Message { origin, to, size, body }
     }
 }

@@ -25,6 +25,9 @@ pub enum Error {
     /// file. Nothing was run and nothing was written.
     #[error("{}", list(.0))]
     Scenario(Vec<Diagnostic>),
+    /// A law of one's own cannot be registered. Nothing was run, and the experiment does not know the law.
+    #[error(transparent)]
+    Law(#[from] ratewire_laws::RegisterError),
     /// A setting of the experiment does not fit its scenario. Nothing was run and nothing was written.
     #[error("{setting}: {reason}")]
     Setting {

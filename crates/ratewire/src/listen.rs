@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ratewire_report::{FlowSample, LinkSample, RunInfo, World};
+use ratewire_report::{FlowRow, LinkRow, RunInfo, World};
 
 pub use ratewire_sim::record::Progress;
 
@@ -58,12 +58,12 @@ impl std::fmt::Display for Warning {
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use ratewire::{Cancel, Experiment, Listener, Running};
-/// use ratewire::report::FlowSample;
+/// use ratewire::report::FlowRow;
 ///
 /// #[derive(Default)]
 /// struct Samples(AtomicU64);
 /// impl Listener for Samples {
-///     fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowSample) {
+///     fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowRow) {
 ///         self.0.fetch_add(1, Ordering::Relaxed);
 ///     }
 /// }
@@ -84,9 +84,9 @@ pub trait Listener: Sync {
         ControlFlow::Continue(())
     }
     /// A flow's sample, at the end of each sampling interval.
-    fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowSample) {}
+    fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowRow) {}
     /// A link's sample, at the end of each sampling interval.
-    fn link_sample(&self, _run: &Running<'_>, _sample: &LinkSample) {}
+    fn link_sample(&self, _run: &Running<'_>, _sample: &LinkRow) {}
     /// A run did not do all that it was to.
     fn warning(&self, _run: &Running<'_>, _warning: &Warning) {}
     /// A run has ended, whether it came to the end of its time or not.
@@ -102,10 +102,10 @@ impl<L: Listener + ?Sized> Listener for &L {
     fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
         (**self).reached(run, progress)
     }
-    fn flow_sample(&self, run: &Running<'_>, sample: &FlowSample) {
+    fn flow_sample(&self, run: &Running<'_>, sample: &FlowRow) {
         (**self).flow_sample(run, sample);
     }
-    fn link_sample(&self, run: &Running<'_>, sample: &LinkSample) {
+    fn link_sample(&self, run: &Running<'_>, sample: &LinkRow) {
         (**self).link_sample(run, sample);
     }
     fn warning(&self, run: &Running<'_>, warning: &Warning) {
@@ -127,11 +127,11 @@ impl<A: Listener, B: Listener> Listener for (A, B) {
         first?;
         second
     }
-    fn flow_sample(&self, run: &Running<'_>, sample: &FlowSample) {
+    fn flow_sample(&self, run: &Running<'_>, sample: &FlowRow) {
         self.0.flow_sample(run, sample);
         self.1.flow_sample(run, sample);
     }
-    fn link_sample(&self, run: &Running<'_>, sample: &LinkSample) {
+    fn link_sample(&self, run: &Running<'_>, sample: &LinkRow) {
         self.0.link_sample(run, sample);
         self.1.link_sample(run, sample);
     }

@@ -10,8 +10,8 @@ mod nets;
 use std::collections::BTreeMap;
 
 use ratewire_report::{
-    Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowSample,
-    LinkSample, Page, Run, RunInfo, Summary, html, table,
+    Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowRow, LinkRow,
+    Page, Run, RunInfo, Summary, html, table,
 };
 use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -211,7 +211,7 @@ fn sample(
         let interval = Duration::from_millis(20);
         let window = Bytes::new((flow.window * PACKET) as u64);
         let pacing = (info.flows[i].law == "xcp").then(|| Throughput::new(delivered / 0.02 * 1.01));
-        collector.flow(&FlowSample {
+        collector.flow(&FlowRow {
             at,
             interval,
             flow: i as u32,
@@ -235,7 +235,7 @@ fn links(
     for (link, l) in (0..).zip(&info.topology.links) {
         let share = nets::share(link, l);
         let queue = if l.bottleneck { 1.0 } else { 0.01 * share };
-        collector.link(&LinkSample {
+        collector.link(&LinkRow {
             at,
             interval: Duration::from_millis(20),
             link,

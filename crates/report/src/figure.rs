@@ -3,8 +3,6 @@
 use ratewire_units::text::steers;
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use crate::LinkSummary;
-
 /// What stands for a figure that does not exist.
 pub(crate) const NONE: &str = "–";
 
@@ -65,15 +63,6 @@ pub(crate) fn seconds(s: Option<f64>) -> String {
 /// Bytes with the unit that fits.
 pub(crate) fn bytes(n: u64) -> String {
     Bytes::new(n).to_string()
-}
-
-/// Room in a link's queue.
-pub(crate) fn room(link: &LinkSummary) -> String {
-    match (link.room_packets, link.room_bytes) {
-        (Some(packets), _) => plural(packets as usize, "packet"),
-        (None, Some(size)) => bytes(size),
-        (None, None) => "unlimited".into(),
-    }
 }
 
 /// `1 flow`, `3 flows`.

@@ -22,6 +22,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod collect;
+mod collected;
 pub mod compare;
 mod completed;
 mod distribution;
@@ -35,15 +36,17 @@ pub mod html;
 mod model;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod plots;
+mod recorded;
+mod run;
 mod series;
 mod summary;
 pub mod table;
 mod thinned;
 mod world;
 
-pub use collect::{
-    Collected, Collector, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries,
-};
+pub use collect::Collector;
+pub use collected::{Collected, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries};
 pub use compare::Comparison;
 pub use expectation::{Basis, Expectation, Verdict};
 pub use fidelity::FidelitySummary;
@@ -52,11 +55,14 @@ pub use headline::{Headline, verdict_links};
 pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
-    Answer, ChangeInfo, Completion, ConnectionSample, FlowInfo, FlowSample, GroupSample, LeftOut,
-    LinkInfo, LinkSample, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlaySample, Room, Run,
-    RunInfo, SenderSample, Topology, TrafficInfo, Transfer,
+    Answer, ChangeInfo, Completion, ConnectionRow, FlowInfo, FlowRow, GroupRow, LeftOut, LinkInfo,
+    LinkRow, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlayRows, Room, RunInfo, SenderRow,
+    Topology, TrafficInfo, Transfer,
 };
-pub use series::{Kind, Series};
+pub use plots::Plot;
+pub use recorded::Tracks;
+pub use run::Run;
+pub use series::{Aggregation, Series};
 pub use summary::{
     CompletionSummary, ConnectionSummary, Conservation, DeadlockSummary, EngineFigures,
     FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,

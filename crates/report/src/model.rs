@@ -6,7 +6,7 @@
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use serde::Serialize;
 
-use crate::{Collected, Summary, World};
+use crate::World;
 
 /// What ran: one scenario under one law.
 #[derive(Clone, Debug, Default)]
@@ -61,22 +61,22 @@ pub struct OverlayInfo {
 
 /// What an overlay did since its last sample.
 #[derive(Clone, Debug, Default)]
-pub struct OverlaySample {
+pub struct OverlayRows {
     /// End of the interval this sample is about.
     pub at: Time,
     /// Length of that interval.
     pub interval: Duration,
     /// Each group.
-    pub groups: Vec<GroupSample>,
+    pub groups: Vec<GroupRow>,
     /// Each connection.
-    pub connections: Vec<ConnectionSample>,
+    pub connections: Vec<ConnectionRow>,
     /// Each sender.
-    pub senders: Vec<SenderSample>,
+    pub senders: Vec<SenderRow>,
 }
 
 /// What one group of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct GroupSample {
+pub struct GroupRow {
     /// Index of the group.
     pub group: u32,
     /// Data that its senders paid for during the interval, over its length.
@@ -89,7 +89,7 @@ pub struct GroupSample {
 
 /// What one connection of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ConnectionSample {
+pub struct ConnectionRow {
     /// The flow that it is, by index.
     pub flow: u32,
     /// Dollars that a message over it cost at the end of the interval.
@@ -106,7 +106,7 @@ pub struct ConnectionSample {
 
 /// What one sender of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SenderSample {
+pub struct SenderRow {
     /// Index of the sender.
     pub sender: u32,
     /// Data that it paid for during the interval, over its length.
@@ -229,7 +229,7 @@ pub struct LoadInfo {
 
 /// What one flow did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FlowSample {
+pub struct FlowRow {
     /// End of the interval this sample is about.
     pub at: Time,
     /// Length of that interval.
@@ -254,7 +254,7 @@ pub struct FlowSample {
 
 /// What one link and its queue did since their last sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LinkSample {
+pub struct LinkRow {
     /// End of the interval this sample is about.
     pub at: Time,
     /// Length of that interval.
@@ -343,17 +343,6 @@ pub struct LeftOut {
     pub world: World,
     /// Why it could not.
     pub why: String,
-}
-
-/// One finished run: what it was, its exact figures, and what was kept of its samples.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// What ran.
-    pub info: RunInfo,
-    /// Exact counters and statistics.
-    pub summary: Summary,
-    /// Series for plots, bounded in size.
-    pub collected: Collected,
 }
 
 impl RunInfo {

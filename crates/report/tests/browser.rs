@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use ratewire_report::html::Plot;
+use ratewire_report::Plot;
 use ratewire_report::html::papers::{self, Figure, Panel, Paper};
 use ratewire_report::{
-    Answer, Collector, Comparison, FlowInfo, FlowSample, LinkInfo, LinkSample, NodeInfo, Page, Run,
+    Answer, Collector, Comparison, FlowInfo, FlowRow, LinkInfo, LinkRow, NodeInfo, Page, Run,
     RunInfo, Summary, Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
@@ -39,14 +39,14 @@ fn run_of(law: &str, flows: u32, links: u32, ticks: u64, value: impl Fn(u64) -> 
         let (at, interval) =
             (Time::ZERO + Duration::from_millis(10 * tick), Duration::from_millis(10));
         for flow in 0..flows {
-            collector.flow(&FlowSample {
+            collector.flow(&FlowRow {
                 at,
                 interval,
                 flow,
                 goodput: Throughput::new(value(tick)),
                 cwnd: Bytes::new(3000),
                 srtt: Duration::from_millis(20),
-                ..FlowSample::default()
+                ..FlowRow::default()
             });
         }
         for flow in 0..flows {
@@ -54,7 +54,7 @@ fn run_of(law: &str, flows: u32, links: u32, ticks: u64, value: impl Fn(u64) -> 
         }
         for link in 0..links {
             let utilisation = value(tick);
-            collector.link(&LinkSample { at, interval, link, utilisation, ..Default::default() });
+            collector.link(&LinkRow { at, interval, link, utilisation, ..Default::default() });
         }
     }
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
@@ -66,7 +66,7 @@ fn arriving() -> Run {
     let mut collector = Collector::new(&run.info);
     let interval = Duration::from_millis(10);
     collector.add(Time::ZERO + interval, interval, Throughput::new(1e6));
-    run.collected.total_goodput_bps = collector.finish().total_goodput_bps;
+    run.collected.all_flows = collector.finish().all_flows;
     run
 }
 
@@ -134,7 +134,7 @@ fn the_script_draws_what_there_is() {
     let panel = || Panel {
         title: "a scenario".into(),
         runs: laws(2),
-        plots: vec![Plot::Throughput, Plot::Queue],
+        plots: vec![Plot::named("throughput").unwrap(), Plot::named("queue").unwrap()],
         links: vec!["l1".into()],
         apart: true,
     };

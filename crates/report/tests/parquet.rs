@@ -10,8 +10,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Encoding, Type};
 use ratewire_report::parquet::{ROW_GROUP, Row, Table, When};
 use ratewire_report::{
-    ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample, NodeInfo,
-    OverlayInfo, RunInfo, SenderSample, Topology, TrafficInfo, Transfer,
+    ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkInfo, LinkRow, NodeInfo, OverlayInfo, RunInfo,
+    SenderRow, Topology, TrafficInfo, Transfer,
 };
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -44,7 +44,7 @@ fn info() -> RunInfo {
 fn flows_file() -> Vec<u8> {
     let mut writer = Table::new(Vec::new()).unwrap();
     for i in 0..ROWS {
-        let sample = FlowSample {
+        let sample = FlowRow {
             at: Time::ZERO + Duration::from_millis(10 * i),
             interval: Duration::from_millis(10),
             flow: (i % 2) as u32,
@@ -52,7 +52,7 @@ fn flows_file() -> Vec<u8> {
             cwnd: if i % 2 == 0 { Bytes::new(30_000) } else { Bytes::MAX },
             in_flight: (i % 2 == 0).then(|| Bytes::new(20_000)),
             receive_window: Bytes::MAX,
-            ..FlowSample::default()
+            ..FlowRow::default()
         };
         let when = When { at: sample.at, interval: sample.interval };
         writer.write(&info(), when, &sample).unwrap();
@@ -61,7 +61,7 @@ fn flows_file() -> Vec<u8> {
 }
 
 fn links_file() -> Vec<u8> {
-    file(&[LinkSample {
+    file(&[LinkRow {
         utilisation: 0.5,
         queue_packets_max: 9,
         drops: 3,
@@ -80,12 +80,12 @@ const WHEN: When = When { at: Time::from_ps(20_000_000_000), interval: Duration:
 
 fn groups_file() -> Vec<u8> {
     let sent = Throughput::new(1000.0);
-    file(&[GroupSample { group: 1, sent, sent_messages: 10, delivered_messages: 30 }])
+    file(&[GroupRow { group: 1, sent, sent_messages: 10, delivered_messages: 30 }])
 }
 
 fn connections_file() -> Vec<u8> {
-    let idle = ConnectionSample { flow: 1, ..ConnectionSample::default() };
-    let busy = ConnectionSample {
+    let idle = ConnectionRow { flow: 1, ..ConnectionRow::default() };
+    let busy = ConnectionRow {
         flow: 0,
         price: 2.5,
         waiting_mean: 7.5,
@@ -98,10 +98,10 @@ fn connections_file() -> Vec<u8> {
 
 /// One that has not begun, and one that has nothing left.
 fn senders_file() -> Vec<u8> {
-    let early = SenderSample::default();
+    let early = SenderRow::default();
     let period = Some(Duration::from_millis(500));
     let sent = Throughput::new(125.0);
-    file(&[early, SenderSample { sender: 1, sent, money: Some(0.0), period }])
+    file(&[early, SenderRow { sender: 1, sent, money: Some(0.0), period }])
 }
 
 /// A listed one that completed, one that arrived and did, and one that did not.
@@ -250,7 +250,7 @@ fn the_same_samples_give_the_same_bytes() {
 
 #[test]
 fn an_empty_file_is_a_file() {
-    assert_eq!(read(file::<FlowSample>(&[])).1.len(), 0);
+    assert_eq!(read(file::<FlowRow>(&[])).1.len(), 0);
 }
 
 /// DuckDB reads what we write. Skipped, with a word, where Python has no `duckdb`; set

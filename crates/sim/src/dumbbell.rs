@@ -1,7 +1,7 @@
 //! The dumbbell of benchmarks and tests: pairs of hosts on both sides of one bottleneck.
 
 use ratewire_anypoint::Transforms;
-use ratewire_backpressure::headroom::{Hop, reaction};
+use ratewire_backpressure::headroom::{PausedLink, reaction};
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{
     Arrangement, Discipline, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
@@ -168,7 +168,7 @@ impl Dumbbell {
 
     /// A port's buffer, with twenty packets before the host is paused and the headroom after.
     fn buffer(&self, rate: Rate, delay: Duration, back: LinkId) -> PauseSpec {
-        let hop = Hop {
+        let hop = PausedLink {
             rate,
             delay,
             back_rate: rate,

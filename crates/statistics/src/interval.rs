@@ -32,9 +32,9 @@ impl Estimate {
     }
 }
 
-/// What can be said about a difference.
+/// Whether a difference is more than noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Significance {
     /// There is none, in any pair.
     Same,
     /// The interval of the difference includes 0: chance alone may have made it.
@@ -48,8 +48,8 @@ pub enum Verdict {
 pub struct Difference {
     /// By how much the first exceeds the second.
     pub by: Estimate,
-    /// What can be said about it.
-    pub verdict: Verdict,
+    /// Whether chance alone may have made the difference.
+    pub significance: Significance,
 }
 
 impl Difference {
@@ -61,19 +61,19 @@ impl Difference {
             return None;
         }
         let by = Estimate::of(&by)?;
-        let verdict = match by.margin {
-            Some(margin) if by.mean.abs() <= margin => Verdict::WithinNoise,
-            None if by.mean == 0.0 => Verdict::Same,
-            _ => Verdict::Differs,
+        let significance = match by.margin {
+            Some(margin) if by.mean.abs() <= margin => Significance::WithinNoise,
+            None if by.mean == 0.0 => Significance::Same,
+            _ => Significance::Differs,
         };
-        Some(Difference { by, verdict })
+        Some(Difference { by, significance })
     }
 
     /// Of two values that no chance had a part in.
     pub fn exact(first: f64, second: f64) -> Difference {
         let by = Estimate { mean: first - second, margin: None };
-        let verdict = if first == second { Verdict::Same } else { Verdict::Differs };
-        Difference { by, verdict }
+        let significance = if first == second { Significance::Same } else { Significance::Differs };
+        Difference { by, significance }
     }
 }
 
@@ -164,21 +164,24 @@ mod tests {
         let a = [10.0, 20.0, 35.0, 50.0];
         let b = [9.0, 19.1, 33.9, 49.0];
         let apart = Difference::paired(&a, &b).unwrap();
-        assert_eq!(apart.verdict, Verdict::Differs);
+        assert_eq!(apart.significance, Significance::Differs);
         assert!((apart.by.mean - 1.0).abs() < 1e-9);
         let back = Difference::paired(&b, &a).unwrap();
-        assert_eq!((back.verdict, back.by.mean), (Verdict::Differs, -apart.by.mean));
+        assert_eq!((back.significance, back.by.mean), (Significance::Differs, -apart.by.mean));
     }
 
     #[test]
     fn noise_is_what_may_as_well_be_nothing() {
-        let verdict = |a: &[f64], b: &[f64]| Difference::paired(a, b).map(|d| d.verdict);
-        assert_eq!(verdict(&[1.0, 3.0, 2.0], &[2.0, 1.0, 2.5]), Some(Verdict::WithinNoise));
-        assert_eq!(verdict(&[1.0, 3.0], &[1.0, 3.0]), Some(Verdict::Same));
-        assert_eq!(verdict(&[2.0, 4.0], &[1.0, 3.0]), Some(Verdict::Differs));
-        assert_eq!(verdict(&[2.0], &[1.0]), None);
-        assert_eq!(Difference::exact(2.0, 1.0).verdict, Verdict::Differs);
-        assert_eq!(Difference::exact(1.0, 1.0).verdict, Verdict::Same);
+        let significance = |a: &[f64], b: &[f64]| Difference::paired(a, b).map(|d| d.significance);
+        assert_eq!(
+            significance(&[1.0, 3.0, 2.0], &[2.0, 1.0, 2.5]),
+            Some(Significance::WithinNoise)
+        );
+        assert_eq!(significance(&[1.0, 3.0], &[1.0, 3.0]), Some(Significance::Same));
+        assert_eq!(significance(&[2.0, 4.0], &[1.0, 3.0]), Some(Significance::Differs));
+        assert_eq!(significance(&[2.0], &[1.0]), None);
+        assert_eq!(Difference::exact(2.0, 1.0).significance, Significance::Differs);
+        assert_eq!(Difference::exact(1.0, 1.0).significance, Significance::Same);
     }
 
     /// Of many intervals from the same normal source, 95 % hold the true mean.

@@ -11,6 +11,6 @@ mod percentile;
 mod weights;
 
 pub use fairness::{is_fair, jain_index, max_min, settles_at};
-pub use interval::{Difference, Estimate, Verdict};
+pub use interval::{Difference, Estimate, Significance};
 pub use percentile::percentile;
 pub use weights::scale;

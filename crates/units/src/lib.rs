@@ -22,6 +22,7 @@ extern crate alloc;
 mod bytes;
 pub mod quantity;
 mod rate;
+mod scaled;
 pub mod text;
 mod time;
 

@@ -137,10 +137,10 @@ fn write_bps(f: &mut fmt::Formatter<'_>, bps: f64) -> fmt::Result {
     let size = if bps < 0.0 { -bps } else { bps };
     for (unit, name) in UNITS {
         if size >= unit {
-            return crate::quantity::write_scaled(f, bps / unit, name);
+            return crate::scaled::write_scaled(f, bps / unit, name);
         }
     }
-    crate::quantity::write_scaled(f, bps, "bit/s")
+    crate::scaled::write_scaled(f, bps, "bit/s")
 }
 
 impl fmt::Display for Rate {

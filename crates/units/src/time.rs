@@ -143,7 +143,7 @@ impl fmt::Display for Duration {
             [(PS_PER_SECOND, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
         for (size, name) in UNITS {
             if self.0 >= size {
-                return crate::quantity::write_scaled(f, self.0 as f64 / size as f64, name);
+                return crate::scaled::write_scaled(f, self.0 as f64 / size as f64, name);
             }
         }
         if self.0 == 0 { f.write_str("0 s") } else { write!(f, "{} ps", self.0) }

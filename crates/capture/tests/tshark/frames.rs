@@ -1,6 +1,6 @@
 //! Frames that pause links.
 
-use ratewire_backpressure::headroom::{Hop, reaction};
+use ratewire_backpressure::headroom::{PausedLink, reaction};
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{Arrangement, Change, LinkId, PauseSpec, Quanta, Sockets};
 use ratewire_sim::dumbbell::Dumbbell;
@@ -33,7 +33,7 @@ fn setup(classes: &[u8]) -> Setup {
         flow.from = setup.network.links[PAUSED.index()].from;
         flow.transport.class = *class;
     }
-    let hop = Hop {
+    let hop = PausedLink {
         rate: RATE,
         delay: DELAY,
         back_rate: RATE,

@@ -51,7 +51,7 @@ struct Active {
 
 /// What to do about the memory in use.
 #[derive(Debug, PartialEq)]
-enum Verdict {
+enum MemoryAction {
     Fine,
     /// A run has been chosen, and gets time to end.
     Wait,
@@ -99,7 +99,7 @@ fn watch(limit: Option<Bytes>) {
             std::thread::sleep(LOOK);
             let Some(used) = available::in_use() else { return };
             let Some(mut watch) = locked() else { return };
-            if let Verdict::End(place) = watch.look(used) {
+            if let MemoryAction::End(place) = watch.look(used) {
                 let limit = Bytes::new(watch.limit);
                 let why = OutOfMemory { used: Bytes::new(used), limit };
                 tell!("ratewire: {place}: {why}");
@@ -198,7 +198,7 @@ impl Watch {
         }
     }
 
-    fn look(&mut self, used: u64) -> Verdict {
+    fn look(&mut self, used: u64) -> MemoryAction {
         self.used = used;
         if used <= self.limit {
             self.ceiling = self.limit;
@@ -206,7 +206,7 @@ impl Watch {
         if used <= self.ceiling {
             self.chosen = None;
             self.overdue = 0;
-            return Verdict::Fine;
+            return MemoryAction::Fine;
         }
         if self.chosen.is_none() {
             let runs = self.runs.iter().map(|(at, run)| (*at, run.held));
@@ -214,10 +214,10 @@ impl Watch {
         }
         self.overdue += 1;
         if self.overdue <= PATIENCE && used - self.limit < self.limit / 4 {
-            return Verdict::Wait;
+            return MemoryAction::Wait;
         }
         let chosen = self.chosen.and_then(|at| self.runs.get(&at));
-        Verdict::End(match chosen {
+        MemoryAction::End(match chosen {
             Some(run) => {
                 format!("the run of {} at {} of its time", run.name, run.now.since(Time::ZERO))
             }
@@ -241,14 +241,14 @@ mod tests {
         let (small, large) = (0, 1);
         begin(&mut watch, small, "a", 3);
         begin(&mut watch, large, "b", 5);
-        assert_eq!(watch.look(1000), Verdict::Fine);
-        assert_eq!((watch.look(1001), watch.chosen), (Verdict::Wait, Some(large)));
+        assert_eq!(watch.look(1000), MemoryAction::Fine);
+        assert_eq!((watch.look(1001), watch.chosen), (MemoryAction::Wait, Some(large)));
         watch.end(large, 1010);
-        assert_eq!((watch.look(1072), watch.chosen), (Verdict::Fine, None));
-        assert_eq!((watch.look(1073), watch.chosen), (Verdict::Wait, Some(small)));
+        assert_eq!((watch.look(1072), watch.chosen), (MemoryAction::Fine, None));
+        assert_eq!((watch.look(1073), watch.chosen), (MemoryAction::Wait, Some(small)));
         // It is no longer needed.
-        assert_eq!((watch.look(900), watch.chosen), (Verdict::Fine, None));
-        assert_eq!(watch.look(1001), Verdict::Wait, "what was left is gone");
+        assert_eq!((watch.look(900), watch.chosen), (MemoryAction::Fine, None));
+        assert_eq!(watch.look(1001), MemoryAction::Wait, "what was left is gone");
         watch.end(small, 5000);
         assert_eq!(watch.ceiling, 1125, "however much is left");
     }
@@ -256,12 +256,16 @@ mod tests {
     #[test]
     fn what_does_not_end_in_time_ends_the_command() {
         let mut watch = Watch::new(1000);
-        assert_eq!(watch.look(1300), Verdict::End("outside of any run".into()), "far too much");
+        assert_eq!(
+            watch.look(1300),
+            MemoryAction::End("outside of any run".into()),
+            "far too much"
+        );
         let mut watch = Watch::new(1000);
         begin(&mut watch, 0, "a", 3);
         for _ in 0..PATIENCE {
-            assert_eq!(watch.look(1100), Verdict::Wait);
+            assert_eq!(watch.look(1100), MemoryAction::Wait);
         }
-        assert_eq!(watch.look(1100), Verdict::End("the run of a at 0 s of its time".into()));
+        assert_eq!(watch.look(1100), MemoryAction::End("the run of a at 0 s of its time".into()));
     }
 }

@@ -276,8 +276,8 @@ impl<'a> World<'a> {
 
     fn forget_dropped(&mut self) {
         // The room is checked before each packet.
-        drop(self.network.take_roomy());
-        for kept in self.network.take_dropped() {
+        drop(self.network.news().take_roomy());
+        for kept in self.network.news().take_dropped() {
             self.bundles.drop(kept);
         }
     }

@@ -5,7 +5,7 @@
 //! has; no format that is read here has more than a few.
 
 use crate::InputError;
-use crate::place::Place;
+use crate::location::Location;
 
 /// Attributes of one element.
 const MOST_ATTRIBUTES: usize = 256;
@@ -38,7 +38,7 @@ pub(super) fn check(file: &str, text: &str) -> Result<(), InputError> {
             None
         };
         if let Some((found, most)) = found {
-            let at = Place::offset(file, text, text.len() - markup.len());
+            let at = Location::offset(file, text, text.len() - markup.len());
             return Err(at.error(
                 found,
                 format!("up to {most}"),

@@ -7,9 +7,9 @@ use ratewire_units::Time;
 
 use super::RareTally;
 use super::loss::LossState;
-use crate::discipline::{CoDel, Red};
 use crate::packet::Label;
 use crate::policer::Policer;
+use crate::queue::discipline::{CoDel, Red};
 use crate::random::stream;
 use crate::service::TraceCursor;
 use crate::spec::{MediumId, Reorder};

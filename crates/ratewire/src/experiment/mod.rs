@@ -5,8 +5,9 @@ mod plan;
 use std::path::{Path, PathBuf};
 
 use ratewire_emulate::Users;
+use ratewire_laws::{ExternalLaw, LawSet, Named};
 use ratewire_report::World;
-use ratewire_scenario::Scenario;
+use ratewire_scenario::{Loader, Scenario};
 
 pub use plan::{Planned, ignored};
 
@@ -63,6 +64,15 @@ impl Experiment {
         values: &[(String, String)],
     ) -> Result<Experiment, Error> {
         let scenario = Scenario::load_with(path.as_ref(), values).map_err(Error::Scenario)?;
+        Ok(Experiment::of(scenario))
+    }
+
+    /// Reads the scenario in the file `path`, which may name the laws of `laws`, a program's own among them.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario.
+    pub fn load_using(laws: &LawSet, path: impl AsRef<Path>) -> Result<Experiment, Error> {
+        let scenario = Loader { laws }.load(path.as_ref(), &[]).map_err(Error::Scenario)?;
         Ok(Experiment::of(scenario))
     }
 
@@ -125,6 +135,18 @@ impl Experiment {
             _ => self.seeds.clone(),
         };
         Ok(Experiment { scenario, laws, seeds, ..self })
+    }
+
+    /// Makes a law of one's own known by its name, so that [`Experiment::laws`] and values can name it. A
+    /// scenario that names it in its text is read with [`Experiment::load_using`].
+    ///
+    /// # Errors
+    /// When the law's name is taken, or the law is wrong: see [`LawSet::register`].
+    pub fn register<L: Named + ExternalLaw>(self) -> Result<Experiment, Error> {
+        let mut laws = self.scenario.known_laws().clone();
+        laws.register::<L>()?;
+        let scenario = self.scenario.with_laws(&laws).map_err(Error::Scenario)?;
+        Ok(Experiment { scenario, ..self })
     }
 
     /// The folder that all results go to: the page, `summary.json`, and a folder of Parquet files a run.

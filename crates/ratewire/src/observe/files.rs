@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use ratewire_report::parquet::{Row, Table, When};
 use ratewire_report::{
-    ConnectionSample, FlowSample, GroupSample, LinkSample, OverlaySample, RunInfo, SenderSample,
-    Transfer,
+    ConnectionRow, FlowRow, GroupRow, LinkRow, OverlayRows, RunInfo, SenderRow, Transfer,
 };
 use ratewire_sim::setup::Setup;
 
@@ -28,16 +27,16 @@ pub(crate) enum Place<'a> {
 /// `completions.parquet`, and of an overlay `groups.parquet`, `connections.parquet` and
 /// `senders.parquet`.
 pub(crate) struct Files {
-    flows: Output<FlowSample>,
-    links: Output<LinkSample>,
+    flows: Output<FlowRow>,
+    links: Output<LinkRow>,
     completions: Output<Transfer>,
     overlay: Option<OverlayFiles>,
 }
 
 struct OverlayFiles {
-    groups: Output<GroupSample>,
-    connections: Output<ConnectionSample>,
-    senders: Output<SenderSample>,
+    groups: Output<GroupRow>,
+    connections: Output<ConnectionRow>,
+    senders: Output<SenderRow>,
 }
 
 /// One of the tables.
@@ -98,11 +97,11 @@ impl Files {
         })
     }
 
-    pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowSample) -> Result<(), Error> {
+    pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowRow) -> Result<(), Error> {
         self.flows.write(info, When { at: sample.at, interval: sample.interval }, sample)
     }
 
-    pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkSample) -> Result<(), Error> {
+    pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkRow) -> Result<(), Error> {
         self.links.write(info, When { at: sample.at, interval: sample.interval }, sample)
     }
 
@@ -110,7 +109,7 @@ impl Files {
         self.completions.write(info, (), transfer)
     }
 
-    pub(crate) fn overlay(&mut self, info: &RunInfo, sample: &OverlaySample) -> Result<(), Error> {
+    pub(crate) fn overlay(&mut self, info: &RunInfo, sample: &OverlayRows) -> Result<(), Error> {
         let Some(files) = &mut self.overlay else { return Ok(()) };
         let when = When { at: sample.at, interval: sample.interval };
         sample.groups.iter().try_for_each(|group| files.groups.write(info, when, group))?;

@@ -166,7 +166,7 @@ impl Recorder for Observer<'_> {
         {
             *delivered += sample.delivered;
         }
-        let row = ratewire_report::FlowSample {
+        let row = ratewire_report::FlowRow {
             at: sample.at,
             interval: sample.interval,
             flow: sample.flow.0,
@@ -196,7 +196,7 @@ impl Recorder for Observer<'_> {
             packets.add(f64::from(sample.queue_packets));
             bytes.add(sample.queue_bytes.as_f64());
         }
-        let row = ratewire_report::LinkSample {
+        let row = ratewire_report::LinkRow {
             at: sample.at,
             interval: sample.interval,
             link: sample.link.0,

@@ -1,7 +1,7 @@
 //! Overlays in the report's words.
 
 use ratewire_overlay::{Benefit, Dollars};
-use ratewire_report::{ConnectionSample, ConnectionSummary, GroupSummary, OverlaySummary};
+use ratewire_report::{ConnectionRow, ConnectionSummary, GroupSummary, OverlaySummary};
 use ratewire_sim::outcome::{GroupOutcome, OverlayOutcome};
 use ratewire_sim::overlay::optimum::{Period, optimum};
 use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
@@ -35,15 +35,15 @@ impl Prices {
 pub(crate) fn sample(
     sample: &OverlaySample<'_>,
     spec: &OverlaySpec,
-) -> ratewire_report::OverlaySample {
+) -> ratewire_report::OverlayRows {
     let data = |messages: u64| Throughput::over(spec.payload * messages, sample.interval);
-    let group = |(group, seen): (u32, &GroupSample)| ratewire_report::GroupSample {
+    let group = |(group, seen): (u32, &GroupSample)| ratewire_report::GroupRow {
         group,
         sent: data(seen.sent),
         sent_messages: seen.sent,
         delivered_messages: seen.delivered.iter().sum(),
     };
-    let connection = |(link, seen): (&OverlayLink, &OverlayLinkSample)| ConnectionSample {
+    let connection = |(link, seen): (&OverlayLink, &OverlayLinkSample)| ConnectionRow {
         flow: link.flow as u32,
         price: seen.price.get(),
         waiting_mean: seen.queue_mean,
@@ -51,13 +51,13 @@ pub(crate) fn sample(
         data: seen.data,
         control: seen.control,
     };
-    let sender = |(sender, seen): (u32, &SenderSample)| ratewire_report::SenderSample {
+    let sender = |(sender, seen): (u32, &SenderSample)| ratewire_report::SenderRow {
         sender,
         sent: data(seen.sent),
         money: seen.money.map(Dollars::get),
         period: seen.period,
     };
-    ratewire_report::OverlaySample {
+    ratewire_report::OverlayRows {
         at: sample.at,
         interval: sample.interval,
         groups: (0..).zip(sample.groups).map(group).collect(),

@@ -2,7 +2,7 @@
 
 use ratewire_report::html;
 use ratewire_report::html::papers::{Claims, Line, Panel, Sweep};
-use ratewire_scenario::{Scenario, Verdict};
+use ratewire_scenario::{Finding, Scenario};
 
 use super::{Figure, Name, is_metric};
 use crate::Run;
@@ -51,9 +51,9 @@ fn sweep_of(
     figure: &Figure,
     results: &[(&Scenario, Vec<Run>)],
 ) -> Sweep {
-    let is_of = |v: &Verdict| is_metric(metric, v.metric, &v.target);
+    let is_of = |v: &Finding| is_metric(metric, v.metric, &v.target);
     // What varies is another scenario, or another flow or link of the same one.
-    let value_of = |scenario: usize, v: &Verdict| {
+    let value_of = |scenario: usize, v: &Finding| {
         let place = match sweep.of.is_empty() {
             true => Some(scenario),
             false => sweep.of.iter().position(|target| *target.get_ref() == v.target),

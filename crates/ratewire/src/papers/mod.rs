@@ -6,7 +6,7 @@ mod draw;
 
 use std::path::{Path, PathBuf};
 
-use ratewire_report::html::Plot;
+use ratewire_report::Plot;
 use ratewire_scenario::{Diagnostic, Expectation, Scenario};
 use serde::Deserialize;
 

@@ -7,7 +7,7 @@ mod samples;
 use std::path::Path;
 
 use ratewire_report::{
-    Expectation, FlowSample, LeftOut, LinkSample, Page, Summary, Transfer, html, table,
+    Expectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
 };
 use serde::Serialize;
 
@@ -104,12 +104,12 @@ impl Results {
     }
 
     /// A sample of every flow at the end of every sampling interval, of all runs.
-    pub fn flows(&self) -> Samples<FlowSample> {
+    pub fn flows(&self) -> Samples<FlowRow> {
         self.samples(Run::flow_samples)
     }
 
     /// A sample of every link at the end of every sampling interval, of all runs.
-    pub fn links(&self) -> Samples<LinkSample> {
+    pub fn links(&self) -> Samples<LinkRow> {
         self.samples(Run::link_samples)
     }
 

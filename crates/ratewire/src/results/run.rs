@@ -3,9 +3,9 @@
 use std::process::ExitStatus;
 
 use ratewire_report::{
-    Expectation, FlowSample, FlowSummary, LinkSample, LinkSummary, RunInfo, Summary, Transfer,
+    Expectation, FlowRow, FlowSummary, LinkRow, LinkSummary, RunInfo, Summary, Transfer,
 };
-use ratewire_scenario::{Basis, Verdict};
+use ratewire_scenario::{Basis, Finding};
 
 use super::{Samples, names};
 use crate::observe::{Held, Stored};
@@ -16,7 +16,7 @@ use crate::{Error, World};
 pub struct Run {
     report: ratewire_report::Run,
     expectations: Vec<Expectation>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<Finding>,
     why: Option<String>,
     shell: Option<ExitStatus>,
     held: Option<Held>,
@@ -25,7 +25,7 @@ pub struct Run {
 impl Run {
     pub(crate) fn new(
         report: ratewire_report::Run,
-        verdicts: Vec<Verdict>,
+        verdicts: Vec<Finding>,
         why: Option<String>,
         shell: Option<ExitStatus>,
         held: Option<Held>,
@@ -117,12 +117,12 @@ impl Run {
     }
 
     /// A sample of every flow at the end of every sampling interval: `flows.parquet`.
-    pub fn flow_samples(&self) -> Samples<FlowSample> {
+    pub fn flow_samples(&self) -> Samples<FlowRow> {
         self.samples(|held| &held.flows)
     }
 
     /// A sample of every link at the end of every sampling interval: `links.parquet`.
-    pub fn link_samples(&self) -> Samples<LinkSample> {
+    pub fn link_samples(&self) -> Samples<LinkRow> {
         self.samples(|held| &held.links)
     }
 
@@ -146,12 +146,12 @@ impl Run {
     }
 
     /// What came of each expectation, with the unit that its figures are in.
-    pub fn verdicts(&self) -> &[Verdict] {
+    pub fn verdicts(&self) -> &[Finding] {
         &self.verdicts
     }
 }
 
-fn expectation(verdict: &Verdict, run: &ratewire_report::Run) -> Expectation {
+fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> Expectation {
     let measured = match &verdict.reason {
         Some(reason) => reason.clone(),
         None => verdict.measured_text.clone(),

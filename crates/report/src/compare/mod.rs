@@ -6,7 +6,7 @@
 mod figures;
 mod show;
 
-use ratewire_statistics::{Difference, Estimate, Verdict};
+use ratewire_statistics::{Difference, Estimate, Significance};
 use serde::Serialize;
 
 use crate::{Summary, World};
@@ -35,12 +35,12 @@ pub struct Comparison {
     /// The laws, in the order in which they were given.
     pub laws: Vec<String>,
     /// What is compared.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<Metric>,
 }
 
-/// One figure under every law.
+/// One metric under every law.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct Metric {
     /// What programs call it.
     pub name: String,
     /// What people call it.
@@ -52,12 +52,12 @@ pub struct Figure {
     /// Which of two values is better.
     pub better: Better,
     /// One entry a law, in their order.
-    pub laws: Vec<LawFigure>,
+    pub laws: Vec<LawMetric>,
     /// One entry a pair of laws that both have a value from every seed.
     pub differences: Vec<LawDifference>,
 }
 
-/// What a figure belongs to.
+/// What a metric belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
@@ -69,7 +69,7 @@ pub enum About {
     Changes,
 }
 
-/// What a figure is in.
+/// What a metric is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -99,9 +99,9 @@ pub enum Better {
     Neither,
 }
 
-/// A figure under one law.
+/// A metric under one law.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LawFigure {
+pub struct LawMetric {
     /// The law.
     pub law: String,
     /// One value a seed; `None` where there was nothing to measure.
@@ -128,7 +128,7 @@ pub enum Standing {
     Worse,
     /// It cannot be said: a value is missing, or there is one seed where there is chance.
     Unknown,
-    /// No value of this figure is better than another.
+    /// No value of this metric is better than another.
     Unranked,
 }
 
@@ -145,8 +145,8 @@ pub struct LawDifference {
     /// every seed.
     pub margin: Option<f64>,
     /// `same`, `within_noise` or `differs`.
-    #[serde(serialize_with = "verdict_name")]
-    pub verdict: Verdict,
+    #[serde(rename = "verdict", serialize_with = "significance_name")]
+    pub significance: Significance,
 }
 
 impl Comparison {
@@ -205,12 +205,12 @@ impl Comparison {
 }
 
 impl figures::Measured {
-    fn under(&self, laws: &[(String, Vec<Summary>)], has_chance: bool) -> Figure {
+    fn under(&self, laws: &[(String, Vec<Summary>)], has_chance: bool) -> Metric {
         let of_law = |(law, summaries): &(String, Vec<Summary>)| {
             let of = |summary| (self.value)(summary).filter(|value| value.is_finite());
             let values: Vec<Option<f64>> = summaries.iter().map(of).collect();
             let estimate = whole(&values).and_then(|values| Estimate::of(&values));
-            LawFigure {
+            LawMetric {
                 law: law.clone(),
                 values,
                 mean: estimate.map(|e| e.mean),
@@ -218,7 +218,7 @@ impl figures::Measured {
                 standing: Standing::Unknown,
             }
         };
-        let mut figure = Figure {
+        let mut figure = Metric {
             name: self.name.clone(),
             title: self.title.clone(),
             about: self.about,
@@ -232,7 +232,7 @@ impl figures::Measured {
     }
 }
 
-impl Figure {
+impl Metric {
     /// Fills in differences and standings.
     fn compare(&mut self, has_chance: bool) {
         let values: Vec<Option<Vec<f64>>> = self.laws.iter().map(|l| whole(&l.values)).collect();
@@ -250,7 +250,7 @@ impl Figure {
                     second: self.laws[b].law.clone(),
                     by: d.by.mean,
                     margin: d.by.margin,
-                    verdict: d.verdict,
+                    significance: d.significance,
                 }));
             }
         }
@@ -271,11 +271,11 @@ impl Figure {
         for i in 0..values.len() {
             // Who reads the same figure twice is not told that one is better.
             let reads_alike = self.laws[i].text(self.unit) == self.laws[best].text(self.unit);
-            self.laws[i].standing = match difference(i, best).map(|d| d.verdict) {
-                Some(Verdict::Same) => Standing::Best,
-                Some(Verdict::Differs) if reads_alike => Standing::Best,
-                Some(Verdict::WithinNoise) => Standing::WithinNoise,
-                Some(Verdict::Differs) => Standing::Worse,
+            self.laws[i].standing = match difference(i, best).map(|d| d.significance) {
+                Some(Significance::Same) => Standing::Best,
+                Some(Significance::Differs) if reads_alike => Standing::Best,
+                Some(Significance::WithinNoise) => Standing::WithinNoise,
+                Some(Significance::Differs) => Standing::Worse,
                 None => Standing::Unknown,
             };
         }
@@ -293,7 +293,7 @@ impl Figure {
     }
 }
 
-impl LawFigure {
+impl LawMetric {
     /// As people read it: the mean and its margin, or from how many seeds there is a value at all.
     pub(crate) fn text(&self, unit: Unit) -> String {
         match (self.mean, self.values.iter().flatten().count()) {
@@ -309,11 +309,14 @@ fn whole(values: &[Option<f64>]) -> Option<Vec<f64>> {
     values.iter().copied().collect()
 }
 
-fn verdict_name<S: serde::Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(match verdict {
-        Verdict::Same => "same",
-        Verdict::WithinNoise => "within_noise",
-        Verdict::Differs => "differs",
+fn significance_name<S: serde::Serializer>(
+    significance: &Significance,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.serialize_str(match significance {
+        Significance::Same => "same",
+        Significance::WithinNoise => "within_noise",
+        Significance::Differs => "differs",
     })
 }
 

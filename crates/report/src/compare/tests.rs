@@ -36,11 +36,11 @@ fn three() -> Comparison {
 const UTILISED: [f64; 4] = [0.80, 0.85, 0.90, 0.82];
 const NOISE: [f64; 4] = [0.010, -0.012, 0.011, -0.008];
 
-fn figure<'a>(comparison: &'a Comparison, name: &str) -> &'a Figure {
+fn figure<'a>(comparison: &'a Comparison, name: &str) -> &'a Metric {
     comparison.figures.iter().find(|f| f.name == name).expect(name)
 }
 
-fn standings(figure: &Figure) -> Vec<Standing> {
+fn standings(figure: &Metric) -> Vec<Standing> {
     figure.laws.iter().map(|law| law.standing).collect()
 }
 
@@ -56,7 +56,7 @@ fn pairs_tell_noise_from_difference() {
     assert!(a.mean.unwrap() - a.margin.unwrap() < c.mean.unwrap());
     let by = utilisation.difference("c", "a").unwrap();
     assert!((by.by + 0.02).abs() < 1e-9, "{by:?}");
-    assert_eq!(by.verdict, Verdict::Differs);
+    assert_eq!(by.significance, Significance::Differs);
     // The same from every seed is no precision, and a tie is two best.
     let queue = figure(&comparison, "queue_packets_max");
     assert_eq!(standings(queue), [Best, Best, Worse]);
@@ -101,7 +101,7 @@ fn of_flows_of_given_sizes_no_utilisation_is_better() {
         let laws = [("a".to_string(), of(0.5)), ("b".to_string(), of(0.6))];
         let comparison = Comparison::of(&laws, false);
         let utilisation = figure(&comparison, "utilisation");
-        assert_eq!(utilisation.difference("b", "a").unwrap().verdict, Verdict::Differs);
+        assert_eq!(utilisation.difference("b", "a").unwrap().significance, Significance::Differs);
         standings(utilisation)[1]
     };
     let other = LinkSummary { name: "s1->r1".into(), utilisation: 0.9, ..LinkSummary::default() };
@@ -130,7 +130,7 @@ fn what_reads_the_same_is_not_told_apart() {
     // 99.8 %, 99.8 %, 99.7 %.
     assert_eq!(standings(utilisation), [Standing::Best, Standing::Best, Standing::Worse]);
     let by = utilisation.difference("b", "a").expect("a difference");
-    assert_eq!(by.verdict, Verdict::Differs, "for who reads comparison.json");
+    assert_eq!(by.significance, Significance::Differs, "for who reads comparison.json");
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! forbids it to load anything at all.
 
 mod cards;
+mod changes;
+mod charts;
 mod comparison;
 mod completions;
 mod data;
@@ -13,25 +15,28 @@ mod groups;
 mod overlay;
 pub mod papers;
 mod plane;
-mod plots;
 mod sweep;
+mod table;
 mod tables;
 mod text;
 mod topology;
+mod units;
 
 use std::collections::BTreeSet;
 
 use crate::figure::plural;
+use crate::plots::Plot;
 use crate::{Expectation, LeftOut, Run};
 pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
-pub use plots::Plot;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str =
     concat!(include_str!("../../assets/tip.js"), "\n", include_str!("../../assets/page.js"));
+/// The line of the script in whose place the plots' entries stand.
+const PLOTS: &str = "    // PLOTS\n";
 const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 /// Every page is a copy of uPlot, so every page carries its licence.
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
@@ -102,11 +107,12 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str(&cards::expectations(&page.expectations));
     out.push_str(&topology::topology(runs));
     out.push_str(&overlay::overlay(runs));
-    out.push_str(&plots::plots("Over time", runs, groups, choice, halvings));
+    out.push_str(&charts::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
     out.push_str(&tables::tables(runs, groups));
     out.push_str(&foot::foot(page, choice, halvings));
-    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    let all: Vec<Plot> = Plot::all().collect();
+    let drawing = Drawing { plots: &all, apart: false, halvings };
     out.push_str("</main>\n");
     out.push_str(&drawn(&data::json(runs, groups, choice, &drawing)));
     out + &end()
@@ -142,8 +148,9 @@ fn drawn(data: &str) -> String {
 
 /// What draws the plots, and the end of the document.
 fn end() -> String {
+    let script = SCRIPT.replace(PLOTS, &charts::script());
     format!(
-        "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+        "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{script}</script>\n</body>\n</html>\n"
     )
 }
 

@@ -1,7 +1,7 @@
 //! The overlay as drawings: for each group the connections that its messages cross, and what a message
 //! over each costs.
 
-use super::tables::{more, table};
+use super::table::{more, table};
 use super::text::{coordinate, escape, name};
 use super::topology::labels::{self, Box};
 use crate::figure::{bytes, count, mean, plural, rate, seconds};

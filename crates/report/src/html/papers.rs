@@ -1,14 +1,16 @@
 //! Papers, figure by figure: what they claim, what runs measured, what it comes to. One page,
 //! made of the parts of a scenario's.
 
+use super::changes::changes_told;
+use super::charts::{chart, mean_told};
 use super::data::{self, Choice, Drawing};
 use super::groups::{Groups, Mode};
-use super::plots::{Plot, changes_told, chart, mean_told};
 use super::sweep::sweep;
 pub use super::sweep::{Line, Sweep};
 use super::text::{escape, name};
 use super::{LARGEST, MOST_HALVINGS, STYLE, end, head, law_toggles};
 use crate::figure::{clip, count, plural};
+use crate::plots::Plot;
 use crate::{Expectation, Run, Verdict};
 
 const PAPERS_STYLE: &str = include_str!("../../assets/papers.css");
@@ -294,7 +296,9 @@ fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String 
     out.push_str("<div class=\"plots\">\n");
     out.extend(panel.plots.iter().map(|plot| chart(runs, plot.title(), &[*plot])));
     out.push_str("</div>\n");
-    let mean = || mean_told(runs, halvings).filter(|_| panel.plots.contains(&Plot::Throughput));
+    let mean = || {
+        mean_told(runs, halvings).filter(|_| panel.plots.iter().any(|plot| plot.is_moving_mean()))
+    };
     for told in changes_told(runs).into_iter().chain(mean()) {
         out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&told)));
     }

@@ -2,8 +2,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
 use crate::{
-    Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo,
-    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology, World,
+    Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow,
+    LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology, World,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -40,7 +40,7 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
             (Time::ZERO + Duration::from_millis(10 * tick), Duration::from_millis(10));
         let wobble = value * (1.0 + 0.123_456 * ((tick * 7919 % 1000) as f64));
         for flow in 0..info.flows.len() as u32 {
-            collector.flow(&FlowSample {
+            collector.flow(&FlowRow {
                 at,
                 interval,
                 flow,
@@ -50,11 +50,11 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
                 receive_window: Bytes::new(wobble as u64),
                 srtt: Duration::from_secs_f64(wobble * 1e-6),
                 pacing: Some(Throughput::new(wobble)),
-                ..FlowSample::default()
+                ..FlowRow::default()
             });
         }
         for link in 0..info.topology.links.len() as u32 {
-            collector.link(&LinkSample {
+            collector.link(&LinkRow {
                 at,
                 interval,
                 link,
@@ -63,7 +63,7 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
                 queue_packets_max: 9,
                 drops: tick % 3,
                 marks: tick % 5,
-                ..LinkSample::default()
+                ..LinkRow::default()
             });
         }
     }
@@ -314,10 +314,7 @@ fn where_no_law_has_a_window_data_in_flight_comes_first() {
     };
     let mut run = run(info("rcp", 1, 1), 3, 1e6);
     assert_eq!(first(&run), "cwnd");
-    run.collected
-        .flows
-        .iter_mut()
-        .for_each(|flow| flow.cwnd_bytes = crate::Series::new(crate::Kind::Mean, 1));
+    run.collected.flows.iter_mut().for_each(|flow| flow.tracks = crate::Tracks::default());
     assert_eq!(first(&run), "flight");
 }
 
@@ -402,7 +399,7 @@ fn run_with_answers(info: RunInfo, each: u64) -> Run {
     for i in 0..each {
         let at = Time::ZERO + Duration::from_millis(i + 1);
         for flow in 0..info.flows.len() as u32 {
-            collector.flow(&FlowSample {
+            collector.flow(&FlowRow {
                 at,
                 interval: Duration::from_millis(1),
                 flow,
@@ -543,7 +540,7 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
         let goodput = Throughput::new(if tick == 50 { 1.1e9 / 8.0 } else { 0.1e9 / 8.0 });
         let interval = Duration::from_millis(10);
         let (at, pacing) = (Time::ZERO + interval * tick, Some(Throughput::new(2e9 / 8.0)));
-        collector.flow(&FlowSample { at, interval, goodput, pacing, ..FlowSample::default() });
+        collector.flow(&FlowRow { at, interval, goodput, pacing, ..FlowRow::default() });
     }
     let page = Page::new(vec![Run { collected: collector.finish(), ..one }]);
     let data = data(&rendered(&page));
@@ -558,4 +555,13 @@ fn what_could_not_run_is_told_with_its_reason() {
     let left = LeftOut { law: EVIL.into(), world: World::Emulate, why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" was not emulated: no &lt;kernel&gt;</p>"));
+}
+
+#[test]
+fn the_script_draws_every_plot() {
+    let html = rendered(&Page::new(vec![run(info("xcp", 2, 1), 3, 1e6)]));
+    assert!(SCRIPT.contains(PLOTS) && !html.contains(PLOTS.trim()));
+    for plot in Plot::all().map(Plot::entry) {
+        assert!(html.contains(&format!("    {}: {},\n", plot.key, plot.script)), "{}", plot.name);
+    }
 }

@@ -4,10 +4,7 @@ use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builde
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use super::{Begins, Cells, Column, Row, When};
-use crate::{
-    ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkSample, RunInfo, SenderSample,
-    Transfer,
-};
+use crate::{ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkRow, RunInfo, SenderRow, Transfer};
 
 impl Begins for When {
     fn columns() -> Vec<Column<When>> {
@@ -35,10 +32,10 @@ pub(super) fn run<R>() -> [Column<R>; 3] {
 
 /// A window without limit is null, and so are what only a program's own sockets know, a round-trip time before the first
 /// measurement and a pace nobody asked for.
-impl Row for FlowSample {
+impl Row for FlowRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<FlowSample>> {
+    fn columns() -> Vec<Column<FlowRow>> {
         vec![
             small("flow", |s, _| s.flow),
             name("flow_name", |s, info| flow_name(info, s.flow)),
@@ -54,10 +51,10 @@ impl Row for FlowSample {
     }
 }
 
-impl Row for LinkSample {
+impl Row for LinkRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<LinkSample>> {
+    fn columns() -> Vec<Column<LinkRow>> {
         vec![
             small("link", |s, _| s.link),
             name("link_name", |s, info| {
@@ -75,10 +72,10 @@ impl Row for LinkSample {
     }
 }
 
-impl Row for GroupSample {
+impl Row for GroupRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<GroupSample>> {
+    fn columns() -> Vec<Column<GroupRow>> {
         vec![
             small("group", |s, _| s.group),
             name("group_name", |s, info| group_name(info, s.group)),
@@ -90,10 +87,10 @@ impl Row for GroupSample {
 }
 
 /// A connection is a flow, and goes by that.
-impl Row for ConnectionSample {
+impl Row for ConnectionRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<ConnectionSample>> {
+    fn columns() -> Vec<Column<ConnectionRow>> {
         vec![
             small("flow", |s, _| s.flow),
             name("flow_name", |s, info| flow_name(info, s.flow)),
@@ -107,10 +104,10 @@ impl Row for ConnectionSample {
 }
 
 /// Before it begins a sender has no money, which is null and not nothing.
-impl Row for SenderSample {
+impl Row for SenderRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<SenderSample>> {
+    fn columns() -> Vec<Column<SenderRow>> {
         vec![
             small("sender", |s, _| s.sender),
             name("host_name", |s, info| {
@@ -178,7 +175,7 @@ fn group_name(info: &RunInfo, index: u32) -> &str {
 }
 
 /// A sender's group and node.
-fn sender(info: &RunInfo, sample: &SenderSample) -> Option<(u32, u32)> {
+fn sender(info: &RunInfo, sample: &SenderRow) -> Option<(u32, u32)> {
     info.overlay.as_ref()?.senders.get(sample.sender as usize).copied()
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::figure::{bytes, plural};
 use crate::{FidelitySummary, Room, RunInfo, World};
 
 mod overlay;
@@ -324,6 +325,14 @@ impl Summary {
 }
 
 impl LinkSummary {
+    /// Room in the link's queue, as people read it.
+    pub(crate) fn room_text(&self) -> String {
+        match (self.room_packets, self.room_bytes) {
+            (Some(packets), _) => plural(packets as usize, "packet"),
+            (None, Some(size)) => bytes(size),
+            (None, None) => "unlimited".into(),
+        }
+    }
     /// Packets dropped, for any reason.
     pub fn drops_total(&self) -> u64 {
         self.drops.values().sum()

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::grid::{Align, Column, Grid};
 use super::{Options, bold, dim};
 use crate::Comparison;
-use crate::compare::{About, Figure, Standing};
+use crate::compare::{About, Metric, Standing};
 use crate::figure::{clip, count, plural};
 
 /// Changes printed; the page has more.
@@ -50,7 +50,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     } else if marks {
         out += &note("* best", options);
     }
-    let missing = |f: &Figure| f.laws.iter().any(|law| law.mean.is_none());
+    let missing = |f: &Metric| f.laws.iter().any(|law| law.mean.is_none());
     if comparison.figures.iter().any(missing) {
         let about = match comparison.seeds.len() {
             1 => "–: no value, or shares never became fair".to_string(),
@@ -63,16 +63,16 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
 
 fn part<'a>(
     comparison: &Comparison,
-    figures: impl Iterator<Item = &'a Figure>,
+    figures: impl Iterator<Item = &'a Metric>,
     options: &Options,
 ) -> String {
-    let figures: Vec<&Figure> = figures.collect();
+    let figures: Vec<&Metric> = figures.collect();
     let law = Column::new("law", Align::Left, 0).shrinks();
     // Marks stand right of the figures: titles keep clear of them.
-    let column = |f: &&Figure| Column::new(&format!("{}  ", clip(&f.title, 40)), Align::Right, 0);
+    let column = |f: &&Metric| Column::new(&format!("{}  ", clip(&f.title, 40)), Align::Right, 0);
     let mut grid = Grid::new([law].into_iter().chain(figures.iter().map(column)).collect());
     for (i, law) in comparison.laws.iter().enumerate() {
-        let cell = |f: &&Figure| format!("{} {}", f.laws[i].text(f.unit), mark(f.laws[i].standing));
+        let cell = |f: &&Metric| format!("{} {}", f.laws[i].text(f.unit), mark(f.laws[i].standing));
         grid.row([law.clone()].into_iter().chain(figures.iter().map(cell)).collect());
     }
     format!("\n{}", grid.folded(options))

@@ -5,7 +5,7 @@ mod grid;
 mod overlay;
 mod wrap;
 
-use crate::figure::{clip, count, held, index, mean, percent, plural, rate, room, seconds};
+use crate::figure::{clip, count, held, index, mean, percent, plural, rate, seconds};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Basis, Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -282,7 +282,7 @@ fn links(run: &Run, options: &Options) -> String {
         let mut row = vec![
             l.name.clone(),
             rate(l.rate_bps as f64),
-            room(l),
+            l.room_text(),
             percent(l.utilisation),
             mean(l.queue_packets_mean),
             mean(l.queue_packets_p99),

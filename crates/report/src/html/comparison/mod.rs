@@ -5,13 +5,13 @@ mod means;
 
 use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
-use super::plots::Plot;
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
+    Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, table, toolbar,
 };
-use crate::compare::{About, Comparison, Figure, LawFigure, Standing, Unit};
+use crate::compare::{About, Comparison, LawMetric, Metric, Standing, Unit};
 use crate::figure::plural;
+use crate::plots::Plot;
 use means::section;
 
 /// Changes with a drawing of their own.
@@ -62,11 +62,12 @@ fn document(
         [first, _, ..] => format!("Over time, seed {first}"),
         _ => "Over time".into(),
     };
-    out.push_str(&plots::plots(&heading, &page.runs, groups, choice, halvings));
+    out.push_str(&charts::plots(&heading, &page.runs, groups, choice, halvings));
     out.push_str(&all_figures(comparison));
     out.push_str(&how(comparison));
     out.push_str(&foot::foot(page, choice, halvings));
-    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    let all: Vec<Plot> = Plot::all().collect();
+    let drawing = Drawing { plots: &all, apart: false, halvings };
     out + "</main>\n" + &drawn(&data::json(&page.runs, groups, choice, &drawing)) + &end()
 }
 
@@ -90,7 +91,7 @@ const STANDINGS: [(Standing, &str); 4] = [
 
 /// A table of who is best, who may be as good, and who is not.
 fn verdict(comparison: &Comparison, groups: &Groups) -> String {
-    let has = |figure: &Figure, standing| figure.laws.iter().any(|law| law.standing == standing);
+    let has = |figure: &Metric, standing| figure.laws.iter().any(|law| law.standing == standing);
     let decided = || comparison.figures.iter().filter(|figure| has(figure, Standing::Best));
     let columns = STANDINGS.iter().filter(|(standing, _)| decided().any(|f| has(f, *standing)));
     let columns: Vec<_> = columns.collect();
@@ -128,14 +129,14 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
 }
 
 /// A law with its colour, for the verdict.
-fn named(law: &LawFigure, place: usize, groups: &Groups) -> String {
+fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
     let dash = groups.list.get(place).map_or(0, |group| group.dash.min(3));
     let (tag, law) = (tag(groups, place), name(&law.law));
     format!("<span {tag}><i class=\"chip dash{dash}\"></i>{law}</span> ")
 }
 
 /// A title that can stand alone.
-fn long_title(figure: &Figure) -> String {
+fn long_title(figure: &Metric) -> String {
     match figure.about {
         About::Run if figure.unit == Unit::Packets => {
             format!("{} (packets)", capital(&figure.title))
@@ -169,7 +170,7 @@ fn all_figures(comparison: &Comparison) -> String {
     });
     format!(
         "<section aria-labelledby=\"h-all\"><h2 id=\"h-all\">All figures</h2>\n{}</section>\n",
-        tables::table(caption, &head, rows)
+        table::table(caption, &head, rows)
     )
 }
 

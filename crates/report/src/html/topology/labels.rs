@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::layout::Side;
+use super::placed::Side;
 
 /// Height of a line of text, in the drawing's units.
 const LINE: f64 = 15.0;

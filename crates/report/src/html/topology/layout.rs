@@ -1,31 +1,8 @@
 //! Where nodes go: a map if the scenario has one, else the shape one would draw by hand.
 
 use super::graph::Graph;
+use super::placed::{COLUMN_GAP, Placed, Side};
 use super::{mesh, tiers};
-
-/// Where a label would rather be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Right,
-    Left,
-    Above,
-    Below,
-}
-
-/// A drawing's size and the place of each node in it, y downwards.
-pub(super) struct Placed {
-    pub(super) at: Vec<(f64, f64)>,
-    pub(super) side: Vec<Side>,
-    /// Nodes whose labels stand upright because their row is tight.
-    pub(super) upright: Vec<bool>,
-    pub(super) width: f64,
-    pub(super) height: f64,
-    /// Whether it can be read at half its size, on a phone, without being scrolled.
-    pub(super) fits: bool,
-}
-
-/// What separates hosts that stand in a column or in a row.
-pub(super) const COLUMN_GAP: f64 = 30.0;
 
 /// Places every node of `graph`, which has at least one.
 pub(super) fn place(graph: &Graph) -> Placed {

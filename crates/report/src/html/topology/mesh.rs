@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::graph::Graph;
 use super::labels;
-use super::layout::{Placed, Side};
+use super::placed::{Placed, Side};
 
 const WIDTH: f64 = 720.0;
 const MARGIN: f64 = 46.0;

@@ -5,6 +5,7 @@ mod graph;
 pub(super) mod labels;
 mod layout;
 mod mesh;
+mod placed;
 mod tiers;
 
 use std::cmp::Reverse;
@@ -15,7 +16,7 @@ use crate::headline::labels as run_labels;
 use crate::{LinkInfo, NodeKind, Run};
 use graph::{Edge, Graph};
 use labels::Labels;
-use layout::Placed;
+use placed::Placed;
 
 /// Nodes a drawing may have and still be read.
 const NODES: usize = 400;

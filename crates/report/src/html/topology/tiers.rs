@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::graph::Graph;
-use super::layout::{Placed, Side};
+use super::placed::{Placed, Side};
 
 /// `None` unless every edge joins two neighbouring tiers and there are at least three tiers.
 pub(super) fn tiers(graph: &Graph) -> Option<Placed> {

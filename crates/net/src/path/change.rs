@@ -1,0 +1,132 @@
+//! What changes about a link while it works: its rate, its delay, whether it is up.
+
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use super::network::Network;
+use crate::link::{Active, Link};
+use crate::scheduler::Scheduler;
+use crate::spec::{Change, LinkId};
+use crate::speed::delay_line::DelayLines;
+
+/// Bytes over which the time for one byte is taken, for its fraction's sake.
+const MANY: Bytes = Bytes::new(1_000_000);
+
+impl Network {
+    /// Something about a link changes: not about that of a host that lags or did.
+    pub fn change(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        change: &Change,
+        scheduler: &mut impl Scheduler,
+    ) {
+        debug_assert!(
+            !self.links[id.index()].ends.start_at_leaf(),
+            "nothing about a leaf's own link changes"
+        );
+        self.catch_up(now, id, scheduler);
+        DelayLines::recall(&mut self.links, &self.routes, now, id, scheduler);
+        match *change {
+            Change::Delay(delay) => self.links[id.index()].delay = delay,
+            Change::Up(up) => self.set_up(now, id, up, scheduler),
+            Change::Rate(rate) => self.change_rate(now, id, rate, scheduler),
+        }
+    }
+
+    fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {
+        self.links.extra_mut(id).down = !up;
+        if up {
+            return;
+        }
+        let link = &mut self.links[id.index()];
+        if link.outlet().is_some() {
+            return self.empty_switch(now, id, scheduler);
+        }
+        link.sum_areas(now);
+        let dropped = link.row.split_off(link.started);
+        link.note_dropped_down(dropped.len() as u64);
+        link.waiting_bytes = 0;
+        if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
+            red.emptied(now);
+        }
+        dropped.iter().for_each(|label| self.discard(label.content));
+    }
+
+    fn change_rate(&mut self, now: Time, id: LinkId, rate: Rate, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        if link.extra.as_ref().is_some_and(|e| e.trace.is_some()) {
+            return;
+        }
+        self.set_rate(now, id, rate);
+        let link = &mut self.links[id.index()];
+        link.schedule_head(id, scheduler);
+        self.ports.on_rate_change(now, link, rate);
+        if let Some(policer) = link.extra.as_deref_mut().and_then(|e| e.policer.as_mut()) {
+            policer.on_rate_change(rate);
+        }
+        // What waited at rate zero starts now and not in the past.
+        link.busy_until = link.busy_until.max(now);
+        let medium = link.medium();
+        if let Some(outlet) = link.outlet_mut() {
+            outlet.set_rate(rate);
+            self.take_turns(now, id, scheduler);
+        }
+        self.catch_up(now, id, scheduler);
+        if let Some(medium) = medium {
+            self.contend(now, medium, scheduler);
+        }
+    }
+
+    /// The packet being sent goes on at the new rate; at rate zero it stands still.
+    fn set_rate(&mut self, now: Time, id: LinkId, rate: Rate) {
+        let link = &mut self.links[id.index()];
+        let Some(left) = link.set_rate(now, rate) else { return };
+        if link.per_byte.is_none() {
+            self.links.extra_mut(id).stalled = Some(left);
+        }
+        let link = &mut self.links[id.index()];
+        let free = link.busy_until;
+        link.move_last_arrival(free);
+        if let Some(medium) = link.medium() {
+            if let Some(extra) = link.extra.as_deref_mut() {
+                extra.medium_free = free;
+            }
+            self.mediums.stays_busy_until(medium, free);
+        }
+    }
+}
+
+impl Link {
+    /// Sends at this rate from now on. Returns the bytes that are left of the packet being sent, if
+    /// there is one.
+    fn set_rate(&mut self, now: Time, rate: Rate) -> Option<f64> {
+        let old = self.per_byte;
+        self.per_byte = rate.serial_time();
+        let stalled = self.extra.as_mut().and_then(|e| e.stalled.take());
+        // Bytes of it that are left, and the time counted as spent on them.
+        let (left, counted) = match (stalled, old) {
+            (Some(bytes), _) => (bytes, Duration::ZERO),
+            (None, Some(old)) if self.busy_until > now => {
+                let time = self.busy_until.since(now);
+                (time.secs() / (old.of(MANY).secs() / MANY.as_f64()), time)
+            }
+            _ => return None,
+        };
+        let rest = self.per_byte.map(|per_byte| {
+            Duration::from_secs_f64(left * (per_byte.of(MANY).secs() / MANY.as_f64()))
+        });
+        self.busy_until = rest.map_or(Time::NEVER, |rest| now + rest);
+        self.busy = self.busy.saturating_sub(counted) + rest.unwrap_or_default();
+        Some(left)
+    }
+
+    /// The packet being sent will have left at this time.
+    fn move_last_arrival(&mut self, free: Time) {
+        if let Some(at) = self.started.checked_sub(1) {
+            // A delay that has shortened does not let it overtake the packet before it.
+            let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.row[at].time);
+            self.row[at].time = (free + self.delay).max(before);
+            self.last_arrival = self.row[at].time;
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through
+//! here at every hop.
+
+use ratewire_units::{Bytes, SerialTime, Time};
+
+use super::network::Network;
+use crate::link::DelayLine;
+use crate::packet::{ContentId, Label};
+use crate::scheduler::Scheduler;
+use crate::spec::LinkId;
+
+impl Network {
+    /// Puts a packet on the next link of its route, or returns it where the route ends.
+    #[inline(always)]
+    pub(super) fn forward(
+        &mut self,
+        now: Time,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        let Some(link) = self.routes.next(&label) else { return Some(label) };
+        label.hop += 1;
+        self.arrive(now, link, label, scheduler);
+        None
+    }
+
+    /// The event of a link is due. Returns a packet that has arrived where it was going.
+    #[inline(always)]
+    pub fn on_event(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) -> Option<Label> {
+        let mut link = &mut self.links[id.index()];
+        if link.next_event != now {
+            return None;
+        }
+        let label = if link.is_rare() {
+            self.on_rare_event(now, id, scheduler)?
+        } else {
+            // The port's timers can wait until it sees a packet again: nothing it is told changes
+            // meanwhile.
+            if link.departure_is_due(now) {
+                let until = self.lines.known_until(link.ends, now);
+                self.catch_up(until, id, scheduler);
+                link = &mut self.links[id.index()];
+            }
+            link.take_head(id, scheduler)
+        };
+        self.forward(now, label, scheduler)
+    }
+
+    /// A packet comes to a link.
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
+        // Found anew only where it has to be: a packet comes here at every hop.
+        let mut link = &mut self.links[id.index()];
+        if link.is_behind(now) {
+            self.catch_up(now, id, scheduler);
+            link = &mut self.links[id.index()];
+        }
+        let is_followed = self.tracer.follows(&label);
+        if is_followed {
+            self.note_arrival(now, id, label);
+            link = &mut self.links[id.index()];
+        }
+        link.arrived += 1;
+        if let Some(per_byte) = link.idle_per_byte(now)
+            && !is_followed
+        {
+            return self.pass(now, id, per_byte, label, scheduler);
+        }
+        if link.extra.is_some() {
+            if !self.police(now, id, label) {
+                return;
+            }
+            link = &mut self.links[id.index()];
+        }
+        if link.has_port() {
+            let header = self.packets.header_mut(label.content);
+            self.ports.on_arrival(now, link, &mut label, header);
+        }
+        if link.is_rare() {
+            match link.extra {
+                Some(_) => self.arrive_rare(now, id, label, scheduler),
+                None => self.join(now, id, label, scheduler),
+            }
+        } else if link.idle_per_byte(now).is_some() {
+            // It is followed, which is done step by step.
+            self.start(now, id, label, scheduler);
+        } else if link.has_room_for(label.size) {
+            self.wait(now, id, label, scheduler);
+        } else {
+            self.drop_full(id, label.content);
+        }
+    }
+
+    /// A packet that came to a link waits for what is being sent.
+    #[inline(always)]
+    pub(super) fn wait(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let starts_at_leaf = self.links[id.index()].ends.start_at_leaf();
+        if starts_at_leaf
+            && let Some(start) = self.lines.send_early(&mut self.links, now, id, &label, scheduler)
+        {
+            if self.tracer.follows(&label) {
+                self.note_departure(start, id, &label);
+            }
+            return;
+        }
+        let link = &mut self.links[id.index()];
+        link.enqueue(now, label);
+        if link.delay_line != DelayLine::NONE && link.row.len() == 1 && now < link.busy_until {
+            link.schedule_waiting(id, label.size, scheduler);
+        }
+    }
+
+    /// A packet comes to a link where it is all alone: what others go through step by step, in one.
+    #[inline(always)]
+    fn pass(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        per_byte: SerialTime,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &mut self.links[id.index()];
+        let size = Bytes::new(u64::from(label.size));
+        if link.has_port() {
+            let header = self.packets.header_mut(label.content);
+            self.ports.on_passage(now, link, &mut label, header);
+        }
+        let time = per_byte.of(link.on_wire(label.size));
+        let arrives = link.send(now + time, time, size);
+        if link.delay_line == DelayLine::NONE {
+            link.put_on_wire(id, arrives, label, scheduler);
+        } else {
+            self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
+        }
+    }
+
+    #[cold]
+    pub(super) fn drop_full(&mut self, id: LinkId, content: ContentId) {
+        self.links[id.index()].tally.dropped_full += 1;
+        self.discard(content);
+    }
+
+    #[inline(always)]
+    pub(super) fn catch_up_if_due(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) {
+        if self.links[id.index()].is_behind(now) {
+            self.catch_up(now, id, scheduler);
+        }
+    }
+
+    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
+    /// the order of their times.
+    pub(super) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        if link.early > 0 {
+            // No port's timer comes before: they are on links without ports.
+            link.start_early(now);
+        }
+        loop {
+            let link = &mut self.links[id.index()];
+            let departs = link.waiting() > 0 && link.can_send() && link.medium().is_none();
+            let departure = if departs { link.busy_until } else { Time::NEVER };
+            if departure.min(link.port_timer) > now {
+                return;
+            }
+            if departure <= link.port_timer {
+                if self.dequeue(departure, id) {
+                    self.start_waiting(departure, id, scheduler);
+                }
+            } else {
+                self.ports.on_timer(link);
+            }
+        }
+    }
+
+    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped
+    /// all.
+    #[inline]
+    pub(super) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
+        let link = &mut self.links[id.index()];
+        link.sum_areas(now);
+        let Some(next) = link.row.get(link.started) else { return false };
+        link.waiting_bytes -= u64::from(next.size);
+        if link.extra.is_none() {
+            return true;
+        }
+        self.dequeue_rare(now, id)
+    }
+
+    /// The first waiting packet's transmission starts.
+    #[inline]
+    pub(super) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        let link = &mut self.links[id.index()];
+        let at = link.started;
+        let Some(mut label) = link.row.get(at).copied() else { return };
+        link.started += 1;
+        let arrives = self.launch(now, id, &mut label);
+        let link = &mut self.links[id.index()];
+        let place = &mut link.row[at];
+        (place.time, place.fate) = (arrives, label.fate);
+        if at == 0 && link.next_event != arrives {
+            link.next_event = arrives.min(link.next_due());
+            scheduler.schedule(link.next_event, id);
+        }
+    }
+
+    /// The transmission of a packet that did not have to wait starts. It is not inlined: what
+    /// points to the label here would keep it in memory for all packets, most of which pass without
+    /// ([`Network::pass`]).
+    #[inline(never)]
+    pub(super) fn start(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        mut label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let arrives = self.launch(now, id, &mut label);
+        self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
+    }
+
+    /// The port sees a packet off. Returns when it arrives.
+    #[inline(always)]
+    fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) -> Time {
+        let mut link = &mut self.links[id.index()];
+        let size = Bytes::new(u64::from(label.size));
+        if link.has_port() {
+            let header = self.packets.header_mut(label.content);
+            self.ports.on_departure(now, link, size, header);
+        }
+        if self.tracer.follows(label) {
+            self.note_departure(now, id, label);
+            link = &mut self.links[id.index()];
+        }
+        let (left, busy) = match (&link.extra, link.per_byte) {
+            (None, Some(per_byte)) => {
+                let time = per_byte.of(link.on_wire(label.size));
+                (now + time, time)
+            }
+            _ => {
+                self.launch_rare(now, id, label);
+                link = &mut self.links[id.index()];
+                link.transmit(now, label.size)
+            }
+        };
+        link.send(left, busy, size)
+    }
+}

@@ -1,0 +1,301 @@
+//! Which links a packet takes: the path of least delay, or a path that is given.
+
+use std::collections::BTreeMap;
+
+use petgraph::Direction;
+use petgraph::algo::dijkstra;
+use petgraph::graph::{Graph, NodeIndex};
+use petgraph::visit::{EdgeRef, Reversed};
+use ratewire_units::Duration;
+
+use crate::spec::{LinkId, NetworkSpec, NodeId};
+
+/// Routes of a network, worked out as they are asked for.
+///
+/// The cost of a link is its propagation delay plus one picosecond, so that of equally long paths
+/// the one with fewer links is taken. Among paths that still tie, the flow's number chooses (equal
+/// cost multipath, per flow). Hosts with one cable are left out of the search and hung on to it, so
+/// that ten thousand of them cost nothing.
+#[derive(Debug)]
+pub struct Routing {
+    /// Nodes with more than one neighbour; edge weights are links and costs.
+    core: Graph<NodeId, (LinkId, u64)>,
+    attachments: Vec<Attachment>,
+    /// Cost from each core node to a core destination.
+    costs: BTreeMap<NodeIndex, Vec<Option<u64>>>,
+    given: BTreeMap<(NodeId, NodeId), Vec<LinkId>>,
+}
+
+/// How a node is attached to the others.
+#[derive(Clone, Copy, Debug)]
+enum Attachment {
+    Core(NodeIndex),
+    /// Reached only through a core node, by one link out and one in.
+    Leaf {
+        neighbour: NodeId,
+        out: LinkId,
+        back: LinkId,
+    },
+    /// Not connected both ways by one cable only, and no links at all.
+    Alone,
+}
+
+/// Why a given path cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathError {
+    /// No link leads from this node ...
+    pub from: NodeId,
+    /// ... to this one.
+    pub to: NodeId,
+}
+
+impl Routing {
+    /// For a network, with paths that are given as nodes from source to destination.
+    ///
+    /// # Errors
+    /// When two neighbours on a given path have no link between them.
+    pub fn new(spec: &NetworkSpec, given: &[Vec<NodeId>]) -> Result<Routing, PathError> {
+        let attachments = attachments(spec);
+        let mut routing = Routing {
+            core: Graph::new(),
+            attachments,
+            costs: BTreeMap::new(),
+            given: BTreeMap::new(),
+        };
+        for i in 0..spec.nodes.len() {
+            if let Attachment::Core(at) = &mut routing.attachments[i] {
+                *at = routing.core.add_node(NodeId(i as u32));
+            }
+        }
+        for (i, link) in spec.links.iter().enumerate() {
+            if let (Attachment::Core(a), Attachment::Core(b)) =
+                (routing.attachments[link.from.index()], routing.attachments[link.to.index()])
+            {
+                routing.core.add_edge(a, b, (LinkId(i as u32), cost(link.delay)));
+            }
+        }
+        for path in given {
+            routing.add_given(spec, path)?;
+        }
+        Ok(routing)
+    }
+
+    fn add_given(&mut self, spec: &NetworkSpec, path: &[NodeId]) -> Result<(), PathError> {
+        let mut links = Vec::new();
+        for pair in path.windows(2) {
+            let link = spec
+                .links
+                .iter()
+                .position(|l| l.from == pair[0] && l.to == pair[1])
+                .ok_or(PathError { from: pair[0], to: pair[1] })?;
+            links.push(LinkId(link as u32));
+        }
+        if let (Some(first), Some(last)) = (path.first(), path.last()) {
+            self.given.insert((*first, *last), links);
+        }
+        Ok(())
+    }
+
+    /// Whether a node is reached only through another, by one cable. No route leads through it, unless a given path does.
+    pub fn is_leaf(&self, node: NodeId) -> bool {
+        matches!(self.attachments[node.index()], Attachment::Leaf { .. })
+    }
+
+    /// The links from one node to another, `None` if there is no route. `flow` chooses among paths
+    /// of equal cost.
+    pub fn path(&mut self, from: NodeId, to: NodeId, flow: u64) -> Option<Vec<LinkId>> {
+        if let Some(links) = self.given.get(&(from, to)) {
+            return Some(links.clone());
+        }
+        let mut links = Vec::new();
+        if from == to {
+            return Some(links);
+        }
+        let start = match self.attachments[from.index()] {
+            Attachment::Core(at) => at,
+            Attachment::Leaf { neighbour, out, .. } => {
+                links.push(out);
+                if neighbour == to {
+                    return Some(links);
+                }
+                self.core_of(neighbour)?
+            }
+            Attachment::Alone => return None,
+        };
+        let (end, last) = match self.attachments[to.index()] {
+            Attachment::Core(at) => (at, None),
+            Attachment::Leaf { neighbour, back, .. } => (self.core_of(neighbour)?, Some(back)),
+            Attachment::Alone => return None,
+        };
+        self.walk(start, end, flow, &mut links)?;
+        links.extend(last);
+        Some(links)
+    }
+
+    fn core_of(&self, node: NodeId) -> Option<NodeIndex> {
+        match self.attachments[node.index()] {
+            Attachment::Core(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    fn walk(
+        &mut self,
+        start: NodeIndex,
+        end: NodeIndex,
+        flow: u64,
+        links: &mut Vec<LinkId>,
+    ) -> Option<()> {
+        let costs = self.costs.entry(end).or_insert_with(|| {
+            let found = dijkstra(Reversed(&self.core), end, None, |e| e.weight().1);
+            self.core.node_indices().map(|n| found.get(&n).copied()).collect()
+        });
+        let mut at = start;
+        let mut left = costs[start.index()]?;
+        while at != end {
+            let mut next: Vec<(LinkId, u64, NodeIndex)> = self
+                .core
+                .edges_directed(at, Direction::Outgoing)
+                .filter_map(|e| {
+                    let (link, cost) = *e.weight();
+                    let rest = costs[e.target().index()]?;
+                    (cost + rest == left).then_some((link, rest, e.target()))
+                })
+                .collect();
+            next.sort_by_key(|(link, ..)| *link);
+            let choice =
+                if next.len() == 1 { 0 } else { mix(flow, at.index() as u64) % next.len() as u64 };
+            let (link, rest, node) = *next.get(choice as usize)?;
+            links.push(link);
+            left = rest;
+            at = node;
+        }
+        Some(())
+    }
+}
+
+/// Bounded, at two and a half hours, so that no sum of them overflows.
+fn cost(delay: Duration) -> u64 {
+    delay.ps().min(1 << 53) + 1
+}
+
+/// Spreads flow numbers over equal paths (the finaliser of SplitMix64).
+fn mix(flow: u64, node: u64) -> u64 {
+    let mut z = flow.wrapping_add(node.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Sorts nodes into leaves and the rest; the index of core nodes is filled in later.
+fn attachments(spec: &NetworkSpec) -> Vec<Attachment> {
+    let mut out: Vec<Vec<LinkId>> = vec![Vec::new(); spec.nodes.len()];
+    let mut into: Vec<Vec<LinkId>> = vec![Vec::new(); spec.nodes.len()];
+    for (i, link) in spec.links.iter().enumerate() {
+        out[link.from.index()].push(LinkId(i as u32));
+        into[link.to.index()].push(LinkId(i as u32));
+    }
+    let one_cable = |n: usize| match (&out[n][..], &into[n][..]) {
+        ([o], [b]) if spec.links[o.index()].to == spec.links[b.index()].from => Some((*o, *b)),
+        _ => None,
+    };
+    (0..spec.nodes.len())
+        .map(|n| match one_cable(n) {
+            Some((out_link, back)) => {
+                let neighbour = spec.links[out_link.index()].to;
+                // Two hosts on one cable would each be the other's leaf.
+                if one_cable(neighbour.index()).is_some() {
+                    Attachment::Core(NodeIndex::end())
+                } else {
+                    Attachment::Leaf { neighbour, out: out_link, back }
+                }
+            }
+            None if out[n].is_empty() && into[n].is_empty() => Attachment::Alone,
+            None => Attachment::Core(NodeIndex::end()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Discipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
+    use ratewire_units::{Bytes, Rate};
+
+    fn network(nodes: u32, cables: &[(u32, u32, u64)]) -> NetworkSpec {
+        let mut spec = NetworkSpec::default();
+        for n in 0..nodes {
+            spec.nodes.push(NodeSpec { name: format!("n{n}"), is_host: true, position: None });
+        }
+        for &(a, b, ms) in cables {
+            for (from, to) in [(a, b), (b, a)] {
+                spec.links.push(LinkSpec {
+                    name: format!("n{from}->n{to}"),
+                    from: NodeId(from),
+                    to: NodeId(to),
+                    service: Service::Rate(Rate::from_mbps(10)),
+                    delay: Duration::from_millis(ms),
+                    overhead: Bytes::ZERO,
+                    limit: Limit::Unlimited,
+                    discipline: Discipline::DropTail,
+                    loss: Loss::None,
+                    law: None,
+                    medium: None,
+                    strips: false,
+                    reorder: None,
+                    police: None,
+                    pause: None,
+                    driver: DriverSpec::default(),
+                });
+            }
+        }
+        spec
+    }
+
+    fn names(spec: &NetworkSpec, path: Option<Vec<LinkId>>) -> String {
+        let links =
+            path.map(|p| p.iter().map(|l| spec.links[l.index()].name.clone()).collect::<Vec<_>>());
+        links.map_or("none".into(), |l| l.join(" "))
+    }
+
+    #[test]
+    fn takes_the_path_of_least_delay_then_of_fewest_links() {
+        // A square 1-2-4-3-1 with leaves 0 on 1 and 5 on 4.
+        let spec = network(6, &[(0, 1, 1), (1, 2, 5), (2, 4, 5), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
+        let mut r = Routing::new(&spec, &[]).unwrap();
+        assert_eq!(names(&spec, r.path(NodeId(0), NodeId(5), 0)), "n0->n1 n1->n3 n3->n4 n4->n5");
+        assert_eq!(names(&spec, r.path(NodeId(0), NodeId(0), 0)), "");
+        assert_eq!(names(&spec, r.path(NodeId(1), NodeId(5), 0)), "n1->n3 n3->n4 n4->n5");
+    }
+
+    #[test]
+    fn equal_paths_are_spread_by_flow_and_given_ones_win() {
+        let spec = network(6, &[(0, 1, 1), (1, 2, 2), (2, 4, 2), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
+        let mut r = Routing::new(&spec, &[]).unwrap();
+        let via_2 = (0..100)
+            .filter(|f| names(&spec, r.path(NodeId(0), NodeId(5), *f)).contains("n2"))
+            .count();
+        assert!((30..70).contains(&via_2), "{via_2} of 100");
+        let given = [0, 1, 3, 4, 5].map(NodeId).to_vec();
+        let mut r = Routing::new(&spec, &[given]).unwrap();
+        assert!((0..20).all(|f| names(&spec, r.path(NodeId(0), NodeId(5), f)).contains("n3")));
+        let broken = [0, 4].map(NodeId).to_vec();
+        assert_eq!(
+            Routing::new(&spec, &[broken]).unwrap_err(),
+            PathError { from: NodeId(0), to: NodeId(4) }
+        );
+    }
+
+    #[test]
+    fn says_when_there_is_no_route() {
+        let spec = network(5, &[(0, 1, 1), (2, 3, 1)]);
+        let mut r = Routing::new(&spec, &[]).unwrap();
+        assert_eq!(
+            names(&spec, r.path(NodeId(0), NodeId(1), 0)),
+            "n0->n1",
+            "two hosts on one cable"
+        );
+        assert_eq!(names(&spec, r.path(NodeId(0), NodeId(3), 0)), "none");
+        assert_eq!(names(&spec, r.path(NodeId(0), NodeId(4), 0)), "none");
+    }
+}

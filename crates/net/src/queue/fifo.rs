@@ -1,0 +1,158 @@
+//! A link's packets, first in first out.
+
+use core::ops::{Index, IndexMut};
+
+use prefetch_index::prefetch_index;
+
+use crate::packet::Label;
+use crate::speed::tuning::{LONG, SLOTS_AHEAD, SLOTS_AHEAD_LONG};
+
+/// A label, which never lies in two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Slot(Label);
+
+/// A ring of labels in a power of two of slots: at every hop a packet is put into one and taken
+/// out, and finding its slot must take little.
+#[derive(Debug, Default)]
+pub(crate) struct Fifo {
+    slots: Box<[Slot]>,
+    head: u32,
+    len: u32,
+}
+
+impl Fifo {
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    fn slot(&self, at: u32) -> usize {
+        (self.head.wrapping_add(at) as usize) & self.slots.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Label> {
+        self.get(0)
+    }
+    #[inline]
+    pub(crate) fn get(&self, at: u32) -> Option<&Label> {
+        if at < self.len { self.slots.get(self.slot(at)).map(|slot| &slot.0) } else { None }
+    }
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Label> {
+        let slot = self.slot(at);
+        if at < self.len { self.slots.get_mut(slot).map(|slot| &mut slot.0) } else { None }
+    }
+
+    /// The slot so far behind the head, with a packet or for one, is about to be used.
+    #[inline]
+    pub(crate) fn foresee(&self, at: u32) {
+        prefetch_index(&self.slots, self.slot(at));
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_back(&mut self, label: Label) {
+        if self.len as usize == self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.len);
+        self.slots[slot] = Slot(label);
+        self.len += 1;
+        self.foresee(self.len + if self.len > LONG { SLOTS_AHEAD_LONG } else { SLOTS_AHEAD });
+    }
+
+    /// Takes the first out, which there is: said to be optional, it would be copied once more and
+    /// by the byte.
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Label {
+        assert!(self.len > 0);
+        let label = self.slots[self.head as usize].0;
+        self.len -= 1;
+        // What is empty begins anew, where the memory was used last.
+        self.head = if self.len == 0 { 0 } else { self.slot(1) as u32 };
+        label
+    }
+
+    /// Takes all from this one on out.
+    pub(crate) fn split_off(&mut self, at: u32) -> Vec<Label> {
+        let rest = (at..self.len).map(|at| self[at]).collect();
+        self.len = self.len.min(at);
+        rest
+    }
+
+    /// Makes room. It is not told what for: a label that is pointed to would be put together in
+    /// memory first, and copying it from there at once would wait for its parts.
+    #[cold]
+    fn grow(&mut self) {
+        let mut slots: Vec<Slot> = (0..self.len).map(|at| Slot(self[at])).collect();
+        slots.resize((slots.len() * 2).max(4), Slot(Label::NONE));
+        self.slots = slots.into_boxed_slice();
+        self.head = 0;
+    }
+}
+
+impl Index<u32> for Fifo {
+    type Output = Label;
+    #[inline]
+    fn index(&self, at: u32) -> &Label {
+        assert!(at < self.len);
+        &self.slots[self.slot(at)].0
+    }
+}
+
+impl IndexMut<u32> for Fifo {
+    #[inline]
+    fn index_mut(&mut self, at: u32) -> &mut Label {
+        assert!(at < self.len);
+        let slot = self.slot(at);
+        &mut self.slots[slot].0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use rand_core::Rng;
+
+    use super::*;
+
+    fn label(content: u32) -> Label {
+        Label { content, ..Label::NONE }
+    }
+
+    #[test]
+    fn a_slot_takes_no_more_than_a_label() {
+        assert_eq!(size_of::<Slot>(), size_of::<Label>());
+    }
+
+    #[test]
+    fn a_row_is_first_in_first_out_whatever_is_done_to_it() {
+        let mut random = crate::random::stream(1, "row", 0);
+        let (mut row, mut model) = (Fifo::default(), VecDeque::new());
+        for i in 0..100_000 {
+            match random.next_u64() % 16 {
+                0 if i % 100 == 0 => {
+                    let at = (random.next_u64() % (u64::from(row.len()) + 1)) as u32;
+                    let rest: Vec<u32> = row.split_off(at).iter().map(|l| l.content).collect();
+                    assert_eq!(rest, Vec::from(model.split_off(at as usize)));
+                }
+                0..8 if row.len() > 0 => {
+                    assert_eq!(Some(row.pop_front().content), model.pop_front());
+                }
+                _ => {
+                    row.push_back(label(i));
+                    model.push_back(i);
+                }
+            }
+            assert_eq!(row.len() as usize, model.len());
+            let contents = |label: Option<&Label>| label.map(|l| l.content);
+            assert_eq!(contents(row.front()), model.front().copied());
+            let at = random.next_u64() as u32 % 20;
+            assert_eq!(contents(row.get(at)), model.get(at as usize).copied());
+        }
+        assert!(row.slots.len() >= 64, "it wrapped and grew");
+    }
+}

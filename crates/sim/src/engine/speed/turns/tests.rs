@@ -1,0 +1,359 @@
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_laws::AnyLaw;
+use ratewire_net::Body;
+use ratewire_net::random::stream;
+use ratewire_net::spec::{Change, CoDelSpec, Discipline, Limit, LinkId, Loss, NodeId, Sockets};
+use ratewire_transport::App;
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use super::{HostLagging, MOST_EVENTS_A_TURN, Speed, are_many};
+use crate::dumbbell::{Dumbbell, cable, node};
+use crate::engine::Simulation;
+use crate::outcome::Outcome;
+use crate::overlay::workload;
+use crate::record::{
+    ArrivingSample, FlowCompleted, FlowId, FlowSample, FlowStarted, Followed, LinkSample,
+    NoRecorder, PacketSeen, Recorder,
+};
+use crate::setup::{Arrivals, Follow, Setup, Sizes, TrafficSpec};
+
+/// All that is told, as texts.
+#[derive(Default)]
+struct Told {
+    lines: Vec<String>,
+    packets: Vec<(Time, String)>,
+}
+
+impl Recorder for Told {
+    fn flow_started(&mut self, started: &FlowStarted<'_>) {
+        self.lines.push(format!("{started:?}"));
+    }
+    fn flow_sample(&mut self, sample: &FlowSample) {
+        self.lines.push(format!("{sample:?}"));
+    }
+    fn arriving_sample(&mut self, sample: &ArrivingSample) {
+        self.lines.push(format!("{sample:?}"));
+    }
+    fn link_sample(&mut self, sample: &LinkSample) {
+        self.lines.push(format!("{sample:?}"));
+    }
+    fn flow_completed(&mut self, completed: &FlowCompleted) {
+        self.lines.push(format!("{completed:?}"));
+    }
+    fn packet(&mut self, seen: &PacketSeen) {
+        let packet = &seen.packet;
+        // Where an acknowledgement is kept is nobody's affair.
+        let carries = match packet.content.body {
+            Body::Ack { .. } => format!("{:?}", packet.ack),
+            body => format!("{body:?}"),
+        };
+        let header = packet.content.header;
+        let text = format!("{} {:?} {carries} {header:?}", packet.link.0, packet.label.flow);
+        self.packets.push((packet.at, text));
+    }
+    fn followed(&mut self, followed: &Followed) {
+        self.lines.push(format!("{followed:?}"));
+    }
+}
+
+/// What came of a run.
+struct Ran {
+    outcome: String,
+    told: Told,
+    /// Hosts took turns with the network to the end.
+    in_turns: bool,
+    /// Two things happened at one instant: at hosts, or at the ends of captured links.
+    has_ties: bool,
+}
+
+fn run(setup: &Setup, in_turns: bool) -> Ran {
+    run_with(setup, in_turns.then_some(MOST_EVENTS_A_TURN))
+}
+
+/// With hosts that lag wherever they can, or nowhere.
+fn speed(in_turns: bool) -> Speed {
+    let host_lag = if in_turns { HostLagging::Everywhere } else { HostLagging::Never };
+    Speed { host_lag, ..Speed::full() }
+}
+
+/// In turns of so many events of links at most.
+fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
+    let mut told = Told::default();
+    let mut simulation =
+        Simulation::new(setup, &mut told, speed(most_events.is_some())).expect("a setup");
+    assert_eq!(simulation.turns.is_some(), most_events.is_some(), "they can take turns");
+    if let (Some(turns), Some(most)) = (&mut simulation.turns, most_events) {
+        turns.most_events = most;
+    }
+    simulation.run().expect("it runs");
+    let in_turns = simulation.turns.is_some();
+    simulation.acts.sort();
+    let has_ties = simulation.acts.windows(2).any(|two| two[0] == two[1]);
+    let outcome = simulation.finish().expect("it is conserved");
+    let outcome = format!("{:?}", Outcome { events: 0, ..outcome });
+    assert!(told.packets.is_sorted_by_key(|(at, _)| *at));
+    told.packets.sort();
+    let has_ties = has_ties || told.packets.windows(2).any(|two| two[0].0 == two[1].0);
+    Ran { outcome, told, in_turns, has_ties }
+}
+
+struct Chance {
+    random: Xoshiro256PlusPlus,
+    /// Times are in multiples of it.
+    grain: Duration,
+}
+
+impl Chance {
+    /// From 0 up to below `n`.
+    fn below(&mut self, n: u64) -> u64 {
+        self.random.next_u64() % n
+    }
+    fn time(&mut self, most: Duration) -> Duration {
+        self.grain * (self.below(most.ps().div_ceil(self.grain.ps())) + 1)
+    }
+    /// With coarse times packets of all links take a multiple of them, so that much happens at one
+    /// instant.
+    fn rate(&mut self, least: u64, more: u64) -> Rate {
+        let rate = least + self.below(more);
+        if self.grain == FINE { Rate::from_bps(rate) } else { Rate::from_mbps(8) }
+    }
+}
+
+/// So that hardly anything happens at one instant.
+const FINE: Duration = Duration::from_ps(1);
+/// A packet of 1000 bytes takes ten times as long at 8 Mbit/s.
+const COARSE: Duration = Duration::from_micros(100);
+
+/// Hosts by their own cables at routers in a row, with flows and what else may happen.
+fn random_setup(seed: u64, grain: Duration) -> Setup {
+    let mut chance = Chance { random: stream(seed, "turns", 0), grain };
+    let laws = ["newreno", "cubic", "xcp", "rcp", "bbr", "dctcp", "jetmax", "hpcc"];
+    let law = AnyLaw::new(laws[chance.below(8) as usize], &[]).expect("a law");
+    let ms = Duration::from_millis;
+    let mut setup = Dumbbell::new(law, 1, Rate::from_mbps(10), ms(20), 20).setup();
+    let transport = setup.flows[0].transport.clone();
+    let plain = setup.flows[0].clone();
+    setup.flows.clear();
+    setup.network = Default::default();
+    let routers = 2 + chance.below(3) as u32;
+    for router in 0..routers {
+        node(&mut setup.network, format!("r{router}"), false);
+    }
+    for router in 1..routers {
+        let rate = chance.rate(2_000_000, 20_000_000);
+        let room = Limit::Packets(5 + chance.below(60) as u32);
+        cable(&mut setup.network, router - 1, router, rate, chance.time(ms(10)), room);
+    }
+    let hosts = 4 + chance.below(8) as u32;
+    let between = setup.network.links.len() as u32;
+    for host in 0..hosts {
+        // One at each router, which would be a leaf at an end of the row without.
+        let at = if host < routers { host } else { chance.below(u64::from(routers)) as u32 };
+        let host = node(&mut setup.network, format!("h{host}"), true);
+        let rate = chance.rate(3_000_000, 100_000_000);
+        let room = if chance.below(2) == 0 { Limit::Packets(8) } else { Limit::Unlimited };
+        cable(&mut setup.network, host, at, rate, ms(1) + chance.time(ms(9)), room);
+    }
+    let links = setup.network.links.len() as u32;
+    for link in 0..links {
+        // The first of each cable of a host is the host's own, and plain.
+        if link >= between && (link - between).is_multiple_of(2) {
+            continue;
+        }
+        let spec = &mut setup.network.links[link as usize];
+        match chance.below(6) {
+            0 => spec.loss = Loss::Random(0.01),
+            1 => {
+                let (target, interval) = (ms(5), ms(100));
+                spec.discipline = Discipline::CoDel(CoDelSpec { target, interval, ecn: true });
+            }
+            _ => (),
+        }
+        if chance.below(4) == 0 {
+            let changes = [
+                Change::Rate(Rate::from_mbps(1 + chance.below(5))),
+                Change::Delay(chance.time(ms(10))),
+                Change::Up(false),
+                Change::Up(true),
+            ];
+            for change in changes {
+                let at = Time::ZERO + chance.time(ms(1000));
+                setup.changes.push((at, LinkId(link), change));
+            }
+        }
+    }
+    setup.changes.sort_by_key(|(at, ..)| *at);
+    let pair = |chance: &mut Chance| {
+        let from = chance.below(u64::from(hosts)) as u32;
+        let to = (from + 1 + chance.below(u64::from(hosts) - 1) as u32) % hosts;
+        (NodeId(routers + from), NodeId(routers + to))
+    };
+    for flow in 0..1 + chance.below(12) {
+        let (from, to) = pair(&mut chance);
+        let mut of = plain.clone();
+        of.name = format!("f{flow}");
+        (of.from, of.to) = (from, to);
+        of.start = Time::ZERO + chance.time(ms(500));
+        of.transport.handshake = chance.below(2) == 0;
+        match chance.below(3) {
+            0 => of.app = App::sized(Bytes::new(chance.below(400_000))),
+            1 => of.stop = Some(of.start + chance.time(ms(400))),
+            _ => (),
+        }
+        setup.flows.push(of);
+    }
+    if chance.below(2) == 0 {
+        let pairs = (0..3).map(|_| pair(&mut chance)).map(|(a, b)| (a, b, 1.0)).collect();
+        setup.traffic.push(TrafficSpec {
+            name: "t".into(),
+            pairs,
+            arrivals: Arrivals::Poisson(30.0),
+            sizes: Sizes::Pareto { shape: 1.5, mean: 2e4 },
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            law: 0,
+            transport,
+        });
+    }
+    if chance.below(2) == 0 {
+        setup.sample_interval = Some(chance.time(ms(100)) + ms(10));
+        setup.follow = Follow { in_turn: true, asked: None };
+    }
+    setup.duration = ms(1000) + chance.time(ms(100));
+    setup.seed = seed;
+    setup
+}
+
+#[test]
+fn hosts_that_take_turns_with_the_network_do_what_they_do_else() {
+    let (mut compared, mut completed, mut packets) = (0, 0, 0);
+    for seed in 0..100 {
+        let mut setup = random_setup(seed, FINE);
+        let unseen = run(&setup, true);
+        setup.captured_links = (0..setup.network.links.len() as u32).map(LinkId).collect();
+        let (ran, expected) = (run(&setup, true), run(&setup, false));
+        assert!(ran.in_turns, "to the end");
+        assert_eq!(ran.outcome, unseen.outcome, "seed {seed}");
+        assert_eq!(ran.told.lines, unseen.told.lines, "seed {seed}");
+        // What happens at one instant may come in another order.
+        if expected.has_ties {
+            continue;
+        }
+        assert_eq!(ran.outcome, expected.outcome, "seed {seed}");
+        assert_eq!(ran.told.lines, expected.told.lines, "seed {seed}");
+        assert_eq!(ran.told.packets, expected.told.packets, "seed {seed}");
+        compared += 1;
+        let is_completed = |line: &&String| line.starts_with("FlowCompleted");
+        completed += ran.told.lines.iter().filter(is_completed).count();
+        packets += ran.told.packets.len();
+    }
+    assert!(
+        compared > 40 && completed > 200 && packets > 10_000,
+        "{compared}, {completed}, {packets}"
+    );
+}
+
+/// Much happens at one instant, of which the order is to be the same wherever turns end.
+#[test]
+fn looking_at_hosts_that_take_turns_changes_nothing() {
+    let mut ties = 0;
+    for seed in 20..60 {
+        let mut setup = random_setup(seed, COARSE);
+        setup.follow = Follow::default();
+        setup.sample_interval = None;
+        let plain = run(&setup, true);
+        for most in [1, 7] {
+            assert_eq!(run_with(&setup, Some(most)).outcome, plain.outcome, "seed {seed}, {most}");
+        }
+        setup.follow =
+            Follow { in_turn: true, asked: Some((FlowId(0), Time::ZERO + COARSE * 1234)) };
+        for interval in [3, 77] {
+            setup.sample_interval = Some(COARSE * interval);
+            let outcome = run(&setup, true).outcome;
+            assert_eq!(outcome, plain.outcome, "seed {seed}, every {interval}");
+        }
+        ties += usize::from(plain.has_ties);
+    }
+    assert!(ties > 20, "{ties}");
+}
+
+const RATE: Rate = Rate::from_mbps(10);
+const RTT: Duration = Duration::from_millis(20);
+
+fn dumbbell(pairs: u32, rate: Rate, rtt: Duration) -> Setup {
+    let law = AnyLaw::new("newreno", &[]).expect("a law");
+    let mut dumbbell = Dumbbell::new(law, pairs, rate, rtt, 50);
+    dumbbell.duration = Duration::from_secs(30);
+    dumbbell.setup()
+}
+
+/// Hosts are so near that hardly anything happens before what they send meets something.
+#[test]
+fn hosts_end_taking_turns_where_those_are_short() {
+    let mut setup = dumbbell(1, Rate::from_mbps(2), Duration::from_micros(50));
+    let (ran, expected) = (run(&setup, true), run(&setup, false));
+    assert!(!ran.in_turns);
+    assert_eq!(ran.outcome, expected.outcome);
+    // They did for a while.
+    setup.duration = Duration::from_millis(500);
+    assert!(run(&setup, true).in_turns);
+}
+
+#[test]
+fn hosts_take_turns_only_where_nobody_could_be_early() {
+    let takes = |setup: &Setup| {
+        let mut recorder = NoRecorder;
+        let simulation = Simulation::new(setup, &mut recorder, speed(true)).expect("a setup");
+        simulation.turns.is_some()
+    };
+    let plain = dumbbell(2, RATE, RTT);
+    // Nodes 2 and 3 are the first pair's hosts, links 2 and 4 their own, and 3 the first one's from
+    // the router.
+    assert!(takes(&plain));
+    let but = |what: &dyn Fn(&mut Setup)| {
+        let mut setup = plain.clone();
+        what(&mut setup);
+        takes(&setup)
+    };
+    let change = |link| (Time::ZERO, LinkId(link), Change::Delay(Duration::from_nanos(1)));
+    assert!(but(&|s| s.changes = vec![change(0), change(3)]));
+    assert!(!but(&|s| s.changes = vec![change(2)]), "a host's own link changes");
+    assert!(but(&|s| s.network.links[3].loss = Loss::Random(0.1)));
+    assert!(!but(&|s| s.network.links[2].loss = Loss::Random(0.1)), "or is not plain");
+    assert!(!but(&|s| s.network.links[2].delay = Duration::ZERO), "or takes no time");
+    assert!(!but(&|s| s.network.links[2].driver.sockets = Sockets::InTurn), "or is waited for");
+    assert!(!but(&|s| s.flows[0].to = NodeId(1)), "a flow ends at a router");
+    let path = |nodes: &[u32]| nodes.iter().map(|n| NodeId(*n)).collect::<Vec<_>>();
+    assert!(but(&|s| s.paths = vec![path(&[2, 0, 1, 3])]));
+    assert!(!but(&|s| s.paths = vec![path(&[2, 0, 4, 0, 1, 3])]), "a path leads through a host");
+    let mut paused = Dumbbell::new(plain.laws[0].clone(), 2, RATE, RTT, 50);
+    paused.paused = true;
+    let pause = paused.setup().network.links[2].pause.clone();
+    assert!(!but(&|s| s.network.links[0].pause.clone_from(&pause)), "a link is paused");
+    let switched = Dumbbell { paused: false, ..paused }.through_a_switch(false);
+    let passes_on = |s: &mut Setup| {
+        s.flows.extend(plain.flows.clone());
+        s.ensembles = switched.ensembles.clone();
+    };
+    assert!(!but(&passes_on), "a switch passes on");
+    let clients = workload(plain.laws[0].clone(), 300, RATE, RTT, 50);
+    let passes_on = |s: &mut Setup| {
+        s.flows = vec![plain.flows[0].clone(); clients.flows.len()];
+        s.overlay.clone_from(&clients.overlay);
+    };
+    assert!(!but(&passes_on), "an overlay's nodes pass on");
+}
+
+#[test]
+fn hosts_take_turns_where_links_or_flows_are_many() {
+    let few = dumbbell(64, RATE, RTT);
+    assert!(!are_many(&few));
+    assert!(are_many(&dumbbell(65, RATE, RTT)), "flows");
+    let mut links = dumbbell(250, RATE, RTT);
+    links.flows.truncate(1);
+    assert!(are_many(&links));
+    let arriving =
+        (0..).map(|seed| random_setup(seed, FINE)).find(|setup| !setup.traffic.is_empty());
+    assert!(are_many(&arriving.expect("one of two")), "flows that keep arriving");
+}
