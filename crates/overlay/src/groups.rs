@@ -2,7 +2,7 @@
 //!
 //! A client that joins must get all messages after the view that first has it. A node that has not
 //! heard of the client would send it nothing, so the joining node asks first
-//! ([`Interest`](crate::message::Content::Interest)). The other nodes include it and answer with
+//! ([`Interest`](crate::message::Body::Interest)). The other nodes include it and answer with
 //! the stamp from which on they send. Once all have answered, the join gets its stamp, which is
 //! above all of theirs.
 

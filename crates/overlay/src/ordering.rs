@@ -4,7 +4,7 @@
 //! seen, and events are delivered by (stamp, node). Messages of one node reach another in order,
 //! because all go down one tree of links that keep order. Once a node has heard a stamp from every
 //! other node, it has all events up to that stamp. A silent node sends its stamp with its next cost
-//! update ([`Mark`](crate::message::Content::Mark)), and only if others have moved on.
+//! update ([`Mark`](crate::message::Body::Mark)), and only if others have moved on.
 
 use std::collections::BTreeMap;
 
