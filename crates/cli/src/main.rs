@@ -15,6 +15,8 @@ macro_rules! tell {
 
 mod arguments;
 mod commands;
+#[cfg(test)]
+mod documented;
 mod exit;
 mod memory;
 mod progress;
@@ -53,6 +55,7 @@ Exit codes:
   6  an emulated run cannot be relied on: packets were late or lost,
      or flows failed; it says which
   7  a run was ended because it used too much memory
+
 A shell's own code is the command's.";
 
 #[derive(Subcommand)]
@@ -94,6 +97,9 @@ enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Write manual pages, completions and pages of the book
+    #[command(hide = true)]
+    Generate(commands::generate::Args),
 }
 
 fn main() -> ExitCode {
@@ -116,7 +122,7 @@ fn main() -> ExitCode {
         Command::Live { .. } => {
             tell!(
                 "ratewire: this command was built without laws in the kernel\n  \
-                 help: `make live` builds it with them; docs/live.md says how they are used"
+                 help: `make live` builds it with them; docs/how-to/kernel-laws.md says how they are used"
             );
             exit::Exit::Wrong
         }
@@ -125,6 +131,7 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
             say::print(&String::from_utf8_lossy(&out))
         }
+        Command::Generate(args) => commands::generate::generate(Cli::command(), &args),
     };
     exit.into()
 }

@@ -395,11 +395,11 @@ fn what_there_is_can_be_listed() {
     assert!(text(&["--help"]).contains("Exit codes"));
 }
 
-/// `docs/scenario-reference.md` is what the command prints.
+/// `docs/reference/scenario.md` is what the command prints.
 #[test]
 fn the_reference_in_the_docs_is_current() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario-reference.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.md");
     let printed = out(&ratewire(&folder("reference"), &["scenario", "--reference"]));
     let shown = std::fs::read_to_string(docs).expect("the reference in the docs");
-    assert!(printed == shown, "run `ratewire scenario --reference > docs/scenario-reference.md`");
+    assert!(printed == shown, "run `ratewire scenario --reference > docs/reference/scenario.md`");
 }

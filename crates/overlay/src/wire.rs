@@ -1,24 +1,25 @@
-//! Bytes of what nodes tell each other. They are what the overlay costs, so they are few: a cost update with
-//! news of one link has five, a mark mostly two.
+//! Bytes of control messages between nodes. They are the overlay's overhead, so they are few: a
+//! cost update with news of one link has five, a mark mostly two.
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | kind in the three high bits; in the others the number of entries, whether a client joins, or how a mark begins |
+//! | 1 | kind in the three high bits; in the others a count, whether a client joins, or a mark |
 //! | 1 | origin |
-//! | 3 each | prices: which of the origin's links (1), sixty-fourths of a waiting message (2, little-endian) |
+//! | 3 each | prices: link of the origin (1), 64ths of a waiting message (2, little-endian) |
 //! | 1 to 5 | interest: group |
 //! | 3 to 16 | included: node that asked (1), group, stamp |
 //! | 3 to 20 | change: group, client, stamp |
-//! | 0 to 9 | mark: how far beyond the last one, but for the four low bits in the first byte, whose fifth says whether more follows |
+//! | 0 to 9 | mark: distance from the last mark, without its four low bits |
 //!
-//! Numbers take as many bytes as they need: seven bits in each, the low ones first, and the high bit says
-//! whether more follow (LEB128). None is written longer than it need be, and none is read.
+//! A mark's first byte holds its four low bits, and a fifth bit says whether more bytes follow.
+//! Numbers take as many bytes as they need: seven bits in each, low ones first, and the high bit
+//! says whether more follow (LEB128). A number with idle bytes is neither written nor read.
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 use crate::layout::MARK_BITS;
 use crate::message::{Level, Message, MessageBody, QueueLevel};
 
-/// The most links that one cost update can tell of.
+/// Maximum number of links in one cost update.
 pub const MOST_TOLD: usize = 31;
 
 const KIND_SHIFT: u8 = 5;
@@ -31,16 +32,16 @@ const INCLUDED: u8 = 2;
 const CHANGE: u8 = 3;
 const MARK: u8 = 4;
 
-/// Bytes that are no message between nodes.
+/// Why bytes are no message between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// There are fewer than the message has.
+    /// The message is cut off.
     Short,
-    /// No message is of this kind.
+    /// No message has this kind.
     UnknownKind(u8),
-    /// It names a node that there is not.
+    /// The message names a node that does not exist.
     UnknownNode(u8),
-    /// A number is larger than its field, or written longer than it need be.
+    /// A number is larger than its field, or has idle bytes.
     BadNumber,
 }
 
@@ -64,7 +65,7 @@ fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Writes what a node says to others. A client's message is not written: its bytes are its own.
+/// Writes a control message. A client's message is not written: its bytes are its own.
 pub fn encode(message: &Message, out: &mut Vec<u8>) {
     let head = |kind: u8, low: u8| [kind << KIND_SHIFT | low, message.origin.0];
     match &message.body {
@@ -105,11 +106,11 @@ pub fn encode(message: &Message, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the message at the start of `bytes`, in an overlay of so many nodes. What follows it is
-/// after [`Message::size`] bytes.
+/// Reads the message at the start of `bytes`, in an overlay of this many nodes. The next message
+/// begins after [`Message::size`] bytes.
 ///
 /// # Errors
-/// When there is none.
+/// If there is none.
 pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
     let mut rest = bytes;
     let [first, origin] = take(&mut rest)?;
@@ -185,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// Of every length.
+    /// Numbers of every length.
     fn numbers() -> impl Strategy<Value = u64> + Clone {
         (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
     }
@@ -239,7 +240,7 @@ mod tests {
         bytes
     }
 
-    /// By hand.
+    /// Bytes written by hand.
     #[test]
     fn messages_have_these_bytes() {
         let group = GroupId(300);

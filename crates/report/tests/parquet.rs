@@ -206,7 +206,7 @@ fn completions_read_back() {
 
 #[test]
 fn the_documentation_lists_every_column() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reading-the-report.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/files.md");
     let text = std::fs::read_to_string(path).unwrap();
     for (name, file) in files() {
         let (_, batches) = read(file);

@@ -337,7 +337,7 @@ fn every_filter_is_documented() {
     /// Preferences, which have the names of filters.
     const PREFERENCES: [&str; 2] = ["xcp.ip_protocol", "ratewire.ip_protocol"];
     let Some(filters) = filters("filters") else { return };
-    let text = fs::read_to_string(format!("{ROOT}/docs/wireshark.md")).unwrap();
+    let text = fs::read_to_string(format!("{ROOT}/docs/reference/wireshark.md")).unwrap();
     let documented: BTreeSet<&str> = text
         .split('`')
         .skip(1)

@@ -42,7 +42,7 @@ It ran, and there was nothing to hold it against. What must come out a scenario 
     link   = \"bottleneck\"
     min    = 0.9
 
-docs/tutorial.md, section 5, has more; `ratewire scenario --reference` lists the metrics.
+docs/learn/tutorial.md, section 5, has more; `ratewire scenario --reference` lists the metrics.
 ";
 
 /// A scenario's results, for `--json`.

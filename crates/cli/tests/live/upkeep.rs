@@ -222,6 +222,15 @@ fn what_is_installed_is_where_the_units_look() {
     let installed = folder.join("opt/rw/bin/ratewire");
     let version = Command::new(&installed).arg("--version").output().expect("it can be run");
     assert!(version.status.success());
+    let share = folder.join("opt/rw/share");
+    for file in [
+        "man/man1/ratewire-live-host.1",
+        "bash-completion/completions/ratewire",
+        "zsh/site-functions/_ratewire",
+        "fish/vendor_completions.d/ratewire.fish",
+    ] {
+        assert!(share.join(file).exists(), "{file}");
+    }
     // It is as large as all else of the tests together.
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
