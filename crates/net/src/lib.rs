@@ -5,24 +5,31 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod change;
 mod fabric;
 mod link;
 mod medium;
-mod network;
+mod news;
 mod packet;
 mod path;
 mod policer;
+mod port;
 pub mod queue;
 pub mod random;
+mod scheduler;
 mod service;
 pub mod spec;
 mod speed;
 
-pub use fabric::{CapturedFrame, Deadlock};
+pub use fabric::Deadlock;
 pub use link::Observation;
-pub use network::{Address, Captured, Network, RouteId, Scheduler};
+pub use news::{Captured, CapturedFrame, News};
 pub use packet::{Beyond, Body, Content, Ecn, Label};
+pub use path::network::Network;
+pub use path::routes::RouteId;
 pub use path::routing;
-pub use path::trail::{Held, Hop, Trail};
-pub use speed::foresight::{Ahead, prefetch_bytes};
+pub use path::sending::Address;
+pub use path::trail::{Held, Hop, Tracer, Trail};
+pub use scheduler::Scheduler;
+pub use speed::lag::HostLag;
+pub use speed::look_ahead::{FlowEnd, LookAhead};
+pub use speed::prefetch::prefetch_bytes;

@@ -7,7 +7,7 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, ReceiveWindow, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
-use crate::speed::foresight::prefetch_bytes;
+use crate::speed::prefetch::prefetch_bytes;
 
 /// Index of a packet's content in the [`Slab`].
 pub(crate) type ContentId = u32;
@@ -66,7 +66,7 @@ impl Label {
     pub fn arrived(&self) -> Time {
         self.time
     }
-    /// Of no packet.
+    /// The label of no packet.
     pub(crate) const NONE: Label = Label {
         time: Time::ZERO,
         content: NIL,
@@ -85,7 +85,7 @@ impl Label {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
-    /// So does it, and it is seen where it does.
+    /// The packet arrives, and is captured where it does.
     Watched,
     /// Noticed where it would arrive.
     Lost,
@@ -122,15 +122,17 @@ pub enum Body {
     Kept(u32),
 }
 
-/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it mostly is, or
-/// the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has them in the open.
+/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it
+/// mostly is, or the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has
+/// them in the open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond(u32);
 
 impl Beyond {
     /// No limit, and no ranges.
     const UNLIMITED: Beyond = Beyond(NIL);
-    /// With this bit the others are a place, without it they are the window and there are no ranges.
+    /// With this bit the others are a place, without it they are the window and there are no
+    /// ranges.
     const KEPT: u32 = 1 << 31;
 
     /// Where both are kept.
@@ -156,7 +158,8 @@ impl Content {
 
     #[inline]
     fn write(&mut self, header: &Header, body: Body) {
-        // Of none only that it is none: the rest would be loaded before it can be forwarded (ARCHITECTURE.md).
+        // Of none only that it is none: the rest would be loaded before it can be forwarded
+        // (ARCHITECTURE.md).
         match header {
             Header::None => self.header = Header::None,
             header => self.header = *header,
@@ -186,7 +189,8 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// A place that is free, with what was there before, to be written over; or a new one with this.
+    /// A place that is free, with what was there before, to be written over; or a new one with
+    /// this.
     #[inline]
     fn claim(&mut self, fresh: T) -> (u32, &mut T) {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -304,14 +308,14 @@ impl Slab {
         self.contents.remove(id);
     }
 
-    /// See [`crate::Network::foresee_delivery`].
+    /// Fetches what a packet carries into the caches.
     #[inline]
     pub(crate) fn foresee(&self, id: ContentId) {
         if let Some(content) = self.contents.items.get(id as usize) {
             prefetch_index(from_ref(content), 0);
         }
     }
-    /// What few acknowledgements have no room for.
+    /// Fetches what few acknowledgements have no room for into the caches.
     #[inline]
     pub(crate) fn foresee_beyond(&self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.content(id).body

@@ -1,8 +1,8 @@
 //! Virtual time: the event engine, modelled hosts and traffic.
 //!
 //! [`run`] takes a [`setup::Setup`], tells a [`record::Recorder`] what happens, and returns an
-//! [`outcome::Outcome`]. The same setup gives the same calls and the same outcome, to the bit, on any
-//! machine.
+//! [`outcome::Outcome`]. The same setup gives the same calls and the same outcome, to the bit, on
+//! any machine.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -20,7 +20,7 @@ pub mod setup;
 pub mod traffic;
 mod wheel;
 
-pub use engine::run;
+pub use engine::{Speed, run, run_with};
 pub use error::RunError;
 pub use setup::SetupError;
 pub use wheel::Wheel;

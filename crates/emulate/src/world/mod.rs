@@ -274,8 +274,8 @@ impl<'a> World<'a> {
 
     fn forget_dropped(&mut self) {
         // Whether there is room is asked before each packet.
-        drop(self.network.take_roomy());
-        for kept in self.network.take_dropped() {
+        drop(self.network.news().take_roomy());
+        for kept in self.network.news().take_dropped() {
             self.bundles.drop(kept);
         }
     }

@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, VecDeque};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter};
 use ratewire_backpressure::frames::CLASSES;
-use ratewire_backpressure::gate::Gate;
 use ratewire_backpressure::queues::{Arrangement, Switch};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
-use super::{Buffer, Coalescing, End, Fabric, Node, Outlet, Watches};
-use crate::link::Link;
+use super::buffer::{Buffer, Watches};
+use super::{End, Fabric, SwitchNode};
+use crate::link::{Link, Outlet};
 use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
 
 impl Fabric {
-    /// The switches that links with pausing buffers, and hosts whose sockets wait or whose card sends
-    /// in bursts, ask for.
+    /// The switches that links with pausing buffers, and hosts whose sockets wait or whose card
+    /// sends in bursts, ask for.
     pub(crate) fn new(specs: &[LinkSpec], links: &mut [Link], seed: u64) -> Fabric {
         let mut numbers: BTreeMap<NodeId, u32> = BTreeMap::new();
         for spec in specs {
@@ -40,7 +40,11 @@ impl Fabric {
         for (i, (node, number)) in numbers.iter_mut().enumerate() {
             *number = i as u32;
             let at = neighbours.entry(*node).or_default();
-            fabric.switches.push(Node::new(specs, at, stream(seed, "switch", u64::from(node.0))));
+            fabric.switches.push(SwitchNode::new(
+                specs,
+                at,
+                stream(seed, "switch", u64::from(node.0)),
+            ));
         }
         fabric.ends = vec![End::OWN; specs.len()];
         for Neighbours { inputs, outputs } in neighbours.values() {
@@ -51,8 +55,9 @@ impl Fabric {
             for (output, link) in outputs.iter().enumerate() {
                 let spec = &specs[link.index()];
                 let Some(node) = numbers.get(&spec.from) else { continue };
-                let outlet =
-                    Outlet::new(spec, *node, output as u32, &fabric.switches[*node as usize]);
+                let arrangement = fabric.switches[*node as usize].switch.arrangement();
+                let is_virtual = arrangement == Arrangement::Virtual;
+                let outlet = Outlet::new(spec, *node, output as u32, is_virtual);
                 links[link.index()].start_at_switch(outlet);
                 if let Some(pause) = &spec.pause {
                     fabric.ends[link.index()].buffer = fabric.buffers.len() as u32;
@@ -61,16 +66,6 @@ impl Fabric {
             }
         }
         fabric
-    }
-
-    #[inline]
-    pub(super) fn buffer(&self, id: LinkId) -> Option<&Buffer> {
-        let number = self.ends.get(id.index())?.buffer;
-        self.buffers.get(number as usize)
-    }
-    pub(super) fn buffer_mut(&mut self, id: LinkId) -> Option<&mut Buffer> {
-        let number = self.ends.get(id.index())?.buffer;
-        self.buffers.get_mut(number as usize)
     }
 }
 
@@ -81,34 +76,8 @@ struct Neighbours {
     outputs: Vec<LinkId>,
 }
 
-impl Outlet {
-    fn new(spec: &LinkSpec, node: u32, output: u32, start: &Node) -> Outlet {
-        let bursts = spec.driver.bursts.map(|bursts| Coalescing {
-            packets: bursts.packets,
-            every: bursts.every,
-            released: 0,
-            due: Time::NEVER,
-        });
-        Outlet {
-            turn_at: Time::NEVER,
-            far_due: Time::NEVER,
-            told: VecDeque::new(),
-            bursts: bursts.map(Box::new),
-            gate: Gate::default(),
-            rate: spec.service.mean_rate(),
-            node,
-            output,
-            sockets: spec.driver.sockets,
-            is_virtual: start.switch.arrangement() == Arrangement::Virtual,
-            wanted: false,
-            has_intake: spec.pause.as_ref().is_some_and(|pause| !pause.intake.is_zero()),
-            control_frames: 0,
-        }
-    }
-}
-
-impl Node {
-    fn new(specs: &[LinkSpec], at: &Neighbours, random: Xoshiro256PlusPlus) -> Node {
+impl SwitchNode {
+    fn new(specs: &[LinkSpec], at: &Neighbours, random: Xoshiro256PlusPlus) -> SwitchNode {
         let all = at.inputs.iter().chain(&at.outputs);
         let pauses = || all.clone().filter_map(|link| specs[link.index()].pause.as_ref());
         let arrangement = pauses().next().map_or(Arrangement::Virtual, |pause| pause.arrangement);
@@ -122,7 +91,7 @@ impl Node {
         };
         let by_flow = links.iter().filter(|_| queues > 0);
         let is_pausable = |link: &LinkId| specs[link.index()].pause.is_some();
-        Node {
+        SwitchNode {
             switch: Switch::new(arrangement, inputs, count, classes),
             assignments: by_flow.map(|_| Assignment::new(queues)).collect(),
             lane_bytes: vec![0; (count * queues) as usize],

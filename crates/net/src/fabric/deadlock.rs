@@ -6,8 +6,9 @@ use ratewire_backpressure::knot::{knot, ring};
 use ratewire_backpressure::queues::{Arrangement, Place};
 use ratewire_units::{Bytes, Time};
 
-use super::Held;
-use crate::network::Network;
+use super::{Fabric, QueuedPacket};
+use crate::link::Links;
+use crate::path::routes::Routes;
 use crate::spec::LinkId;
 
 /// A ring of links, each paused because what it brought waits for the next.
@@ -25,74 +26,81 @@ type Lane = (LinkId, u32);
 /// All of a link.
 const WHOLE: u32 = u32::MAX;
 
-impl Network {
+impl Fabric {
     /// The first ring of links that wait for each other for ever, if there was one.
-    pub fn deadlock(&self) -> Option<&Deadlock> {
-        self.fabric.deadlock.as_ref()
+    pub(crate) fn deadlock(&self) -> Option<&Deadlock> {
+        self.deadlock.as_ref()
     }
 
     /// Looks at all links that are paused now.
-    pub fn look_for_deadlocks(&mut self, now: Time) {
+    pub(crate) fn look_for_deadlocks(&mut self, now: Time, links: &Links, routes: &Routes) {
         let is_paused = |id: &LinkId| self.buffer(*id).is_some();
-        let paused: Vec<LinkId> =
-            (0..self.links.len() as u32).map(LinkId).filter(is_paused).collect();
-        self.look_for_deadlock(now, &paused);
+        let paused: Vec<LinkId> = links.ids().filter(is_paused).collect();
+        self.look_for_deadlock(now, &paused, links, routes);
     }
 
     /// Looks at links that are paused, and at those they wait for.
-    pub(super) fn look_for_deadlock(&mut self, now: Time, ids: &[LinkId]) {
-        if self.fabric.deadlock.is_some() {
+    pub(super) fn look_for_deadlock(
+        &mut self,
+        now: Time,
+        ids: &[LinkId],
+        links: &Links,
+        routes: &Routes,
+    ) {
+        if self.deadlock.is_some() {
             return;
         }
         let mut suspects = BTreeSet::new();
         // Nodes whose links have been looked at.
         let mut seen = BTreeSet::new();
-        let mut open: Vec<Lane> = ids.iter().flat_map(|id| self.closed_lanes(now, *id)).collect();
+        let mut open: Vec<Lane> =
+            ids.iter().flat_map(|id| self.closed_lanes(now, *id, links)).collect();
         while let Some(lane) = open.pop() {
             suspects.insert(lane);
             if seen.insert(self.buffer(lane.0).map(|buffer| buffer.node)) {
                 open.extend(
-                    self.outputs_after(lane.0).flat_map(|next| self.closed_lanes(now, next)),
+                    self.outputs_after(lane.0).flat_map(|next| self.closed_lanes(now, next, links)),
                 );
             }
         }
-        let knot = knot(suspects, |lane, set| self.is_stuck(lane, set));
-        let ring = ring(&knot, |lane| self.waits_for(lane, &knot));
+        let knot = knot(suspects, |lane, set| self.is_stuck(lane, set, routes));
+        let ring = ring(&knot, |lane| self.waits_for(lane, &knot, routes));
         if ring.is_empty() {
             return;
         }
-        let mut links: Vec<LinkId> = ring.iter().map(|(link, _)| *link).collect();
-        links.dedup();
-        self.fabric.deadlock = Some(Deadlock { at: now, ring: links });
+        let mut ring: Vec<LinkId> = ring.iter().map(|(link, _)| *link).collect();
+        ring.dedup();
+        self.deadlock = Some(Deadlock { at: now, ring });
     }
 
     /// The links that can be paused by which what a link has brought may leave.
     fn outputs_after(&self, id: LinkId) -> impl Iterator<Item = LinkId> + '_ {
         let node = self.buffer(id).map(|buffer| buffer.node as usize);
-        node.into_iter().flat_map(|node| self.fabric.switches[node].pausable.iter().copied())
+        node.into_iter().flat_map(|node| self.switches[node].pausable.iter().copied())
     }
 
-    /// What of a link is paused, and will be as long as its buffer says so.
-    fn closed_lanes(&self, now: Time, id: LinkId) -> Vec<Lane> {
-        let Some(outlet) = self.links[id.index()].outlet() else { return Vec::new() };
+    /// The classes or queues of a link that are paused, and will be as long as its buffer says so.
+    fn closed_lanes(&self, now: Time, id: LinkId, links: &Links) -> Vec<Lane> {
+        let Some(outlet) = links[id.index()].outlet() else { return Vec::new() };
         let Some(buffer) = self.buffer(id) else { return Vec::new() };
         let stopped = buffer.watches.iter().enumerate().filter(|(class, watch)| {
-            watch.has_stopped() && !outlet.gate.is_open(now, *class as u32)
+            watch.has_stopped() && !outlet.gate().is_open(now, *class as u32)
         });
         let name = |class: usize| if buffer.spec.by_class { class as u32 } else { WHOLE };
         let mut lanes: Vec<Lane> = stopped.map(|(class, _)| (id, name(class))).collect();
         if let (Some(filter), Arrangement::ByFlow(queues)) =
             (&buffer.filter, buffer.spec.arrangement)
         {
-            let paused =
-                |lane: &u32| filter.paused().contains(*lane) && outlet.gate.lanes().contains(*lane);
+            let paused = |lane: &u32| {
+                filter.paused().contains(*lane) && outlet.gate().lanes().contains(*lane)
+            };
             lanes.extend((0..queues).filter(paused).map(|lane| (id, lane)));
         }
         lanes
     }
 
     /// Whether what cannot move while all of `set` are paused keeps this one paused.
-    fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>) -> bool {
+    fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &Routes) -> bool {
         let Some(buffer) = self.buffer(id) else { return false };
         let is_before = |next: LinkId| set.range((next, 0)..=(next, WHOLE)).next().is_some();
         if !self.outputs_after(id).any(is_before) {
@@ -101,7 +109,7 @@ impl Network {
         let by_flow = buffer.filter.is_some() && lane != WHOLE;
         let mut stuck = Bytes::ZERO;
         for (_, held) in self.stuck_behind(buffer.node, set) {
-            if self.came_by(&held.label) != Some(id) {
+            if routes.before(&held.label) != Some(id) {
                 continue;
             }
             let label = &held.label;
@@ -117,8 +125,8 @@ impl Network {
     }
 
     /// Which of `set` hold back what this one brought.
-    fn waits_for(&self, (id, lane): Lane, set: &BTreeSet<Lane>) -> BTreeSet<Lane> {
-        let one = |next: &Lane| self.is_stuck((id, lane), &BTreeSet::from([*next]));
+    fn waits_for(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &Routes) -> BTreeSet<Lane> {
+        let one = |next: &Lane| self.is_stuck((id, lane), &BTreeSet::from([*next]), routes);
         let alone: BTreeSet<Lane> = set.iter().filter(|next| one(next)).copied().collect();
         if !alone.is_empty() {
             return alone;
@@ -128,13 +136,13 @@ impl Network {
         set.iter().filter(|(next, _)| outputs.contains(next)).copied().collect()
     }
 
-    /// What waits in a switch and cannot move while these are paused.
+    /// The packets that wait in a switch and cannot move while these are paused.
     fn stuck_behind<'a>(
         &'a self,
         node: u32,
         set: &'a BTreeSet<Lane>,
-    ) -> impl Iterator<Item = (Place, Held)> + 'a {
-        let node = &self.fabric.switches[node as usize];
+    ) -> impl Iterator<Item = (Place, QueuedPacket)> + 'a {
+        let node = &self.switches[node as usize];
         let is_blocked = |output: u32, lane: u32| {
             let link = node.links[output as usize];
             set.contains(&(link, WHOLE)) || set.contains(&(link, lane))

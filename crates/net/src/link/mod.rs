@@ -1,37 +1,41 @@
 //! One link and the queue in front of it.
 //!
 //! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have none: what leaves
-//! the queue between two events is worked out when the link is next looked at, each step with the time at which it happened ([`Network::catch_up`]).
-//! Port timers are caught up with in the same way, since only this link's packets see the port.
-//!
-//! [`Network::catch_up`]: crate::Network
+//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have
+//! none: what leaves the queue between two events is worked out when the link is next looked at,
+//! each step with the time at which it happened (`Network::catch_up`). Port timers are caught up
+//! with in the same way, since only this link's packets see the port.
 
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
-use crate::fabric::{FarTally, Outlet, PauseTally};
 use crate::packet::{Fate, Label};
+use crate::queue::Backlog;
+use crate::queue::fifo::Fifo;
+use crate::queue::sorted::Sorted;
 use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Limit, LinkSpec, MediumId, Service};
-use crate::speed::delay_line::DelayLine;
 
-mod ends;
+mod books;
+mod end_flags;
+mod events;
 mod extra;
+mod line;
+mod links;
 mod loss;
+mod outlet;
 mod tally;
 
-pub(crate) use crate::queue::row::LONG;
-pub(crate) use ends::Ends;
+pub(crate) use end_flags::EndFlags;
 pub(crate) use extra::Extra;
+pub(crate) use line::DelayLine;
+pub(crate) use links::Links;
+pub(crate) use outlet::{Outlet, PauseTally, Says};
 pub use tally::Observation;
-pub(crate) use tally::{RareTally, Tally};
+pub(crate) use tally::{FarTally, RareTally, Tally};
 
-use crate::queue::Backlog;
-use crate::queue::row::Row;
-use crate::queue::sorted::Sorted;
 use loss::LossState;
 
 /// No port stands here.
@@ -47,7 +51,7 @@ pub(crate) struct Link {
     pub(crate) delay: Duration,
     /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
     /// their order, so sending one is moving the boundary. Some are on a delay line instead.
-    pub(crate) row: Row,
+    pub(crate) row: Fifo,
     /// Packets at the front of `row` that are on the wire or being sent.
     pub(crate) started: u32,
     pub(crate) port: u32,
@@ -58,14 +62,14 @@ pub(crate) struct Link {
     /// When the packet sent last arrives.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
-    /// It has something that few links have: `extra` or an outlet.
+    /// Whether the link has something that few links have: `extra` or an outlet.
     is_rare: bool,
     /// Hosts and routes at its ends.
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndFlags,
     /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// Where packets that found it idle are while they are on the way; of a delay line, that for packets which hosts send
-    /// at one instant behind those that take it.
+    /// Where packets that found it idle are while they are on the way; of a delay line, that for
+    /// packets which hosts send at one instant behind those that take it.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
@@ -137,7 +141,7 @@ impl Link {
             busy_until: Time::ZERO,
             per_byte: None,
             delay,
-            row: Row::default(),
+            row: Fifo::default(),
             started: 0,
             waiting_bytes: 0,
             arrived: 0,
@@ -152,7 +156,7 @@ impl Link {
             port: NO_PORT,
             overhead: 0,
             is_rare: false,
-            ends: Ends::default(),
+            ends: EndFlags::default(),
             early: 0,
             delay_line: DelayLine::NONE,
             area_packets: 0,
@@ -181,6 +185,11 @@ impl Link {
         self.outlet = Some(Box::new(outlet));
     }
 
+    /// Whether a port stands at its start.
+    #[inline]
+    pub(crate) fn has_port(&self) -> bool {
+        self.port != NO_PORT
+    }
     /// Whether it has something that few links have.
     #[inline]
     pub(crate) fn is_rare(&self) -> bool {
@@ -190,6 +199,10 @@ impl Link {
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.is_rare && self.extra.as_ref().is_some_and(|extra| extra.watched)
+    }
+    /// Whether frames that it carries or obeys are noted.
+    pub(crate) fn is_tapped(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.tapped)
     }
     /// Its end at the switch where it starts, if it starts at one.
     #[inline]
@@ -205,7 +218,7 @@ impl Link {
     /// Whether its far end takes packets in one by one.
     #[inline]
     pub(crate) fn has_intake(&self) -> bool {
-        self.outlet().is_some_and(|outlet| outlet.has_intake)
+        self.outlet().is_some_and(|outlet| outlet.has_intake())
     }
 
     /// Takes the packet at the head out of the row, in which there is one.
@@ -215,8 +228,8 @@ impl Link {
         self.row.pop_front()
     }
 
-    /// When the link has an event beside the arrival of the packet at its head: a packet that is late, or
-    /// what its switch has to do.
+    /// When the link has an event beside the arrival of the packet at its head: a packet that is
+    /// late, or what its switch has to do.
     #[inline]
     pub(crate) fn next_due(&self) -> Time {
         if !self.is_rare {
@@ -226,11 +239,12 @@ impl Link {
         self.extra.as_ref().map_or(outlet, |extra| outlet.min(extra.next_late()))
     }
 
-    /// What waits, as ports are told.
+    /// The queue as ports are told of it.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && self.early == 0 && !self.is_rare {
-            // The counters lie in a line that packets which do not wait never touch. What a switch holds, only rare links have.
+            // The counters lie in a line that packets which do not wait never touch. What a switch
+            // holds, only rare links have.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
         }
@@ -248,13 +262,13 @@ impl Link {
         self.row.len() - self.started
     }
 
-    /// The same, and those that are on a delay line already.
+    /// Packets waiting in the row or, early, on a delay line.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
         self.waiting() + u32::from(self.early)
     }
 
-    /// The same, and those in a switch.
+    /// Packets waiting in the row, early on a delay line, or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
         self.waiting_here() + self.held
@@ -269,12 +283,11 @@ impl Link {
     /// Whether its queue or its port's timer is to be caught up with.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
-        self.early > 0
-            || self.departure_is_due(now)
-            || (self.port != NO_PORT && self.port_timer <= now)
+        self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
-    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is rare.
+    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is
+    /// rare.
     #[inline]
     pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
@@ -298,67 +311,11 @@ impl Link {
         self.last_arrival.max(left + self.delay)
     }
 
-    /// Whether the first in the row, which was not started, may wait for one that is on a delay line.
+    /// Whether the first in the row, which was not started, may wait for one that is on a delay
+    /// line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
         self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
-    }
-
-    /// Packets on its own wire or being sent there.
-    fn flying(&self) -> u64 {
-        let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
-        u64::from(self.started - self.tally.gone) + late
-    }
-
-    fn rare_tally(&self) -> RareTally {
-        self.extra.as_ref().map_or(RareTally::default(), |extra| extra.tally)
-    }
-
-    /// Whether every packet that came is accounted for, where so many have come to the far end and wait to
-    /// be taken in.
-    pub(crate) fn is_balanced(&self, intake: u64) -> bool {
-        let dropped = self.tally.dropped_full + self.rare_tally().drops();
-        let here = self.flying() + intake + u64::from(self.waiting_all());
-        self.arrived == self.passed + dropped + here
-    }
-
-    /// The link as it stands, and starts the next interval's peaks.
-    pub(crate) fn observe(&mut self, now: Time, far: &FarTally) -> Observation {
-        self.sum_areas(now);
-        let waiting = self.waiting_all();
-        let pausing = self.outlet_mut().map_or(PauseTally::default(), |outlet| outlet.tally(now));
-        let t = &mut self.tally;
-        let (interval_packets, interval_bytes) = (t.peak_packets, t.peak_bytes);
-        t.peak_packets_run = t.peak_packets_run.max(t.peak_packets);
-        t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
-        (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
-        let (t, rare) = (&self.tally, self.rare_tally());
-        let unfinished = self.unfinished(now).min(self.busy);
-        let early_bytes = u64::from(self.early) * u64::from(self.early_size);
-        Observation {
-            busy: self.busy.saturating_sub(unfinished),
-            sent_bytes: Bytes::new(self.sent_bytes - early_bytes),
-            sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
-            waiting_packets: waiting,
-            waiting_bytes: Bytes::new(self.waiting_bytes),
-            peak_packets: interval_packets,
-            peak_bytes: Bytes::new(interval_bytes),
-            peak_packets_run: t.peak_packets_run,
-            peak_bytes_run: Bytes::new(t.peak_bytes_run),
-            area_packets: self.area_packets,
-            area_bytes: self.area_bytes,
-            dropped_full: t.dropped_full,
-            dropped_early: rare.dropped_early,
-            dropped_down: rare.dropped_down,
-            dropped_policed: rare.dropped_policed,
-            lost: rare.lost,
-            marked: t.marked,
-            corrected: rare.corrected,
-            pauses: pausing.pauses,
-            paused: pausing.paused,
-            control_frames: pausing.control_frames,
-            overflowed: far.overflowed,
-        }
     }
 
     /// Brings the areas up to date before the number waiting changes.
@@ -367,7 +324,7 @@ impl Link {
         self.sum_areas_with(now, 0);
     }
 
-    /// The same, with so many more than are counted as waiting.
+    /// Brings the areas up to date with so many more packets than are counted as waiting.
     #[inline]
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
@@ -379,8 +336,8 @@ impl Link {
         self.area_until = now;
     }
 
-    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a part of it was
-    /// written, it would have to wait for that.
+    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a
+    /// part of it was written, it would have to wait for that.
     #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
         self.row.push_back(Label { time, ..label });
@@ -412,7 +369,7 @@ impl Link {
         self.has_room_beside(self.waiting_here(), size)
     }
 
-    /// The same, where so many wait.
+    /// Whether a packet of this size has room beside so many that wait.
     #[inline]
     pub(crate) fn has_room_beside(&self, waiting: u32, size: u32) -> bool {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
@@ -424,8 +381,8 @@ impl Link {
         Bytes::new(u64::from(size) + u64::from(self.overhead))
     }
 
-    /// When a packet that starts now will have left, and the time it adds to the time spent sending.
-    /// At rate zero nothing starts: never.
+    /// When a packet that starts now will have left, and the time it adds to the time spent
+    /// sending. At rate zero nothing starts: never.
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
         let on_wire = self.on_wire(size);
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
@@ -446,7 +403,7 @@ impl Link {
         }
     }
 
-    /// What of the time counted as spent sending is still to come.
+    /// The part of the time counted as spent sending that is still to come.
     pub(crate) fn unfinished(&self, now: Time) -> Duration {
         let left = self.busy_until.since(now);
         match &self.extra {

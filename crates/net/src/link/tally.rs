@@ -1,4 +1,4 @@
-//! What a link counts, and what is told of it.
+//! The counters of a link, and what an observer is told of them.
 
 use ratewire_units::{Bytes, Duration};
 
@@ -32,6 +32,17 @@ impl RareTally {
     pub(crate) fn drops(&self) -> u64 {
         self.dropped_early + self.dropped_down + self.dropped_policed + self.lost
     }
+}
+
+/// The counters of the buffer at the far end of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FarTally {
+    /// Packets that have come and wait to be taken in.
+    pub(crate) intake: u64,
+    /// Packets that found no room.
+    pub(crate) overflowed: u64,
+    /// Those of them that had come to be taken in.
+    pub(crate) refused: u64,
 }
 
 /// A link as it stands: counters since the start, and what waits.

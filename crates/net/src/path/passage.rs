@@ -1,29 +1,26 @@
-//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through here
-//! at every hop.
+//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through
+//! here at every hop.
 
-use ratewire_units::{Bytes, Duration, SerialTime, Time};
+use ratewire_units::{Bytes, SerialTime, Time};
 
-use crate::link::{Link, NO_PORT};
-use crate::network::{END, Network, Scheduler};
-use crate::packet::{ContentId, Ecn, Label};
+use super::network::Network;
+use crate::link::DelayLine;
+use crate::packet::{ContentId, Label};
+use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
-use crate::speed::delay_line::DelayLine;
 
 impl Network {
     /// Puts a packet on the next link of its route, or returns it where the route ends.
     #[inline(always)]
-    pub(crate) fn forward(
+    pub(super) fn forward(
         &mut self,
         now: Time,
         mut label: Label,
         scheduler: &mut impl Scheduler,
     ) -> Option<Label> {
-        let link = self.routes[label.hop as usize];
-        if link == END {
-            return Some(label);
-        }
+        let Some(link) = self.routes.next(&label) else { return Some(label) };
         label.hop += 1;
-        self.arrive(now, LinkId(link), label, scheduler);
+        self.arrive(now, link, label, scheduler);
         None
     }
 
@@ -42,48 +39,16 @@ impl Network {
         let label = if link.is_rare() {
             self.on_rare_event(now, id, scheduler)?
         } else {
-            // The port's timers can wait until it sees a packet again: nothing it is told changes meanwhile.
+            // The port's timers can wait until it sees a packet again: nothing it is told changes
+            // meanwhile.
             if link.departure_is_due(now) {
-                let until = self.lag.known_until(link.ends, now);
+                let until = self.lines.known_until(link.ends, now);
                 self.catch_up(until, id, scheduler);
                 link = &mut self.links[id.index()];
             }
-            Self::take_head(link, id, scheduler)
+            link.take_head(id, scheduler)
         };
         self.forward(now, label, scheduler)
-    }
-
-    /// Takes the packet at the head off the link, which there is.
-    #[inline(always)]
-    pub(crate) fn take_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
-        let label = link.pop_head();
-        link.passed += 1;
-        match link.row.front() {
-            // As with most: nothing else is to be looked for.
-            Some(head) if link.started > 0 && !link.is_rare() => {
-                link.next_event = head.time;
-                scheduler.schedule(link.next_event, id);
-            }
-            _ => Self::schedule_head(link, id, scheduler),
-        }
-        label
-    }
-
-    /// Notes the arrival of the packet at the head as the link's next event.
-    pub(crate) fn schedule_head(link: &mut Link, id: LinkId, scheduler: &mut impl Scheduler) {
-        let mut due = match link.row.front() {
-            Some(head) if link.started > 0 => head.time,
-            Some(&Label { size, .. }) if link.waits_behind_line() => link.arrival_after(size),
-            _ => Time::NEVER,
-        };
-        if link.is_rare() {
-            let medium_free = link.extra.as_ref().map_or(Time::NEVER, |extra| extra.medium_free);
-            due = due.min(medium_free).min(link.next_due());
-        }
-        link.next_event = due;
-        if due != Time::NEVER {
-            scheduler.schedule(due, id);
-        }
     }
 
     /// A packet comes to a link.
@@ -95,7 +60,7 @@ impl Network {
             self.catch_up(now, id, scheduler);
             link = &mut self.links[id.index()];
         }
-        let is_followed = self.followed.is(label.content);
+        let is_followed = self.tracer.follows(&label);
         if is_followed {
             self.note_arrival(now, id, label);
             link = &mut self.links[id.index()];
@@ -112,16 +77,9 @@ impl Network {
             }
             link = &mut self.links[id.index()];
         }
-        if link.port != NO_PORT {
-            let queue = link.port_queue();
-            let port = &mut self.ports[link.port as usize];
+        if link.has_port() {
             let header = self.packets.header_mut(label.content);
-            let size = Bytes::new(u64::from(label.size));
-            port.on_arrival(now, size, header, queue);
-            if label.ecn.may_be_marked() && port.mark(now, size, queue) {
-                label.ecn = Ecn::Marked;
-                link.tally.marked += 1;
-            }
+            self.ports.on_arrival(now, link, &mut label, header);
         }
         if link.is_rare() {
             match link.extra {
@@ -140,7 +98,7 @@ impl Network {
 
     /// A packet that came to a link waits for what is being sent.
     #[inline(always)]
-    pub(crate) fn wait(
+    pub(super) fn wait(
         &mut self,
         now: Time,
         id: LinkId,
@@ -148,21 +106,19 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let starts_at_leaf = self.links[id.index()].ends.start_at_leaf();
-        if starts_at_leaf && self.send_early(now, id, &label, scheduler) {
+        if starts_at_leaf
+            && let Some(start) = self.lines.send_early(&mut self.links, now, id, &label, scheduler)
+        {
+            if self.tracer.follows(&label) {
+                self.note_departure(start, id, &label);
+            }
             return;
         }
         let link = &mut self.links[id.index()];
         link.enqueue(now, label);
         if link.delay_line != DelayLine::NONE && link.row.len() == 1 && now < link.busy_until {
-            Self::schedule_waiting(link, id, label.size, scheduler);
+            link.schedule_waiting(id, label.size, scheduler);
         }
-    }
-
-    /// The first packet that waits does so behind one on a delay line, whose arrival is no event of this link: its own is.
-    #[cold]
-    fn schedule_waiting(link: &mut Link, id: LinkId, size: u32, scheduler: &mut impl Scheduler) {
-        link.next_event = link.arrival_after(size);
-        scheduler.schedule(link.next_event, id);
     }
 
     /// A packet comes to a link where it is all alone: what others go through step by step, in one.
@@ -177,52 +133,27 @@ impl Network {
     ) {
         let link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
-        if link.port != NO_PORT {
-            let port = &mut self.ports[link.port as usize];
+        if link.has_port() {
             let header = self.packets.header_mut(label.content);
-            if port.on_passage(now, size, header, label.ecn.may_be_marked()) {
-                label.ecn = Ecn::Marked;
-                link.tally.marked += 1;
-            }
-            if let Some(laws) = &self.exact {
-                let law = &laws[self.port_laws[link.port as usize]];
-                *header = law.quantise(*header, size);
-            }
+            self.ports.on_passage(now, link, &mut label, header);
         }
         let time = per_byte.of(link.on_wire(label.size));
         let arrives = link.send(now + time, time, size);
         if link.delay_line == DelayLine::NONE {
-            Self::put_on_wire(link, id, arrives, label, scheduler);
+            link.put_on_wire(id, arrives, label, scheduler);
         } else {
-            self.send_off(now, id, arrives, label, scheduler);
-        }
-    }
-
-    /// A packet that did not have to wait is on its way.
-    #[inline(always)]
-    pub(crate) fn put_on_wire(
-        link: &mut Link,
-        id: LinkId,
-        arrives: Time,
-        label: Label,
-        scheduler: &mut impl Scheduler,
-    ) {
-        link.add(arrives, label);
-        link.started += 1;
-        if link.started == 1 {
-            link.next_event = arrives.min(link.next_due());
-            scheduler.schedule(link.next_event, id);
+            self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
         }
     }
 
     #[cold]
-    pub(crate) fn drop_full(&mut self, id: LinkId, content: ContentId) {
+    pub(super) fn drop_full(&mut self, id: LinkId, content: ContentId) {
         self.links[id.index()].tally.dropped_full += 1;
         self.discard(content);
     }
 
     #[inline(always)]
-    pub(crate) fn catch_up_if_due(
+    pub(super) fn catch_up_if_due(
         &mut self,
         now: Time,
         id: LinkId,
@@ -235,7 +166,7 @@ impl Network {
 
     /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
     /// the order of their times.
-    pub(crate) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+    pub(super) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
         if link.early > 0 {
             // No port's timer comes before: they are on links without ports.
@@ -253,23 +184,15 @@ impl Network {
                     self.start_waiting(departure, id, scheduler);
                 }
             } else {
-                self.port_timer(id);
+                self.ports.on_timer(link);
             }
         }
     }
 
-    fn port_timer(&mut self, id: LinkId) {
-        let link = &mut self.links[id.index()];
-        let queue = link.port_queue();
-        let port = &mut self.ports[link.port as usize];
-        port.on_timer(link.port_timer, queue);
-        // A law whose interval comes to nothing must not stop time.
-        link.port_timer = port.next_timer().max(link.port_timer + Duration::from_nanos(1));
-    }
-
-    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped all.
+    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped
+    /// all.
     #[inline]
-    pub(crate) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
+    pub(super) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
         let link = &mut self.links[id.index()];
         link.sum_areas(now);
         if link.extra.is_some() {
@@ -282,7 +205,7 @@ impl Network {
 
     /// The first waiting packet's transmission starts.
     #[inline]
-    pub(crate) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+    pub(super) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
         let at = link.started;
         let Some(mut label) = link.row.get(at).copied() else { return };
@@ -297,10 +220,11 @@ impl Network {
         }
     }
 
-    /// The transmission of a packet that did not have to wait starts. It is not inlined: what points to the label here
-    /// would keep it in memory for all packets, most of which pass without ([`Network::pass`]).
+    /// The transmission of a packet that did not have to wait starts. It is not inlined: what
+    /// points to the label here would keep it in memory for all packets, most of which pass without
+    /// ([`Network::pass`]).
     #[inline(never)]
-    pub(crate) fn start(
+    pub(super) fn start(
         &mut self,
         now: Time,
         id: LinkId,
@@ -308,7 +232,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let arrives = self.launch(now, id, &mut label);
-        self.send_off(now, id, arrives, label, scheduler);
+        self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
     }
 
     /// The port sees a packet off. Returns when it arrives.
@@ -316,17 +240,11 @@ impl Network {
     fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) -> Time {
         let mut link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
-        if link.port != NO_PORT {
-            let queue = link.port_queue();
-            let port = &mut self.ports[link.port as usize];
+        if link.has_port() {
             let header = self.packets.header_mut(label.content);
-            port.on_departure(now, size, header, queue);
-            if let Some(laws) = &self.exact {
-                let law = &laws[self.port_laws[link.port as usize]];
-                *header = law.quantise(*header, size);
-            }
+            self.ports.on_departure(now, link, size, header);
         }
-        if self.followed.is(label.content) {
+        if self.tracer.follows(label) {
             self.note_departure(now, id, label);
             link = &mut self.links[id.index()];
         }

@@ -20,15 +20,15 @@ use crate::spec::{LinkId, NetworkSpec, NodeId};
 pub struct Routing {
     /// Nodes with more than one neighbour; edge weights are links and costs.
     core: Graph<NodeId, (LinkId, u64)>,
-    place: Vec<Place>,
+    attachments: Vec<Attachment>,
     /// Cost from each core node to a core destination.
     costs: BTreeMap<NodeIndex, Vec<Option<u64>>>,
     given: BTreeMap<(NodeId, NodeId), Vec<LinkId>>,
 }
 
-/// Where a node stands.
+/// How a node is attached to the others.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Attachment {
     Core(NodeIndex),
     /// Reached only through a core node, by one link out and one in.
     Leaf {
@@ -55,17 +55,21 @@ impl Routing {
     /// # Errors
     /// When two neighbours on a given path have no link between them.
     pub fn new(spec: &NetworkSpec, given: &[Vec<NodeId>]) -> Result<Routing, PathError> {
-        let place = places(spec);
-        let mut routing =
-            Routing { core: Graph::new(), place, costs: BTreeMap::new(), given: BTreeMap::new() };
+        let attachments = attachments(spec);
+        let mut routing = Routing {
+            core: Graph::new(),
+            attachments,
+            costs: BTreeMap::new(),
+            given: BTreeMap::new(),
+        };
         for i in 0..spec.nodes.len() {
-            if let Place::Core(at) = &mut routing.place[i] {
+            if let Attachment::Core(at) = &mut routing.attachments[i] {
                 *at = routing.core.add_node(NodeId(i as u32));
             }
         }
         for (i, link) in spec.links.iter().enumerate() {
-            if let (Place::Core(a), Place::Core(b)) =
-                (routing.place[link.from.index()], routing.place[link.to.index()])
+            if let (Attachment::Core(a), Attachment::Core(b)) =
+                (routing.attachments[link.from.index()], routing.attachments[link.to.index()])
             {
                 routing.core.add_edge(a, b, (LinkId(i as u32), cost(link.delay)));
             }
@@ -94,7 +98,7 @@ impl Routing {
 
     /// Whether a node is reached only through another, by one cable. No route leads through it, unless a given path does.
     pub fn is_leaf(&self, node: NodeId) -> bool {
-        matches!(self.place[node.index()], Place::Leaf { .. })
+        matches!(self.attachments[node.index()], Attachment::Leaf { .. })
     }
 
     /// The links from one node to another, `None` if there is no route. `flow` chooses among paths
@@ -107,21 +111,21 @@ impl Routing {
         if from == to {
             return Some(links);
         }
-        let start = match self.place[from.index()] {
-            Place::Core(at) => at,
-            Place::Leaf { neighbour, out, .. } => {
+        let start = match self.attachments[from.index()] {
+            Attachment::Core(at) => at,
+            Attachment::Leaf { neighbour, out, .. } => {
                 links.push(out);
                 if neighbour == to {
                     return Some(links);
                 }
                 self.core_of(neighbour)?
             }
-            Place::Alone => return None,
+            Attachment::Alone => return None,
         };
-        let (end, last) = match self.place[to.index()] {
-            Place::Core(at) => (at, None),
-            Place::Leaf { neighbour, back, .. } => (self.core_of(neighbour)?, Some(back)),
-            Place::Alone => return None,
+        let (end, last) = match self.attachments[to.index()] {
+            Attachment::Core(at) => (at, None),
+            Attachment::Leaf { neighbour, back, .. } => (self.core_of(neighbour)?, Some(back)),
+            Attachment::Alone => return None,
         };
         self.walk(start, end, flow, &mut links)?;
         links.extend(last);
@@ -129,8 +133,8 @@ impl Routing {
     }
 
     fn core_of(&self, node: NodeId) -> Option<NodeIndex> {
-        match self.place[node.index()] {
-            Place::Core(at) => Some(at),
+        match self.attachments[node.index()] {
+            Attachment::Core(at) => Some(at),
             _ => None,
         }
     }
@@ -184,7 +188,7 @@ fn mix(flow: u64, node: u64) -> u64 {
 }
 
 /// Sorts nodes into leaves and the rest; the index of core nodes is filled in later.
-fn places(spec: &NetworkSpec) -> Vec<Place> {
+fn attachments(spec: &NetworkSpec) -> Vec<Attachment> {
     let mut out: Vec<Vec<LinkId>> = vec![Vec::new(); spec.nodes.len()];
     let mut into: Vec<Vec<LinkId>> = vec![Vec::new(); spec.nodes.len()];
     for (i, link) in spec.links.iter().enumerate() {
@@ -201,13 +205,13 @@ fn places(spec: &NetworkSpec) -> Vec<Place> {
                 let neighbour = spec.links[out_link.index()].to;
                 // Two hosts on one cable would each be the other's leaf.
                 if one_cable(neighbour.index()).is_some() {
-                    Place::Core(NodeIndex::end())
+                    Attachment::Core(NodeIndex::end())
                 } else {
-                    Place::Leaf { neighbour, out: out_link, back }
+                    Attachment::Leaf { neighbour, out: out_link, back }
                 }
             }
-            None if out[n].is_empty() && into[n].is_empty() => Place::Alone,
-            None => Place::Core(NodeIndex::end()),
+            None if out[n].is_empty() && into[n].is_empty() => Attachment::Alone,
+            None => Attachment::Core(NodeIndex::end()),
         })
         .collect()
 }

@@ -2,19 +2,20 @@
 //! what passes, whoever sends or receives them.
 //!
 //! Two things are enforced, each with a bucket a flow:
-//! - **Time.** The spacings that packets claim cannot sum to more than the time in which they passed.
-//!   What is claimed beyond is written down to what is left: who claims four times the spacing is heard
-//!   once. Where ports grant rates, spacings that make a higher one are written up to it: who claims a
-//!   quarter of the spacing is heard in full.
-//! - **Window.** A flow may send as much a round trip as it claimed when it was first seen, changed by
-//!   what this port granted since. A grant that slows down counts two round trips later, when its sender
-//!   must have heard of it; what is granted and not used lapses by half each round trip in which it sends, as senders age
-//!   it. What is sent beyond is dropped: nothing else stops a sender that does not listen.
+//! - **Time.** The spacings that packets claim cannot sum to more than the time in which they
+//!   passed. What is claimed beyond is written down to what is left: who claims four times the
+//!   spacing is heard once. Where ports grant rates, spacings that make a higher one are written up
+//!   to it: who claims a quarter of the spacing is heard in full.
+//! - **Window.** A flow may send as much a round trip as it claimed when it was first seen, changed
+//!   by what this port granted since. A grant that slows down counts two round trips later, when
+//!   its sender must have heard of it; what is granted and not used lapses by half each round trip
+//!   in which it sends, as senders age it. What is sent beyond is dropped: nothing else stops a
+//!   sender that does not listen.
 //!
-//! Memory is bounded. Flows share a table of a fixed number of suspects, in small sets; where one is
-//! full the flow that passed the fewest bytes makes room and leaves its count to the newcomer (space
-//! saving: Metwally, Agrawal, El Abbadi, ICDT 2005). A flow with more than a table's share of the bytes
-//! is always in it, and who has less is no danger.
+//! Memory is bounded. Flows share a table of a fixed number of suspects, in small sets; where one
+//! is full the flow that passed the fewest bytes makes room and leaves its count to the newcomer
+//! (space saving: Metwally, Agrawal, El Abbadi, ICDT 2005). A flow with more than a table's share
+//! of the bytes is always in it, and who has less is no danger.
 //!
 //! A law's weights are lies to a policer: it sees only that more is claimed than is sent.
 
@@ -38,13 +39,13 @@ const LONGEST_RTT: f64 = 1.0;
 /// A flow that was silent for so long counts as none.
 const FORGET: Duration = Duration::from_secs(10);
 
-/// What becomes of a packet.
+/// What a policer does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Pass,
-    /// It goes on with the truth in its header.
+pub(crate) enum Policed {
+    Passes,
+    /// The packet goes on with the truth in its header.
     Corrected,
-    Drop,
+    Dropped,
 }
 
 /// The policer of one port.
@@ -64,15 +65,18 @@ struct Suspect {
     /// Bytes that passed, with those of the flows whose place it took.
     count: u64,
     seen: Time,
-    /// Its round trip as it claims, or its round as it numbers them, in seconds, smoothed so that one packet's claim moves little.
+    /// Its round trip as it claims, or its round as it numbers them, in seconds, smoothed so that
+    /// one packet's claim moves little.
     rtt: f64,
     /// What it calls its round, and when that began.
     round: u8,
     began: Time,
-    /// Bytes a round trip that it claimed when this one began; infinite where its header does not say.
+    /// Bytes a round trip that it claimed when this one began; infinite where its header does not
+    /// say.
     claimed: f64,
-    /// Bytes a round trip that it may send, with all that was granted before the last one. A window, as
-    /// the sender keeps it, and no rate: what it sends at falls and rises with the queue by itself.
+    /// Bytes a round trip that it may send, with all that was granted before the last one. A
+    /// window, as the sender keeps it, and no rate: what it sends at falls and rises with the queue
+    /// by itself.
     base: f64,
     /// What was granted in the last round trip, and in this one.
     last: f64,
@@ -81,8 +85,8 @@ struct Suspect {
     bytes: f64,
     /// Seconds its packets may claim.
     time: f64,
-    /// Whether it is granted rates; then seconds by which its packets have claimed less than the rate
-    /// that it may send at.
+    /// Whether it is granted rates; then seconds by which its packets have claimed less than the
+    /// rate that it may send at.
     rated: bool,
     unclaimed: f64,
 }
@@ -110,22 +114,22 @@ impl Policer {
         flow: u32,
         size: Bytes,
         header: &mut Header,
-    ) -> Verdict {
-        let Some(claim) = self.law.claim(header) else { return Verdict::Pass };
+    ) -> Policed {
+        let Some(claim) = self.law.claim(header) else { return Policed::Passes };
         let leeway = self.leeway;
         let size = size.as_f64();
         let suspect = self.suspect(now, flow, size, &claim);
         if !suspect.may_send(now, size, leeway) {
-            return Verdict::Drop;
+            return Policed::Dropped;
         }
         let spacing = claim.spacing.map(|spacing| suspect.may_claim(spacing, size, leeway));
         suspect.advance_round(now, size, &Claim { spacing, ..claim });
         match spacing {
             Some(spacing) if claim.spacing != Some(spacing) => {
                 self.law.correct(header, spacing);
-                Verdict::Corrected
+                Policed::Corrected
             }
-            _ => Verdict::Pass,
+            _ => Policed::Passes,
         }
     }
 
@@ -142,8 +146,8 @@ impl Policer {
                     suspect.fresh = rate.get() * suspect.rtt - suspect.entitled();
                 }
                 Grant::Step(times, more) => {
-                    // Nobody has a use for more than the link carries, and who was granted more could
-                    // not be told to slow down for long.
+                    // Nobody has a use for more than the link carries, and who was granted more
+                    // could not be told to slow down for long.
                     let next = times * suspect.entitled() + more.get() * suspect.rtt;
                     suspect.fresh = next.min(capacity * suspect.rtt) - suspect.entitled();
                 }
@@ -218,7 +222,8 @@ impl Suspect {
         (self.base + self.last.max(0.0) + self.fresh.max(0.0)).max(size)
     }
 
-    /// The spacing it may claim: its own, the time that is left, or that of the rate it was granted.
+    /// The spacing it may claim: its own, the time that is left, or that of the rate it was
+    /// granted.
     fn may_claim(&mut self, spacing: Duration, size: f64, leeway: f64) -> Duration {
         let least = size * self.rtt / (self.most(size) * leeway);
         self.unclaimed = (self.unclaimed + least - spacing.secs()).clamp(0.0, self.rtt);
@@ -261,8 +266,8 @@ impl Suspect {
         }
     }
 
-    /// Who numbers its rounds keeps a rate and no window: as their length changes, so does what is sent
-    /// in one.
+    /// Who numbers its rounds keeps a rate and no window: as their length changes, so does what is
+    /// sent in one.
     fn set_rtt(&mut self, lasted: f64, claim: &Claim) {
         if claim.round.is_none() {
             self.rtt = (self.rtt + believed(claim)) / 2.0;
@@ -284,8 +289,8 @@ fn believed(claim: &Claim) -> f64 {
     }
 }
 
-/// The bytes a round trip that the claimed spacing makes, where the law's headers say. A flow that does
-/// not know its own yet has an initial window.
+/// The bytes a round trip that the claimed spacing makes, where the law's headers say. A flow that
+/// does not know its own yet has an initial window.
 fn claimed_window(size: f64, claim: &Claim, rtt: f64) -> Option<f64> {
     let spacing = claim.spacing?.secs();
     Some(if spacing > 0.0 { size * rtt / spacing } else { burst(size) })

@@ -88,8 +88,8 @@ impl Sender {
         self.now += true_spacing;
         let mut sent = header(true_spacing.scale(self.lie), 0.0);
         let verdict = policer.on_arrival(self.now, self.flow, SIZE, &mut sent);
-        self.corrected += u64::from(verdict == Verdict::Corrected);
-        if verdict == Verdict::Drop {
+        self.corrected += u64::from(verdict == Policed::Corrected);
+        if verdict == Policed::Dropped {
             self.dropped += 1;
             return;
         }
@@ -160,7 +160,7 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
     for i in 0..4_000 {
         let now = Time::ZERO + Duration::from_micros(1_500) * i;
         let granted = packet(if i < 2_000 { 1e6 } else { 0.25e6 });
-        if policer.on_arrival(now, 1, SIZE, &mut granted.clone()) == Verdict::Pass {
+        if policer.on_arrival(now, 1, SIZE, &mut granted.clone()) == Policed::Passes {
             policer.on_departure(1, &granted);
             passed.push(i);
         }
@@ -187,8 +187,8 @@ fn of_rounds(
         let mut header = source.on_send(&Sending { now, ..SENDING });
         write(i, &mut header);
         let verdict = policer.on_arrival(now, 1, SIZE, &mut header);
-        corrected += usize::from(verdict == Verdict::Corrected);
-        if verdict != Verdict::Drop {
+        corrected += usize::from(verdict == Policed::Corrected);
+        if verdict != Policed::Dropped {
             policer.on_departure(1, &header);
             passed.push(i);
         }
@@ -280,7 +280,7 @@ fn what_claims_nothing_passes() {
     let minimal = Header::Xcp(XcpHeader::minimal(6, Throughput::new(1.0)));
     for mut header in [minimal, Header::None] {
         for _ in 0..100 {
-            assert_eq!(policer.on_arrival(Time::ZERO, 1, SIZE, &mut header), Verdict::Pass);
+            assert_eq!(policer.on_arrival(Time::ZERO, 1, SIZE, &mut header), Policed::Passes);
         }
     }
 }

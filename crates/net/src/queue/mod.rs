@@ -8,11 +8,11 @@ mod codel;
 mod discipline;
 mod drop_tail;
 mod dualpi2;
+pub(crate) mod fifo;
 mod fq_codel;
 mod pie;
 mod red;
 mod registry;
-pub(crate) mod row;
 pub(crate) mod sorted;
 mod timer;
 

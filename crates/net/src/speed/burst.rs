@@ -1,93 +1,91 @@
 //! Packets that a host sends at one instant.
 //!
-//! When a packet will leave that comes to a plain link and has to wait is known at once, and on a host's own link nothing
-//! changes that. Of packets of one size that are sent at one instant, or as another of them starts, each takes whole
-//! packets' times longer than the first, on all links of one rate, overhead and delay alike. So the second packets of all
-//! bursts share a delay line, and so do the third and the fourth ([`crate::speed::delay_line`]): they are put there early, and
-//! until they have started the link only counts them as waiting. What comes behind them waits in the link's row as it
-//! does elsewhere.
+//! When a packet will leave that comes to a plain link and has to wait is known at once, and on a
+//! host's own link nothing changes that. Of packets of one size that are sent at one instant, or as
+//! another of them starts, each takes whole packets' times longer than the first, on all links of
+//! one rate, overhead and delay alike. So the second packets of all bursts share a delay line, and
+//! so do the third and the fourth ([`crate::speed::delay_line`]): they are put there early, and
+//! until they have started the link only counts them as waiting. What comes behind them waits in
+//! the link's row as it does elsewhere.
 //!
-//! It is not done where a port stands, which sees packets off in their turn.
+//! Links with ports send no packet early: a port sees packets off in their turn.
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::link::{Link, NO_PORT};
-use crate::network::{Network, Scheduler};
+use crate::link::{DelayLine, Link, Links};
 use crate::packet::Label;
+use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
-use crate::speed::delay_line::{DelayLine, MOST};
+use crate::speed::delay_line::DelayLines;
+use crate::speed::tuning::{DELAY_LINES_OF_BURSTS, MOST_EARLY};
 
-/// Packets behind the first that are early: delay lines are few.
-const MOST_EARLY: u8 = 3;
-
-impl Network {
-    /// Puts a packet that has come to a host's link, and must wait there, on a delay line if it is one of a burst; says
-    /// whether it did.
+impl DelayLines {
+    /// Puts a packet that has come to a host's link, and must wait there, on a delay line if it is
+    /// one of a burst. Returns when it will start if so.
     #[inline(never)]
     pub(crate) fn send_early(
         &mut self,
+        links: &mut Links,
         now: Time,
         id: LinkId,
         label: &Label,
         scheduler: &mut impl Scheduler,
-    ) -> bool {
-        let link = &self.links[id.index()];
-        let Some(per_byte) = link.per_byte.filter(|_| link.lets_be_early(label.size)) else {
-            return false;
-        };
+    ) -> Option<Time> {
+        let link = &links[id.index()];
+        let per_byte = link.per_byte.filter(|_| link.lets_be_early(label.size))?;
         let time = per_byte.of(link.on_wire(label.size));
         let start = link.busy_until;
         // It takes as long as others do at its place, and may share their line.
         if start.since(now) != time * (u64::from(link.early) + 1) {
-            return false;
+            return None;
         }
-        let Some(line) = self.line_of_burst(id, time) else { return false };
-        let link = &mut self.links[id.index()];
+        let line = self.line_of_burst(links, id, time)?;
+        let link = &mut links[id.index()];
         link.note_waiting(now, label.size);
         (link.early, link.early_size) = (link.early + 1, label.size);
         let arrives = link.send(start + time, time, Bytes::new(u64::from(label.size)));
-        if self.followed.is(label.content) {
-            self.note_departure(start, id, label);
-        }
-        debug_assert!(self.takes(line, now, arrives));
-        self.put_on_line(id, line, arrives, *label, scheduler);
-        true
+        debug_assert!(DelayLines::takes(links, line, now, arrives));
+        DelayLines::put_on_line(links, id, line, arrives, *label, scheduler);
+        Some(start)
     }
 
-    /// The delay line for the next packet of a burst on this link, each of which takes so long to be sent. Each line has
-    /// noted that of the packets behind those that take it, as of the first link of which one did: links whose first
-    /// packets take equally long, but not those behind them, go without.
+    /// The delay line for the next packet of a burst on this link, each of which takes so long to
+    /// be sent. Each line has noted that of the packets behind those that take it, as of the first
+    /// link of which one did: links whose first packets take equally long, but not those behind
+    /// them, go without.
     #[inline]
-    fn line_of_burst(&mut self, id: LinkId, time: Duration) -> Option<LinkId> {
-        let link = &self.links[id.index()];
+    fn line_of_burst(&mut self, links: &mut Links, id: LinkId, time: Duration) -> Option<LinkId> {
+        let link = &links[id.index()];
         let (early, leaves, mut line) = (link.early, link.ends.leaves(), link.delay_line);
         let mut latency = time + link.delay;
         for _ in 0..=early {
-            let before = self.link_of(line);
+            let before = links.line(line);
             // Where the first is of another size, so is its line.
-            if self.links.get(before.index())?.delay != latency {
+            if links.get(before.index())?.delay != latency {
                 return None;
             }
             latency += time;
-            line = self.links[before.index()].delay_line;
+            line = links[before.index()].delay_line;
             if line == DelayLine::UNKNOWN {
-                line = self.find_line(leaves, latency, MOST / 2).unwrap_or(DelayLine::NONE);
-                self.links[before.index()].delay_line = line;
+                let found = self.find_line(links, leaves, latency, DELAY_LINES_OF_BURSTS);
+                line = found.unwrap_or(DelayLine::NONE);
+                links[before.index()].delay_line = line;
             }
         }
-        let line = self.link_of(line);
-        (self.links.get(line.index())?.delay == latency).then_some(line)
+        let line = links.line(line);
+        (links.get(line.index())?.delay == latency).then_some(line)
     }
 }
 
 impl Link {
-    /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells. What has started does not
-    /// matter: where hosts lag it is not known whether it has arrived by now.
+    /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells.
+    /// What has started does not matter: where hosts lag it is not known whether it has arrived by
+    /// now.
     #[inline]
     fn lets_be_early(&self, size: u32) -> bool {
         // Above a byte a picosecond those of other sizes may take as long.
         let is_alike = self.early == 0 || self.early_size == size;
-        self.port == NO_PORT && self.waiting() == 0 && self.early < MOST_EARLY && is_alike
+        !self.has_port() && self.waiting() == 0 && self.early < MOST_EARLY && is_alike
     }
 
     /// Those that are early start, up to `now`.

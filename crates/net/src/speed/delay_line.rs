@@ -1,127 +1,150 @@
 //! Links that share a wire.
 //!
-//! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of all links that take
-//! equally long arrive in the order in which they were sent, so that one row and one event serve them all: a delay line.
-//! With thousands of links it spares the rows of each, which hold a packet now and then and whose memory is far away,
-//! and shows what comes next in order of memory (see [`crate::speed::foresight`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent, or even before ([`crate::speed::burst`]). Where hosts lag
-//! ([`crate::speed::lag`]) their links' lines are others than routers' for they are filled later, and those that lead to hosts
-//! have no events.
+//! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of
+//! all links that take equally long arrive in the order in which they were sent, so that one row
+//! and one event serve them all: a delay line. With thousands of links it spares the rows of each,
+//! which hold a packet now and then and whose memory is far away, and shows what comes next in
+//! order of memory (see [`crate::speed::look_ahead`]). A delay line is a link, behind those of the
+//! network, onto which the packets of others are put as they are sent, or even before
+//! ([`crate::speed::burst`]). Where hosts lag ([`crate::speed::lag`]) their links' lines are others
+//! than routers' for they are filled later, and those that lead to hosts have no events.
 
 use ratewire_units::{Duration, Time};
 
-use crate::link::{Ends, Link};
-use crate::network::{Network, Scheduler};
-use crate::packet::{Fate, Label};
+use crate::link::{DelayLine, EndFlags, Link, Links};
+use crate::news::News;
+use crate::packet::{Fate, Label, Slab};
+use crate::path::routes::Routes;
+use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
+use crate::speed::tuning::DELAY_LINES;
 
-/// So many latencies get a delay line: a link whose packets are not equally long looks through them.
-pub(crate) const MOST: usize = 64;
-const _: () = assert!(MOST < DelayLine::NONE.0 as usize);
+const _: () = assert!(DELAY_LINES <= DelayLine::END);
 /// The delay of a place in which there is no delay line.
 const UNUSED: Duration = Duration::MAX;
 
-/// The delay line that a link's packets take, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DelayLine(u8);
-
-impl DelayLine {
-    /// Not looked for yet.
-    pub(crate) const UNKNOWN: DelayLine = DelayLine(u8::MAX);
-    /// There is none: none are used, others have taken all, or its packets may not arrive, or not in order.
-    pub(crate) const NONE: DelayLine = DelayLine(u8::MAX - 1);
+/// The state of all delay lines together; the lines themselves are among the [`Links`].
+#[derive(Debug)]
+pub(crate) struct DelayLines {
+    /// There were more latencies than there can be delay lines.
+    are_lacking: bool,
+    /// Hosts lag, or did.
+    has_leaves: bool,
+    /// Up to when hosts have put what they send on their links.
+    hosts_at: Time,
+    /// Delay lines of links that end at leaves.
+    to_leaves: Vec<LinkId>,
 }
 
-impl Network {
-    /// The delay line as a link.
-    #[inline]
-    pub(crate) fn link_of(&self, line: DelayLine) -> LinkId {
-        LinkId(self.own_links + u32::from(line.0))
+impl Default for DelayLines {
+    fn default() -> DelayLines {
+        DelayLines {
+            are_lacking: false,
+            has_leaves: false,
+            hosts_at: Time::NEVER,
+            to_leaves: Vec::new(),
+        }
     }
+}
 
-    /// Whether a link is a delay line.
-    #[inline]
-    pub fn is_delay_line(&self, id: LinkId) -> bool {
-        id.0 >= self.own_links
-    }
-
-    /// From now on links whose packets take equally long share a delay line: worth it for thousands, or
-    /// where hosts lag. To be called before
-    /// links are watched or send.
-    pub fn use_delay_lines(&mut self) {
-        self.links.reserve_exact(MOST);
-        let plain = self.links.iter_mut().filter(|link| !link.is_rare());
+impl DelayLines {
+    /// From now on links share delay lines.
+    pub(crate) fn begin(&self, links: &mut Links) {
+        links.reserve_lines(DELAY_LINES);
+        let plain = links.iter_mut().filter(|link| !link.is_rare());
         plain.for_each(|link| link.delay_line = DelayLine::UNKNOWN);
     }
 
-    /// How many links keep what is on its way to themselves.
-    pub fn links_without_delay_line(&self) -> usize {
-        let has_none = |link: &&Link| link.delay_line == DelayLine::NONE;
-        self.links[..self.own_links as usize].iter().filter(has_none).count()
+    /// From now on hosts lag, and their links' lines are others than routers'.
+    pub(super) fn begin_lag(&mut self) {
+        self.has_leaves = true;
     }
 
-    /// Whether there were more latencies than there can be delay lines.
+    /// Hosts have sent what they send before this time.
     #[inline]
-    pub fn lacks_delay_lines(&self) -> bool {
-        self.lacks_delay_lines
+    pub(super) fn hosts_are_at(&mut self, at: Time) {
+        self.hosts_at = at;
+    }
+
+    /// The delay lines of links that end at leaves.
+    #[inline]
+    pub(super) fn to_leaves(&self) -> &[LinkId] {
+        &self.to_leaves
+    }
+
+    /// Hosts do not lag any more. Returns the lines that need events from now on.
+    pub(super) fn end_lag(&mut self) -> Vec<LinkId> {
+        self.hosts_at = Time::NEVER;
+        core::mem::take(&mut self.to_leaves)
+    }
+
+    /// Up to when it is known what comes to a link.
+    #[inline]
+    pub(crate) fn known_until(&self, ends: EndFlags, now: Time) -> Time {
+        if ends.start_at_leaf() { now.min(self.hosts_at) } else { now }
+    }
+
+    #[inline]
+    pub(crate) fn are_lacking(&self) -> bool {
+        self.are_lacking
     }
 
     /// Whether what is sent now and arrives then goes on this delay line.
     #[inline]
-    pub(crate) fn takes(&self, line: LinkId, now: Time, arrives: Time) -> bool {
-        self.links
+    pub(super) fn takes(links: &Links, line: LinkId, now: Time, arrives: Time) -> bool {
+        links
             .get(line.index())
             .is_some_and(|line| arrives.since(now) == line.delay && line.last_arrival <= arrives)
     }
 
-    /// A packet that did not have to wait leaves: for the delay line of its link, or else for the link's own wire.
+    /// A packet that did not have to wait leaves: for the delay line of its link, or else for the
+    /// link's own wire.
     #[inline(always)]
     pub(crate) fn send_off(
         &mut self,
+        links: &mut Links,
         now: Time,
         id: LinkId,
         arrives: Time,
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let link = &mut self.links[id.index()];
+        let link = &mut links[id.index()];
         // Where hosts lag it is not known whether those in the row have arrived by now.
         let is_behind_others = link.row.len() > 0 && !link.ends.start_at_leaf();
         if link.delay_line == DelayLine::NONE || is_behind_others {
-            return Self::put_on_wire(link, id, arrives, label, scheduler);
+            return link.put_on_wire(id, arrives, label, scheduler);
         }
         let line = link.delay_line;
-        let mut line = self.link_of(line);
-        if !self.takes(line, now, arrives) {
-            line = self.find_delay_line(id, arrives.since(now));
-            if !self.takes(line, now, arrives) {
+        let mut line = links.line(line);
+        if !DelayLines::takes(links, line, now, arrives) {
+            line = self.find_delay_line(links, id, arrives.since(now));
+            if !DelayLines::takes(links, line, now, arrives) {
                 line = id;
             }
         }
         if line == id {
-            let link = &mut self.links[id.index()];
-            return Self::put_on_wire(link, id, arrives, label, scheduler);
+            return links[id.index()].put_on_wire(id, arrives, label, scheduler);
         }
-        self.links[id.index()].passed += 1;
-        self.put_on_line(id, line, arrives, label, scheduler);
+        links[id.index()].passed += 1;
+        DelayLines::put_on_line(links, id, line, arrives, label, scheduler);
     }
 
     /// A packet of a link comes on a delay line.
     #[inline(always)]
-    pub(crate) fn put_on_line(
-        &mut self,
+    pub(super) fn put_on_line(
+        links: &mut Links,
         id: LinkId,
         line: LinkId,
         arrives: Time,
         mut label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let is_watched = self.links[id.index()].is_watched();
-        let wire = &mut self.links[line.index()];
-        if is_watched {
+        if links[id.index()].is_watched() {
             label.fate = Fate::Watched;
-            wire.extra_mut(u64::from(line.0), self.seed);
+            links.extra_mut(line);
         }
+        let wire = &mut links[line.index()];
         wire.arrived += 1;
         wire.last_arrival = arrives;
         if wire.ends.end_at_leaf() {
@@ -129,50 +152,59 @@ impl Network {
             wire.add(arrives, label);
             wire.started += 1;
         } else {
-            Self::put_on_wire(wire, line, arrives, label, scheduler);
+            wire.put_on_wire(line, arrives, label, scheduler);
         }
     }
 
-    /// The delay line for what takes so long, which is the link's from now on; else the one that it has.
+    /// The delay line for what takes so long, which is the link's from now on; else the one that it
+    /// has.
     #[cold]
-    fn find_delay_line(&mut self, id: LinkId, latency: Duration) -> LinkId {
-        let found = self.find_line(self.links[id.index()].ends.leaves(), latency, MOST);
-        let link = &mut self.links[id.index()];
+    fn find_delay_line(&mut self, links: &mut Links, id: LinkId, latency: Duration) -> LinkId {
+        let leaves = links[id.index()].ends.leaves();
+        let found = self.find_line(links, leaves, latency, DELAY_LINES);
+        let link = &mut links[id.index()];
         if let Some(found) = found {
             link.delay_line = found;
         } else {
-            self.lacks_delay_lines = true;
+            self.are_lacking = true;
             if link.delay_line == DelayLine::UNKNOWN {
                 link.delay_line = DelayLine::NONE;
             }
         }
-        self.link_of(self.links[id.index()].delay_line)
+        links.line(links[id.index()].delay_line)
     }
 
-    /// The delay line for what takes so long between such ends: a new one if there is none and may be one more below this
-    /// number.
+    /// The delay line for what takes so long between such ends: a new one if there is none and may
+    /// be one more below this number.
     #[cold]
-    pub(crate) fn find_line(
+    pub(super) fn find_line(
         &mut self,
-        leaves: Ends,
+        links: &mut Links,
+        leaves: EndFlags,
         latency: Duration,
         most: usize,
     ) -> Option<DelayLine> {
         let suits = |line: &Link| line.delay == latency && line.ends == leaves;
-        let found = self.links[self.own_links as usize..].iter().position(suits);
-        let found = found.or_else(|| self.make_delay_line(leaves, latency, most));
-        found.map(|at| DelayLine(at as u8))
+        let found = links.lines().iter().position(suits);
+        let found = found.or_else(|| self.make_delay_line(links, leaves, latency, most));
+        found.map(DelayLine::new)
     }
 
-    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs have even numbers and all
-    /// others odd ones: which of a host and a router needs one first is not to matter then.
-    fn make_delay_line(&mut self, leaves: Ends, latency: Duration, most: usize) -> Option<usize> {
-        let own_links = self.own_links as usize;
-        let lines = &self.links[own_links..];
+    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs
+    /// have even numbers and all others odd ones: which of a host and a router needs one first is
+    /// not to matter then.
+    fn make_delay_line(
+        &mut self,
+        links: &mut Links,
+        leaves: EndFlags,
+        latency: Duration,
+        most: usize,
+    ) -> Option<usize> {
+        let lines = links.lines();
         let is_alike = |line: &&Link| {
             line.ends.start_at_leaf() == leaves.start_at_leaf() && line.delay < UNUSED
         };
-        let at = if self.lag.has_leaves {
+        let at = if self.has_leaves {
             2 * lines.iter().filter(is_alike).count() + usize::from(!leaves.start_at_leaf())
         } else {
             lines.len()
@@ -180,50 +212,38 @@ impl Network {
         if at >= most {
             return None;
         }
-        while self.links.len() <= own_links + at {
-            self.links.push(Link::wire(UNUSED));
+        while links.lines().len() <= at {
+            links.push_line(UNUSED);
         }
-        let line = &mut self.links[own_links + at];
+        let id = links.line(DelayLine::new(at));
+        let line = &mut links[id.index()];
         (line.delay, line.ends) = (latency, leaves);
         line.delay_line = DelayLine::UNKNOWN;
-        self.note_line(LinkId((own_links + at) as u32));
+        if leaves.end_at_leaf() {
+            self.to_leaves.push(id);
+        }
         Some(at)
     }
 
-    /// The link from which a packet came to a delay line.
-    fn link_it_is_on(&self, label: &Label) -> LinkId {
-        LinkId(self.routes[label.hop as usize - 1])
-    }
-
-    /// A packet that is watched, at the head of a delay line, has come to the far end of its link.
-    #[cold]
-    pub(crate) fn take_watched(&mut self, line: LinkId, scheduler: &mut impl Scheduler) -> Label {
-        self.see_head(line);
-        Self::take_head(&mut self.links[line.index()], line, scheduler)
-    }
-
-    /// The same, and it stays.
-    #[cold]
-    pub(crate) fn see_head(&mut self, line: LinkId) {
-        let Some(head) = self.links[line.index()].row.get_mut(0) else { return };
-        head.fate = Fate::Arrives;
-        let label = *head;
-        self.capture(label.time, self.link_it_is_on(&label), label);
-    }
-
-    /// Takes a link's packets back on the link's own wire: when those arrive that come after them may change, and that of
-    /// the one being sent, and they must not overtake each other.
-    pub(crate) fn recall(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
-        let Link { delay_line, last_arrival, .. } = self.links[id.index()];
+    /// Takes a link's packets back on the link's own wire: when those arrive that come after them
+    /// may change, and that of the one being sent, and they must not overtake each other.
+    pub(crate) fn recall(
+        links: &mut Links,
+        routes: &Routes,
+        now: Time,
+        id: LinkId,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let Link { delay_line, last_arrival, .. } = links[id.index()];
         if delay_line == DelayLine::NONE || last_arrival < now {
             return;
         }
         let mut recalled = Vec::new();
-        for line in (self.own_links..self.links.len() as u32).map(LinkId) {
-            let all = self.links[line.index()].row.split_off(0);
+        for line in links.line_ids() {
+            let wire = &mut links[line.index()];
+            let all = wire.row.split_off(0);
             let (of_it, others): (Vec<_>, Vec<_>) =
-                all.into_iter().partition(|label| self.link_it_is_on(label) == id);
-            let wire = &mut self.links[line.index()];
+                all.into_iter().partition(|label| routes.current(label) == id);
             others.into_iter().for_each(|label| wire.row.push_back(label));
             if of_it.is_empty() {
                 continue;
@@ -233,20 +253,35 @@ impl Network {
             if !wire.ends.end_at_leaf()
                 && wire.row.front().is_none_or(|head| head.time != wire.next_event)
             {
-                Self::schedule_head(wire, line, scheduler);
+                wire.schedule_head(line, scheduler);
             }
             recalled.extend(of_it.into_iter().map(|l| Label { fate: Fate::Arrives, ..l }));
         }
         if recalled.is_empty() {
             return;
         }
-        let link = &mut self.links[id.index()];
+        let link = &mut links[id.index()];
         link.passed -= recalled.len() as u64;
         let waiting = link.row.split_off(link.started);
         recalled.extend(link.row.split_off(0));
         recalled.sort_by_key(|label| label.time);
         link.started = recalled.len() as u32;
         recalled.into_iter().chain(waiting).for_each(|label| link.row.push_back(label));
-        Self::schedule_head(link, id, scheduler);
+        link.schedule_head(id, scheduler);
     }
+}
+
+/// A watched packet at the head of a delay line has come to the far end of its link, and stays at
+/// the head.
+#[cold]
+pub(crate) fn see_head(
+    line: LinkId,
+    links: &mut Links,
+    routes: &Routes,
+    packets: &Slab,
+    news: &mut News,
+) {
+    let Some(head) = links[line.index()].row.get_mut(0) else { return };
+    head.fate = Fate::Arrives;
+    news.note_captured(head.time, routes.current(head), *head, packets);
 }

@@ -2,7 +2,7 @@
 
 use ratewire_laws::Header;
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Address, Ahead, Ecn, Scheduler};
+use ratewire_net::{Address, Ecn, FlowEnd, Scheduler};
 use ratewire_transport::{Ack, ReceiveWindow, SackBlocks};
 use ratewire_units::Time;
 
@@ -26,14 +26,14 @@ fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
         let route = b.route(route);
         (0..packets).for_each(|_| b.send(ms(0), route, 1000));
         b.run(ms(0));
-        b.network.ends_behind(LinkId(0))
+        b.network.look_ahead().ends_behind(LinkId(0))
     };
-    let end = |flow| Ahead { flow, is_data: true };
+    let end = |flow| FlowEnd { flow, is_data: true };
     let ends = Some((end(1), end(2)));
     assert_eq!(ends_behind(65, &[0]), ends, "each packet is a flow of its own");
     assert_eq!(ends_behind(64, &[0]), None, "few packets have their own events");
     assert_eq!(ends_behind(65, &[0, 1]), None, "they go on");
-    assert_eq!(links().network.ends_behind(LinkId(9)), None, "no such link");
+    assert_eq!(links().network.look_ahead().ends_behind(LinkId(9)), None, "no such link");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_train_of_acknowledgements_at_its_sender_tells_of_the_flow() {
         let header = Header::None;
         let ack = Ack { opens: false, cumulative: 1, window, sack, marked: false, header };
         (0..packets).for_each(|_| network.acknowledge(ms(0), &address, &ack, &mut Unheard));
-        network.foresee_next(LinkId(0))
+        network.look_ahead().foresee_next(LinkId(0))
     };
     assert_eq!(told(2, &[0]), Some(7));
     assert_eq!(told(1, &[0]), None, "what comes behind it is not here yet");
@@ -57,7 +57,11 @@ fn a_train_of_acknowledgements_at_its_sender_tells_of_the_flow() {
     let route = data.route(&[0]);
     (0..2).for_each(|_| data.send(ms(0), route, 1000));
     data.run(ms(0));
-    assert_eq!(data.network.foresee_next(LinkId(0)), None, "their receiver has sent nothing");
+    assert_eq!(
+        data.network.look_ahead().foresee_next(LinkId(0)),
+        None,
+        "their receiver has sent nothing"
+    );
 }
 
 #[test]
@@ -69,7 +73,7 @@ fn looking_behind_packets_of_which_some_arrive_and_some_go_on_changes_nothing() 
         for at in 0..70 {
             b.run(ms(at));
             if looks {
-                b.network.foresee_behind(LinkId(0));
+                b.network.look_ahead().foresee_behind(LinkId(0));
             }
         }
         b.arrived

@@ -179,7 +179,7 @@ impl Bench {
                     self.network.change(at, link, &change, &mut self.agenda);
                 }
                 Action::Event(link) => {
-                    self.delayed += u32::from(self.network.is_delay_line(link));
+                    self.delayed += u32::from(self.network.look_ahead().is_delay_line(link));
                     if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
                         self.network.remove(&label);
                         self.arrived.push(Arrived {
@@ -198,7 +198,7 @@ impl Bench {
 
     /// Hosts do not lag any more.
     pub fn end_lag(&mut self) {
-        self.network.end_lag(&mut self.agenda);
+        self.network.host_lag().end(&mut self.agenda);
     }
 
     pub fn observe(&mut self, link: u32) -> Observation {

@@ -92,7 +92,7 @@ fn a_packet_on_a_delay_line_is_not_overtaken_when_the_delay_shortens() {
     b.run(ms(100));
     let of_it: Vec<u32> = b.arrived.iter().filter(|a| a.route == 0).map(|a| a.packet).collect();
     assert_eq!(of_it, [1, 4, 2, 3, 5, 6, 7], "in the order in which they were sent");
-    assert_eq!(b.network.take_captured().len(), 7);
+    assert_eq!(b.network.news().take_captured().len(), 7);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn links_of_more_delays_than_there_are_delay_lines_work_as_others_do() {
         (0..count).for_each(|i| b.send(ms(10 * round), i as usize, 100));
     }
     b.run(ms(100));
-    assert!(b.network.lacks_delay_lines());
+    assert!(b.network.look_ahead().lacks_delay_lines());
     let expected = (0..3 * count).map(|n| (n / count * 10_000 + 1100 + n % count * 10) as f64);
     assert_eq!(b.times_us(), expected.collect::<Vec<_>>());
     assert_eq!(b.packets(), (0..3 * count as u32).collect::<Vec<_>>());
@@ -125,7 +125,7 @@ fn a_watched_link_shares_a_delay_line_and_shows_its_own_packets() {
     assert_eq!(watched.arrived, run(false).arrived);
     assert_eq!(watched.delayed, run(false).delayed);
     assert!(watched.delayed > 0);
-    let seen = watched.network.take_captured();
+    let seen = watched.network.news().take_captured();
     let on_the_other = watched.turns().iter().filter(|route| **route == 0).count();
     assert_eq!(seen.len(), 20 - on_the_other);
     assert!(seen.iter().all(|s| s.link == LinkId(1)));

@@ -28,7 +28,7 @@ fn lagging() -> Network {
     let spec =
         spec(vec![millisecond(0, 1), millisecond(1, 2), millisecond(2, 3)], Contention::Backoff);
     let mut network = Network::new(&spec, &[], false, 1);
-    let lag = network.let_hosts_lag(&spec, |node| HOSTS.contains(&node));
+    let lag = network.host_lag().begin(&spec, |node| HOSTS.contains(&node));
     assert_eq!(lag, Some(Duration::from_millis(1)));
     network
 }
@@ -59,7 +59,7 @@ fn hosts_and_routers_have_delay_lines_of_their_own_whoever_needs_one_first() {
         let mut lines = order.map(|link| {
             let noted = send(&mut network, Time::ZERO, link);
             let [(at, line)] = noted[..] else { panic!("{noted:?}") };
-            assert!(at == arrives && network.is_delay_line(line));
+            assert!(at == arrives && network.look_ahead().is_delay_line(line));
             (link, line)
         });
         lines.sort_by_key(|(link, _)| link.0);
@@ -73,19 +73,23 @@ fn hosts_and_routers_have_delay_lines_of_their_own_whoever_needs_one_first() {
 #[test]
 fn no_event_tells_of_packets_to_hosts_until_hosts_do_not_lag_any_more() {
     let mut network = lagging();
-    assert_eq!(network.next_for_hosts(), Time::NEVER);
+    assert_eq!(network.host_lag().next_for_hosts(), Time::NEVER);
     for at in [0, 200, 400] {
         assert_eq!(send(&mut network, us(at), TO_A_HOST), []);
     }
-    assert_eq!(network.next_for_hosts(), us(1100));
+    assert_eq!(network.host_lag().next_for_hosts(), us(1100));
     let mut taken = Vec::new();
-    network.take_for_hosts(us(1300), |label| taken.push(label));
+    network.host_lag().take_for_hosts(us(1300), |label| taken.push(label));
     assert_eq!(taken.iter().map(|label| label.arrived()).collect::<Vec<_>>(), [us(1100)]);
     taken.iter().for_each(|label| network.remove(label));
-    assert_eq!(network.next_for_hosts(), us(1300), "what comes at that time is not taken");
+    assert_eq!(
+        network.host_lag().next_for_hosts(),
+        us(1300),
+        "what comes at that time is not taken"
+    );
     let mut noted = Noted::default();
-    network.end_lag(&mut noted);
-    assert_eq!(network.next_for_hosts(), Time::NEVER);
+    network.host_lag().end(&mut noted);
+    assert_eq!(network.host_lag().next_for_hosts(), Time::NEVER);
     let [(at, line)] = noted.0[..] else { panic!("{:?}", noted.0) };
     assert_eq!(at, us(1300));
     let mut next = Noted::default();
@@ -104,7 +108,7 @@ fn own_links(delays: impl Iterator<Item = u64>) -> Bench {
     });
     let spec = spec(own.collect(), Contention::Backoff);
     let mut b = Bench::with(&spec, 1);
-    assert!(b.network.let_hosts_lag(&spec, |node| node < router).is_some());
+    assert!(b.network.host_lag().begin(&spec, |node| node < router).is_some());
     b
 }
 
@@ -139,7 +143,7 @@ fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
         let mut network = lagging();
         let noted = send_burst(&mut network, us(0), 5, OF_A_HOST);
         assert_eq!(noted.last(), Some(&(us(1500), OF_A_HOST)), "four have delay lines");
-        network.hosts_are_at(us(600));
+        network.host_lag().hosts_are_at(us(600));
         let take = |network: &mut Network, (at, link)| {
             let taken = network.on_event(at, link, &mut Noted::default());
             network.remove(&taken.expect("it has come"));
@@ -164,7 +168,7 @@ fn routers_take_no_delay_lines_from_packets_that_hosts_send_at_once() {
         send_sized(&mut network, us(10_000 * n), OF_A_ROUTER, 100 + n as u32);
     }
     let noted = send_burst(&mut network, us(0), 4, OF_A_HOST);
-    assert!(noted.iter().all(|(_, line)| network.is_delay_line(*line)), "{noted:?}");
+    assert!(noted.iter().all(|(_, line)| network.look_ahead().is_delay_line(*line)), "{noted:?}");
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn packets_of_other_sizes_that_take_as_long_are_none_of_a_burst() {
     let link = LinkSpec { delay: Duration::from_millis(1), service: fast, ..link(0, 1) };
     let spec = spec(vec![link], Contention::Backoff);
     let mut b = Bench::with(&spec, 1);
-    assert!(b.network.let_hosts_lag(&spec, |node| node == NodeId(0)).is_some());
+    assert!(b.network.host_lag().begin(&spec, |node| node == NodeId(0)).is_some());
     // 1500 and 1497 bytes take 187 picoseconds.
     [1500, 1497, 1500].into_iter().for_each(|size| b.send(us(0), 0, size));
     b.run(us(0));
@@ -239,7 +243,7 @@ fn a_packet_that_is_followed_tells_what_waited_before_it_and_when_it_left() {
         let mut noted = Noted::default();
         (0..2).for_each(|_| network.send(first, &address, &segment(), &mut noted));
         network.send_followed(at, &address, &segment(), &mut noted);
-        let trail = network.take_trail().expect("it is followed");
+        let trail = network.tracer_mut().take_trail().expect("it is followed");
         let left_by = |now| trail.clone().until(now).there[0].left;
         assert_eq!(left_by(us(199)), None);
         (trail.there[0].queue.packets, trail.there[0].queue.bytes.get(), left_by(us(200)))
@@ -255,7 +259,7 @@ fn packets_behind_the_first_leave_delay_lines_to_others() {
         (0..4).for_each(|_| b.send(ms(100 * host), host as usize, 100));
     }
     b.run(ms(3000));
-    assert!(!b.network.lacks_delay_lines());
+    assert!(!b.network.look_ahead().lacks_delay_lines());
     assert!((20 + 6..20 + 20).contains(&b.delayed), "{}", b.delayed);
     let sent = |host: u64| (1..5).map(move |n| (101_000 * host + 1000 + 100 * n) as f64);
     assert_eq!(b.times_us(), (0..20).flat_map(sent).collect::<Vec<_>>());

@@ -186,7 +186,7 @@ proptest! {
             let spec = spec(own.chain(onward).collect(), Contention::Backoff);
             let mut b = Bench::with(&spec, 1);
             if lag {
-                prop_assert!(b.network.let_hosts_lag(&spec, |node| node.0 < count).is_some());
+                prop_assert!(b.network.host_lag().begin(&spec, |node| node.0 < count).is_some());
             }
             if watched {
                 b.network.watch(LinkId(0));
@@ -209,7 +209,7 @@ proptest! {
             }
             b.run(ms(1000));
             observe(&mut b);
-            let captured: Vec<_> = b.network.take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
+            let captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
             // Those of one instant may come in any order.
             b.arrived.sort_by_key(|a| (a.route, a.at));
             Ok((b.arrived, seen, captured))
@@ -251,7 +251,7 @@ proptest! {
             b.run(ms(1000));
             // Those of one instant on several links may come in any order, those of one link not.
             b.arrived.sort_by_key(|a| (a.route, a.at));
-            let captured: Vec<_> = b.network.take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
+            let captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
             (b.arrived, seen, captured)
         };
         prop_assert_eq!(arrived(true), arrived(false));

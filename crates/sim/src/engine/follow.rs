@@ -53,7 +53,8 @@ impl Following {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// The time has come to follow the flow that was asked about, and no other until it has answered.
+    /// The time has come to follow the flow that was asked about, and no other until it has
+    /// answered.
     #[cold]
     pub(super) fn follow_asked(&mut self) {
         if let Some((flow, _)) = self.setup.follow.asked
@@ -61,7 +62,7 @@ impl<R: Recorder> Simulation<'_, R> {
             // Another flow may have taken it over.
             && self.flows.get(*slot, flow.0).is_some()
         {
-            self.network.take_trail();
+            self.network.tracer_mut().take_trail();
             self.following =
                 Following { slot: *slot, asked: true, packet: None, turn: self.following.turn };
         }
@@ -71,7 +72,7 @@ impl<R: Recorder> Simulation<'_, R> {
     #[cold]
     pub(super) fn follow_next(&mut self) {
         let listed = self.setup.flows.len().min(self.setup.sampled_flows as usize) as u32;
-        let underway = self.following.packet.is_some() && self.network.follows();
+        let underway = self.following.packet.is_some() && self.network.tracer().is_busy();
         if underway || self.following.asked {
             return;
         }
@@ -97,7 +98,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Tells of the packet that was followed.
     #[cold]
     pub(crate) fn tell_followed(&mut self, fate: Fate) {
-        let Some(trail) = self.network.take_trail() else { return };
+        let Some(trail) = self.network.tracer_mut().take_trail() else { return };
         let Some(packet) = self.following.packet.take() else { return };
         let Packet { flow, asked, sent, size } = packet;
         let Some(slot) = self.slots[flow.0 as usize] else { return };
@@ -120,7 +121,7 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// The packet that is followed, if one is, will not be acknowledged any more.
     pub(super) fn give_up_following(&mut self) {
-        let fate = if self.network.follows() { Fate::Underway } else { Fate::Lost };
+        let fate = if self.network.tracer().is_busy() { Fate::Underway } else { Fate::Lost };
         self.tell_followed(fate);
         self.following.packet = None;
     }

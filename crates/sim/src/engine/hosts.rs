@@ -31,7 +31,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 // Not moved: it could not be forwarded (ARCHITECTURE.md).
                 if let Some(ack) = &mut self.network.ack(label) {
                     flow.on_ack(now, ack, self.setup);
-                    if self.network.is_followed(label) {
+                    if self.network.tracer().follows(label) {
                         self.tell_followed(Fate::Acknowledged(now, ack.header));
                     }
                 }
@@ -54,7 +54,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 match reply {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
-                        if self.network.is_followed(label) {
+                        if self.network.tracer().follows(label) {
                             self.tell_followed(Fate::AcknowledgedLater);
                         }
                         self.network.remove(label);
@@ -106,7 +106,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.after_sending(slot);
     }
 
-    /// Sends up to so many packets; says whether the socket is to wait for room in its host's queue.
+    /// Sends up to so many packets; says whether the socket is to wait for room in its host's
+    /// queue.
     #[inline]
     pub(super) fn send_some(&mut self, slot: u32, most: u64) -> bool {
         let Some(flow) = self.flows.at(slot) else { return false };
@@ -160,7 +161,8 @@ impl<R: Recorder> Simulation<'_, R> {
         if before != Time::NEVER {
             flow.later_timer_at = before;
         } else if due >= flow.later_timer_at {
-            // That of a paced flow whose window is full: its timeout was noted when it was so before.
+            // That of a paced flow whose window is full: its timeout was noted when it was so
+            // before.
             flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
             return;
         }
@@ -201,11 +203,11 @@ mod tests {
     use ratewire_units::{Duration, Rate};
 
     use crate::dumbbell::Dumbbell;
-    use crate::engine::Simulation;
+    use crate::engine::{Simulation, Speed};
     use crate::record::NoRecorder;
 
-    /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is full its sender waits for
-    /// its timeout, for which an event was noted when it first was.
+    /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is
+    /// full its sender waits for its timeout, for which an event was noted when it first was.
     #[test]
     fn a_paced_packet_takes_seven_events() {
         let law = AnyLaw::new("xcp", &[]).expect("a law");
@@ -214,7 +216,8 @@ mod tests {
         dumbbell.duration = Duration::from_secs(10);
         let setup = dumbbell.setup();
         let mut recorder = NoRecorder;
-        let mut simulation = Simulation::new(&setup, &mut recorder).expect("a setup");
+        let mut simulation =
+            Simulation::new(&setup, &mut recorder, Speed::full()).expect("a setup");
         simulation.run().expect("it runs");
         let round_trips = simulation.packets.sent as f64 / 2.0;
         let each = simulation.events as f64 / round_trips;

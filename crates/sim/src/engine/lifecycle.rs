@@ -4,7 +4,7 @@ use ratewire_net::spec::Sockets;
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration};
 
-use super::{Rare, Simulation};
+use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::flow::{Flow, FlowTable, Start};
 use crate::outcome::FlowOutcome;
@@ -16,7 +16,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let spec = &self.setup.traffic[class];
         let arrival = self.traffic[class].arrive(spec);
         let count = self.traffic[class].count;
-        self.later(self.traffic[class].next(spec), Rare::Arrive(class as u32));
+        self.later(self.traffic[class].next(spec), OtherEvent::Arrive(class as u32));
         let Some(arrival) = arrival else { return Ok(()) };
         let id = FlowId(self.outcomes.len() as u32);
         let flow = arrival.flow(spec, count, self.now);

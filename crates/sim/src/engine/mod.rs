@@ -2,12 +2,11 @@
 
 mod books;
 mod follow;
-mod foresight;
 mod hosts;
 mod lifecycle;
 mod overlay;
 mod sockets;
-mod turns;
+pub(crate) mod speed;
 
 use std::ops::ControlFlow;
 
@@ -27,11 +26,12 @@ use crate::setup::{Arrivals, Setup, TrafficSpec};
 use crate::traffic::Traffic;
 use crate::wheel::Wheel;
 use follow::Following;
-use foresight::Foresight;
 use lifecycle::outcome;
-use overlay::Turn;
+use overlay::OverlayEvent;
 use sockets::Waits;
-use turns::{Turns, are_many};
+pub use speed::Speed;
+use speed::foresight::Foresight;
+use speed::turns::Turns;
 
 /// What an event is about: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
@@ -53,9 +53,9 @@ impl Scheduler for Wheel {
     }
 }
 
-/// Events that are rare.
+/// Events of neither links nor flows' timers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Rare {
+pub(crate) enum OtherEvent {
     Start(u32),
     Stop(u32),
     Arrive(u32),
@@ -64,7 +64,7 @@ pub(crate) enum Rare {
     Switch(u32),
     Follow,
     Sample,
-    Overlay(Turn),
+    Overlay(OverlayEvent),
 }
 
 /// Runs a setup to its end.
@@ -72,7 +72,20 @@ pub(crate) enum Rare {
 /// # Errors
 /// When a flow has no route, or packets are not conserved.
 pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::new(setup, recorder)?;
+    run_with(setup, recorder, Speed::full())
+}
+
+/// Runs a setup to its end with these means of going fast, on which the outcome does not depend but
+/// for the order of what happens at one instant, and the number of events.
+///
+/// # Errors
+/// When a flow has no route, or packets are not conserved.
+pub fn run_with(
+    setup: &Setup,
+    recorder: &mut impl Recorder,
+    speed: Speed,
+) -> Result<Outcome, RunError> {
+    let mut simulation = Simulation::new(setup, recorder, speed)?;
     simulation.run()?;
     simulation.finish()
 }
@@ -109,9 +122,9 @@ pub(crate) struct Simulation<'a, R> {
     foresight: Foresight,
     pub(crate) now: Time,
     end: Time,
-    rare: Vec<Rare>,
-    /// Entries of `rare` whose event is over, to be used again.
-    rare_free: Vec<u32>,
+    others: Vec<OtherEvent>,
+    /// Entries of `others` whose event is over, to be used again.
+    others_free: Vec<u32>,
     pub(crate) flows: FlowTable,
     /// Slot of each flow that has started.
     pub(crate) slots: Vec<Option<u32>>,
@@ -139,23 +152,19 @@ pub(crate) struct Simulation<'a, R> {
 }
 
 impl<'a, R: Recorder> Simulation<'a, R> {
-    fn new(setup: &'a Setup, recorder: &'a mut R) -> Result<Simulation<'a, R>, SetupError> {
-        Simulation::with(setup, recorder, are_many(setup))
-    }
-
-    /// The same, in which hosts take turns with the network where they are to and can.
-    fn with(
+    fn new(
         setup: &'a Setup,
         recorder: &'a mut R,
-        in_turns: bool,
+        speed: Speed,
     ) -> Result<Simulation<'a, R>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
-        let foresight = Foresight::new(setup, &mut network);
+        let foresight = Foresight::new(setup, speed, &mut network);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
-        let turns = if in_turns { Turns::new(setup, &mut network, &routes) } else { None };
+        let turns = Turns::new(setup, speed, &mut network, &routes);
         let mut wheel = Wheel::default();
         if turns.is_some() {
-            // Hosts are behind with what they have links do: when that is noted depends on where turns end.
+            // Hosts are behind with what they have links do: when that is noted depends on where
+            // turns end.
             wheel.order_by_what();
         }
         let told = setup.captured_links.iter().chain(&setup.watched_links);
@@ -171,8 +180,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             turns,
             now: Time::ZERO,
             end: Time::ZERO + setup.duration,
-            rare: Vec::new(),
-            rare_free: Vec::new(),
+            others: Vec::new(),
+            others_free: Vec::new(),
             flows: FlowTable::default(),
             slots: vec![None; setup.flows.len()],
             junctions: Junctions::new(setup),
@@ -210,29 +219,29 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn schedule_all(&mut self) {
         // Before the packets of the same instant.
         for (i, (at, ..)) in self.setup.changes.iter().enumerate() {
-            self.later(*at, Rare::Change(i as u32));
+            self.later(*at, OtherEvent::Change(i as u32));
         }
         for (i, (at, _)) in self.setup.ensembles.events.iter().enumerate() {
-            self.later(*at, Rare::Member(i as u32));
+            self.later(*at, OtherEvent::Member(i as u32));
         }
         for (i, flow) in self.setup.flows.iter().enumerate() {
             self.outcomes.push(outcome(FlowId(i as u32), flow));
             let stop = flow.stop.unwrap_or(Time::NEVER);
             if stop > flow.start {
-                self.later(flow.start, Rare::Start(i as u32));
-                self.later(stop, Rare::Stop(i as u32));
+                self.later(flow.start, OtherEvent::Start(i as u32));
+                self.later(stop, OtherEvent::Stop(i as u32));
             }
         }
         for (i, spec) in self.setup.traffic.iter().enumerate() {
             let traffic = Traffic::new(spec, i as u64, self.setup.seed);
             let next = traffic.next(spec);
             self.traffic.push(traffic);
-            self.later(next, Rare::Arrive(i as u32));
+            self.later(next, OtherEvent::Arrive(i as u32));
         }
         if let Some((flow, at)) = self.setup.follow.asked
             && self.setup.flows.get(flow.0 as usize).is_some_and(|f| f.start < at)
         {
-            self.later(at, Rare::Follow);
+            self.later(at, OtherEvent::Follow);
         }
         self.schedule_sample();
     }
@@ -242,22 +251,22 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let at = self.now + interval;
         // The last, when all is over that happens at the end, is taken in `finish`.
         if at < self.end {
-            self.later(at, Rare::Sample);
+            self.later(at, OtherEvent::Sample);
         }
     }
 
-    pub(crate) fn later(&mut self, at: Time, rare: Rare) {
+    pub(crate) fn later(&mut self, at: Time, event: OtherEvent) {
         if at > self.end || at == Time::NEVER {
             return;
         }
-        let index = match self.rare_free.pop() {
+        let index = match self.others_free.pop() {
             Some(index) => {
-                self.rare[index as usize] = rare;
+                self.others[index as usize] = event;
                 index
             }
             None => {
-                self.rare.push(rare);
-                self.rare.len() as u32 - 1
+                self.others.push(event);
+                self.others.len() as u32 - 1
             }
         };
         self.wheel.push(at, OTHER | index);
@@ -279,12 +288,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     {
                         self.deliver(&packet);
                     }
-                    if self.network.take_news() {
+                    if self.network.news().take_any() {
                         self.take_news();
                     }
                 }
                 FLOW_TIMER => self.flow_timer(index),
-                _ => self.rare_event_at(index)?,
+                _ => self.other_event_at(index)?,
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 // With no packet to tell them with, they would wait until the end.
@@ -320,7 +329,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Captured packets are told, and sockets for which there is room send.
     #[cold]
     fn take_news(&mut self) {
-        let mut captured = self.network.take_captured();
+        let mut captured = self.network.news().take_captured();
         // Those on their way to hosts that take turns are seen later than others.
         captured.sort_by_key(|packet| packet.at);
         if !captured.is_empty() {
@@ -330,30 +339,30 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             let flow = FlowId(packet.label.generation);
             self.recorder.packet(&PacketSeen { flow, packet });
         }
-        let roomy = self.network.take_roomy();
+        let roomy = self.network.news().take_roomy();
         self.let_sockets_send(&roomy);
     }
 
     /// Frames that captured links have carried or obeyed are told.
     fn tell_frames(&mut self) {
-        for frame in self.network.take_frames(self.now) {
+        for frame in self.network.news().take_frames(self.now) {
             self.recorder.frame(&frame);
         }
     }
 
     #[cold]
-    fn rare_event_at(&mut self, index: u32) -> Result<(), SetupError> {
-        self.rare_free.push(index);
-        self.rare_event(self.rare[index as usize])
+    fn other_event_at(&mut self, index: u32) -> Result<(), SetupError> {
+        self.others_free.push(index);
+        self.other_event(self.others[index as usize])
     }
 
-    fn rare_event(&mut self, rare: Rare) -> Result<(), SetupError> {
-        match rare {
-            Rare::Start(index) => {
+    fn other_event(&mut self, event: OtherEvent) -> Result<(), SetupError> {
+        match event {
+            OtherEvent::Start(index) => {
                 let spec = &self.setup.flows[index as usize];
                 self.start(FlowId(index), spec, None)?;
             }
-            Rare::Stop(index) => {
+            OtherEvent::Stop(index) => {
                 if let Some(slot) = self.slots[index as usize]
                     && let Some(flow) = self.flows.get(slot, index)
                 {
@@ -363,16 +372,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     self.pump(slot);
                 }
             }
-            Rare::Arrive(class) => self.arrive(class as usize)?,
-            Rare::Change(index) => {
+            OtherEvent::Arrive(class) => self.arrive(class as usize)?,
+            OtherEvent::Change(index) => {
                 let (_, link, change) = &self.setup.changes[index as usize];
                 self.network.change(self.now, *link, change, &mut self.wheel);
             }
-            Rare::Member(index) => self.member_event(self.setup.ensembles.events[index as usize].1),
-            Rare::Switch(junction) => self.switch_timer(junction),
-            Rare::Follow => self.follow_asked(),
-            Rare::Overlay(turn) => self.overlay_turn(turn),
-            Rare::Sample => {
+            OtherEvent::Member(index) => {
+                self.member_event(self.setup.ensembles.events[index as usize].1)
+            }
+            OtherEvent::Switch(junction) => self.switch_timer(junction),
+            OtherEvent::Follow => self.follow_asked(),
+            OtherEvent::Overlay(event) => self.overlay_event(event),
+            OtherEvent::Sample => {
                 self.sample();
                 self.schedule_sample();
             }

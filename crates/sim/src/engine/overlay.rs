@@ -3,7 +3,7 @@
 use ratewire_overlay::LinkId;
 use ratewire_units::Time;
 
-use super::{Rare, Simulation};
+use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::error::RunError;
 use crate::overlay::Running;
@@ -11,7 +11,7 @@ use crate::record::Recorder;
 
 /// Something that happens in an overlay at a time that was set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum OverlayEvent {
     /// A node's timer.
     Node(u32),
     Start(u32),
@@ -35,11 +35,14 @@ impl<R: Recorder> Simulation<'_, R> {
         };
         self.overlay = Some(Box::new(running.map_err(unreachable)?));
         for (i, sender) in spec.senders.iter().enumerate() {
-            self.later(sender.start, Rare::Overlay(Turn::Start(i as u32)));
-            self.later(sender.stop.unwrap_or(Time::NEVER), Rare::Overlay(Turn::Stop(i as u32)));
+            self.later(sender.start, OtherEvent::Overlay(OverlayEvent::Start(i as u32)));
+            self.later(
+                sender.stop.unwrap_or(Time::NEVER),
+                OtherEvent::Overlay(OverlayEvent::Stop(i as u32)),
+            );
         }
         for (i, change) in spec.changes.iter().enumerate() {
-            self.later(change.at, Rare::Overlay(Turn::Change(i as u32)));
+            self.later(change.at, OtherEvent::Overlay(OverlayEvent::Change(i as u32)));
         }
         for node in 0..spec.nodes.len() {
             self.stir(node);
@@ -47,11 +50,11 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(())
     }
 
-    pub(super) fn overlay_turn(&mut self, turn: Turn) {
+    pub(super) fn overlay_event(&mut self, event: OverlayEvent) {
         let now = self.now;
         let Some(overlay) = self.overlay.as_deref_mut() else { return };
-        let node = match turn {
-            Turn::Node(node) => {
+        let node = match event {
+            OverlayEvent::Node(node) => {
                 let node = node as usize;
                 if overlay.timers[node] != now {
                     return;
@@ -60,9 +63,9 @@ impl<R: Recorder> Simulation<'_, R> {
                 overlay.nodes[node].advance(now);
                 node
             }
-            Turn::Start(sender) => overlay.start_sender(now, sender as usize),
-            Turn::Stop(sender) => return overlay.stop_sender(sender as usize),
-            Turn::Change(change) => overlay.change(now, change as usize),
+            OverlayEvent::Start(sender) => overlay.start_sender(now, sender as usize),
+            OverlayEvent::Stop(sender) => return overlay.stop_sender(sender as usize),
+            OverlayEvent::Change(change) => overlay.change(now, change as usize),
         };
         overlay.deliver(now, node);
         self.stir(node);
@@ -91,7 +94,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let due = overlay.nodes[node].deadline();
         if due < overlay.timers[node] {
             overlay.timers[node] = due;
-            self.later(due, Rare::Overlay(Turn::Node(node as u32)));
+            self.later(due, OtherEvent::Overlay(OverlayEvent::Node(node as u32)));
         }
     }
 

@@ -1,8 +1,9 @@
 //! Anypoint switches at nodes of the network.
 //!
-//! An edge of an ensemble is a flow like any other: its packets take the flow's routes and carry its
-//! number, and at a host its sender or receiver is the flow's own. At a switch its packets end, and others
-//! leave on other edges. So packets of ensembles are told from others' by their flow's number alone.
+//! An edge of an ensemble is a flow like any other: its packets take the flow's routes and carry
+//! its number, and at a host its sender or receiver is the flow's own. At a switch its packets end,
+//! and others leave on other edges. So packets of ensembles are told from others' by their flow's
+//! number alone.
 
 mod keys;
 mod relay;
@@ -22,7 +23,7 @@ pub(crate) struct Junctions {
     list: Vec<Junction>,
     /// Where the edges end, from this flow on.
     first: u32,
-    ends: Vec<Ends>,
+    ends: Vec<EdgeEnds>,
     /// To be filled by the next switch.
     out: Vec<Output>,
 }
@@ -54,7 +55,7 @@ impl Junction {
 
 /// Both ends of an edge: a switch and which side of it, or a host.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ends {
+struct EdgeEnds {
     from: Option<(u32, Side)>,
     to: Option<(u32, Side)>,
 }
@@ -66,7 +67,7 @@ impl Junctions {
             return Junctions::default();
         }
         let first = spec.first_edge;
-        let mut ends = vec![Ends::default(); setup.flows.len() - first as usize];
+        let mut ends = vec![EdgeEnds::default(); setup.flows.len() - first as usize];
         let mut list = Vec::new();
         for (j, junction) in spec.junctions.iter().enumerate() {
             let members = junction.members.iter().enumerate();
@@ -126,11 +127,12 @@ impl Junctions {
         flow.wrapping_sub(self.first) < self.ends.len() as u32
     }
 
-    fn ends(&self, flow: u32) -> Ends {
+    fn ends(&self, flow: u32) -> EdgeEnds {
         self.ends[(flow - self.first) as usize]
     }
 
-    /// What has passed the switch at the far end of an edge: the payload that is acknowledged there.
+    /// What has passed the switch at the far end of an edge: the payload that is acknowledged
+    /// there.
     pub(crate) fn passed(&self, flow: u32) -> Bytes {
         if !self.has(flow) {
             return Bytes::ZERO;
@@ -142,8 +144,8 @@ impl Junctions {
         }
     }
 
-    /// The edges that are over when this one is: those that leave the switch at its far end, if it is the last of
-    /// those that arrive there, as `is_open` says of the others.
+    /// The edges that are over when this one is: those that leave the switch at its far end, if it
+    /// is the last of those that arrive there, as `is_open` says of the others.
     pub(crate) fn over_with(&self, flow: u32, is_open: impl Fn(u32) -> bool) -> Vec<u32> {
         if !self.has(flow) {
             return Vec::new();
@@ -175,8 +177,8 @@ impl Junctions {
         }
     }
 
-    /// What the switch that an edge comes from has sent into it and is not acknowledged; `None` for an
-    /// edge that comes from a host.
+    /// What the switch that an edge comes from has sent into it and is not acknowledged; `None` for
+    /// an edge that comes from a host.
     pub(crate) fn outstanding(&self, flow: u32) -> Option<Bytes> {
         if !self.has(flow) {
             return None;

@@ -6,7 +6,7 @@ use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
 use super::spec::MemberEvent;
-use crate::engine::{Rare, Simulation};
+use crate::engine::{OtherEvent, Simulation};
 use crate::record::{Fate, FlowId, Recorder};
 
 impl<R: Recorder> Simulation<'_, R> {
@@ -27,9 +27,9 @@ impl<R: Recorder> Simulation<'_, R> {
             }
             return false;
         };
-        let is_followed = self.network.is_followed(label);
+        let is_followed = self.network.tracer().follows(label);
         if is_followed {
-            self.network.hand_on();
+            self.network.tracer_mut().hand_on();
         }
         let mut out = core::mem::take(&mut self.junctions.out);
         let ack = self.network.ack(label);
@@ -100,8 +100,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.arm_switch(j);
     }
 
-    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch that it ends at
-    /// has, too.
+    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch
+    /// that it ends at has, too.
     #[cold]
     pub(crate) fn complete_beyond(&mut self, flow: u32) {
         let is_open = |id: u32| self.outcomes[id as usize].completed.is_none();
@@ -144,7 +144,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let due = junction.switch.deadline();
         if due < junction.timer_at {
             junction.timer_at = due;
-            self.later(due, Rare::Switch(j));
+            self.later(due, OtherEvent::Switch(j));
         }
     }
 

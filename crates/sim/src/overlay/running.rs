@@ -12,7 +12,7 @@ use ratewire_overlay::{
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
-use super::tally::Tally;
+use super::tally::OverlayTally;
 use crate::flow::Flow;
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
@@ -27,7 +27,7 @@ pub(crate) struct Running {
     connections: Vec<Connection>,
     /// Places of the senders in the order in which each node was told of them.
     started: Vec<Vec<usize>>,
-    tally: Tally,
+    tally: OverlayTally,
     before: Before,
 }
 
@@ -86,7 +86,7 @@ impl Running {
             timers: vec![Time::NEVER; nodes],
             connections: spec.links.iter().map(connection).collect(),
             started: vec![Vec::new(); nodes],
-            tally: Tally::new(nodes, spec.groups.len()),
+            tally: OverlayTally::new(nodes, spec.groups.len()),
             before: Before {
                 sent: vec![0; spec.senders.len()],
                 owed: 0,
@@ -147,7 +147,8 @@ impl Running {
         flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
     }
 
-    /// Hands the messages that have arrived over a flow to the node at its far end, which is returned.
+    /// Hands the messages that have arrived over a flow to the node at its far end, which is
+    /// returned.
     pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
         let Connection { to, ref mut messages, .. } = self.connections[link.index()];
         let node = &mut self.nodes[to.index()];
@@ -160,8 +161,8 @@ impl Running {
             node.receive(now, &message);
             self.tally.note(now, node);
         }
-        // Until a packet comes for the next, it is fetched, and the place of the one behind, which is asked
-        // for then as this was now.
+        // Until a packet comes for the next, it is fetched, and the place of the one behind, which
+        // is asked for then as this was now.
         flow.end = u64::MAX;
         if let Some((end, message)) = messages.front() {
             flow.end = *end;

@@ -5,7 +5,7 @@ use ratewire_units::{Duration, Time};
 
 /// By group, dense: each message comes to one of many.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct OverlayTally {
     nodes: usize,
     /// Messages, by group and node.
     delivered: Vec<u64>,
@@ -22,10 +22,10 @@ pub(super) struct GroupTally {
     pub(super) views: u64,
 }
 
-impl Tally {
-    pub(super) fn new(nodes: usize, groups: usize) -> Tally {
+impl OverlayTally {
+    pub(super) fn new(nodes: usize, groups: usize) -> OverlayTally {
         let delivered = vec![0; nodes * groups];
-        Tally { nodes, delivered, groups: vec![GroupTally::default(); groups] }
+        OverlayTally { nodes, delivered, groups: vec![GroupTally::default(); groups] }
     }
 
     /// Notes what a node has for its clients.

@@ -1,12 +1,13 @@
-//! Events that are far away, in lists that are read in order of memory: they wait for so long that they
-//! leave the caches.
+//! Events that are far away, in lists that are read in order of memory: they wait for so long that
+//! they leave the caches.
 
 use ratewire_net::prefetch_bytes;
 
 use super::Event;
 use super::bits;
+use crate::engine::speed::tuning::{EVENTS_A_CHUNK, WORDS_A_LEVEL};
 
-type Bits = bits::Bits<64>;
+type Bits = bits::Bits<WORDS_A_LEVEL>;
 
 /// Blocks that can be far away at once.
 pub(super) const BLOCKS: u64 = Bits::SLOTS;
@@ -14,55 +15,54 @@ pub(super) const BLOCKS: u64 = Bits::SLOTS;
 /// The end of a list.
 const NIL: u32 = u32::MAX;
 
-const CHUNK: usize = 15;
-
 /// A part of a list: four cache lines.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Chunk {
-    events: [Event; CHUNK],
+    events: [Event; EVENTS_A_CHUNK],
     len: u32,
     next: u32,
 }
 
 const _: () = assert!(size_of::<Chunk>() == 4 * 64);
 
-/// The first and the last chunk of a block, and how many events are in all.
+/// The list of a block: its first and last chunk, and how many events are in all.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
+struct ChunkList {
     first: u32,
     last: u32,
     events: u32,
 }
 
-impl Ends {
-    const NONE: Ends = Ends { first: NIL, last: NIL, events: 0 };
+impl ChunkList {
+    const EMPTY: ChunkList = ChunkList { first: NIL, last: NIL, events: 0 };
 }
 
 /// The events of each block, a run of buckets, in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Far {
     used: Bits,
-    ends: Box<[Ends; BLOCKS as usize]>,
+    lists: Box<[ChunkList; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
-    /// Of the block that was foreseen, the chunk whose events are told of, and how many of them were.
+    /// Of the block that was foreseen, the chunk whose events are told of, and how many of them
+    /// were.
     telling: u32,
     told: u32,
 }
 
 impl Far {
     pub(super) fn new() -> Far {
-        let ends = Box::new([Ends::NONE; BLOCKS as usize]);
-        Far { used: Bits::new(), ends, chunks: Vec::new(), free: NIL, telling: NIL, told: 0 }
+        let lists = Box::new([ChunkList::EMPTY; BLOCKS as usize]);
+        Far { used: Bits::new(), lists, chunks: Vec::new(), free: NIL, telling: NIL, told: 0 }
     }
 
     #[inline]
     pub(super) fn push(&mut self, block: u64, event: Event) {
-        let ends = &mut self.ends[Bits::slot(block)];
-        ends.events += 1;
-        match self.chunks.get_mut(ends.last as usize) {
-            Some(chunk) if (chunk.len as usize) < CHUNK => {
+        let list = &mut self.lists[Bits::slot(block)];
+        list.events += 1;
+        match self.chunks.get_mut(list.last as usize) {
+            Some(chunk) if (chunk.len as usize) < EVENTS_A_CHUNK => {
                 chunk.events[chunk.len as usize] = event;
                 chunk.len += 1;
             }
@@ -72,7 +72,7 @@ impl Far {
 
     #[cold]
     fn begin_chunk(&mut self, block: u64, event: Event) {
-        let chunk = Chunk { events: [event; CHUNK], len: 1, next: NIL };
+        let chunk = Chunk { events: [event; EVENTS_A_CHUNK], len: 1, next: NIL };
         let id = self.free;
         let id = match self.chunks.get_mut(id as usize) {
             Some(place) => {
@@ -85,12 +85,12 @@ impl Far {
                 self.chunks.len() as u32 - 1
             }
         };
-        let ends = &mut self.ends[Bits::slot(block)];
-        match self.chunks.get_mut(ends.last as usize) {
+        let list = &mut self.lists[Bits::slot(block)];
+        match self.chunks.get_mut(list.last as usize) {
             Some(last) => last.next = id,
-            None => ends.first = id,
+            None => list.first = id,
         }
-        ends.last = id;
+        list.last = id;
         self.used.insert(block);
     }
 
@@ -102,12 +102,12 @@ impl Far {
 
     /// How many events a block has.
     pub(super) fn events(&self, block: u64) -> u32 {
-        self.ends[Bits::slot(block)].events
+        self.lists[Bits::slot(block)].events
     }
 
     /// A block is to be drained next.
     pub(super) fn foresee(&mut self, block: u64) {
-        self.tell_from(self.ends[Bits::slot(block)].first);
+        self.tell_from(self.lists[Bits::slot(block)].first);
     }
 
     #[inline]
@@ -134,8 +134,8 @@ impl Far {
     pub(super) fn drain(&mut self, block: u64, mut each: impl FnMut(Event)) {
         self.used.remove(block);
         self.telling = NIL;
-        let ends = core::mem::replace(&mut self.ends[Bits::slot(block)], Ends::NONE);
-        let mut id = ends.first;
+        let list = core::mem::replace(&mut self.lists[Bits::slot(block)], ChunkList::EMPTY);
+        let mut id = list.first;
         while id != NIL {
             let next = self.chunks[id as usize].next;
             if let Some(chunk) = self.chunks.get(next as usize) {

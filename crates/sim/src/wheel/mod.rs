@@ -1,9 +1,9 @@
 //! The event queue: a timing wheel in two levels, with a heap for what is far away.
 //!
 //! Events come out in order of (time, insertion). A push or pop costs the same whether ten events
-//! are pending or a million: an event goes into a bucket by its time divided by the bucket width, and
-//! a bucket that holds several keeps them in order. The width follows the density of events, so that few do;
-//! what comes out does not depend on it.
+//! are pending or a million: an event goes into a bucket by its time divided by the bucket width,
+//! and a bucket that holds several keeps them in order. The width follows the density of events, so
+//! that few do; what comes out does not depend on it.
 
 mod bits;
 mod far;
@@ -14,18 +14,13 @@ use std::collections::BinaryHeap;
 
 use ratewire_units::Time;
 
+use crate::engine::speed::tuning::{
+    BLOCK_LOG2, FIRST_BUCKET_LOG2, NARROWEST_BUCKET_LOG2, WIDEST_BUCKET_LOG2, WORTH_A_REVIEW,
+};
 use far::{BLOCKS, Far};
-use near::{BUCKETS, MANY, Near};
+use near::{BUCKETS, Near};
 
-/// Buckets of a block, the unit of what is far away: a part of what the near level holds, so that the next
-/// block comes near before the last event of the one before.
-const BLOCK_LOG2: u32 = 10;
 const BLOCK: u64 = 1 << BLOCK_LOG2;
-/// 2^23 ps = 8 microseconds: where the width starts.
-const INITIAL_SHIFT: u32 = 23;
-/// What the width may come to: 16 picoseconds, and 17 seconds.
-const NARROWEST: u32 = 4;
-const WIDEST: u32 = 44;
 
 /// Of events whose order of insertion is not to matter.
 const NO_NUMBER: u32 = u32::MAX;
@@ -47,7 +42,8 @@ impl Event {
     fn what(self) -> u32 {
         self.number_and_what as u32
     }
-    /// Of several at one time it comes after those with numbers, and in the order of what they are about.
+    /// Of several at one time it comes after those with numbers, and in the order of what they are
+    /// about.
     fn has_no_number(self) -> bool {
         (self.number_and_what >> u32::BITS) as u32 == NO_NUMBER
     }
@@ -59,7 +55,8 @@ impl Event {
 pub struct Wheel {
     /// log2 of the bucket width in picoseconds.
     shift: u32,
-    /// No event is in a bucket below this: that of the event popped last, or of the next that is far away.
+    /// No event is in a bucket below this: that of the event popped last, or of the next that is
+    /// far away.
     now: u64,
     /// By bucket.
     near: Near,
@@ -70,12 +67,15 @@ pub struct Wheel {
     beyond: BinaryHeap<Reverse<Event>>,
     /// Of the event pushed last.
     number: u32,
-    /// What the numbers of events are masked with that come in any order: nothing, or [`NO_NUMBER`].
+    /// What the numbers of events are masked with that come in any order: nothing, or
+    /// [`NO_NUMBER`].
     mask: u32,
-    /// When the width was last looked at, and events since that came from further away than the near level reaches.
+    /// When the width was last looked at, and events since that came from further away than the
+    /// near level reaches.
     reviewed: u32,
     distant: u32,
-    /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are pending.
+    /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are
+    /// pending.
     scouted: u64,
     ahead: u32,
 }
@@ -83,7 +83,7 @@ pub struct Wheel {
 impl Default for Wheel {
     fn default() -> Wheel {
         Wheel {
-            shift: INITIAL_SHIFT,
+            shift: FIRST_BUCKET_LOG2,
             now: 0,
             near: Near::new(),
             far: Far::new(),
@@ -155,8 +155,8 @@ impl Wheel {
     }
 
     /// Tells of events before their turn, so that about `far` pending ones have been told of. To be
-    /// called after each pop. What is pushed before one that was told of is not told of any more; when
-    /// the width changes, some are told of again.
+    /// called after each pop. What is pushed before one that was told of is not told of any more;
+    /// when the width changes, some are told of again.
     #[inline]
     pub fn scout(&mut self, far: u32, mut tell: impl FnMut(u32)) {
         self.ahead = self.ahead.saturating_sub(1);
@@ -178,8 +178,9 @@ impl Wheel {
         }
     }
 
-    /// Tells of one more event of the block that was to come near next when one last came, in the order in which they lie
-    /// there. After none there may be more; where others came before that block, some are told of again.
+    /// Tells of one more event of the block that was to come near next when one last came, in the
+    /// order in which they lie there. After none there may be more; where others came before that
+    /// block, some are told of again.
     #[inline]
     pub fn tell_of_far(&mut self) -> Option<u32> {
         self.far.tell()
@@ -215,7 +216,8 @@ impl Wheel {
         }
     }
 
-    /// The next event, if it comes before this time; if not, nothing that does may be pushed any more.
+    /// The next event, if it comes before this time; if not, nothing that does may be pushed any
+    /// more.
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, u32)> {
         let limit = limit.ps();
@@ -242,7 +244,8 @@ impl Wheel {
         }
     }
 
-    /// Moves the events that come first in `far` or `beyond` to the near level, for which there is room.
+    /// Moves the events that come first in `far` or `beyond` to the near level, for which there is
+    /// room.
     #[cold]
     fn bring_near(&mut self) {
         let block = self.far.next_from(self.now >> BLOCK_LOG2);
@@ -265,7 +268,8 @@ impl Wheel {
         }
     }
 
-    /// Moves a block to the near level: one of many events, among which a place would be looked for long, in order.
+    /// Moves a block to the near level: one of many events, among which a place would be looked for
+    /// long, in order.
     fn drain(&mut self, block: u64) {
         let mut push = |event| {
             self.near.push(event, self.shift);
@@ -283,19 +287,19 @@ impl Wheel {
         self.beyond.peek().map_or(u64::MAX, |Reverse(event)| event.time >> self.shift)
     }
 
-    /// Narrows the buckets if that keeps many events apart; widens them if it would not bring many together and
-    /// most events come from far away.
+    /// Narrows the buckets if that keeps many events apart; widens them if it would not bring many
+    /// together and most events come from far away.
     fn review(&mut self) {
-        if self.near.spared.max(self.distant) < MANY {
+        if self.near.spared.max(self.distant) < WORTH_A_REVIEW {
             return;
         }
         let pushed = self.number - self.reviewed;
         let spared = core::mem::take(&mut self.near.spared);
         let distant = core::mem::take(&mut self.distant);
         self.reviewed = self.number;
-        let shift = if spared > pushed / 4 && self.shift > NARROWEST {
+        let shift = if spared > pushed / 4 && self.shift > NARROWEST_BUCKET_LOG2 {
             self.shift - 1
-        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST {
+        } else if distant > pushed / 2 && spared < pushed / 16 && self.shift < WIDEST_BUCKET_LOG2 {
             self.shift + 1
         } else {
             return;

@@ -2,8 +2,11 @@
 
 use super::Event;
 use super::bits;
+use crate::engine::speed::tuning::{
+    HALVINGS_OF_A_LIST, HALVINGS_OF_A_PAIR, WORDS_A_LEVEL, WORTH_A_REVIEW,
+};
 
-type Bits = bits::Bits<64>;
+type Bits = bits::Bits<WORDS_A_LEVEL>;
 
 /// Buckets that can be near at once.
 pub(super) const BUCKETS: u64 = Bits::SLOTS;
@@ -39,24 +42,17 @@ pub(super) struct Near {
     last: Box<[u32; SLOTS]>,
     nodes: Vec<Node>,
     free: u32,
-    /// The node that came into a list last, and the slot of that list: the next event often comes right behind it.
+    /// The node that came into a list last, and the slot of that list: the next event often comes
+    /// right behind it.
     recent: u32,
     recent_slot: usize,
-    /// What narrower buckets would have spared: events that came to a bucket whose first was apart from them, and
-    /// those passed by in a list whose last came later.
+    /// What narrower buckets would have spared: events that came to a bucket whose first was apart
+    /// from them, and those passed by in a list whose last came later.
     pub(super) spared: u32,
     /// Events passed by in lists.
     #[cfg(test)]
     pub(super) steps: u64,
 }
-
-/// So many that are spared are worth narrower buckets.
-pub(super) const MANY: u32 = 1 << 12;
-
-/// Halvings of a bucket's width after which two events must lie apart to count as spared: those at one time, and nearly,
-/// are together in any. A list takes longer than a pair, and is worth more of them.
-const OF_A_PAIR: u32 = 3;
-const OF_A_LIST: u32 = 8;
 
 /// Whether so many halvings of a bucket's width would keep two events apart.
 #[inline]
@@ -87,7 +83,8 @@ impl Near {
         self.used.next_from(bucket)
     }
 
-    /// Puts an event into its bucket, the time divided by 2^`shift`. Says whether many should lie in narrower ones.
+    /// Puts an event into its bucket, the time divided by 2^`shift`. Says whether many should lie
+    /// in narrower ones.
     #[inline]
     pub(super) fn push(&mut self, event: Event, shift: u32) -> bool {
         let bucket = event.time >> shift;
@@ -105,7 +102,7 @@ impl Near {
         let bucket = event.time >> shift;
         let Bucket { first, second } = &mut self.buckets[Bits::slot(bucket)];
         let is_paired = self.paired.has(bucket);
-        let halvings = if is_paired { OF_A_LIST } else { OF_A_PAIR };
+        let halvings = if is_paired { HALVINGS_OF_A_LIST } else { HALVINGS_OF_A_PAIR };
         let would_be_spared = are_apart(event, *first, shift, halvings);
         self.spared = self.spared.saturating_add(u32::from(would_be_spared));
         if event < *first {
@@ -120,10 +117,11 @@ impl Near {
             }
             self.push_to_list(Bits::slot(bucket), event);
         }
-        self.spared >= MANY
+        self.spared >= WORTH_A_REVIEW
     }
 
-    /// Puts an event into the list there is: most often behind the last, or else behind the one that came before it.
+    /// Puts an event into the list there is: most often behind the last, or else behind the one
+    /// that came before it.
     #[inline(never)]
     fn push_to_list(&mut self, slot: usize, event: Event) {
         let id = self.node(event);

@@ -50,8 +50,8 @@ fn order_is_time_then_insertion_whatever_the_spread() {
     }
 }
 
-/// Against a sorted list, with limits at, right before and right after the next event, and others; what is pushed may be due
-/// at the limit up to which nothing was found.
+/// Against a sorted list, with limits at, right before and right after the next event, and others;
+/// what is pushed may be due at the limit up to which nothing was found.
 #[test]
 fn nothing_comes_at_a_limit_or_after_it() {
     for scale in [20, 30, 40, 50] {
@@ -195,7 +195,8 @@ fn equal_times_keep_their_order_across_levels() {
     assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
 }
 
-/// The numbers of insertion run out where many events are pending, of which some have the same time.
+/// The numbers of insertion run out where many events are pending, of which some have the same
+/// time.
 #[test]
 fn order_is_kept_where_numbers_begin_anew() {
     let mut wheel = Wheel { number: u32::MAX - 50, ..Wheel::default() };
@@ -237,7 +238,8 @@ fn the_width_follows_the_density() {
     }
 }
 
-/// Pops half a million events, each of which makes another so much later; returns the width that comes of it.
+/// Pops half a million events, each of which makes another so much later; returns the width that
+/// comes of it.
 fn width_of(mut wheel: Wheel, period: Duration) -> u64 {
     for _ in 0..500_000 {
         let (now, what) = wheel.pop().expect("as many are pending as at first");
@@ -267,7 +269,7 @@ fn what_is_nearly_at_one_time_makes_no_buckets_narrow() {
 /// Where the density changes the width does, also where all is beyond what is far away.
 #[test]
 fn the_width_finds_back() {
-    let mut wheel = Wheel { shift: NARROWEST, ..Wheel::default() };
+    let mut wheel = Wheel { shift: NARROWEST_BUCKET_LOG2, ..Wheel::default() };
     let mut random = ratewire_net::random::stream(3, "wheel", 3);
     for i in 0..200_000 {
         let now = wheel.pop().map_or(Time::ZERO, |(now, _)| now);
@@ -278,10 +280,11 @@ fn the_width_finds_back() {
     assert!(wheel.shift > 24, "a hundred in a second, in buckets of {} ps", 1u64 << wheel.shift);
 }
 
-/// Places are not looked for past all that is there, also where too few came for a look at the width.
+/// Places are not looked for past all that is there, also where too few came for a look at the
+/// width.
 #[test]
 fn a_crowd_is_put_in_order_in_few_steps() {
-    const EVENTS: u32 = MANY - 100;
+    const EVENTS: u32 = WORTH_A_REVIEW - 100;
     let mut random = ratewire_net::random::stream(4, "wheel", 4);
     let mut shuffled = |within: u64| Time::from_ps(random.next_u64() % within);
     let close: Vec<Time> = (0..EVENTS).map(|_| shuffled(1 << 20)).collect();

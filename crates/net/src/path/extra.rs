@@ -5,28 +5,30 @@ use rand_core::Rng;
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::network::Network;
 use crate::link::{Link, RareTally, Tally};
-use crate::network::{Captured, Network, Scheduler};
 use crate::packet::{Ecn, Fate, Label};
-use crate::policer;
+use crate::policer::Policed;
 use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
 use crate::random::unit;
+use crate::scheduler::Scheduler;
 use crate::spec::{LinkId, MediumId};
+use crate::speed::delay_line::see_head;
 
 impl Network {
     /// Whether the policer, if there is one, lets a packet come to the port.
     #[cold]
-    pub(crate) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
+    pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
         let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
         let Some(policer) = &mut extra.policer else { return true };
         let header = self.packets.header_mut(label.content);
         let size = Bytes::new(u64::from(label.size));
-        let verdict = policer.on_arrival(now, label.generation, size, header);
-        if verdict == policer::Verdict::Pass {
+        let policed = policer.on_arrival(now, label.generation, size, header);
+        if policed == Policed::Passes {
             return true;
         }
         *self.clamps.entry(label.generation).or_default() += 1;
-        if verdict == policer::Verdict::Corrected {
+        if policed == Policed::Corrected {
             extra.tally.corrected += 1;
             return true;
         }
@@ -37,7 +39,7 @@ impl Network {
 
     /// The rest of a departure: losses, and what is done to congestion headers.
     #[cold]
-    pub(crate) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
+    pub(super) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
         label.fate = link.draw_fate(now);
         let Some(extra) = link.extra.as_deref_mut() else { return };
@@ -52,7 +54,7 @@ impl Network {
 
     /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
     #[cold]
-    pub(crate) fn arrive_rare(
+    pub(super) fn arrive_rare(
         &mut self,
         now: Time,
         id: LinkId,
@@ -172,13 +174,13 @@ impl Network {
         // Those that wait go first, whoever is told of the medium's being free first.
         self.contend(now, medium, scheduler);
         let link = &self.links[id.index()];
-        self.mediums[medium.index()].is_free(now) && link.waiting() == 0 && link.can_send()
+        self.mediums.is_free(medium, now) && link.waiting() == 0 && link.can_send()
     }
 
     /// Lets the discipline choose the packet that is about to leave and look at it, and at the next
     /// if it drops it. Returns whether one is left to leave.
     #[cold]
-    pub(crate) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
+    pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         while self.links[id.index()].waiting() > 0 {
             let link = &mut self.links[id.index()];
             let at = link.started;
@@ -227,7 +229,7 @@ impl Network {
     }
 
     /// The event of a link that has something rare. Returns a packet that goes on from its far end.
-    pub(crate) fn on_rare_event(
+    pub(super) fn on_rare_event(
         &mut self,
         now: Time,
         id: LinkId,
@@ -236,18 +238,18 @@ impl Network {
         if let Some(medium) = self.links[id.index()].medium() {
             self.on_medium_event(now, id, medium, scheduler);
         }
-        let until = self.lag.known_until(self.links[id.index()].ends, now);
+        let until = self.lines.known_until(self.links[id.index()].ends, now);
         self.catch_up_if_due(until, id, scheduler);
         if let Some(taken_in) = self.on_switch_event(now, id, scheduler) {
             let link = &mut self.links[id.index()];
             link.passed += 1;
-            Self::schedule_head(link, id, scheduler);
+            link.schedule_head(id, scheduler);
             return Some(taken_in);
         }
         let link = &mut self.links[id.index()];
         if let Some(late) = link.take_late(now) {
             link.passed += 1;
-            Self::schedule_head(link, id, scheduler);
+            link.schedule_head(id, scheduler);
             self.note_captured(now, id, late);
             return Some(late);
         }
@@ -255,12 +257,13 @@ impl Network {
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
             // What has just started may have noted its arrival.
             if link.next_event <= now {
-                Self::schedule_head(link, id, scheduler);
+                link.schedule_head(id, scheduler);
             }
             return None;
         };
         if head.fate == Fate::Watched {
-            return Some(self.take_watched(id, scheduler));
+            see_head(id, &mut self.links, &self.routes, &self.packets, &mut self.news);
+            return Some(self.links[id.index()].take_head(id, scheduler));
         }
         if head.fate != Fate::Arrives {
             self.end_on_the_way(id, scheduler);
@@ -271,10 +274,10 @@ impl Network {
             self.await_intake(now, id, &head, scheduler);
             let link = &mut self.links[id.index()];
             link.pop_head();
-            Self::schedule_head(link, id, scheduler);
+            link.schedule_head(id, scheduler);
             return None;
         }
-        Some(Self::take_head(&mut self.links[id.index()], id, scheduler))
+        Some(self.links[id.index()].take_head(id, scheduler))
     }
 
     /// A link's medium may be free, if that is what the link waits for.
@@ -304,7 +307,7 @@ impl Network {
             Fate::Late => link.put_aside(head),
             Fate::Gone | Fate::Arrives | Fate::Watched => link.tally.gone -= 1,
         }
-        Self::schedule_head(link, id, scheduler);
+        link.schedule_head(id, scheduler);
         if head.fate == Fate::Lost {
             self.discard(head.content);
         }
@@ -313,16 +316,8 @@ impl Network {
     #[inline]
     fn note_captured(&mut self, now: Time, id: LinkId, label: Label) {
         if self.links[id.index()].is_watched() {
-            self.capture(now, id, label);
+            self.news.note_captured(now, id, label, &self.packets);
         }
-    }
-
-    #[cold]
-    pub(crate) fn capture(&mut self, now: Time, id: LinkId, label: Label) {
-        let content = *self.packets.content(label.content);
-        let ack = self.packets.ack(label.content);
-        self.has_news = true;
-        self.captured.push(Captured { at: now, link: id, label, content, ack });
     }
 }
 
@@ -349,25 +344,6 @@ impl Link {
         }
     }
 
-    fn note_lost(&mut self) {
-        if let Some(tally) = self.rare_counts() {
-            tally.lost += 1;
-        }
-    }
-
-    /// So many packets were dropped because it is down.
-    pub(crate) fn note_dropped_down(&mut self, packets: u64) {
-        if let Some(tally) = self.rare_counts() {
-            tally.dropped_down += packets;
-        }
-    }
-
-    /// Where is counted what happens on few links, of which this must be one.
-    fn rare_counts(&mut self) -> Option<&mut RareTally> {
-        debug_assert!(self.extra.is_some(), "what happens here only happens on links with extras");
-        self.extra.as_deref_mut().map(|extra| &mut extra.tally)
-    }
-
     /// A packet that is late has come to the far end, where it is not seen yet.
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
@@ -385,7 +361,7 @@ impl Link {
 }
 
 /// Does with a packet what a discipline says; returns whether the packet goes on.
-pub(crate) fn pass(
+pub(super) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,
     label: &mut Label,

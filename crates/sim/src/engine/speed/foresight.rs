@@ -1,27 +1,19 @@
 //! Looking ahead, so that memory is on its way before an event needs it.
 
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Ahead, Network};
+use ratewire_net::{FlowEnd, LookAhead, Network};
 
-use super::{FLOW_TIMER, INDEX, LINK};
+use super::Speed;
+use super::tuning::{EVENTS_AHEAD, EVENTS_BETWEEN_LOOKS, FEW_FLOWS, FEW_LINKS, FEW_TIMERS};
+use crate::engine::{FLOW_TIMER, INDEX, LINK};
 use crate::flow::FlowTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
 
-/// So many links, and senders of an overlay, stay in the caches, and looking ahead would only take time.
-pub(super) const FEW: usize = 1000;
-/// So do so many flows, for what one gains of another's timer.
-const FEW_TIMERS: u32 = 1000;
-/// And so many for what it gains of the packets behind its own.
-pub(super) const FEW_FLOWS: usize = 64;
-/// Events seen before their turn.
-const AHEAD: usize = 18;
-/// Events between two looks at the same one: memory answers in the time of one or two.
-const STEP: usize = 3;
-/// Of no flow.
+/// The slot of no flow.
 const NO_SLOT: u32 = u32::MAX;
 /// Room for those seen: a power of two, so that finding one takes little.
-const ROOM: usize = AHEAD.next_power_of_two();
+const ROOM: usize = EVENTS_AHEAD.next_power_of_two();
 
 /// What comes up, as far as it is known.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +28,12 @@ enum Coming {
     Other,
 }
 
-/// The events to come, each looked at several times as it comes nearer, for where one thing lies is written in
-/// another.
+/// The events to come, each looked at several times as it comes nearer, for where one thing lies is
+/// written in another.
 #[derive(Debug)]
-pub(super) struct Foresight {
+pub(in crate::engine) struct Foresight {
+    /// Whether anything is looked at.
+    is_on: bool,
     seen: [Coming; ROOM],
     count: usize,
     /// The flows, by slot, of the timers told of last, newest first.
@@ -53,15 +47,16 @@ pub(super) struct Foresight {
 
 impl Foresight {
     /// With many links, lets them share delay lines.
-    pub(super) fn new(setup: &Setup, network: &mut Network) -> Foresight {
-        if setup.network.links.len() > FEW {
+    pub(in crate::engine) fn new(setup: &Setup, speed: Speed, network: &mut Network) -> Foresight {
+        if speed.delay_lines && setup.network.links.len() > FEW_LINKS {
             network.use_delay_lines();
         }
         let senders = setup.overlay.as_ref().map_or(0, |overlay| overlay.senders.len());
-        let looks = setup.network.links.len() + senders > FEW;
-        let scouts = network.links_without_delay_line() + senders > FEW;
+        let looks = setup.network.links.len() + senders > FEW_LINKS;
+        let scouts = network.look_ahead().links_without_delay_line() + senders > FEW_LINKS;
         let many_flows = setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty();
         Foresight {
+            is_on: speed.look_ahead,
             seen: [Coming::Other; ROOM],
             count: 0,
             timers: [NO_SLOT; 5],
@@ -71,27 +66,37 @@ impl Foresight {
         }
     }
 
+    /// Whether anything is looked at ahead of its turn.
+    #[inline]
+    pub(in crate::engine) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
     /// To be called at each event.
     #[inline]
-    pub(super) fn look(
+    pub(in crate::engine) fn look(
         &mut self,
         event: u32,
         wheel: &mut Wheel,
         network: &Network,
         flows: &FlowTable,
     ) {
-        let scouts = self.scouts || network.lacks_delay_lines();
+        if !self.is_on {
+            return;
+        }
+        let ahead = network.look_ahead();
+        let scouts = self.scouts || ahead.lacks_delay_lines();
         match link_of(event) {
-            Some(line) if network.is_delay_line(line) => look_along(line, network, flows),
+            Some(line) if ahead.is_delay_line(line) => look_along(line, ahead, flows),
             Some(link) if self.looks => {
-                if let Some(flow) = network.foresee_next(link) {
+                if let Some(flow) = ahead.foresee_next(link) {
                     flows.foresee_sent(flow);
                 }
             }
             Some(link) => {
-                network.foresee_behind(link);
+                ahead.foresee_behind(link);
                 if self.many_flows
-                    && let Some((next, later)) = network.ends_behind(link)
+                    && let Some((next, later)) = ahead.ends_behind(link)
                 {
                     flows.foresee(later.flow, later.is_data);
                     if !next.is_data {
@@ -101,18 +106,18 @@ impl Foresight {
             }
             None => {
                 if timer_of(event).is_some() && flows.slots() > FEW_TIMERS && !scouts {
-                    self.look_at_timers(wheel, network, flows);
+                    self.look_at_timers(wheel, ahead, flows);
                 }
             }
         }
         if scouts {
-            wheel.scout(AHEAD as u32, |event| self.see(event, network, flows));
+            wheel.scout(EVENTS_AHEAD as u32, |event| self.see(event, ahead, flows));
         }
     }
 
     /// Looks at an event for the first time, and once more at some that were seen before it.
     #[inline]
-    fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
+    fn see(&mut self, event: u32, ahead: LookAhead<'_>, flows: &FlowTable) {
         self.count = self.count.wrapping_add(1);
         *self.at(0) = match event & !INDEX {
             LINK => Coming::Event(LinkId(event & INDEX)),
@@ -120,20 +125,21 @@ impl Foresight {
             _ => Coming::Other,
         };
         if let Coming::Event(link) = *self.at(0) {
-            network.foresee(link);
+            ahead.foresee(link);
         }
         if let Coming::Event(link) = *self.at(1) {
-            network.foresee_head(link);
+            ahead.foresee_head(link);
         }
         if let Coming::Event(link) = *self.at(2)
-            && let Some(next) = network.foresee_delivery(link)
+            && let Some(next) = ahead.foresee_delivery(link)
         {
             *self.at(2) = Coming::Packet(next);
         }
         if let Coming::Event(link) = *self.at(3) {
-            *self.at(3) = network.ahead(link).map_or(Coming::Other, |Ahead { flow, is_data }| {
-                Coming::Flow { slot: flow, is_data }
-            });
+            *self.at(3) =
+                ahead.end_at_head(link).map_or(Coming::Other, |FlowEnd { flow, is_data }| {
+                    Coming::Flow { slot: flow, is_data }
+                });
         }
         if let Coming::Flow { slot, is_data } = *self.at(3) {
             flows.foresee(slot, is_data);
@@ -143,19 +149,19 @@ impl Foresight {
                 flows.foresee_sent(slot);
             }
             *self.at(4) = flows.answer(slot, is_data).map_or(Coming::Other, |(_, link)| {
-                network.foresee(link);
+                ahead.foresee(link);
                 Coming::Packet(link)
             });
         }
         if let Coming::Packet(link) = *self.at(5) {
-            network.foresee_place(link);
+            ahead.foresee_place(link);
         }
     }
 
-    /// A flow's timer is due: the flow of one that comes later; of one told of before it what the sender has noted, and its
-    /// first link; and of one before that what a packet needs there.
+    /// A flow's timer is due: the flow of one that comes later; of one told of before it what the
+    /// sender has noted, and its first link; and of one before that what a packet needs there.
     #[inline]
-    fn look_at_timers(&mut self, wheel: &mut Wheel, network: &Network, flows: &FlowTable) {
+    fn look_at_timers(&mut self, wheel: &mut Wheel, ahead: LookAhead<'_>, flows: &FlowTable) {
         let Some(slot) = wheel.tell_of_far().and_then(timer_of) else { return };
         flows.foresee(slot, false);
         self.timers.rotate_right(1);
@@ -163,25 +169,26 @@ impl Foresight {
         self.timers[0] = slot;
         flows.foresee_sent(earlier);
         if let Some((_, link)) = flows.answer(earlier, false) {
-            network.foresee(link);
+            ahead.foresee(link);
         }
         if let Some((_, link)) = flows.answer(earliest, false) {
-            network.foresee_place(link);
+            ahead.foresee_place(link);
         }
     }
 
     /// What was seen so many looks ago.
     #[inline]
     fn at(&mut self, looks: usize) -> &mut Coming {
-        &mut self.seen[self.count.wrapping_sub(looks * STEP) % ROOM]
+        &mut self.seen[self.count.wrapping_sub(looks * EVENTS_BETWEEN_LOOKS) % ROOM]
     }
 }
 
-/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives, and of an end that was
-/// fetched before what its sender has noted and the link that its answer takes.
+/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives,
+/// and of an end that was fetched before what its sender has noted and the link that its answer
+/// takes.
 #[inline]
-fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
-    let (far, near) = network.foresee_line(line);
+fn look_along(line: LinkId, ahead: LookAhead<'_>, flows: &FlowTable) {
+    let (far, near) = ahead.foresee_line(line);
     if let Some(end) = far {
         flows.foresee(end.flow, end.is_data);
     }
@@ -190,7 +197,7 @@ fn look_along(line: LinkId, network: &Network, flows: &FlowTable) {
             flows.foresee_sent(end.flow);
         }
         if let Some((_, link)) = flows.answer(end.flow, end.is_data) {
-            network.foresee(link);
+            ahead.foresee(link);
         }
     }
 }
@@ -213,6 +220,7 @@ mod tests {
     use ratewire_units::{Bytes, Duration, Rate, Time};
 
     use super::{Foresight, NO_SLOT};
+    use crate::Speed;
     use crate::dumbbell::Dumbbell;
     use crate::engine::Simulation;
     use crate::overlay::workload;
@@ -255,7 +263,7 @@ mod tests {
 
     fn foresight(setup: &Setup) -> Foresight {
         let mut network = Network::new(&setup.network, &setup.laws, false, 1);
-        Foresight::new(setup, &mut network)
+        Foresight::new(setup, Speed::full(), &mut network)
     }
 
     /// What came of a run, and how many events were seen before their turn.
@@ -266,7 +274,8 @@ mod tests {
     /// The same, where links may share delay lines.
     fn run_with(setup: &Setup, looks: bool, many_flows: bool, share: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
-        let mut simulation = Simulation::with(setup, &mut recorder, false).expect("a setup");
+        let speed = Speed::full().without_host_lag();
+        let mut simulation = Simulation::new(setup, &mut recorder, speed).expect("a setup");
         if share {
             simulation.network.use_delay_lines();
         }
@@ -303,7 +312,9 @@ mod tests {
         let told_of = |flows_a_pair, scouts| {
             let mut recorder = NoRecorder;
             let setup = shared("xcp", 10, flows_a_pair);
-            let mut simulation = Simulation::with(&setup, &mut recorder, false).expect("a setup");
+            let mut simulation =
+                Simulation::new(&setup, &mut recorder, Speed::full().without_host_lag())
+                    .expect("a setup");
             simulation.foresight.scouts = scouts;
             simulation.run().expect("it runs");
             simulation.foresight.timers

@@ -5,38 +5,31 @@ use core::ops::{Index, IndexMut};
 use prefetch_index::prefetch_index;
 
 use crate::packet::Label;
+use crate::speed::tuning::{LONG, SLOTS_AHEAD, SLOTS_AHEAD_LONG};
 
-/// Where so many packets are on the way or wait, the events of a link come one after the other, and the places of the
-/// row have left the caches before they are used again.
-pub(crate) const LONG: u32 = 64;
-/// So many places behind the one into which a packet is put, one is fetched: a flow's packets come in trains.
-const PLACES_AHEAD: u32 = 4;
-/// The same of a long row, of which packets of many trains take the places sooner than memory answers.
-const PLACES_AHEAD_LONG: u32 = 8;
-
-/// A label that never lies in two cache lines.
+/// A label, which never lies in two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct Place(Label);
+struct Slot(Label);
 
-/// A ring of labels in a power of two of places: at every hop a packet is put into one and taken out, and finding its
-/// place must take little.
+/// A ring of labels in a power of two of slots: at every hop a packet is put into one and taken
+/// out, and finding its slot must take little.
 #[derive(Debug, Default)]
-pub(crate) struct Row {
-    places: Box<[Place]>,
+pub(crate) struct Fifo {
+    slots: Box<[Slot]>,
     head: u32,
     len: u32,
 }
 
-impl Row {
+impl Fifo {
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
     #[inline]
-    fn place(&self, at: u32) -> usize {
-        (self.head.wrapping_add(at) as usize) & self.places.len().wrapping_sub(1)
+    fn slot(&self, at: u32) -> usize {
+        (self.head.wrapping_add(at) as usize) & self.slots.len().wrapping_sub(1)
     }
 
     #[inline]
@@ -45,39 +38,40 @@ impl Row {
     }
     #[inline]
     pub(crate) fn get(&self, at: u32) -> Option<&Label> {
-        if at < self.len { self.places.get(self.place(at)).map(|place| &place.0) } else { None }
+        if at < self.len { self.slots.get(self.slot(at)).map(|slot| &slot.0) } else { None }
     }
     #[inline]
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut Label> {
-        let place = self.place(at);
-        if at < self.len { self.places.get_mut(place).map(|place| &mut place.0) } else { None }
+        let slot = self.slot(at);
+        if at < self.len { self.slots.get_mut(slot).map(|slot| &mut slot.0) } else { None }
     }
 
-    /// The place so far behind the head, with a packet or for one, is about to be used.
+    /// The slot so far behind the head, with a packet or for one, is about to be used.
     #[inline]
     pub(crate) fn foresee(&self, at: u32) {
-        prefetch_index(&self.places, self.place(at));
+        prefetch_index(&self.slots, self.slot(at));
     }
 
     #[inline(always)]
     pub(crate) fn push_back(&mut self, label: Label) {
-        if self.len as usize == self.places.len() {
+        if self.len as usize == self.slots.len() {
             self.grow();
         }
-        let place = self.place(self.len);
-        self.places[place] = Place(label);
+        let slot = self.slot(self.len);
+        self.slots[slot] = Slot(label);
         self.len += 1;
-        self.foresee(self.len + if self.len > LONG { PLACES_AHEAD_LONG } else { PLACES_AHEAD });
+        self.foresee(self.len + if self.len > LONG { SLOTS_AHEAD_LONG } else { SLOTS_AHEAD });
     }
 
-    /// Takes the first out, which there is: said to be optional, it would be copied once more and by the byte.
+    /// Takes the first out, which there is: said to be optional, it would be copied once more and
+    /// by the byte.
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Label {
         assert!(self.len > 0);
-        let label = self.places[self.head as usize].0;
+        let label = self.slots[self.head as usize].0;
         self.len -= 1;
         // What is empty begins anew, where the memory was used last.
-        self.head = if self.len == 0 { 0 } else { self.place(1) as u32 };
+        self.head = if self.len == 0 { 0 } else { self.slot(1) as u32 };
         label
     }
 
@@ -93,32 +87,32 @@ impl Row {
         self.len = self.len.saturating_sub(1);
     }
 
-    /// Makes room. It is not told what for: a label that is pointed to would be put together in memory first, and
-    /// copying it from there at once would wait for its parts.
+    /// Makes room. It is not told what for: a label that is pointed to would be put together in
+    /// memory first, and copying it from there at once would wait for its parts.
     #[cold]
     fn grow(&mut self) {
-        let mut places: Vec<Place> = (0..self.len).map(|at| Place(self[at])).collect();
-        places.resize((places.len() * 2).max(4), Place(Label::NONE));
-        self.places = places.into_boxed_slice();
+        let mut slots: Vec<Slot> = (0..self.len).map(|at| Slot(self[at])).collect();
+        slots.resize((slots.len() * 2).max(4), Slot(Label::NONE));
+        self.slots = slots.into_boxed_slice();
         self.head = 0;
     }
 }
 
-impl Index<u32> for Row {
+impl Index<u32> for Fifo {
     type Output = Label;
     #[inline]
     fn index(&self, at: u32) -> &Label {
         assert!(at < self.len);
-        &self.places[self.place(at)].0
+        &self.slots[self.slot(at)].0
     }
 }
 
-impl IndexMut<u32> for Row {
+impl IndexMut<u32> for Fifo {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut Label {
         assert!(at < self.len);
-        let place = self.place(at);
-        &mut self.places[place].0
+        let slot = self.slot(at);
+        &mut self.slots[slot].0
     }
 }
 
@@ -135,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn a_place_takes_no_more_than_a_label() {
-        assert_eq!(size_of::<Place>(), size_of::<Label>());
+    fn a_slot_takes_no_more_than_a_label() {
+        assert_eq!(size_of::<Slot>(), size_of::<Label>());
     }
 
     #[test]
     fn a_row_is_first_in_first_out_whatever_is_done_to_it() {
         let mut random = crate::random::stream(1, "row", 0);
-        let (mut row, mut model) = (Row::default(), VecDeque::new());
+        let (mut row, mut model) = (Fifo::default(), VecDeque::new());
         for i in 0..100_000 {
             match random.next_u64() % 16 {
                 0 if i % 100 == 0 => {
@@ -164,6 +158,6 @@ mod tests {
             let at = random.next_u64() as u32 % 20;
             assert_eq!(contents(row.get(at)), model.get(at as usize).copied());
         }
-        assert!(row.places.len() >= 64, "it wrapped and grew");
+        assert!(row.slots.len() >= 64, "it wrapped and grew");
     }
 }

@@ -1,8 +1,10 @@
-//! Runs in which hosts take turns with the network (see [`Network::let_hosts_lag`]).
+//! Runs in which hosts take turns with the network (see [`HostLag`]).
 //!
-//! First links do what is due until hosts could have sent something that arrives; then hosts do what was due in
-//! that time: packets that came to them and their flows' timers, in the order of their times. What neither may be behind
-//! with, such as changes and samples, ends a turn.
+//! First links do what is due until hosts could have sent something that arrives; then hosts do
+//! what was due in that time: packets that came to them and their flows' timers, in the order of
+//! their times. What neither may be behind with, such as changes and samples, ends a turn.
+//!
+//! [`HostLag`]: ratewire_net::HostLag
 
 mod ahead;
 
@@ -13,25 +15,21 @@ use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_net::{Label, Network};
 use ratewire_units::{Duration, Time};
 
-use super::foresight::{FEW, FEW_FLOWS};
-use super::{FLOW_TIMER, INDEX, LINK, PROGRESS_EVERY, Simulation, pairs};
+use super::tuning::{
+    AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
+};
+use super::{HostLagging, Speed};
+use crate::engine::{FLOW_TIMER, INDEX, LINK, PROGRESS_EVERY, Simulation, pairs};
 use crate::error::RunError;
 use crate::record::Recorder;
 use crate::routes::RouteTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
-use ahead::{LEAD, look_at_agenda, look_at_link};
-
-/// Events of links in one turn: what hosts are to do then stays in the caches until they do it.
-const MOST_EVENTS: u64 = 2048;
-/// So many turns in which hosts lagged by all that they may are looked at together, and are to be of so many events on
-/// average, or hosts do not lag any more.
-const TRIAL: u64 = 1 << 12;
-const WORTH_IT: u64 = 8;
+use ahead::{look_at_agenda, look_at_link};
 
 /// What a host has to do.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Due {
+pub(in crate::engine) enum Due {
     /// A packet has come.
     Packet(Label),
     /// The timer of the flow in this slot is due.
@@ -41,7 +39,7 @@ pub(super) enum Due {
 impl Due {
     /// The slot of the flow to which it is due.
     #[inline]
-    pub(super) fn flow(&self) -> u32 {
+    pub(in crate::engine) fn flow(&self) -> u32 {
         match self {
             Due::Packet(label) => label.flow,
             Due::Timer(_, slot) => *slot,
@@ -58,7 +56,7 @@ impl Due {
 
 /// What hosts have before them.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(in crate::engine) struct Turns {
     /// By how much they may lag behind the network.
     lag: Duration,
     /// Events of links in one turn.
@@ -67,7 +65,8 @@ pub(super) struct Turns {
     timers: Wheel,
     /// Up to when timers are on the agenda.
     until: Time,
-    /// Timers that were set for before that when it had been made: when, how many were set before, of whom.
+    /// Timers that were set for before that when it had been made: when, how many were set before,
+    /// of whom.
     soon: BinaryHeap<Reverse<(Time, u64, u32)>>,
     soon_before: u64,
     /// Turns since the last trial in which hosts lagged by all that they may, and their events.
@@ -76,27 +75,41 @@ pub(super) struct Turns {
 }
 
 /// Whether there are more links or flows than stay in the caches as they are.
-pub(super) fn are_many(setup: &Setup) -> bool {
-    setup.network.links.len() > FEW || setup.flows.len() > FEW_FLOWS || !setup.traffic.is_empty()
+fn are_many(setup: &Setup) -> bool {
+    setup.network.links.len() > FEW_LINKS
+        || setup.flows.len() > FEW_FLOWS
+        || !setup.traffic.is_empty()
 }
 
 impl Turns {
     /// Where hosts can take turns with the network. To be called before links are watched or send.
-    pub(super) fn new(setup: &Setup, network: &mut Network, routes: &RouteTable) -> Option<Turns> {
+    pub(in crate::engine) fn new(
+        setup: &Setup,
+        speed: Speed,
+        network: &mut Network,
+        routes: &RouteTable,
+    ) -> Option<Turns> {
+        let are_wanted = match speed.host_lag {
+            HostLagging::Never => false,
+            HostLagging::WhereMany => are_many(setup),
+            #[cfg(test)]
+            HostLagging::Everywhere => true,
+        };
         let has_relays = setup.overlay.is_some() || !setup.ensembles.junctions.is_empty();
         let is_leaf = |node: NodeId| routes.is_leaf(node);
         let is_of_a_leaf = |link: &LinkId| is_leaf(setup.network.links[link.index()].from);
-        if has_relays
+        if !are_wanted
+            || has_relays
             || !pairs(setup).all(|(from, to)| is_leaf(from) && is_leaf(to))
             || setup.changes.iter().any(|(_, link, _)| is_of_a_leaf(link))
             || setup.paths.iter().any(|path| inner(path).iter().any(|node| is_leaf(*node)))
         {
             return None;
         }
-        let lag = network.let_hosts_lag(&setup.network, is_leaf)?;
+        let lag = network.host_lag().begin(&setup.network, is_leaf)?;
         Some(Turns {
             lag,
-            most_events: MOST_EVENTS,
+            most_events: MOST_EVENTS_A_TURN,
             timers: Wheel::default(),
             until: Time::ZERO,
             soon: BinaryHeap::new(),
@@ -108,7 +121,7 @@ impl Turns {
 
     /// Notes when a flow's timer is due.
     #[inline]
-    pub(super) fn note_timer(&mut self, at: Time, slot: u32) {
+    pub(in crate::engine) fn note_timer(&mut self, at: Time, slot: u32) {
         if at < self.until {
             self.soon.push(Reverse((at, self.soon_before, slot)));
             self.soon_before += 1;
@@ -128,16 +141,17 @@ impl Turns {
         Some((at, slot))
     }
 
-    /// Whether turns have become too short: the last, in which hosts lagged by all that they may, had so many events.
+    /// Whether turns have become too short: the last, in which hosts lagged by all that they may,
+    /// had so many events.
     fn are_short(&mut self, events: u64) -> bool {
         // When the next event comes is not always known: a turn may find none.
         self.whole += u64::from(events > 0);
         self.events += events;
-        if self.whole < TRIAL {
+        if self.whole < TURNS_OF_A_TRIAL {
             return false;
         }
         self.whole = 0;
-        core::mem::take(&mut self.events) < TRIAL * WORTH_IT
+        core::mem::take(&mut self.events) < TURNS_OF_A_TRIAL * EVENTS_WORTH_A_TURN
     }
 }
 
@@ -148,29 +162,31 @@ fn inner(path: &[NodeId]) -> &[NodeId] {
 
 impl<R: Recorder> Simulation<'_, R> {
     /// Runs in turns to the end, or until turns are too short to be worth it.
-    pub(super) fn run_in_turns(&mut self) -> Result<(), RunError> {
+    pub(in crate::engine) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
         while let Some(turns) = &mut self.turns {
             let next = self.wheel.next_time().min(turns.timers.next_time());
             let of_hosts = agenda.first().map_or(Time::NEVER, Due::time);
-            let start = next.min(of_hosts).min(self.network.next_for_hosts()).max(turns.until);
+            let start =
+                next.min(of_hosts).min(self.network.host_lag().next_for_hosts()).max(turns.until);
             if start > self.end {
                 break;
             }
             let limit = (start + turns.lag).min(self.end + Duration::from_ps(1));
             let before = self.events;
-            self.network.hosts_are_at(start);
+            self.network.host_lag().hosts_are_at(start);
             let most = self.events + turns.most_events;
-            let (until, rare) = self.network_turn(limit, most, &mut agenda)?;
+            let (until, other) = self.network_turn(limit, most, &mut agenda)?;
             self.complete_agenda(until, &mut agenda);
-            // What is due at that very time comes with all else that is due then, wherever a turn ends.
+            // What is due at that very time comes with all else that is due then, wherever a turn
+            // ends.
             let due = agenda.partition_point(|due| due.time() < until);
             self.hosts_turn(&agenda[..due], until)?;
             agenda.drain(..due);
             let events = self.events - before;
-            if let Some(index) = rare {
+            if let Some(index) = other {
                 self.advance(until)?;
-                self.rare_event_at(index)?;
+                self.other_event_at(index)?;
             }
             if before / PROGRESS_EVERY != self.events / PROGRESS_EVERY {
                 self.tell_progress(until.min(self.end))?;
@@ -185,8 +201,8 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(())
     }
 
-    /// Links do what is due before this time, up to an event of another kind or until so many events are over. Returns up
-    /// to when they have done so, and that event.
+    /// Links do what is due before this time, up to an event of another kind or until so many
+    /// events are over. Returns up to when they have done so, and that event.
     ///
     /// Not inlined: what is inlined in two loops of one function suits neither.
     #[inline(never)]
@@ -196,6 +212,7 @@ impl<R: Recorder> Simulation<'_, R> {
         most: u64,
         agenda: &mut Vec<Due>,
     ) -> Result<(Time, Option<u32>), RunError> {
+        let looks_ahead = self.foresight.is_on();
         while let Some((at, what)) = self.wheel.pop_before(limit) {
             let index = what & INDEX;
             if what & !INDEX != LINK {
@@ -203,7 +220,9 @@ impl<R: Recorder> Simulation<'_, R> {
             }
             self.advance(at)?;
             let link = LinkId(index);
-            look_at_link(link, &self.network);
+            if looks_ahead {
+                look_at_link(link, self.network.look_ahead());
+            }
             if let Some(label) = self.network.on_event(at, link, &mut self.wheel) {
                 debug_assert_eq!(label.arrived(), at);
                 agenda.push(Due::Packet(label));
@@ -218,7 +237,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Adds what is due at hosts before this time and of which no event told.
     fn complete_agenda(&mut self, until: Time, agenda: &mut Vec<Due>) {
         let told = agenda.len();
-        self.network.take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
+        self.network.host_lag().take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
         if let Some(turns) = &mut self.turns {
             while let Some((at, slot)) = turns.timers.pop_before(until) {
                 agenda.push(Due::Timer(at, slot));
@@ -228,15 +247,18 @@ impl<R: Recorder> Simulation<'_, R> {
         self.events += (agenda.len() - told) as u64;
         // In a few runs, each in order: they are merged.
         agenda.sort_by_key(Due::time);
-        if self.network.take_news() {
+        if self.network.news().take_any() {
             self.take_news();
         }
     }
 
     fn hosts_turn(&mut self, agenda: &[Due], until: Time) -> Result<(), RunError> {
-        for step in 0..agenda.len() + LEAD {
-            look_at_agenda(agenda, step, &self.network, &self.flows);
-            let Some(due) = agenda.get(step.wrapping_sub(LEAD)) else { continue };
+        let looks_ahead = self.foresight.is_on();
+        for step in 0..agenda.len() + AGENDA_LEAD {
+            if looks_ahead {
+                look_at_agenda(agenda, step, self.network.look_ahead(), &self.flows);
+            }
+            let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD)) else { continue };
             self.let_timers_go_off(due.time())?;
             self.now = due.time();
             match due {
@@ -266,7 +288,7 @@ impl<R: Recorder> Simulation<'_, R> {
             while let Some((at, slot)) = turns.timers.pop_before(Time::NEVER) {
                 self.wheel.push(at, FLOW_TIMER | slot);
             }
-            self.network.end_lag(&mut self.wheel);
+            self.network.host_lag().end(&mut self.wheel);
         }
     }
 }

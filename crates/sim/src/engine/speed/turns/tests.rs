@@ -7,7 +7,7 @@ use ratewire_net::spec::{AnyDiscipline, Change, Limit, LinkId, Loss, NodeId, Soc
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::{MOST_EVENTS, are_many};
+use super::{HostLagging, MOST_EVENTS_A_TURN, Speed, are_many};
 use crate::dumbbell::{Dumbbell, cable, node};
 use crate::engine::Simulation;
 use crate::outcome::Outcome;
@@ -68,14 +68,20 @@ struct Ran {
 }
 
 fn run(setup: &Setup, in_turns: bool) -> Ran {
-    run_with(setup, in_turns.then_some(MOST_EVENTS))
+    run_with(setup, in_turns.then_some(MOST_EVENTS_A_TURN))
+}
+
+/// With hosts that lag wherever they can, or nowhere.
+fn speed(in_turns: bool) -> Speed {
+    let host_lag = if in_turns { HostLagging::Everywhere } else { HostLagging::Never };
+    Speed { host_lag, ..Speed::full() }
 }
 
 /// In turns of so many events of links at most.
 fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
     let mut told = Told::default();
     let mut simulation =
-        Simulation::with(setup, &mut told, most_events.is_some()).expect("a setup");
+        Simulation::new(setup, &mut told, speed(most_events.is_some())).expect("a setup");
     assert_eq!(simulation.turns.is_some(), most_events.is_some(), "they can take turns");
     if let (Some(turns), Some(most)) = (&mut simulation.turns, most_events) {
         turns.most_events = most;
@@ -106,7 +112,8 @@ impl Chance {
     fn time(&mut self, most: Duration) -> Duration {
         self.grain * (self.below(most.ps().div_ceil(self.grain.ps())) + 1)
     }
-    /// With coarse times packets of all links take a multiple of them, so that much happens at one instant.
+    /// With coarse times packets of all links take a multiple of them, so that much happens at one
+    /// instant.
     fn rate(&mut self, least: u64, more: u64) -> Rate {
         let rate = least + self.below(more);
         if self.grain == FINE { Rate::from_bps(rate) } else { Rate::from_mbps(8) }
@@ -297,11 +304,12 @@ fn hosts_end_taking_turns_where_those_are_short() {
 fn hosts_take_turns_only_where_nobody_could_be_early() {
     let takes = |setup: &Setup| {
         let mut recorder = NoRecorder;
-        let simulation = Simulation::with(setup, &mut recorder, true).expect("a setup");
+        let simulation = Simulation::new(setup, &mut recorder, speed(true)).expect("a setup");
         simulation.turns.is_some()
     };
     let plain = dumbbell(2, RATE, RTT);
-    // Nodes 2 and 3 are the first pair's hosts, links 2 and 4 their own, and 3 the first one's from the router.
+    // Nodes 2 and 3 are the first pair's hosts, links 2 and 4 their own, and 3 the first one's from
+    // the router.
     assert!(takes(&plain));
     let but = |what: &dyn Fn(&mut Setup)| {
         let mut setup = plain.clone();

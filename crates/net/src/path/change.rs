@@ -2,9 +2,11 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::link::NO_PORT;
-use crate::network::{Network, Scheduler};
+use super::network::Network;
+use crate::link::Link;
+use crate::scheduler::Scheduler;
 use crate::spec::{Change, LinkId};
+use crate::speed::delay_line::DelayLines;
 
 /// Bytes over which the time for one byte is taken, for its fraction's sake.
 const MANY: Bytes = Bytes::new(1_000_000);
@@ -23,7 +25,7 @@ impl Network {
             "nothing about a leaf's own link changes"
         );
         self.catch_up(now, id, scheduler);
-        self.recall(now, id, scheduler);
+        DelayLines::recall(&mut self.links, &self.routes, now, id, scheduler);
         match *change {
             Change::Delay(delay) => self.links[id.index()].delay = delay,
             Change::Up(up) => self.set_up(now, id, up, scheduler),
@@ -32,12 +34,11 @@ impl Network {
     }
 
     fn set_up(&mut self, now: Time, id: LinkId, up: bool, scheduler: &mut impl Scheduler) {
-        let seed = self.seed;
-        let link = &mut self.links[id.index()];
-        link.extra_mut(u64::from(id.0), seed).down = !up;
+        self.links.extra_mut(id).down = !up;
         if up {
             return;
         }
+        let link = &mut self.links[id.index()];
         if link.outlet().is_some() {
             return self.empty_switch(now, id, scheduler);
         }
@@ -61,12 +62,8 @@ impl Network {
         }
         self.set_rate(now, id, rate);
         let link = &mut self.links[id.index()];
-        Self::schedule_head(link, id, scheduler);
-        if link.port != NO_PORT {
-            let port = &mut self.ports[link.port as usize];
-            port.on_rate_change(now, rate);
-            link.port_timer = port.next_timer();
-        }
+        link.schedule_head(id, scheduler);
+        self.ports.on_rate_change(now, link, rate);
         if let Some(policer) = link.extra.as_deref_mut().and_then(|e| e.policer.as_mut()) {
             policer.on_rate_change(rate);
         }
@@ -85,46 +82,54 @@ impl Network {
 
     /// The packet being sent goes on at the new rate; at rate zero it stands still.
     fn set_rate(&mut self, now: Time, id: LinkId, rate: Rate) {
-        let seed = self.seed;
         let link = &mut self.links[id.index()];
-        let old = link.per_byte;
-        link.per_byte = rate.serial_time();
-        let stalled = link.extra.as_mut().and_then(|e| e.stalled.take());
-        // Bytes of it that are left, and the time counted as spent on them.
-        let (left, counted) = match (stalled, old) {
-            (Some(bytes), _) => (bytes, Duration::ZERO),
-            (None, Some(old)) if link.busy_until > now => {
-                let time = link.busy_until.since(now);
-                (time.secs() / (old.of(MANY).secs() / MANY.as_f64()), time)
-            }
-            _ => return,
-        };
-        let rest = match link.per_byte {
-            Some(per_byte) => {
-                let rest =
-                    Duration::from_secs_f64(left * (per_byte.of(MANY).secs() / MANY.as_f64()));
-                link.busy_until = now + rest;
-                rest
-            }
-            None => {
-                link.extra_mut(u64::from(id.0), seed).stalled = Some(left);
-                link.busy_until = Time::NEVER;
-                Duration::ZERO
-            }
-        };
-        link.busy = link.busy.saturating_sub(counted) + rest;
-        let free = link.busy_until;
-        if let Some(at) = link.started.checked_sub(1) {
-            // A delay that has shortened does not let it overtake the packet before it.
-            let before = at.checked_sub(1).map_or(Time::ZERO, |at| link.row[at].time);
-            link.row[at].time = (free + link.delay).max(before);
-            link.last_arrival = link.row[at].time;
+        let Some(left) = link.set_rate(now, rate) else { return };
+        if link.per_byte.is_none() {
+            self.links.extra_mut(id).stalled = Some(left);
         }
+        let link = &mut self.links[id.index()];
+        let free = link.busy_until;
+        link.move_last_arrival(free);
         if let Some(medium) = link.medium() {
             if let Some(extra) = link.extra.as_deref_mut() {
                 extra.medium_free = free;
             }
-            self.mediums[medium.index()].stays_busy_until(free);
+            self.mediums.stays_busy_until(medium, free);
+        }
+    }
+}
+
+impl Link {
+    /// Sends at this rate from now on. Returns the bytes that are left of the packet being sent, if
+    /// there is one.
+    fn set_rate(&mut self, now: Time, rate: Rate) -> Option<f64> {
+        let old = self.per_byte;
+        self.per_byte = rate.serial_time();
+        let stalled = self.extra.as_mut().and_then(|e| e.stalled.take());
+        // Bytes of it that are left, and the time counted as spent on them.
+        let (left, counted) = match (stalled, old) {
+            (Some(bytes), _) => (bytes, Duration::ZERO),
+            (None, Some(old)) if self.busy_until > now => {
+                let time = self.busy_until.since(now);
+                (time.secs() / (old.of(MANY).secs() / MANY.as_f64()), time)
+            }
+            _ => return None,
+        };
+        let rest = self.per_byte.map(|per_byte| {
+            Duration::from_secs_f64(left * (per_byte.of(MANY).secs() / MANY.as_f64()))
+        });
+        self.busy_until = rest.map_or(Time::NEVER, |rest| now + rest);
+        self.busy = self.busy.saturating_sub(counted) + rest.unwrap_or_default();
+        Some(left)
+    }
+
+    /// The packet being sent will have left at this time.
+    fn move_last_arrival(&mut self, free: Time) {
+        if let Some(at) = self.started.checked_sub(1) {
+            // A delay that has shortened does not let it overtake the packet before it.
+            let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.row[at].time);
+            self.row[at].time = (free + self.delay).max(before);
+            self.last_arrival = self.row[at].time;
         }
     }
 }

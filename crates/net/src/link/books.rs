@@ -1,0 +1,84 @@
+//! The books of a link: what it has counted, and whether they balance.
+
+use ratewire_units::{Bytes, Time};
+
+use super::{FarTally, Link, Observation, PauseTally, RareTally};
+
+impl Link {
+    /// Packets on its own wire or being sent there.
+    fn flying(&self) -> u64 {
+        let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
+        u64::from(self.started - self.tally.gone) + late
+    }
+
+    fn rare_tally(&self) -> RareTally {
+        self.extra.as_ref().map_or(RareTally::default(), |extra| extra.tally)
+    }
+
+    /// Whether every packet that came is accounted for, where so many have come to the far end and
+    /// wait to be taken in.
+    pub(crate) fn is_balanced(&self, intake: u64) -> bool {
+        let dropped = self.tally.dropped_full + self.rare_tally().drops();
+        let here = self.flying() + intake + u64::from(self.waiting_all());
+        self.arrived == self.passed + dropped + here
+    }
+
+    /// The link as it stands, and starts the next interval's peaks.
+    pub(crate) fn observe(&mut self, now: Time, far: &FarTally) -> Observation {
+        self.sum_areas(now);
+        let waiting = self.waiting_all();
+        let pausing = self.outlet_mut().map_or(PauseTally::default(), |outlet| outlet.tally(now));
+        let t = &mut self.tally;
+        let (interval_packets, interval_bytes) = (t.peak_packets, t.peak_bytes);
+        t.peak_packets_run = t.peak_packets_run.max(t.peak_packets);
+        t.peak_bytes_run = t.peak_bytes_run.max(t.peak_bytes);
+        (t.peak_packets, t.peak_bytes) = (waiting, self.waiting_bytes);
+        let (t, rare) = (&self.tally, self.rare_tally());
+        let unfinished = self.unfinished(now).min(self.busy);
+        let early_bytes = u64::from(self.early) * u64::from(self.early_size);
+        Observation {
+            busy: self.busy.saturating_sub(unfinished),
+            sent_bytes: Bytes::new(self.sent_bytes - early_bytes),
+            sent_packets: self.passed + rare.lost + self.flying() + far.intake + far.refused,
+            waiting_packets: waiting,
+            waiting_bytes: Bytes::new(self.waiting_bytes),
+            peak_packets: interval_packets,
+            peak_bytes: Bytes::new(interval_bytes),
+            peak_packets_run: t.peak_packets_run,
+            peak_bytes_run: Bytes::new(t.peak_bytes_run),
+            area_packets: self.area_packets,
+            area_bytes: self.area_bytes,
+            dropped_full: t.dropped_full,
+            dropped_early: rare.dropped_early,
+            dropped_down: rare.dropped_down,
+            dropped_policed: rare.dropped_policed,
+            lost: rare.lost,
+            marked: t.marked,
+            corrected: rare.corrected,
+            pauses: pausing.pauses,
+            paused: pausing.paused,
+            control_frames: pausing.control_frames,
+            overflowed: far.overflowed,
+        }
+    }
+
+    /// A packet was lost on the way.
+    pub(crate) fn note_lost(&mut self) {
+        if let Some(tally) = self.rare_counts() {
+            tally.lost += 1;
+        }
+    }
+
+    /// So many packets were dropped because the link is down.
+    pub(crate) fn note_dropped_down(&mut self, packets: u64) {
+        if let Some(tally) = self.rare_counts() {
+            tally.dropped_down += packets;
+        }
+    }
+
+    /// The counters that few links have, of which this must be one.
+    fn rare_counts(&mut self) -> Option<&mut RareTally> {
+        debug_assert!(self.extra.is_some(), "what happens here only happens on links with extras");
+        self.extra.as_deref_mut().map(|extra| &mut extra.tally)
+    }
+}

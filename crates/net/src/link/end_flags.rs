@@ -1,0 +1,64 @@
+//! What is at the ends of a link.
+
+/// Where hosts that take turns with the network are (see [`crate::speed::lag`]), and whether routes
+/// end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EndFlags(u8);
+
+impl EndFlags {
+    const LEAF_AT_START: u8 = 1;
+    const LEAF_AT_END: u8 = 2;
+    const ROUTE: u8 = 4;
+
+    /// These flags, with hosts that take turns at these ends.
+    pub(crate) fn with_leaves(self, start: bool, end: bool) -> EndFlags {
+        let start = if start { EndFlags::LEAF_AT_START } else { 0 };
+        EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
+    }
+    /// These flags, but for routes.
+    #[inline]
+    pub(crate) fn leaves(self) -> EndFlags {
+        EndFlags(self.0 & !EndFlags::ROUTE)
+    }
+    /// These flags, but for a host that takes turns at the far end.
+    pub(crate) fn without_leaf_at_end(self) -> EndFlags {
+        EndFlags(self.0 & !EndFlags::LEAF_AT_END)
+    }
+    /// These flags, and a route that ends there.
+    pub(crate) fn with_route(self) -> EndFlags {
+        EndFlags(self.0 | EndFlags::ROUTE)
+    }
+
+    #[inline]
+    pub(crate) fn start_at_leaf(self) -> bool {
+        self.0 & EndFlags::LEAF_AT_START != 0
+    }
+    #[inline]
+    pub(crate) fn end_at_leaf(self) -> bool {
+        self.0 & EndFlags::LEAF_AT_END != 0
+    }
+    #[inline]
+    pub(crate) fn end_route(self) -> bool {
+        self.0 & EndFlags::ROUTE != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_at_one_end_does_not_matter_at_the_other() {
+        for (start, end) in [(false, false), (false, true), (true, false), (true, true)] {
+            let leaves = EndFlags::default().with_leaves(start, end);
+            let all = EndFlags::default().with_route().with_leaves(start, end);
+            assert_eq!(all, leaves.with_route());
+            assert_eq!((all.leaves(), leaves.leaves()), (leaves, leaves));
+            assert!(all.end_route() && !leaves.end_route());
+            assert_eq!((all.start_at_leaf(), all.end_at_leaf()), (start, end));
+            let fewer = all.without_leaf_at_end();
+            assert_eq!((fewer.start_at_leaf(), fewer.end_at_leaf()), (start, false));
+            assert!(fewer.end_route());
+        }
+    }
+}

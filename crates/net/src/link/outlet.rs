@@ -1,0 +1,317 @@
+//! A link's end at the switch where it starts.
+
+use std::collections::VecDeque;
+
+use ratewire_backpressure::flows::Lanes;
+use ratewire_backpressure::frames::{Control, ON_WIRE};
+use ratewire_backpressure::gate::Gate;
+use ratewire_units::{Duration, Rate, Time};
+
+use super::Link;
+use crate::scheduler::Scheduler;
+use crate::spec::{LinkId, LinkSpec, Sockets};
+
+/// A link that starts at a switch, laid out so that a packet touches two cache lines of it.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Outlet {
+    /// When it is to be looked at whose turn it is; [`Time::NEVER`] if something else will tell.
+    turn_at: Time,
+    /// When the buffer at its far end wants to be called.
+    far_due: Time,
+    /// The switch.
+    node: u32,
+    /// The link's number among the outputs there.
+    output: u32,
+    sockets: Sockets,
+    /// Its switch has virtual output queues.
+    is_virtual: bool,
+    /// A socket waits for room.
+    wanted: bool,
+    /// Its far end takes packets in one by one.
+    has_intake: bool,
+    /// The notices on their way to it, in order.
+    notices: VecDeque<Notice>,
+    bursts: Option<Box<Coalescing>>,
+    gate: Gate,
+    rate: Rate,
+    /// Frames sent on it, which tell others to stop or go on.
+    control_frames: u64,
+}
+
+/// A frame for a transmitter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    /// When it leaves; until then it may yet say something else.
+    pub(crate) starts: Time,
+    /// When the transmitter obeys.
+    pub(crate) obeyed: Time,
+    pub(crate) says: Says,
+}
+
+/// What a notice says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Says {
+    Frame(Control),
+    Map(Lanes),
+}
+
+/// Packets released in bursts.
+#[derive(Clone, Copy, Debug)]
+struct Coalescing {
+    packets: u32,
+    every: Duration,
+    /// Packets that are released and not sent.
+    released: u32,
+    /// When those that wait are released, however few.
+    due: Time,
+}
+
+/// The counters of pauses at a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PauseTally {
+    pub(crate) pauses: u64,
+    pub(crate) paused: Duration,
+    pub(crate) control_frames: u64,
+}
+
+impl Outlet {
+    pub(crate) fn new(spec: &LinkSpec, node: u32, output: u32, is_virtual: bool) -> Outlet {
+        let bursts = spec.driver.bursts.map(|bursts| Coalescing {
+            packets: bursts.packets,
+            every: bursts.every,
+            released: 0,
+            due: Time::NEVER,
+        });
+        Outlet {
+            turn_at: Time::NEVER,
+            far_due: Time::NEVER,
+            notices: VecDeque::new(),
+            bursts: bursts.map(Box::new),
+            gate: Gate::default(),
+            rate: spec.service.mean_rate(),
+            node,
+            output,
+            sockets: spec.driver.sockets,
+            is_virtual,
+            wanted: false,
+            has_intake: spec.pause.as_ref().is_some_and(|pause| !pause.intake.is_zero()),
+            control_frames: 0,
+        }
+    }
+
+    /// The switch.
+    #[inline]
+    pub(crate) fn node(&self) -> usize {
+        self.node as usize
+    }
+    /// The link's number among the outputs of the switch.
+    #[inline]
+    pub(crate) fn output(&self) -> u32 {
+        self.output
+    }
+    #[inline]
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+    /// Whether its far end takes packets in one by one.
+    #[inline]
+    pub(crate) fn has_intake(&self) -> bool {
+        self.has_intake
+    }
+    /// Whether the buffer at its far end wants to be called by now.
+    #[inline]
+    pub(crate) fn far_is_due(&self, now: Time) -> bool {
+        self.far_due <= now
+    }
+    /// The buffer at its far end wants to be called at this time.
+    #[inline]
+    pub(crate) fn note_far_due(&mut self, due: Time) {
+        self.far_due = due;
+    }
+
+    /// When the link has an event for something else than an arrival.
+    #[inline]
+    pub(crate) fn next_due(&self) -> Time {
+        let obeyed = self.notices.front().map_or(Time::NEVER, |notice| notice.obeyed);
+        self.turn_at.min(obeyed).min(self.far_due)
+    }
+
+    pub(crate) fn tally(&mut self, now: Time) -> PauseTally {
+        PauseTally {
+            pauses: self.gate.pauses(),
+            paused: self.gate.paused(now),
+            control_frames: self.control_frames,
+        }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    /// Obeys what has come by now. Returns whether its turn may have come.
+    pub(crate) fn obey(&mut self, now: Time) -> bool {
+        let mut turn = self.turn_at <= now;
+        if turn {
+            self.turn_at = Time::NEVER;
+        }
+        while let Some(notice) = self.notices.front().filter(|notice| notice.obeyed <= now) {
+            match &notice.says {
+                Says::Frame(control) => self.gate.hear(now, control, self.rate),
+                Says::Map(lanes) => self.gate.hear_map(now, *lanes),
+            }
+            self.notices.pop_front();
+            turn = true;
+        }
+        turn
+    }
+
+    /// Lets a notice that has not left yet say this too, if there is one of its kind; returns it.
+    pub(crate) fn correct_notice(&mut self, now: Time, says: Says) -> Option<Notice> {
+        let mut waiting = self.notices.iter_mut().filter(|notice| notice.starts > now);
+        waiting.find_map(|notice| notice.says.takes_in(says).then_some(*notice))
+    }
+
+    /// A notice leaves at `starts` and is obeyed at `obeyed`, or with the one before it if that is
+    /// obeyed later: a delay that has shortened does not let frames overtake each other.
+    pub(crate) fn add_notice(&mut self, starts: Time, obeyed: Time, says: Says) -> Notice {
+        let before = self.notices.back().map_or(Time::ZERO, |notice| notice.obeyed);
+        let notice = Notice { starts, obeyed: obeyed.max(before), says };
+        self.notices.push_back(notice);
+        notice
+    }
+
+    /// The first packet since the last release starts the clock.
+    pub(crate) fn coalesce(&mut self, now: Time) {
+        if let Some(bursts) = &mut self.bursts
+            && bursts.due == Time::NEVER
+        {
+            bursts.due = now + bursts.every;
+        }
+    }
+
+    /// Until when packets are kept back to be released together; `None` if one may go.
+    pub(crate) fn unreleased(&mut self, now: Time, waiting: u32) -> Option<Time> {
+        let bursts = self.bursts.as_mut()?;
+        if bursts.released == 0 {
+            if waiting < bursts.packets && bursts.due > now {
+                return Some(bursts.due);
+            }
+            bursts.released = waiting;
+            bursts.due = Time::NEVER;
+        }
+        None
+    }
+
+    /// One of the packets that were released is sent.
+    #[inline]
+    pub(crate) fn note_released(&mut self) {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.released -= 1;
+        }
+    }
+
+    /// Nothing is left of what was to be released.
+    pub(crate) fn forget_bursts(&mut self) {
+        if let Some(bursts) = &mut self.bursts {
+            (bursts.released, bursts.due) = (0, Time::NEVER);
+        }
+    }
+
+    /// Whether a socket waits for room here; it is about to be told that there is some.
+    #[inline]
+    pub(crate) fn take_wanted(&mut self) -> bool {
+        core::mem::take(&mut self.wanted)
+    }
+}
+
+impl Says {
+    /// Says this too, or in place of what it said, if it is of the same kind.
+    fn takes_in(&mut self, newer: Says) -> bool {
+        match (self, newer) {
+            (Says::Frame(Control::Priority(times)), Says::Frame(Control::Priority(newer))) => {
+                for (time, newer) in times.iter_mut().zip(newer) {
+                    *time = newer.or(*time);
+                }
+            }
+            (old @ Says::Frame(_), Says::Frame(_)) | (old @ Says::Map(_), Says::Map(_)) => {
+                *old = newer
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Link {
+    /// Whether a socket may send a packet of this size on it now; if not, the socket may wait for
+    /// room.
+    pub(crate) fn admits(&mut self, size: u32) -> bool {
+        let has_room = self.has_room_beside(self.waiting_all(), size);
+        if let Some(outlet) = self.outlet_mut() {
+            outlet.wanted |= !has_room;
+        }
+        has_room
+    }
+
+    /// Whether a packet finds its link idle and open, in a switch where it has nothing else to wait
+    /// for: it takes no room, and the switch need not know of it.
+    pub(crate) fn lets_pass(&self, now: Time, class: u8) -> bool {
+        let Some(outlet) = self.outlet() else { return false };
+        self.held == 0
+            && self.busy_until <= now
+            && self.can_send()
+            && outlet.bursts.is_none()
+            && outlet.is_virtual
+            && outlet.gate.is_open(now, u32::from(class))
+    }
+
+    /// Whether a packet that did not come by a paused link may wait, or need not. Where sockets
+    /// wait for room, what they could not hold back (acknowledgements, probes) is never dropped.
+    pub(crate) fn has_own_room(&self, now: Time, size: u32) -> bool {
+        let Some(outlet) = self.outlet() else { return true };
+        let idle = self.busy_until <= now && self.held == 0 && self.can_send();
+        idle || outlet.sockets != Sockets::Drop || self.has_room_beside(self.held, size)
+    }
+
+    /// Has it looked at again at that time whose turn it is.
+    pub(crate) fn look_again(&mut self, at: Time, id: LinkId, scheduler: &mut impl Scheduler) {
+        if let Some(outlet) = self.outlet_mut() {
+            outlet.turn_at = at;
+            self.call_at(at, id, scheduler);
+        }
+    }
+
+    /// Sends a control frame, before all that waits here and after what is being sent, whether the
+    /// link is paused or not. Returns when the frame leaves and when it arrives; `None` if the link
+    /// loses it, being down or sending nothing.
+    pub(crate) fn send_control(&mut self, now: Time) -> Option<(Time, Time)> {
+        let down = self.extra.as_ref().is_some_and(|extra| extra.down);
+        let per_byte = self.per_byte.filter(|_| !down && self.busy_until != Time::NEVER)?;
+        let time = per_byte.of(ON_WIRE);
+        let starts = self.busy_until.max(now);
+        self.busy_until = starts + time;
+        self.busy += time;
+        let arrives = self.busy_until + self.delay;
+        if let Some(outlet) = self.outlet_mut() {
+            outlet.control_frames += 1;
+        }
+        Some((starts, arrives))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    #[test]
+    fn a_packet_touches_two_cache_lines_of_an_outlet() {
+        assert_eq!(offset_of!(Outlet, bursts), 64);
+        assert!(offset_of!(Outlet, gate) + size_of::<Time>() <= 128, "the first class's time");
+    }
+}

@@ -1,0 +1,66 @@
+//! Where the followed packet has been, noted hop by hop.
+
+use ratewire_units::{Duration, Time};
+
+use super::network::Network;
+use super::trail::{Held, Hop};
+use crate::packet::{Body, ContentId, Ecn, Label};
+use crate::spec::LinkId;
+
+impl Network {
+    /// How long the link has been paused; `None` if nothing pauses it.
+    fn paused_for(&mut self, now: Time, id: LinkId) -> Option<Duration> {
+        self.fabric.buffer(id)?;
+        self.links[id.index()].outlet_mut().map(|outlet| outlet.tally(now).paused)
+    }
+
+    fn held(&mut self, now: Time, id: LinkId) -> Option<Held> {
+        let before = self.tracer.paused_before();
+        let paused = self.paused_for(now, id)?.saturating_sub(before);
+        let (buffered, xoff) = self.fabric.buffer(id)?.level();
+        (!paused.is_zero()).then_some(Held { paused, buffered, xoff })
+    }
+
+    #[cold]
+    pub(super) fn note_arrival(&mut self, now: Time, id: LinkId, label: Label) {
+        let header = self.packets.content(label.content).header;
+        let paused_before = self.paused_for(now, id).unwrap_or_default();
+        let hop = Hop {
+            link: id,
+            arrived: now,
+            queue: self.links[id.index()].port_queue(),
+            left: None,
+            came_with: header,
+            left_with: header,
+            came_marked: label.ecn == Ecn::Marked,
+            left_marked: label.ecn == Ecn::Marked,
+            reason: None,
+            flow: label.generation,
+            held: None,
+        };
+        self.tracer.note_arrival(paused_before, hop);
+    }
+
+    #[cold]
+    pub(super) fn note_departure(&mut self, now: Time, id: LinkId, label: &Label) {
+        let header = self.packets.content(label.content).header;
+        let reason = self.ports.reason(&self.links[id.index()]);
+        let held = self.held(now, id);
+        if let Some(hop) = self.tracer.hop_mut() {
+            hop.held = held;
+            hop.left = Some(now);
+            hop.left_with = header;
+            hop.left_marked = label.ecn == Ecn::Marked;
+            hop.reason = reason;
+        }
+    }
+
+    /// A packet is dropped or lost.
+    pub(super) fn discard(&mut self, content: ContentId) {
+        self.tracer.note_end(content);
+        if let Body::Kept(number) = self.packets.content(content).body {
+            self.news.note_dropped(number);
+        }
+        self.packets.remove(content);
+    }
+}

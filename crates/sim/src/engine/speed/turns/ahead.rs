@@ -1,0 +1,68 @@
+//! Looking ahead where hosts take turns with the network (see [`super::super::foresight`]).
+
+use ratewire_net::spec::LinkId;
+use ratewire_net::{FlowEnd, LookAhead};
+
+use super::Due;
+use crate::engine::speed::tuning::{AGENDA_ANSWER, AGENDA_END, AGENDA_LEAD, AGENDA_PORT};
+use crate::flow::FlowTable;
+
+/// To be called at each event of a link in the network's turn.
+#[inline]
+pub(super) fn look_at_link(link: LinkId, ahead: LookAhead<'_>) {
+    if ahead.is_delay_line(link) {
+        ahead.foresee_line_of_routers(link);
+    } else {
+        ahead.foresee_next(link);
+    }
+}
+
+/// To be called before hosts do each of what is on their agenda, and [`AGENDA_LEAD`] times before
+/// the first: looks at what they do so much later, and less at what comes sooner.
+#[inline]
+pub(super) fn look_at_agenda(agenda: &[Due], step: usize, ahead: LookAhead<'_>, flows: &FlowTable) {
+    if let Some(due) = agenda.get(step) {
+        if let Due::Packet(label) = due {
+            ahead.foresee_arrived(label);
+        }
+        flows.foresee_slot(due.flow());
+    }
+    if let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD - AGENDA_END)) {
+        let end = end_of(due, ahead);
+        if let Due::Packet(label) = due {
+            ahead.foresee_beyond(label);
+        }
+        flows.foresee(end.flow, end.is_data);
+    }
+    if let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD - AGENDA_ANSWER)) {
+        let end = end_of(due, ahead);
+        if let Some((route, link)) = flows.answer(end.flow, end.is_data) {
+            ahead.foresee_route(route);
+            if end.is_data {
+                ahead.foresee(link);
+            } else {
+                ahead.foresee_burst(link);
+            }
+        }
+        if !end.is_data {
+            flows.foresee_sent(end.flow);
+        }
+    }
+    if ahead.has_ports()
+        && let Some(due) = agenda.get(step.wrapping_sub(AGENDA_LEAD - AGENDA_PORT))
+    {
+        let end = end_of(due, ahead);
+        if let Some((_, link)) = flows.answer(end.flow, end.is_data) {
+            ahead.foresee_place(link);
+        }
+    }
+}
+
+/// The end of a flow that does what is due.
+#[inline]
+fn end_of(due: &Due, ahead: LookAhead<'_>) -> FlowEnd {
+    match due {
+        Due::Packet(label) => ahead.end_of(label),
+        Due::Timer(_, slot) => FlowEnd { flow: *slot, is_data: false },
+    }
+}
