@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build live install run test lint tools bench fuzz clean
+.PHONY: help build live install run test lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -48,11 +48,15 @@ run: build
 
 lint:
 	$(CARGO) fmt --check
-	$(CARGO) clippy --workspace --all-targets --features ratewire/live -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
+
+# Whether every crate could be published; nothing is uploaded.
+package:
+	$(CARGO) package --workspace --no-verify --allow-dirty --quiet
 
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
-test: tools lint
-	$(TESTENV) $(CARGO) test --workspace --features ratewire/live --no-fail-fast
+test: tools lint package
+	$(TESTENV) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
 	$(MAKE) build
 	target/release/ratewire check --quiet papers scenarios
 

@@ -1,8 +1,9 @@
 //! Compiles the laws' C for this machine.
 
 fn main() {
-    let laws = "../../bpf/laws";
-    println!("cargo::rerun-if-changed={laws}");
+    // A link to the project's bpf/laws, so that the published crate contains the sources.
+    let laws = std::fs::canonicalize("bpf").expect("the link to bpf/laws");
+    println!("cargo::rerun-if-changed={}", laws.display());
     println!("cargo::rerun-if-changed=src/native.c");
     cc::Build::new()
         .file("src/native.c")

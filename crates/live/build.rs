@@ -7,7 +7,8 @@ use libbpf_cargo::SkeletonBuilder;
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let bpf = PathBuf::from("../../bpf");
+    // A link to the project's bpf, so that the published crate contains the sources.
+    let bpf = std::fs::canonicalize("bpf").expect("the link to bpf");
     println!("cargo::rerun-if-changed={}", bpf.display());
     println!("cargo::rerun-if-env-changed=CLANG");
     // Where Debian keeps the headers of linux-libc-dev that are the machine's.

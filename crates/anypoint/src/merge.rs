@@ -139,7 +139,7 @@ impl Merge {
                 Transforms::Paper => self.split_all(feedback),
             },
             Junction::Rates => self.split_rate(now, feedback),
-            Junction::Untouched | Junction::Refuses => {}
+            Junction::Untouched | Junction::Refuses(_) => {}
         }
     }
 
@@ -216,7 +216,7 @@ impl Merge {
                 }
             }
             Junction::Rates => self.allotted[member],
-            Junction::Untouched | Junction::Refuses => return,
+            Junction::Untouched | Junction::Refuses(_) => return,
         };
         law.feed_back(header, Throughput::new(feedback));
     }

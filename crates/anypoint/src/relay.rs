@@ -35,7 +35,7 @@ pub(crate) struct Source {
     /// What they have said to have: that too, and what they may throw away yet (RFC 2018, section 8).
     pub(crate) heard: Ranges,
     /// Where its unacknowledged ranges went, in order.
-    pub(crate) places: VecDeque<Place>,
+    pub(crate) mappings: VecDeque<StreamMapping>,
     /// All below has, or had, a place.
     pub(crate) placed: u64,
     /// Nothing beyond was ever sent on.
@@ -48,9 +48,9 @@ pub(crate) struct Source {
     feedback: f64,
 }
 
-/// A range of a source's stream, and where it is in a target's.
+/// A range of a source's stream, and its place in a target's stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct StreamMapping {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) target: u32,
@@ -158,10 +158,10 @@ impl Relay {
     }
 
     /// The place of the byte at an offset of a source's stream.
-    pub(crate) fn find(&self, source: usize, offset: u64) -> Option<Place> {
-        let places = &self.sources[source].places;
-        let at = places.partition_point(|p| p.end <= offset);
-        places.get(at).copied().filter(|p| p.start <= offset)
+    pub(crate) fn find(&self, source: usize, offset: u64) -> Option<StreamMapping> {
+        let mappings = &self.sources[source].mappings;
+        let at = mappings.partition_point(|p| p.end <= offset);
+        mappings.get(at).copied().filter(|p| p.start <= offset)
     }
 
     /// Gives what is not acknowledged of a range, and has no place, one at the end of a target's stream.
@@ -169,9 +169,10 @@ impl Relay {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
         for (start, end) in from.without_place(start, end) {
-            let place = Place { start, end, target: target as u32, at: to.next, feedback: 0.0 };
-            let index = from.places.partition_point(|p| p.start < start);
-            from.places.insert(index, place);
+            let mapping =
+                StreamMapping { start, end, target: target as u32, at: to.next, feedback: 0.0 };
+            let index = from.mappings.partition_point(|p| p.start < start);
+            from.mappings.insert(index, mapping);
             let at = to.next;
             to.next += end - start;
             to.outstanding += end - start;
@@ -197,7 +198,7 @@ impl Relay {
     /// The target that has said to have all of a range, and not acknowledged it for good.
     pub(crate) fn holder(&self, source: usize, start: u64, end: u64) -> Option<usize> {
         let is_heard = self.sources[source].heard.contains(start, end);
-        self.find(source, start).filter(|_| is_heard).map(|place| place.target as usize)
+        self.find(source, start).filter(|_| is_heard).map(|mapping| mapping.target as usize)
     }
 
     /// The range of a target's stream that is all it waits for: the rest of a frame that the source has begun and not gone
@@ -214,11 +215,11 @@ impl Relay {
             to.outstanding -= from.heard.gaps(start, end).iter().map(|r| r.1 - r.0).sum::<u64>();
             from.heard.remove(start, end);
             (front.source, front.at, front.start) = (GONE, at, start);
-            let index = from.places.partition_point(|p| p.end <= start);
-            if let Some(place) = from.places.get_mut(index).filter(|p| p.start <= start) {
-                place.end = start;
+            let index = from.mappings.partition_point(|p| p.end <= start);
+            if let Some(mapping) = from.mappings.get_mut(index).filter(|p| p.start <= start) {
+                mapping.end = start;
             }
-            from.places.retain(|p| p.start < p.end);
+            from.mappings.retain(|p| p.start < p.end);
         }
         (front.source == GONE).then_some((at, front.end))
     }
@@ -264,14 +265,14 @@ impl Relay {
     pub(crate) fn drop_target(&mut self, target: usize) {
         self.targets[target] = Target::default();
         for source in &mut self.sources {
-            let gone = |place: &&Place| place.target == target as u32;
-            source.feedback += source.places.iter().filter(gone).map(|p| p.feedback).sum::<f64>();
-            for place in source.places.iter().filter(gone) {
-                for (start, end) in source.acked.gaps(place.start, place.end) {
+            let gone = |mapping: &&StreamMapping| mapping.target == target as u32;
+            source.feedback += source.mappings.iter().filter(gone).map(|p| p.feedback).sum::<f64>();
+            for mapping in source.mappings.iter().filter(gone) {
+                for (start, end) in source.acked.gaps(mapping.start, mapping.end) {
                     source.heard.remove(start, end);
                 }
             }
-            source.places.retain(|place| place.target != target as u32);
+            source.mappings.retain(|mapping| mapping.target != target as u32);
         }
     }
 
@@ -279,9 +280,9 @@ impl Relay {
     /// that this has arrived, so that feedback and packets stay together.
     pub(crate) fn hold(&mut self, source: usize, feedback: f64) {
         let from = &mut self.sources[source];
-        let at = from.places.partition_point(|p| p.end <= from.newest);
-        match from.places.get_mut(at).filter(|p| p.start <= from.newest) {
-            Some(place) => place.feedback += feedback,
+        let at = from.mappings.partition_point(|p| p.end <= from.newest);
+        match from.mappings.get_mut(at).filter(|p| p.start <= from.newest) {
+            Some(mapping) => mapping.feedback += feedback,
             None => from.feedback += feedback,
         }
     }
@@ -289,8 +290,8 @@ impl Relay {
     /// The feedback for what a source is told of: all below an offset.
     pub(crate) fn release(&mut self, source: usize, told: u64) -> f64 {
         let from = &mut self.sources[source];
-        for place in from.places.iter_mut().take_while(|p| p.start < told) {
-            from.feedback += core::mem::take(&mut place.feedback);
+        for mapping in from.mappings.iter_mut().take_while(|p| p.start < told) {
+            from.feedback += core::mem::take(&mut mapping.feedback);
         }
         core::mem::take(&mut from.feedback)
     }
@@ -362,9 +363,9 @@ impl Relay {
     /// Whether all of a missing range should have arrived: later data of the same target has, or it has
     /// no place and is not on its way at all.
     fn is_overtaken(&self, source: usize, start: u64, end: u64) -> bool {
-        let places = &self.sources[source].places;
-        let first = places.partition_point(|p| p.end <= start);
-        let within = places.range(first..).take_while(|p| p.start < end);
+        let mappings = &self.sources[source].mappings;
+        let first = mappings.partition_point(|p| p.end <= start);
+        let within = mappings.range(first..).take_while(|p| p.start < end);
         within.into_iter().all(|p| {
             let at = p.at + start.saturating_sub(p.start);
             self.targets[p.target as usize].highest > at
@@ -376,11 +377,11 @@ impl Source {
     /// The parts of a range that are neither acknowledged nor have a place.
     fn without_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = self.acked.gaps(start, end);
-        let first = self.places.partition_point(|p| p.end <= start);
-        for place in self.places.range(first..).take_while(|p| p.start < end) {
+        let first = self.mappings.partition_point(|p| p.end <= start);
+        for mapping in self.mappings.range(first..).take_while(|p| p.start < end) {
             gaps = gaps
                 .into_iter()
-                .flat_map(|(from, to)| [(from, to.min(place.start)), (from.max(place.end), to)])
+                .flat_map(|(from, to)| [(from, to.min(mapping.start)), (from.max(mapping.end), to)])
                 .filter(|(from, to)| from < to)
                 .collect();
         }
@@ -389,9 +390,9 @@ impl Source {
 
     fn forget_acknowledged(&mut self) {
         let below = self.acked.below();
-        while let Some(place) = self.places.front().filter(|p| p.end <= below) {
-            self.feedback += place.feedback;
-            self.places.pop_front();
+        while let Some(mapping) = self.mappings.front().filter(|p| p.end <= below) {
+            self.feedback += mapping.feedback;
+            self.mappings.pop_front();
         }
     }
 }

@@ -78,7 +78,7 @@ impl Relay {
         let mut unfinished = None;
         for (source, from) in self.sources.iter().enumerate() {
             let here = from.acked.below();
-            let rest = match (from.places.front(), from.places.len()) {
+            let rest = match (from.mappings.front(), from.mappings.len()) {
                 (None, _) => None,
                 (Some(place), 1) if place.end == from.placed => {
                     Some((place.end, place.target as usize))

@@ -102,7 +102,7 @@ impl Split {
                 self.last[member] = Some(feedback);
                 self.least(|rate, share| rate / share).unwrap_or(feedback)
             }
-            Junction::Untouched | Junction::Refuses => return,
+            Junction::Untouched | Junction::Refuses(_) => return,
         };
         law.feed_back(header, Throughput::new(merged));
     }

@@ -61,7 +61,7 @@ impl Quanta {
     }
 }
 
-/// What a frame says.
+/// What a pause frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Of all traffic.
@@ -70,9 +70,9 @@ pub enum Control {
     Priority([Option<Quanta>; CLASSES]),
 }
 
-/// A MAC control frame.
+/// A MAC control frame that pauses or resumes its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct PauseFrame {
     /// To whom: [`MULTICAST`], or the peer.
     pub destination: [u8; 6],
     /// From whom.
@@ -122,7 +122,7 @@ impl fmt::Display for FrameError {
 }
 impl core::error::Error for FrameError {}
 
-impl Frame {
+impl PauseFrame {
     /// The frame as it is sent.
     pub fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
@@ -153,7 +153,7 @@ impl Frame {
     ///
     /// # Errors
     /// When the bytes are no such frame.
-    pub fn decode(bytes: &[u8]) -> Result<Frame, FrameError> {
+    pub fn decode(bytes: &[u8]) -> Result<PauseFrame, FrameError> {
         let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| FrameError::Length(bytes.len()))?;
         let found = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
         let fits = check_sequence(&bytes[..BODY]);
@@ -184,7 +184,7 @@ impl Frame {
             }
             other => return Err(FrameError::Opcode(other)),
         };
-        Ok(Frame { destination, source: address(6), control })
+        Ok(PauseFrame { destination, source: address(6), control })
     }
 }
 

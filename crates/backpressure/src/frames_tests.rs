@@ -2,8 +2,8 @@ use super::*;
 
 const SOURCE: [u8; 6] = [0x02, 0, 0, 0, 0, 0x01];
 
-fn frame(control: Control) -> Frame {
-    Frame { destination: MULTICAST, source: SOURCE, control }
+fn frame(control: Control) -> PauseFrame {
+    PauseFrame { destination: MULTICAST, source: SOURCE, control }
 }
 
 /// Bytes of a hexadecimal text, and zeros up to the check sequence.
@@ -43,7 +43,7 @@ fn vectors() -> [([u8; LENGTH], Control); 3] {
 fn bytes_are_those_of_the_standards() {
     for (bytes, control) in vectors() {
         assert_eq!(frame(control).encode(), bytes);
-        assert_eq!(Frame::decode(&bytes), Ok(frame(control)));
+        assert_eq!(PauseFrame::decode(&bytes), Ok(frame(control)));
     }
 }
 
@@ -58,7 +58,7 @@ fn changed(at: usize, value: u8) -> [u8; LENGTH] {
 
 #[test]
 fn what_is_no_such_frame_is_told_why() {
-    let why = |bytes: &[u8]| Frame::decode(bytes).unwrap_err();
+    let why = |bytes: &[u8]| PauseFrame::decode(bytes).unwrap_err();
     let good = vectors()[0].0;
     assert_eq!(why(&good[..60]), FrameError::Length(60));
     let mut wrong = good;
@@ -75,11 +75,11 @@ fn what_is_no_such_frame_is_told_why() {
 #[test]
 fn the_peer_itself_may_be_addressed_and_padding_is_not_read() {
     let mut to_peer = changed(0, 0);
-    assert_eq!(Frame::decode(&to_peer).unwrap().destination[0], 0);
+    assert_eq!(PauseFrame::decode(&to_peer).unwrap().destination[0], 0);
     to_peer = changed(50, 7);
-    assert_eq!(Frame::decode(&to_peer), Ok(frame(vectors()[2].1)));
+    assert_eq!(PauseFrame::decode(&to_peer), Ok(frame(vectors()[2].1)));
     // The time of a class that is not enabled.
-    assert_eq!(Frame::decode(&changed(18, 7)), Ok(frame(vectors()[2].1)));
+    assert_eq!(PauseFrame::decode(&changed(18, 7)), Ok(frame(vectors()[2].1)));
 }
 
 /// The table of quanta by rate: 512 bit times, and 65535 of them.

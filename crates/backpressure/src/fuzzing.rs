@@ -1,16 +1,16 @@
 //! What must hold for any bytes at all. Shared by the fuzz target and the test that replays its
 //! corpus, so that what the fuzzer found once stays found.
 
-use crate::frames::{Control, Frame, LENGTH, Quanta};
+use crate::frames::{Control, LENGTH, PauseFrame, Quanta};
 
 /// Reads `data` as a frame, and as the values of one to write.
 ///
 /// # Panics
 /// When reading and writing disagree.
 pub fn frames(data: &[u8]) {
-    if let Ok(frame) = Frame::decode(data) {
+    if let Ok(frame) = PauseFrame::decode(data) {
         let bytes = frame.encode();
-        assert_eq!(Frame::decode(&bytes), Ok(frame), "reading and writing lost something");
+        assert_eq!(PauseFrame::decode(&bytes), Ok(frame), "reading and writing lost something");
     }
     let Some(values) = data.first_chunk::<30>() else { return };
     let number = |at: usize| u16::from_be_bytes([values[at], values[at + 1]]);
@@ -23,12 +23,12 @@ pub fn frames(data: &[u8]) {
         0 => Control::Pause(Quanta(number(14))),
         _ => Control::Priority(core::array::from_fn(time)),
     };
-    let frame = Frame { destination, source: address(6), control };
+    let frame = PauseFrame { destination, source: address(6), control };
     let bytes = frame.encode();
-    assert_eq!(Frame::decode(&bytes), Ok(frame));
+    assert_eq!(PauseFrame::decode(&bytes), Ok(frame));
     // One bit wrong is noticed wherever it is.
     let bit = usize::from(number(28)) % (8 * LENGTH);
     let mut wrong = bytes;
     wrong[bit / 8] ^= 1 << (bit % 8);
-    assert!(Frame::decode(&wrong).is_err(), "bit {bit} is not covered");
+    assert!(PauseFrame::decode(&wrong).is_err(), "bit {bit} is not covered");
 }

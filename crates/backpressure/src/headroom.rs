@@ -25,9 +25,9 @@ use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::frames::ON_WIRE;
 
-/// A link that is to be paused, and the way back on which it is told.
+/// A link that a buffer pauses, and the reverse link that carries the pause frames.
 #[derive(Clone, Copy, Debug)]
-pub struct Hop {
+pub struct PausedLink {
     /// Rate of the link that is paused.
     pub rate: Rate,
     /// Its propagation delay.
@@ -44,7 +44,7 @@ pub struct Hop {
     pub frames: u64,
 }
 
-impl Hop {
+impl PausedLink {
     /// From the decision to pause until the transmitter starts no more packets, at worst; for ever where
     /// the way back sends nothing.
     pub fn latency(&self) -> Duration {
@@ -82,7 +82,7 @@ pub fn reaction(rate: Rate) -> Duration {
 mod tests {
     use super::*;
 
-    const HOP: Hop = Hop {
+    const HOP: PausedLink = PausedLink {
         rate: Rate::from_mbps(1000),
         delay: Duration::from_micros(5),
         back_rate: Rate::from_mbps(1000),
@@ -110,6 +110,6 @@ mod tests {
 
     #[test]
     fn a_way_back_that_sends_nothing_needs_endless_room() {
-        assert!(Hop { back_rate: Rate::ZERO, ..HOP }.headroom() > Bytes::new(1 << 40));
+        assert!(PausedLink { back_rate: Rate::ZERO, ..HOP }.headroom() > Bytes::new(1 << 40));
     }
 }

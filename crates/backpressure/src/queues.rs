@@ -28,9 +28,9 @@ pub enum Arrangement {
     ByFlow(u32),
 }
 
-/// Where a packet waits.
+/// The queue of a switch in which a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct QueueAddress {
     /// The input by which it came.
     pub input: u32,
     /// The output for which it waits.
@@ -39,11 +39,11 @@ pub struct Place {
     pub lane: u32,
 }
 
-/// A packet whose turn has come.
+/// A packet that has left its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn<T> {
-    /// Where it waited.
-    pub place: Place,
+pub struct Dequeued<T> {
+    /// The queue in which the packet waited.
+    pub place: QueueAddress,
     /// The packet.
     pub item: T,
     /// The output for which the next one in its queue waits: another may now have its turn.
@@ -56,7 +56,7 @@ const NONE: u32 = u32::MAX;
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting<T> {
-    place: Place,
+    place: QueueAddress,
     item: T,
 }
 
@@ -81,7 +81,7 @@ struct Output {
 
 /// The queues of a switch.
 #[derive(Clone, Debug)]
-pub struct Switch<T> {
+pub struct SwitchQueues<T> {
     arrangement: Arrangement,
     lanes: u32,
     /// Queues that something has waited in.
@@ -91,14 +91,19 @@ pub struct Switch<T> {
     most: u32,
 }
 
-impl<T: Copy> Switch<T> {
+impl<T: Copy> SwitchQueues<T> {
     /// A switch in which nothing waits. `classes` is not used with queues by flow.
-    pub fn new(arrangement: Arrangement, inputs: u32, outputs: u32, classes: u32) -> Switch<T> {
+    pub fn new(
+        arrangement: Arrangement,
+        inputs: u32,
+        outputs: u32,
+        classes: u32,
+    ) -> SwitchQueues<T> {
         let (most, lanes) = match arrangement {
             Arrangement::Fifo | Arrangement::Virtual => (inputs * classes, classes),
             Arrangement::ByFlow(queues) => (queues, queues),
         };
-        Switch {
+        SwitchQueues {
             arrangement,
             lanes,
             queues: Lanes::default(),
@@ -116,7 +121,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// At which output the number of a place's queue stands, and where there.
-    fn at(&self, place: Place) -> (usize, usize) {
+    fn at(&self, place: QueueAddress) -> (usize, usize) {
         let (output, column) = match self.arrangement {
             Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
             Arrangement::Virtual => (place.output, place.input * self.lanes + place.lane),
@@ -126,7 +131,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// The number of a place's queue, which is made if there is none.
-    fn number(&mut self, place: Place) -> u32 {
+    fn number(&mut self, place: QueueAddress) -> u32 {
         let (output, column) = self.at(place);
         let numbers = &mut self.outputs[output].numbers;
         if numbers.is_empty() {
@@ -139,7 +144,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// A packet waits from now on.
-    pub fn push(&mut self, place: Place, item: T) {
+    pub fn push(&mut self, place: QueueAddress, item: T) {
         let id = self.number(place);
         if self.queues.push(id, Waiting { place, item }) {
             self.line_up(id, place.output);
@@ -178,14 +183,14 @@ impl<T: Copy> Switch<T> {
     }
 
     /// The packet whose turn it is at an output, of those in lanes that are open.
-    pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Turn<T>> {
+    pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Dequeued<T>> {
         let id = self.step_out(output, is_open)?;
         let Waiting { place, item } = self.queues.pop(id)?;
         let exposed = self.queues.front(id).map(|head| head.place.output);
         if let Some(output) = exposed {
             self.line_up(id, output);
         }
-        Some(Turn { place, item, exposed })
+        Some(Dequeued { place, item, exposed })
     }
 
     /// Fetches into the caches what is needed of the queues whose turn is next at an output, whatever lanes are open: the
@@ -210,7 +215,7 @@ impl<T: Copy> Switch<T> {
 
     /// Whether nothing waits in a lane of an output, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
-        let (at, column) = self.at(Place { input: 0, output, lane });
+        let (at, column) = self.at(QueueAddress { input: 0, output, lane });
         let number = self.outputs[at].numbers.get(column).copied().unwrap_or(NONE);
         self.queues.is_empty(number)
     }
@@ -226,7 +231,7 @@ impl<T: Copy> Switch<T> {
     }
 
     /// Takes out all that waits for an output.
-    pub fn drain(&mut self, output: u32) -> Vec<(Place, T)> {
+    pub fn drain(&mut self, output: u32) -> Vec<(QueueAddress, T)> {
         let all = self.queues.drain().into_iter().map(|waiting| (waiting.place, waiting.item));
         let (drained, left): (Vec<_>, Vec<_>) = all.partition(|(place, _)| place.output == output);
         // Other heads come to the front.
@@ -237,7 +242,10 @@ impl<T: Copy> Switch<T> {
 
     /// What cannot move while these outputs send nothing of these lanes: whatever waits in a queue whose
     /// head is for one of them.
-    pub fn stuck(&self, is_blocked: impl Fn(u32, u32) -> bool) -> impl Iterator<Item = (Place, T)> {
+    pub fn stuck(
+        &self,
+        is_blocked: impl Fn(u32, u32) -> bool,
+    ) -> impl Iterator<Item = (QueueAddress, T)> {
         let blocked = (0..self.queues.count()).filter(move |id| {
             let (head, note) = (self.queues.front(*id), self.queues.note(*id));
             head.zip(note).is_some_and(|(head, note)| is_blocked(head.place.output, note.lane))

@@ -2,18 +2,18 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn place(input: u32, output: u32) -> Place {
-    Place { input, output, lane: 0 }
+fn place(input: u32, output: u32) -> QueueAddress {
+    QueueAddress { input, output, lane: 0 }
 }
 
-fn order(switch: &mut Switch<u32>, output: u32) -> Vec<u32> {
+fn order(switch: &mut SwitchQueues<u32>, output: u32) -> Vec<u32> {
     std::iter::from_fn(|| switch.pop(output, |_| true).map(|turn| turn.item)).collect()
 }
 
 #[test]
 fn inputs_take_turns() {
     for arrangement in [Arrangement::Fifo, Arrangement::Virtual] {
-        let mut switch = Switch::new(arrangement, 3, 1, 1);
+        let mut switch = SwitchQueues::new(arrangement, 3, 1, 1);
         for item in 0..3 {
             switch.push(place(0, 0), item);
         }
@@ -27,7 +27,7 @@ fn inputs_take_turns() {
 #[test]
 fn a_head_blocks_its_input_but_not_with_virtual_output_queues() {
     for (arrangement, free) in [(Arrangement::Fifo, vec![]), (Arrangement::Virtual, vec![1])] {
-        let mut switch = Switch::new(arrangement, 1, 2, 1);
+        let mut switch = SwitchQueues::new(arrangement, 1, 2, 1);
         switch.push(place(0, 0), 0);
         switch.push(place(0, 1), 1);
         assert_eq!(order(&mut switch, 1), free);
@@ -40,8 +40,8 @@ fn a_head_blocks_its_input_but_not_with_virtual_output_queues() {
 
 #[test]
 fn closed_lanes_are_passed_over() {
-    let mut switch = Switch::new(Arrangement::Virtual, 1, 1, 2);
-    switch.push(Place { lane: 1, ..place(0, 0) }, 1);
+    let mut switch = SwitchQueues::new(Arrangement::Virtual, 1, 1, 2);
+    switch.push(QueueAddress { lane: 1, ..place(0, 0) }, 1);
     switch.push(place(0, 0), 0);
     assert_eq!(switch.pop(0, |lane| lane == 0).map(|t| t.item), Some(0));
     assert!(!switch.has_turn(0, |lane| lane == 0) && switch.has_turn(0, |lane| lane == 1));
@@ -50,10 +50,10 @@ fn closed_lanes_are_passed_over() {
 
 #[test]
 fn queues_by_flow_do_not_look_at_inputs() {
-    let mut switch = Switch::new(Arrangement::ByFlow(4), 2, 2, 1);
-    switch.push(Place { lane: 2, ..place(0, 1) }, 0);
-    switch.push(Place { lane: 2, ..place(1, 1) }, 1);
-    switch.push(Place { lane: 3, ..place(0, 1) }, 2);
+    let mut switch = SwitchQueues::new(Arrangement::ByFlow(4), 2, 2, 1);
+    switch.push(QueueAddress { lane: 2, ..place(0, 1) }, 0);
+    switch.push(QueueAddress { lane: 2, ..place(1, 1) }, 1);
+    switch.push(QueueAddress { lane: 3, ..place(0, 1) }, 2);
     assert!(!switch.is_empty(1, 2) && switch.is_empty(1, 0) && switch.is_empty(0, 2));
     assert_eq!(switch.lanes_ready(1).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(order(&mut switch, 1), [0, 2, 1]);
@@ -61,7 +61,7 @@ fn queues_by_flow_do_not_look_at_inputs() {
 
 #[test]
 fn what_waits_for_an_output_can_be_taken_out() {
-    let mut switch = Switch::new(Arrangement::Fifo, 1, 2, 1);
+    let mut switch = SwitchQueues::new(Arrangement::Fifo, 1, 2, 1);
     switch.push(place(0, 0), 0);
     switch.push(place(0, 1), 1);
     switch.push(place(0, 0), 2);
@@ -80,15 +80,15 @@ proptest! {
         ],
         steps in prop::collection::vec((0u32..3, 0u32..2, 0u32..2, any::<bool>()), 1..200),
     ) {
-        let mut switch = Switch::new(arrangement, 3, 2, 2);
-        let mut waiting: Vec<(Place, u32)> = Vec::new();
+        let mut switch = SwitchQueues::new(arrangement, 3, 2, 2);
+        let mut waiting: Vec<(QueueAddress, u32)> = Vec::new();
         for (item, (input, output, lane, arrives)) in steps.into_iter().enumerate() {
-            let place = Place { input, output, lane };
+            let place = QueueAddress { input, output, lane };
             if arrives {
                 switch.push(place, item as u32);
                 waiting.push((place, item as u32));
             } else if let Some(turn) = switch.pop(output, |l| l == lane) {
-                let same = |p: &Place| match arrangement {
+                let same = |p: &QueueAddress| match arrangement {
                     Arrangement::Fifo => p.input == turn.place.input && p.lane == turn.place.lane,
                     Arrangement::Virtual => *p == turn.place,
                     Arrangement::ByFlow(_) => p.output == output && p.lane == turn.place.lane,

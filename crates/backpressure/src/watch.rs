@@ -17,9 +17,9 @@ pub struct Thresholds {
     pub room: Bytes,
 }
 
-/// What the upstream is to be told.
+/// What a buffer tells its upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub enum PauseSignal {
     /// Stop, for as long as a stop lasts.
     Stop,
     /// Go on.
@@ -79,19 +79,19 @@ impl Watch {
 
     /// A packet has come in.
     #[inline]
-    pub fn add(&mut self, now: Time, size: Bytes) -> Option<Signal> {
+    pub fn add(&mut self, now: Time, size: Bytes) -> Option<PauseSignal> {
         self.held += size;
         if self.stopped || self.held <= self.thresholds.xoff {
             return None;
         }
         self.stopped = true;
         self.refresh_at = now + self.thresholds.refresh;
-        Some(Signal::Stop)
+        Some(PauseSignal::Stop)
     }
 
     /// A packet has left.
     #[inline]
-    pub fn remove(&mut self, size: Bytes) -> Option<Signal> {
+    pub fn remove(&mut self, size: Bytes) -> Option<PauseSignal> {
         self.held = self.held.saturating_sub(size);
         self.repeated = 0;
         if !self.stopped || !self.lets_go_at(self.held) {
@@ -99,19 +99,19 @@ impl Watch {
         }
         self.stopped = false;
         self.refresh_at = Time::NEVER;
-        Some(Signal::Go)
+        Some(PauseSignal::Go)
     }
 
     /// Called at [`Watch::deadline`]: a stop is about to expire.
     ///
     /// To be asked after: [`Watch::stands_still`].
-    pub fn refresh(&mut self, now: Time) -> Option<Signal> {
+    pub fn refresh(&mut self, now: Time) -> Option<PauseSignal> {
         if self.refresh_at > now || !self.stopped {
             return None;
         }
         self.repeated = self.repeated.saturating_add(1);
         self.refresh_at = now + self.thresholds.refresh;
-        Some(Signal::Stop)
+        Some(PauseSignal::Stop)
     }
 }
 

@@ -17,10 +17,10 @@ fn us(n: u64) -> Time {
 fn stops_above_goes_on_below_and_says_so_once() {
     let mut watch = Watch::new(THRESHOLDS);
     assert_eq!(watch.add(us(0), Bytes::new(10_000)), None);
-    assert_eq!(watch.add(us(1), Bytes::new(1)), Some(Signal::Stop));
+    assert_eq!(watch.add(us(1), Bytes::new(1)), Some(PauseSignal::Stop));
     assert_eq!(watch.add(us(2), Bytes::new(1500)), None);
     assert_eq!(watch.remove(Bytes::new(7500)), None, "4001 are left");
-    assert_eq!(watch.remove(Bytes::new(1)), Some(Signal::Go));
+    assert_eq!(watch.remove(Bytes::new(1)), Some(PauseSignal::Go));
     assert_eq!(watch.remove(Bytes::new(1000)), None);
     assert_eq!(watch.held(), Bytes::new(3000));
 }
@@ -39,7 +39,7 @@ fn a_stop_is_said_again_while_it_holds() {
     watch.add(us(5), Bytes::new(20_000));
     assert_eq!(watch.deadline(), us(105));
     assert_eq!(watch.refresh(us(104)), None);
-    assert_eq!(watch.refresh(us(105)), Some(Signal::Stop));
+    assert_eq!(watch.refresh(us(105)), Some(PauseSignal::Stop));
     assert!(watch.stands_still());
     let looks = (2..=128).filter(|n| {
         watch.refresh(us(105 + 100 * (n - 1)));
@@ -71,8 +71,8 @@ proptest! {
             let expected = if held > 10_000 { true } else if held <= 4_000 { false } else { stopped };
             prop_assert_eq!(watch.has_stopped(), expected);
             prop_assert_eq!(signal, match (stopped, expected) {
-                (false, true) => Some(Signal::Stop),
-                (true, false) => Some(Signal::Go),
+                (false, true) => Some(PauseSignal::Stop),
+                (true, false) => Some(PauseSignal::Go),
                 _ => None,
             });
             stopped = expected;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ratewire_backpressure::frames::Frame;
+use ratewire_backpressure::frames::PauseFrame;
 use ratewire_backpressure::fuzzing;
 
 #[test]
@@ -15,7 +15,7 @@ fn the_corpus_of_pause_frames() {
         let data = fs::read(&path).unwrap();
         println!("{}", path.display());
         fuzzing::frames(&data);
-        if Frame::decode(&data).is_ok() {
+        if PauseFrame::decode(&data).is_ok() {
             valid += 1;
         } else {
             malformed += 1;

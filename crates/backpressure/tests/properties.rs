@@ -1,7 +1,7 @@
 //! What must hold for any frame.
 
 use proptest::prelude::*;
-use ratewire_backpressure::frames::{Control, Frame, Quanta};
+use ratewire_backpressure::frames::{Control, PauseFrame, Quanta};
 use ratewire_backpressure::fuzzing;
 use ratewire_units::{Duration, Rate};
 
@@ -17,8 +17,8 @@ proptest! {
     #[test]
     fn what_is_written_is_read(control in control(), source: [u8; 6], to: [u8; 6]) {
         let destination = [to[0] & !1, to[1], to[2], to[3], to[4], to[5]];
-        let frame = Frame { destination, source, control };
-        prop_assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
+        let frame = PauseFrame { destination, source, control };
+        prop_assert_eq!(PauseFrame::decode(&frame.encode()), Ok(frame));
     }
 
     #[test]

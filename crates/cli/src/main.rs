@@ -13,13 +13,14 @@ macro_rules! tell {
     }};
 }
 
+mod arguments;
 mod commands;
-mod emulated;
-mod job;
+mod exit;
 mod memory;
-mod output;
-mod paper;
 mod progress;
+mod say;
+mod terminal;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -117,12 +118,12 @@ fn main() -> ExitCode {
                 "ratewire: this command was built without laws in the kernel\n  \
                  help: `make live` builds it with them; docs/live.md says how they are used"
             );
-            Exit::Wrong
+            exit::Exit::Wrong
         }
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
-            commands::print(&String::from_utf8_lossy(&out))
+            say::print(&String::from_utf8_lossy(&out))
         }
     };
     exit.into()
@@ -139,38 +140,4 @@ fn suggesting(mut wrong: clap::Error) -> clap::Error {
         wrong.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
     }
     wrong
-}
-
-/// How the command ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Exit {
-    /// Done.
-    Done = 0,
-    /// An expectation does not hold.
-    NotMet = 1,
-    /// The command line or a scenario is wrong.
-    Wrong = 2,
-    /// A file cannot be read or written.
-    File = 3,
-    /// A run failed.
-    Failed = 4,
-    /// The kernel does not let us.
-    Unable = 5,
-    /// A run in real time was not true to time.
-    Late = 6,
-    /// A run used too much memory.
-    Memory = 7,
-}
-
-impl Exit {
-    /// How the whole ends: as the part with the least code of those that are not done.
-    pub(crate) fn of(parts: impl IntoIterator<Item = Exit>) -> Exit {
-        parts.into_iter().filter(|exit| *exit != Exit::Done).min().unwrap_or(Exit::Done)
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
 }

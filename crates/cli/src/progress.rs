@@ -1,12 +1,13 @@
 //! One bar for all runs: their time so far, and time left.
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ratewire_units::{Duration, Time};
+use ratewire::{Listener, Progress as Reached, Reason, Running, World};
+use ratewire_units::Duration;
 
-use crate::commands::takes_escapes;
-use crate::job::World;
+use crate::terminal::takes_escapes;
 
 /// Ticks of the bar in a second of a run.
 const TICKS: f64 = 1e3;
@@ -18,12 +19,6 @@ pub(crate) struct Progress {
     lengths: Vec<f64>,
     /// What is being done to the seconds.
     done: &'static str,
-}
-
-/// One run's part of the bar.
-pub(crate) struct Ticker<'a> {
-    progress: &'a Progress,
-    run: usize,
 }
 
 impl Progress {
@@ -53,10 +48,6 @@ impl Progress {
         Progress { bar, reached: Mutex::new(vec![0.0; lengths.len()]), lengths, done }
     }
 
-    pub(crate) fn ticker(&self, run: usize) -> Ticker<'_> {
-        Ticker { progress: self, run }
-    }
-
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -71,12 +62,14 @@ impl Progress {
     }
 }
 
-impl Ticker<'_> {
-    pub(crate) fn reached(&self, now: Time) {
-        self.progress.set(self.run, now.secs());
+impl Listener for Progress {
+    fn reached(&self, run: &Running<'_>, reached: &Reached) -> ControlFlow<Reason> {
+        self.set(run.index, reached.now.secs());
+        ControlFlow::Continue(())
     }
-    pub(crate) fn finish(&self) {
-        self.progress.set(self.run, self.progress.lengths[self.run]);
+
+    fn ends(&self, run: &Running<'_>) {
+        self.set(run.index, self.lengths[run.index]);
     }
 }
 
@@ -94,7 +87,7 @@ mod tests {
         ] {
             let runs = worlds.map(|world| (world, Duration::from_secs(3)));
             let progress = Progress::new(false, &runs);
-            progress.ticker(1).reached(Time::ZERO + Duration::from_millis(2500));
+            progress.set(1, 2.5);
             assert_eq!(progress.bar.message(), says);
         }
     }

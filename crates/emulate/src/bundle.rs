@@ -10,7 +10,7 @@ use ratewire_laws::Header;
 
 use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
-use crate::seen::Segment;
+use crate::seen::DataRange;
 use crate::tun::{OFFLOAD, Offload};
 
 /// Room for an IP and a TCP header, each as long as it can be.
@@ -157,19 +157,19 @@ impl Bundles {
     }
 
     /// What a packet says of its data.
-    pub(crate) fn segment(&self, kept: u32) -> Segment {
+    pub(crate) fn segment(&self, kept: u32) -> DataRange {
         let member = self.members[kept as usize];
         let Some(bundle) = &self.bundles[member.bundle as usize] else {
-            return Segment { sequence: None, opens: false, payload: 0 };
+            return DataRange { sequence: None, opens: false, payload: 0 };
         };
         let payload = bundle.range(member.place, 1).len() as u64;
         if !bundle.shape.is_tcp() {
-            return Segment { sequence: None, opens: false, payload };
+            return DataRange { sequence: None, opens: false, payload };
         }
         let tcp = &bundle.bytes[bundle.shape.ip..];
         let before = member.place * bundle.payload() as u32;
         let sequence = Some(sequence(tcp).wrapping_add(before));
-        Segment { sequence, opens: tcp[FLAGS] & SYN != 0, payload }
+        DataRange { sequence, opens: tcp[FLAGS] & SYN != 0, payload }
     }
 
     /// A packet was dropped.

@@ -8,7 +8,7 @@ use crate::check::flows_of_programs;
 
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Control {
+pub(crate) struct CongestionControl {
     /// As the kernel calls it.
     pub(crate) name: &'static str,
     /// The law of `bpf/` that it is, as [`ratewire_live::Law`] spells it; `None` for one that the kernel has.
@@ -47,12 +47,16 @@ impl Form {
     }
 }
 
-const fn own_control(name: &'static str) -> Option<Control> {
-    Some(Control { name, live: None, option: None })
+const fn own_control(name: &'static str) -> Option<CongestionControl> {
+    Some(CongestionControl { name, live: None, option: None })
 }
 
-const fn loaded(name: &'static str, live: &'static str, option: Option<Form>) -> Option<Control> {
-    Some(Control { name, live: Some(live), option })
+const fn loaded(
+    name: &'static str,
+    live: &'static str,
+    option: Option<Form>,
+) -> Option<CongestionControl> {
+    Some(CongestionControl { name, live: Some(live), option })
 }
 
 const XCP: Form = Form { identifier: 0x5278, len: 20, returned: 4 };
@@ -62,7 +66,7 @@ const JETMAX: Form = Form { identifier: 0x526a, len: 28, returned: 12 };
 pub(crate) const FORMS: [Form; 3] = [XCP, RCP, JETMAX];
 
 /// The congestion control that sends under a law; `None` if no kernel has one.
-pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
+pub(crate) fn control(law: &AnyLaw) -> Option<CongestionControl> {
     match law {
         AnyLaw::Xcp(_) | AnyLaw::XcpKernel(_) => loaded("rw_xcp", "xcp", Some(XCP)),
         AnyLaw::Rcp(_) | AnyLaw::RcpKernel(_) => loaded("rw_rcp", "rcp", Some(RCP)),
@@ -80,7 +84,7 @@ pub(crate) fn control(law: &AnyLaw) -> Option<Control> {
 /// The congestion controls that a run has to have, each once: those of its flows, and, as programs' sockets speak the laws
 /// of `bpf/`, where programs run those of the ports' laws too. What else a program sends under is its own choice. Beside a
 /// shell that is alone there are no flows.
-pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<Control> {
+pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<CongestionControl> {
     let is_alone = shell.is_some_and(|shell| shell.is_alone);
     let of_programs = flows_of_programs(setup);
     let has_programs = shell.is_some() || !setup.programs.is_empty();
@@ -102,7 +106,7 @@ pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<Control> {
 
 /// The congestion control that sends a flow; `None` if no kernel has one. NoQ's, which has no window, where the sender's
 /// own link is paused; elsewhere NoQ is NewReno.
-pub(crate) fn of_flow(setup: &Setup, flow: &FlowSpec) -> Option<Control> {
+pub(crate) fn of_flow(setup: &Setup, flow: &FlowSpec) -> Option<CongestionControl> {
     let law = &setup.laws[flow.law];
     let own = || setup.network.links.iter().filter(|link| link.from == flow.from);
     match law {

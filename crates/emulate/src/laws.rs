@@ -13,7 +13,7 @@ mod loaded {
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
-    use crate::control::{Control, needed};
+    use crate::control::{CongestionControl, needed};
     use crate::group::{Group, holder, remove_left};
     use crate::{Error, Shell};
 
@@ -21,7 +21,7 @@ mod loaded {
     pub(crate) struct Laws(Vec<Loaded>);
 
     struct Loaded {
-        control: Control,
+        control: CongestionControl,
         group: Group,
         held: host::Held,
     }
@@ -56,19 +56,19 @@ mod loaded {
             Ok(Laws(laws.collect::<Result<_, _>>()?))
         }
 
-        fn loaded(&self, control: Control) -> Option<&Group> {
+        fn loaded(&self, control: CongestionControl) -> Option<&Group> {
             self.0.iter().find(|loaded| loaded.control == control).map(|loaded| &loaded.group)
         }
 
         /// The control group whose sockets send under it.
-        pub(crate) fn folder(&self, control: Control) -> Option<&Path> {
+        pub(crate) fn folder(&self, control: CongestionControl) -> Option<&Path> {
             self.loaded(control).map(Group::folder)
         }
 
         /// Does something while sockets that are opened send under it.
         pub(crate) fn inside<T>(
             &self,
-            control: Option<Control>,
+            control: Option<CongestionControl>,
             what: impl FnOnce() -> T,
         ) -> Result<T, Error> {
             match control.and_then(|control| self.loaded(control)) {
@@ -92,7 +92,7 @@ mod loaded {
     }
 
     impl Loaded {
-        fn load(setup: &Setup, control: Control, name: &str) -> Result<Loaded, Error> {
+        fn load(setup: &Setup, control: CongestionControl, name: &str) -> Result<Loaded, Error> {
             let wrong = |e: ratewire_live::Error| cannot(name, &e);
             let law = named(name)?;
             let group = Group::make(&cgroup::root().map_err(wrong)?, name)?;
@@ -127,7 +127,7 @@ mod none {
 
     use ratewire_sim::setup::Setup;
 
-    use crate::control::Control;
+    use crate::control::CongestionControl;
     use crate::{Error, Shell};
 
     /// None: setups that need one were refused before.
@@ -143,12 +143,12 @@ mod none {
         pub(crate) fn load(_: &Setup, _: Option<Shell>) -> Result<Laws, Error> {
             Ok(Laws)
         }
-        pub(crate) fn folder(&self, _: Control) -> Option<&Path> {
+        pub(crate) fn folder(&self, _: CongestionControl) -> Option<&Path> {
             None
         }
         pub(crate) fn inside<T>(
             &self,
-            _: Option<Control>,
+            _: Option<CongestionControl>,
             what: impl FnOnce() -> T,
         ) -> Result<T, Error> {
             Ok(what())

@@ -42,7 +42,7 @@ mod tests {
             }
             for option in info.options {
                 let changes =
-                    fuzzing::makes_a_difference(info, option, |options| port(info.name, options));
+                    fuzzing::makes_a_difference(&law, option, |options| port(info.name, options));
                 let what = (info.name, option.name);
                 assert_eq!(ignores(&law, option.name), !changes, "{what:?}");
             }

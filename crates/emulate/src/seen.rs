@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// What a packet says of the data that it carries.
+/// The range of a stream that a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct DataRange {
     /// Of its first byte; `None` where it is not TCP's.
     pub(crate) sequence: Option<u32>,
     /// It opens a connection (SYN).
@@ -25,8 +25,8 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// A packet passes: how much of its payload had not.
-    pub(crate) fn fresh(&mut self, segment: &Segment) -> u64 {
-        let Segment { sequence: Some(sequence), opens, payload } = *segment else {
+    pub(crate) fn fresh(&mut self, segment: &DataRange) -> u64 {
+        let DataRange { sequence: Some(sequence), opens, payload } = *segment else {
             return segment.payload;
         };
         // What opens a connection has a number of its own, before those of its data.
@@ -68,11 +68,11 @@ mod tests {
 
     use super::*;
 
-    fn data(sequence: u32, payload: u64) -> Segment {
-        Segment { sequence: Some(sequence), opens: false, payload }
+    fn data(sequence: u32, payload: u64) -> DataRange {
+        DataRange { sequence: Some(sequence), opens: false, payload }
     }
-    fn opening(sequence: u32) -> Segment {
-        Segment { sequence: Some(sequence), opens: true, payload: 0 }
+    fn opening(sequence: u32) -> DataRange {
+        DataRange { sequence: Some(sequence), opens: true, payload: 0 }
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(seen.fresh(&data(100, 1500)), 500);
         seen.fresh(&opening(7));
         assert_eq!(seen.fresh(&data(8, 1000)), 1000);
-        let other = Segment { sequence: None, opens: false, payload: 300 };
+        let other = DataRange { sequence: None, opens: false, payload: 300 };
         assert_eq!(seen.fresh(&other), 300, "without numbers all is new");
     }
 

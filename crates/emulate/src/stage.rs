@@ -19,10 +19,10 @@ use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::clock::Clock;
-use crate::control::{Control, control, of_flow};
+use crate::control::{CongestionControl, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
-use crate::flow::{Ends, Flows};
+use crate::flow::{FlowSockets, Flows};
 use crate::handoff::Handoff;
 use crate::host::{self, Host};
 use crate::laws::Laws;
@@ -329,10 +329,14 @@ fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a P
 
 /// Opens both ends of every flow that is no program's: those under one congestion control together,
 /// for to move to its control group and back takes the kernel as long as to open many sockets.
-fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<Ends>>, Error> {
+fn open_flows(
+    setup: &Setup,
+    laws: &Laws,
+    hosts: &[Host],
+) -> Result<Vec<Option<FlowSockets>>, Error> {
     let hosts: BTreeMap<NodeId, &Host> = hosts.iter().map(|host| (host.spec.node, host)).collect();
     let of_programs = check::flows_of_programs(setup);
-    let mut by_control: Vec<(Option<Control>, Vec<usize>)> = Vec::new();
+    let mut by_control: Vec<(Option<CongestionControl>, Vec<usize>)> = Vec::new();
     for (n, spec) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
         let control = of_flow(setup, spec);
         match by_control.iter_mut().find(|(other, _)| *other == control) {
@@ -340,14 +344,14 @@ fn open_flows(setup: &Setup, laws: &Laws, hosts: &[Host]) -> Result<Vec<Option<E
             None => by_control.push((control, vec![n])),
         }
     }
-    let mut all: Vec<Option<Ends>> = setup.flows.iter().map(|_| None).collect();
+    let mut all: Vec<Option<FlowSockets>> = setup.flows.iter().map(|_| None).collect();
     for (control, flows) in by_control {
         let own = control.filter(|control| control.live.is_none()).map(|control| control.name);
         laws.inside(control, || {
             for n in flows {
                 let spec = &setup.flows[n];
                 if let (Some(from), Some(to)) = (hosts.get(&spec.from), hosts.get(&spec.to)) {
-                    all[n] = Some(Ends::open(n, spec, from, to, own)?);
+                    all[n] = Some(FlowSockets::open(n, spec, from, to, own)?);
                 }
             }
             Ok(())

@@ -16,7 +16,7 @@
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::InputError;
-use crate::place::{Place, in_place_of_a_number, quoted};
+use crate::location::{Location, in_place_of_a_number, quoted};
 use crate::rows::{Row, rows};
 
 /// The header line, word by word.
@@ -25,13 +25,13 @@ const HEADER: [&str; 4] = ["start_seconds", "from", "to", "bytes"];
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it starts.
+    /// When the flow starts.
     pub start: Time,
     /// The node that sends.
     pub from: String,
     /// The node that receives; never the same.
     pub to: String,
-    /// How much it sends; at least 1 byte.
+    /// Data that the flow sends; at least 1 byte.
     pub size: Bytes,
     /// The line it stands on, from 1, for errors about names that a scenario does not know.
     pub line: usize,
@@ -51,7 +51,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Arrival>, InputError> {
         flows.push(flow(&row)?);
     }
     if flows.is_empty() {
-        return Err(Place::whole(file).error(
+        return Err(Location::whole(file).error(
             "no flows",
             "lines of four columns: start_seconds from to bytes",
             "write one line per flow, such as \"0 s1 d1 1000000\"",

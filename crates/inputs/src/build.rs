@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ratewire_units::Rate;
 
 use crate::InputError;
-use crate::place::{Place, finite, quoted};
+use crate::location::{Location, finite, quoted};
 use crate::topology::{Demand, Edge, Node, Topology, great_circle_km};
 
 /// The largest rate taken, in bit/s: a million times the fastest link there is.
@@ -35,7 +35,7 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// Adds a node; its id must be new.
-    pub(crate) fn node(&mut self, at: Place<'_>, node: RawNode<'_>) -> Result<(), InputError> {
+    pub(crate) fn node(&mut self, at: Location<'_>, node: RawNode<'_>) -> Result<(), InputError> {
         if self.by_id.insert(node.id.to_string(), self.nodes.len()).is_some() {
             return Err(at.error(
                 format!("a second node with the id {}", quoted(node.id)),
@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// The index of the node with an id that an edge or demand refers to.
-    pub(crate) fn find(&self, at: Place<'_>, id: &str) -> Result<usize, InputError> {
+    pub(crate) fn find(&self, at: Location<'_>, id: &str) -> Result<usize, InputError> {
         self.by_id.get(id).copied().ok_or_else(|| {
             at.error(
                 format!("a reference to the node {}, which is not there", quoted(id)),
@@ -104,7 +104,7 @@ impl Builder {
     /// The topology, with the lengths that coordinates give.
     pub(crate) fn finish(mut self, file: &str, name: &str) -> Result<Topology, InputError> {
         if self.nodes.is_empty() {
-            return Err(Place::whole(file).error(
+            return Err(Location::whole(file).error(
                 "no nodes",
                 "at least one node",
                 "check that the file is the topology, and complete",
@@ -137,7 +137,7 @@ fn stem(file: &str) -> &str {
 }
 
 /// A rate of `text` times `unit` bit/s; `None` for 0, with which files say "not known".
-pub(crate) fn rate(at: Place<'_>, text: &str, unit: f64) -> Result<Option<Rate>, InputError> {
+pub(crate) fn rate(at: Location<'_>, text: &str, unit: f64) -> Result<Option<Rate>, InputError> {
     let bps = finite(text).map(|value| value * unit).filter(|bps| (0.0..=MAX_BPS).contains(bps));
     match bps {
         Some(bps) => Ok(Some(Rate::from_bps((bps + 0.5) as u64)).filter(|r| *r != Rate::ZERO)),
@@ -154,7 +154,7 @@ fn unit_name(unit: f64) -> &'static str {
 }
 
 /// The error for a graph whose edges go one way only.
-pub(crate) fn directed(at: Place<'_>) -> InputError {
+pub(crate) fn directed(at: Location<'_>) -> InputError {
     at.error(
         "a directed graph",
         "an undirected one: each edge is a link that carries both ways",
@@ -171,7 +171,7 @@ mod tests {
         for (i, label) in labels.iter().enumerate() {
             let id = i.to_string();
             let node = RawNode { id: &id, label, ..RawNode::default() };
-            builder.node(Place::whole("f"), node).unwrap();
+            builder.node(Location::whole("f"), node).unwrap();
         }
         builder.finish("f", "").unwrap().nodes.into_iter().map(|node| node.name).collect()
     }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn zero_rates_are_unknown_ones() {
-        let at = Place::whole("f");
+        let at = Location::whole("f");
         assert_eq!(rate(at, "0.0", 1.0), Ok(None));
         assert_eq!(rate(at, " 2.5 ", 1e6), Ok(Some(Rate::from_bps(2_500_000))));
         assert!(rate(at, "1e19", 1.0).is_err());

@@ -12,7 +12,7 @@
 use ratewire_units::Bytes;
 
 use crate::InputError;
-use crate::place::Place;
+use crate::location::Location;
 use crate::rows::rows;
 
 /// The largest size taken, in bytes: 2^53, to which every whole number is exact in a float.
@@ -65,7 +65,7 @@ impl SizeCdf {
 /// negative or not a number, or the last share is neither 1 nor 100.
 pub fn parse(file: &str, text: &str) -> Result<SizeCdf, InputError> {
     let mut points: Vec<(f64, f64)> = Vec::new();
-    let mut last = Place::whole(file);
+    let mut last = Location::whole(file);
     for row in rows(file, text) {
         let columns = "flow size in bytes, cumulative share (0..1 or 0..100)";
         let remedy = "the three-column form of ns-2 counts packets: multiply by the packet size \
@@ -111,7 +111,7 @@ pub fn parse(file: &str, text: &str) -> Result<SizeCdf, InputError> {
 }
 
 /// Brings percent to probability and the last share to exactly 1.
-fn normalise(points: &mut [(f64, f64)], last: Place<'_>) -> Result<(), InputError> {
+fn normalise(points: &mut [(f64, f64)], last: Location<'_>) -> Result<(), InputError> {
     let end = points[points.len() - 1].1;
     let near = |whole: f64| (end - whole).abs() <= whole * TOLERANCE;
     let whole = match () {

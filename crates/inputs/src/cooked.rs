@@ -13,7 +13,7 @@
 use ratewire_units::{Duration, Rate, Time};
 
 use crate::InputError;
-use crate::place::Place;
+use crate::location::Location;
 use crate::rows::{Row, rows};
 
 /// The largest rate taken, in Mbit/s: a petabit per second.
@@ -74,7 +74,7 @@ pub fn parse(file: &str, text: &str) -> Result<RateTrace, InputError> {
         steps.push((time, rate));
     }
     let Some((shift, _)) = steps.first().copied() else {
-        return Err(Place::whole(file).error(
+        return Err(Location::whole(file).error(
             "no rows",
             "rows of two columns: time in seconds, throughput in Mbit/s",
             "a file with the single row \"0 10\" is a steady 10 Mbit/s",
@@ -88,7 +88,7 @@ pub fn parse(file: &str, text: &str) -> Result<RateTrace, InputError> {
 }
 
 fn step(row: &Row<'_>) -> Result<(Duration, Rate), InputError> {
-    let remedy = "a single column of whole numbers is the Mahimahi format: name the file as that";
+    let remedy = "a single column of whole numbers is a Mahimahi trace: give the file as one";
     let [time, rate] = row.exactly("time in seconds, throughput in Mbit/s", remedy)?;
     let time = row.seconds(time, "time")?;
     let mbps = row.number(rate, "throughput in Mbit/s", MAX_MBPS)?;

@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::{arrivals, cdf, cooked, graphml, mahimahi, sndlib_xml, topohub, topology};
+use crate::{arrivals, cdf, cooked, detect, graphml, mahimahi, sndlib_xml, topohub, topology};
 
 /// Reads `data` as every kind of trace and table.
 ///
@@ -46,7 +46,7 @@ pub fn traces(data: &[u8]) {
 pub fn topologies(data: &[u8]) {
     // The two encodings take different ways to text.
     let Ok(text) = crate::decode("fuzz", data.to_vec()) else { return };
-    let readers = [graphml::parse, sndlib_xml::parse, topohub::parse, topology::detect_and_parse];
+    let readers = [graphml::parse, sndlib_xml::parse, topohub::parse, detect::topology];
     for read in readers {
         let Ok(topology) = read("fuzz", &text) else { continue };
         let count = topology.nodes.len();

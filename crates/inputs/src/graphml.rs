@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::InputError;
 use crate::build::{Builder, RawNode, directed, rate};
-use crate::place::quoted;
+use crate::location::quoted;
 use crate::topology::{Edge, Topology};
 use crate::xml::{self, Element};
 

@@ -14,7 +14,7 @@
 //! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
 //! | [`topohub`] | networkx node-link JSON, as TopoHub publishes it | [`topology::Topology`] |
 //!
-//! [`topology::detect_and_parse`] picks among the last three.
+//! [`detect::topology`] picks among the last three.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -22,13 +22,14 @@ pub mod arrivals;
 mod build;
 pub mod cdf;
 pub mod cooked;
+pub mod detect;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod graphml;
 mod load;
+mod location;
 pub mod mahimahi;
-mod place;
 mod rows;
 pub mod sndlib_xml;
 pub mod topohub;

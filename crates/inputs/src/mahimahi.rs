@@ -18,7 +18,7 @@ use std::fmt::Write;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::InputError;
-use crate::place::{Place, in_place_of_a_number};
+use crate::location::{Location, in_place_of_a_number};
 
 /// What one opportunity delivers.
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
@@ -43,21 +43,21 @@ impl LinkTrace {
     /// trace would have no length) or more than 213 days.
     pub fn new(file: &str, opportunities: Vec<u64>) -> Result<LinkTrace, InputError> {
         let Some(&last) = opportunities.last() else {
-            return Err(Place::whole(file).error(
+            return Err(Location::whole(file).error(
                 "no stamps",
                 "at least one line with a whole number of milliseconds",
                 "a file with the single line 1 is a steady 12 Mbit/s",
             ));
         };
         if let Some(i) = opportunities.windows(2).position(|pair| pair[1] < pair[0]) {
-            return Err(Place::line(file, i + 2).error(
+            return Err(Location::line(file, i + 2).error(
                 format!("{} after {}", opportunities[i + 1], opportunities[i]),
                 "stamps that never decrease",
                 "sort the file (sort -n), or cut it here if two traces were joined",
             ));
         }
         if last == 0 || last > MAX_MS {
-            return Err(Place::line(file, opportunities.len()).error(
+            return Err(Location::line(file, opportunities.len()).error(
                 format!("{last} as the last stamp, which is the length of the trace in ms"),
                 format!("a last stamp from 1 to {MAX_MS}"),
                 "end the trace with the time at which it is to start again",
@@ -114,7 +114,7 @@ pub fn parse(file: &str, text: &str) -> Result<LinkTrace, InputError> {
     for (i, line) in text.trim_end().lines().enumerate() {
         let line = line.trim();
         let stamp: u64 = line.parse().map_err(|_| {
-            Place::line(file, i + 1).error(
+            Location::line(file, i + 1).error(
                 in_place_of_a_number(line),
                 format!("one whole number of milliseconds, 0 to {MAX_MS}"),
                 remedy(line),
@@ -131,7 +131,7 @@ fn remedy(line: &str) -> &'static str {
     } else if line.starts_with('#') {
         "delete the comment: the format has none, and Mahimahi refuses it"
     } else if line.split_whitespace().count() == 2 {
-        "two columns are the \"cooked\" format (seconds, Mbit/s): name the file as that kind"
+        "two columns (seconds, Mbit/s) are a \"cooked\" trace: give the file as one"
     } else {
         "round the stamp to a whole millisecond, or delete the line"
     }

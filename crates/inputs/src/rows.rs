@@ -3,15 +3,15 @@
 use ratewire_units::Duration;
 
 use crate::InputError;
-use crate::place::{Place, finite, in_place_of_a_number};
+use crate::location::{Location, finite, in_place_of_a_number};
 
 /// The latest time a file may hold, in seconds: half of what [`Duration`] does, so that a step
 /// after it still fits (104 days).
 pub(crate) const MAX_SECONDS: f64 = 9e6;
 
-/// A line that holds something.
+/// A line that holds fields.
 pub(crate) struct Row<'a> {
-    pub(crate) at: Place<'a>,
+    pub(crate) at: Location<'a>,
     /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) fields: Vec<&'a str>,
@@ -25,7 +25,7 @@ pub(crate) fn rows<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = Row
     text.lines()
         .enumerate()
         .map(move |(i, line)| Row {
-            at: Place::line(file, i + 1),
+            at: Location::line(file, i + 1),
             line: i + 1,
             fields: fields(line),
         })
@@ -50,7 +50,7 @@ fn fields(line: &str) -> Vec<&str> {
 }
 
 impl<'a> Row<'a> {
-    /// The fields, of which there must be exactly `N`.
+    /// The fields, which must be exactly `N`.
     pub(crate) fn exactly<const N: usize>(
         &self,
         columns: &str,

@@ -16,7 +16,7 @@ use ratewire_units::Rate;
 
 use crate::InputError;
 use crate::build::{Builder, RawNode, rate};
-use crate::place::quoted;
+use crate::location::quoted;
 use crate::topology::{Edge, Topology};
 use crate::xml::{self, Element};
 

@@ -1,7 +1,7 @@
 //! Topologies, whatever the file they came from.
 //!
 //! Three readers give one [`Topology`]: [`crate::graphml`], [`crate::sndlib_xml`] and
-//! [`crate::topohub`]. What they have in common:
+//! [`crate::topohub`]. The readers follow common rules:
 //!
 //! * Edges are full-duplex links. Directed graphs are refused. Parallel edges are kept; an edge
 //!   from a node to itself carries nothing between nodes and is left out.
@@ -13,9 +13,6 @@
 //! * Demands of nothing, and of a node to itself, are left out.
 
 use ratewire_units::{Duration, Rate};
-
-use crate::place::{Place, quoted};
-use crate::{InputError, graphml, sndlib_xml, topohub, xml};
 
 /// The mean radius of the earth in km (IUGG).
 const EARTH_KM: f64 = 6371.0088;
@@ -69,7 +66,7 @@ pub struct Demand {
     pub from: usize,
     /// The node that receives; never the same.
     pub to: usize,
-    /// How much; never zero.
+    /// The rate of the traffic; never zero.
     pub rate: Rate,
 }
 
@@ -130,43 +127,6 @@ pub fn great_circle_km(a: &Node, b: &Node) -> Option<f64> {
     Some(2.0 * EARTH_KM * libm::asin(h.sqrt().min(1.0)))
 }
 
-/// Reads a topology in any of the three formats.
-///
-/// The extension decides where it is `.graphml` or `.json`; the content does otherwise: text that
-/// starts with `{` is node-link JSON, and an XML root called `graphml` or `network` is GraphML or
-/// SNDlib XML.
-///
-/// # Errors
-/// When the format is none of these, or its reader refuses the text.
-pub fn detect_and_parse(file: &str, text: &str) -> Result<Topology, InputError> {
-    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
-    if extension.eq_ignore_ascii_case("graphml") {
-        return graphml::parse(file, text);
-    }
-    if extension.eq_ignore_ascii_case("json") || text.trim_start().starts_with('{') {
-        return topohub::parse(file, text);
-    }
-    if text.trim_start().starts_with('<') {
-        let document = xml::open(file, text)?;
-        let root = document.root();
-        return match root.tag() {
-            "graphml" => graphml::from_xml(root),
-            "network" => sndlib_xml::from_xml(root),
-            tag => Err(root.at().error(
-                format!("the root element {}", quoted(tag)),
-                "graphml (GraphML) or network (SNDlib XML)",
-                "export the topology as GraphML",
-            )),
-        };
-    }
-    // What the file says is not shown: it may be one that others must not read.
-    Err(Place::line(file, 1).error(
-        "text that is no topology",
-        "GraphML, SNDlib XML, or networkx node-link JSON",
-        "of a GML file, use the JSON or GraphML form of the same graph",
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,18 +170,5 @@ mod tests {
             demands: Vec::new(),
         };
         assert_eq!(topology.components(), [vec![0, 4], vec![1, 3], vec![2]]);
-    }
-
-    #[test]
-    fn picks_the_reader() {
-        let text = |file: &str, text: &str| detect_and_parse(file, text).unwrap_err().to_string();
-        let graphml = "<graphml><graph><node id=\"a\"/></graph></graphml>";
-        assert_eq!(detect_and_parse("x", graphml).unwrap().nodes.len(), 1);
-        assert_eq!(detect_and_parse("x.xml", graphml).unwrap().nodes.len(), 1);
-        let json = "{\"nodes\": [{\"id\": 0}], \"edges\": []}";
-        assert_eq!(detect_and_parse("x", json).unwrap().nodes.len(), 1);
-        assert!(text("x.xml", "<svg/>").starts_with("x.xml:1: found the root element \"svg\""));
-        assert!(text("x.gml", "graph [\n]").contains("of a GML file"));
-        assert!(text("x", "").contains("found text that is no topology"));
     }
 }

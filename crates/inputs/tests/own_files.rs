@@ -1,8 +1,8 @@
-//! Formats whose published files may not be shipped, by files of the project's own making.
+//! Readers of formats whose published files may not be shipped, against files made for the tests.
 
 use std::path::Path;
 
-use ratewire_inputs::{arrivals, cdf, mahimahi, read, topology};
+use ratewire_inputs::{arrivals, cdf, detect, mahimahi, read};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 fn text(name: &str) -> String {
@@ -29,7 +29,7 @@ fn percent_is_probability_times_a_hundred() {
 
 #[test]
 fn sndlib_is_recognised_by_its_root() {
-    let topology = topology::detect_and_parse("triangle.xml", &text("triangle.xml")).unwrap();
+    let topology = detect::topology("triangle.xml", &text("triangle.xml")).unwrap();
     assert_eq!(topology.name, "triangle");
     assert_eq!((topology.edges.len(), topology.demands.len()), (3, 2));
 }
@@ -46,9 +46,9 @@ fn flows_from_a_file() {
 #[test]
 fn deep_nesting_is_an_error_or_a_graph_but_never_a_crash() {
     let deep = 200_000;
-    assert!(topology::detect_and_parse("deep", &"<a>".repeat(deep)).is_err());
+    assert!(detect::topology("deep", &"<a>".repeat(deep)).is_err());
     let closed = "<a>".repeat(2_000) + &"</a>".repeat(2_000);
-    assert!(topology::detect_and_parse("deep", &closed).is_err());
+    assert!(detect::topology("deep", &closed).is_err());
     let json = format!("{{\"nodes\": {}{}}}", "[".repeat(deep), "]".repeat(deep));
-    assert!(topology::detect_and_parse("deep", &json).is_err());
+    assert!(detect::topology("deep", &json).is_err());
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ratewire_inputs::topology::{self, Topology};
-use ratewire_inputs::{cdf, cooked, mahimahi, read};
+use ratewire_inputs::{cdf, cooked, detect, mahimahi, read};
 use ratewire_units::{Bytes, Duration, Rate};
 
 #[allow(dead_code, reason = "the example's main is not called here")]
@@ -19,7 +19,7 @@ fn text(name: &str) -> String {
 }
 
 fn topology(name: &str) -> Topology {
-    topology::detect_and_parse(name, &text(name)).unwrap_or_else(|error| panic!("{error}"))
+    detect::topology(name, &text(name)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn zoo(name: &str) -> Topology {

@@ -48,6 +48,14 @@ impl OptionSpec {
         format!("{}: {}", self.part, self.doc)
     }
 
+    /// Checks that the default is a value of its kind.
+    ///
+    /// # Errors
+    /// What is wrong with the default.
+    pub fn check(&self) -> Result<(), String> {
+        self.kind.parse(self.default).map(drop)
+    }
+
     /// Whether only ports read it, where these options of the law are given, the later in place of the earlier.
     pub fn is_of_ports(&self, given: &[(&str, &str)]) -> bool {
         match self.part {
@@ -256,6 +264,21 @@ impl Options {
             Err(e) => panic!("default of option {}: {e}", s.name),
         };
         Options { specs, values: specs.iter().map(parse).collect() }
+    }
+
+    /// All at their defaults but those given, as users write them; the later in place of the earlier.
+    ///
+    /// # Errors
+    /// When there is no such option or a value is not allowed.
+    pub(crate) fn given(
+        specs: &'static [OptionSpec],
+        given: &[(&str, &str)],
+    ) -> Result<Options, OptionError> {
+        let mut all = Options::defaults(specs);
+        for (name, text) in given {
+            all.set(name, text)?;
+        }
+        Ok(all)
     }
 
     /// Sets one, given as users write it.

@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::law::{Acked, Congestion, FlowContext, Law, Sending, Signal, Source};
+use crate::law::{Acked, Congestion, FlowContext, Named, Sending, Signal, Source};
 use crate::options::Options;
 
 /// Payload of a full packet.
@@ -23,7 +23,7 @@ pub(crate) const FLOW: FlowContext = FlowContext {
 };
 
 /// The source of a law with these options.
-pub(crate) fn source<L: Law>(options: &[(&str, &str)]) -> L::Source {
+pub(crate) fn source<L: Named>(options: &[(&str, &str)]) -> L::Source {
     let mut all = Options::defaults(L::INFO.options);
     for (name, value) in options {
         all.set(name, value).unwrap();

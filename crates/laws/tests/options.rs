@@ -56,7 +56,8 @@ fn reads(
     part: fn(Parts) -> String,
     counts: impl Fn(&[(&str, &str)]) -> bool,
 ) -> bool {
-    fuzzing::makes_a_difference(info, option, |options| {
+    let law = AnyLaw::new(info.name, &[]).expect("the defaults are valid");
+    fuzzing::makes_a_difference(&law, option, |options| {
         parts(info.name, options).filter(|_| counts(options)).map(part)
     })
 }

@@ -103,6 +103,30 @@ pub struct LinkSpec {
     pub driver: DriverSpec,
 }
 
+/// 100 Mbit/s without delay between nodes 0 and 1, with an unlimited drop-tail queue and no port.
+impl Default for LinkSpec {
+    fn default() -> LinkSpec {
+        LinkSpec {
+            name: String::new(),
+            from: NodeId(0),
+            to: NodeId(1),
+            service: Service::Rate(Rate::from_mbps(100)),
+            delay: Duration::ZERO,
+            overhead: Bytes::ZERO,
+            limit: Limit::Unlimited,
+            discipline: AnyDiscipline::default(),
+            loss: Loss::None,
+            law: None,
+            medium: None,
+            strips: false,
+            reorder: None,
+            police: None,
+            pause: None,
+            driver: DriverSpec::default(),
+        }
+    }
+}
+
 impl LinkSpec {
     /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but for lack of room, lost,
     /// late, or changed.

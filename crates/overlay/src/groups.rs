@@ -2,7 +2,7 @@
 //!
 //! A client that joins has to be sent all that comes after the view that has it. A node that has not
 //! heard of it yet would not send it anything, so the joining node asks first
-//! ([`Interest`](crate::message::Content::Interest)): the others include it and say from which stamp on;
+//! ([`Interest`](crate::message::MessageBody::Interest)): the others include it and say from which stamp on;
 //! once all have, the join gets its stamp, which is above all of theirs.
 
 use ratewire_units::Time;

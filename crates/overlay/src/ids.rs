@@ -7,9 +7,11 @@ pub const MOST_NODES: usize = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u8);
 
-/// A one-way link of the overlay.
+/// A one-way link of the overlay, from one node's daemon to another's.
+///
+/// An edge runs over many links of the network below, which have a `LinkId` of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u16);
+pub struct EdgeId(pub u16);
 
 /// A group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +27,7 @@ impl NodeId {
         usize::from(self.0)
     }
 }
-impl LinkId {
+impl EdgeId {
     /// Its place in a list of all links.
     pub fn index(self) -> usize {
         usize::from(self.0)

@@ -3,8 +3,8 @@
 use ratewire_units::{Bytes, Time};
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::layout::{ENTRY, HEAD, MARK_BITS, number_len};
 use crate::price::Occupancy;
-use crate::wire;
 
 /// Something on its way from one node to others.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Message {
     /// What it takes of a connection's stream.
     pub size: Bytes,
     /// What it says.
-    pub content: Content,
+    pub body: MessageBody,
 }
 
 /// A node's place in the order of all events that concern agreed groups.
@@ -24,7 +24,7 @@ pub type Stamp = u64;
 
 /// What a message says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum MessageBody {
     /// A client's message to a group.
     Data {
         /// The group.
@@ -39,7 +39,7 @@ pub enum Content {
         bought: Time,
     },
     /// What waits in front of the origin's links, where that has changed.
-    Prices(Vec<Told>),
+    Prices(Vec<QueueLevel>),
     /// The origin will have a member of the group and asks for its messages.
     Interest(GroupId),
     /// The origin's messages to the group go to the one that asked, from this stamp on.
@@ -60,24 +60,44 @@ pub enum Content {
     Mark(Stamp),
 }
 
-impl Content {
+impl MessageBody {
+    /// Bytes of what a node says to others; a client's message is as long as the client says.
+    fn encoded_len(&self) -> Bytes {
+        let said = match self {
+            MessageBody::Data { .. } => 0,
+            MessageBody::Prices(told) => ENTRY * told.len() as u64,
+            MessageBody::Interest(group) => number_len(group.0.into()),
+            MessageBody::Included(group, stamp) => {
+                1 + number_len(group.0.into()) + number_len(*stamp)
+            }
+            MessageBody::Change { group, client, stamp, .. } => {
+                number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
+            }
+            MessageBody::Mark(beyond) => match beyond >> MARK_BITS {
+                0 => 0,
+                rest => number_len(rest),
+            },
+        };
+        Bytes::new(HEAD + said)
+    }
+
     /// Whether it is a client's.
     pub fn is_data(&self) -> bool {
-        matches!(self, Content::Data { .. })
+        matches!(self, MessageBody::Data { .. })
     }
     /// Whether it goes before what waits. Only prices may: the order of all else is part of what it
     /// says.
     pub fn overtakes(&self) -> bool {
-        matches!(self, Content::Prices(_))
+        matches!(self, MessageBody::Prices(_))
     }
 }
 
-/// What waits in front of one link of a node.
+/// The level of the queue in front of one link of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct QueueLevel {
     /// Which of the node's links, in the order of their numbers.
     pub link: u8,
-    /// How much.
+    /// The level of its queue.
     pub level: Level,
 }
 
@@ -106,13 +126,13 @@ impl Level {
 
 impl Message {
     /// The origin's news of its links, for the nodes `to`.
-    pub fn prices(origin: NodeId, to: NodeSet, told: &[Told]) -> Message {
-        Message::control(origin, to, Content::Prices(told.into()))
+    pub fn prices(origin: NodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
+        Message::control(origin, to, MessageBody::Prices(told.into()))
     }
 
     /// A message between nodes, of the size it has on the wire.
-    pub fn control(origin: NodeId, to: NodeSet, content: Content) -> Message {
-        let size = wire::control_len(&content);
-        Message { origin, to, size, content }
+    pub fn control(origin: NodeId, to: NodeSet, body: MessageBody) -> Message {
+        let size = body.encoded_len();
+        Message { origin, to, size, body }
     }
 }

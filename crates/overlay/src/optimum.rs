@@ -7,9 +7,9 @@
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use ratewire_units::Throughput;
 
-/// Senders that send down the same tree to the same nodes.
+/// Senders that send down the same tree to the same nodes: a commodity of the flow problem.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Demand {
+pub struct Commodity {
     /// The resources that a message takes, by index, and how many times.
     pub uses: Vec<(usize, f64)>,
     /// What a byte of theirs is worth.
@@ -20,9 +20,9 @@ pub struct Demand {
 
 /// The rates of `demands` that are worth most, within the `capacities` of the resources; `None` where
 /// the solver finds no solution, which for finite numbers does not happen.
-pub fn best(capacities: &[Throughput], demands: &[Demand]) -> Option<Vec<Throughput>> {
+pub fn best(capacities: &[Throughput], demands: &[Commodity]) -> Option<Vec<Throughput>> {
     let mut problem = Problem::new(OptimizationDirection::Maximize);
-    let rate = |demand: &Demand| (demand.benefit, (0.0, demand.most.get()));
+    let rate = |demand: &Commodity| (demand.benefit, (0.0, demand.most.get()));
     let rates: Vec<Variable> = demands
         .iter()
         .map(|demand| {
@@ -31,7 +31,7 @@ pub fn best(capacities: &[Throughput], demands: &[Demand]) -> Option<Vec<Through
         })
         .collect();
     for (resource, capacity) in capacities.iter().enumerate() {
-        let times = |demand: &Demand| -> f64 {
+        let times = |demand: &Commodity| -> f64 {
             let here = demand.uses.iter().filter(|(used, _)| *used == resource);
             here.map(|(_, times)| times).sum()
         };
@@ -51,15 +51,15 @@ mod tests {
 
     use super::*;
 
-    fn demand(uses: &[usize]) -> Demand {
-        Demand {
+    fn demand(uses: &[usize]) -> Commodity {
+        Commodity {
             uses: uses.iter().map(|used| (*used, 1.0)).collect(),
             benefit: 1.0,
             most: Throughput::new(1e6),
         }
     }
 
-    fn rates(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
+    fn rates(capacities: &[f64], demands: &[Commodity]) -> Vec<f64> {
         let capacities: Vec<Throughput> = capacities.iter().copied().map(Throughput::new).collect();
         best(&capacities, demands).unwrap().iter().map(|rate| rate.get()).collect()
     }
@@ -90,13 +90,13 @@ mod tests {
             capacities in prop::collection::vec(0.1..10.0f64, 1..6),
             uses in prop::collection::vec(prop::collection::btree_set(0usize..6, 1..4), 1..8),
         ) {
-            let demands: Vec<Demand> = uses
+            let demands: Vec<Commodity> = uses
                 .iter()
                 .map(|set| demand(&set.iter().map(|u| u % capacities.len()).collect::<Vec<_>>()))
                 .collect();
             let found = rates(&capacities, &demands);
             let load = |resource: usize| -> f64 {
-                let times = |d: &Demand| d.uses.iter().filter(|(u, _)| *u == resource).count();
+                let times = |d: &Commodity| d.uses.iter().filter(|(u, _)| *u == resource).count();
                 demands.iter().zip(&found).map(|(d, rate)| rate * times(d) as f64).sum()
             };
             for (resource, capacity) in capacities.iter().enumerate() {

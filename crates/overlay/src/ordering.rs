@@ -4,7 +4,7 @@
 //! are delivered by (stamp, node). What one node says reaches another in the order in which it was
 //! said, since each goes down one tree of links that keep order; so once a node has heard a stamp from
 //! every other, it has all events up to that stamp. A node that has nothing to say tells its stamp at
-//! its next cost update ([`Mark`](crate::message::Content::Mark)), and only if others have moved on.
+//! its next cost update ([`Mark`](crate::message::MessageBody::Mark)), and only if others have moved on.
 
 use std::collections::BTreeMap;
 

@@ -102,12 +102,12 @@ impl LinkQueue {
 
     /// A message is to go over the link.
     pub fn push(&mut self, now: Time, message: Rc<Message>) {
-        if message.content.overtakes() {
+        if message.body.overtakes() {
             self.control.push_back(message);
             return;
         }
         self.advance(now);
-        let (size, is_data) = (message.size.get() as u32, message.content.is_data());
+        let (size, is_data) = (message.size.get() as u32, message.body.is_data());
         self.counts.arrived += u64::from(is_data);
         self.data.push_back(Waiting { size, is_data, message });
         self.peak = self.peak.max(self.data.len() as u64);
@@ -153,10 +153,10 @@ mod tests {
 
     use super::*;
     use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
-    use crate::message::Content;
+    use crate::message::MessageBody;
 
     fn data() -> Rc<Message> {
-        let content = Content::Data {
+        let body = MessageBody::Data {
             group: GroupId(0),
             client: ClientId(0),
             sequence: 0,
@@ -164,7 +164,7 @@ mod tests {
             bought: Time::ZERO,
         };
         let to = NodeSet::first(2);
-        Rc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), content })
+        Rc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), body })
     }
 
     fn ms(n: u64) -> Time {
@@ -192,8 +192,8 @@ mod tests {
         let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
         queue.push(ms(0), Rc::new(update));
         assert_eq!(queue.waiting(), 1);
-        assert!(!queue.take(ms(0)).unwrap().1.content.is_data());
-        assert!(queue.take(ms(0)).unwrap().1.content.is_data());
+        assert!(!queue.take(ms(0)).unwrap().1.body.is_data());
+        assert!(queue.take(ms(0)).unwrap().1.body.is_data());
         assert!(queue.take(ms(0)).is_none() && queue.is_empty());
         assert_eq!(queue.counts().data, Bytes::new(1000));
     }

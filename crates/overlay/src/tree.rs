@@ -8,12 +8,12 @@ use std::collections::BinaryHeap;
 
 use ratewire_units::Duration;
 
-use crate::ids::{LinkId, NodeId, NodeSet};
+use crate::ids::{EdgeId, NodeId, NodeSet};
 use crate::message::Message;
 
 /// A one-way link of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkSpec {
+pub struct EdgeSpec {
     /// Where it begins.
     pub from: NodeId,
     /// Where it ends.
@@ -26,13 +26,13 @@ pub struct LinkSpec {
 #[derive(Clone, Debug)]
 pub struct Trees {
     nodes: usize,
-    links: Vec<LinkSpec>,
+    links: Vec<EdgeSpec>,
     /// By node: its own links, in order.
-    own: Vec<Vec<LinkId>>,
+    own: Vec<Vec<EdgeId>>,
     /// By link: its place among those of its node.
     places: Vec<u8>,
     /// The links down which messages go, and the nodes they reach: those of each origin and node in turn.
-    branches: Vec<(LinkId, NodeSet)>,
+    branches: Vec<(EdgeId, NodeSet)>,
     /// By origin and node: where its branches end.
     ends: Vec<u32>,
 }
@@ -47,7 +47,7 @@ impl Trees {
     ///
     /// # Errors
     /// When some node cannot be reached from another.
-    pub fn new(nodes: usize, links: &[LinkSpec]) -> Result<Trees, Unreachable> {
+    pub fn new(nodes: usize, links: &[EdgeSpec]) -> Result<Trees, Unreachable> {
         let mut branches = Vec::new();
         let mut ends = Vec::with_capacity(nodes * nodes);
         for origin in 0..nodes {
@@ -57,7 +57,7 @@ impl Trees {
                 let mut at = end;
                 while let Some(link) = parents[at] {
                     let parent = links[link.index()].from.index();
-                    let list: &mut Vec<(LinkId, NodeSet)> = &mut here[parent];
+                    let list: &mut Vec<(EdgeId, NodeSet)> = &mut here[parent];
                     let place = match list.iter().position(|(known, _)| *known == link) {
                         Some(place) => place,
                         None => {
@@ -78,9 +78,9 @@ impl Trees {
         let mut own = vec![Vec::new(); nodes];
         let mut places = Vec::with_capacity(links.len());
         for (number, link) in links.iter().enumerate() {
-            let own: &mut Vec<LinkId> = &mut own[link.from.index()];
+            let own: &mut Vec<EdgeId> = &mut own[link.from.index()];
             places.push(own.len() as u8);
-            own.push(LinkId(number as u16));
+            own.push(EdgeId(number as u16));
         }
         Ok(Trees { nodes, links: links.to_vec(), own, places, branches, ends })
     }
@@ -90,7 +90,7 @@ impl Trees {
         self.nodes
     }
     /// All links.
-    pub fn links(&self) -> &[LinkSpec] {
+    pub fn links(&self) -> &[EdgeSpec] {
         &self.links
     }
 
@@ -100,12 +100,12 @@ impl Trees {
     }
 
     /// The links that begin at `node`, in order.
-    pub fn own(&self, node: NodeId) -> &[LinkId] {
+    pub fn own(&self, node: NodeId) -> &[EdgeId] {
         &self.own[node.index()]
     }
 
     /// The place of a link in that order.
-    pub fn place(&self, link: LinkId) -> usize {
+    pub fn place(&self, link: EdgeId) -> usize {
         usize::from(self.places[link.index()])
     }
 
@@ -116,21 +116,21 @@ impl Trees {
         origin: NodeId,
         node: NodeId,
         to: &'a NodeSet,
-    ) -> impl Iterator<Item = LinkId> + 'a {
+    ) -> impl Iterator<Item = EdgeId> + 'a {
         let branches = self.branches(origin, node).iter();
         branches.filter(|(_, reached)| reached.meets(to)).map(|(link, _)| *link)
     }
 
     #[inline]
-    fn branches(&self, origin: NodeId, node: NodeId) -> &[(LinkId, NodeSet)] {
+    fn branches(&self, origin: NodeId, node: NodeId) -> &[(EdgeId, NodeSet)] {
         let place = origin.index() * self.nodes + node.index();
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.branches[start as usize..self.ends[place] as usize]
     }
 
     /// How many nodes are still to get a message of a client that is to cross `link`.
-    pub fn owed(&self, link: LinkId, message: &Message) -> u64 {
-        if !message.content.is_data() {
+    pub fn owed(&self, link: EdgeId, message: &Message) -> u64 {
+        if !message.body.is_data() {
             return 0;
         }
         let from = self.links[link.index()].from;
@@ -140,9 +140,9 @@ impl Trees {
     }
 
     /// All links that a message from `origin` to `to` crosses, in order of their numbers.
-    pub fn crossed(&self, origin: NodeId, to: &NodeSet) -> Vec<LinkId> {
+    pub fn crossed(&self, origin: NodeId, to: &NodeSet) -> Vec<EdgeId> {
         let nodes = (0..self.nodes).map(|node| NodeId(node as u8));
-        let mut links: Vec<LinkId> = nodes.flat_map(|node| self.down(origin, node, to)).collect();
+        let mut links: Vec<EdgeId> = nodes.flat_map(|node| self.down(origin, node, to)).collect();
         links.sort_unstable();
         links
     }
@@ -151,11 +151,11 @@ impl Trees {
 /// The link by which each node is reached from `origin`.
 fn shortest(
     nodes: usize,
-    links: &[LinkSpec],
+    links: &[EdgeSpec],
     origin: NodeId,
-) -> Result<Vec<Option<LinkId>>, Unreachable> {
+) -> Result<Vec<Option<EdgeId>>, Unreachable> {
     let mut best = vec![(Duration::MAX, usize::MAX); nodes];
-    let mut parents: Vec<Option<LinkId>> = vec![None; nodes];
+    let mut parents: Vec<Option<EdgeId>> = vec![None; nodes];
     let mut open = BinaryHeap::new();
     best[origin.index()] = (Duration::ZERO, 0);
     open.push(Reverse((Duration::ZERO, 0, origin)));
@@ -166,7 +166,7 @@ fn shortest(
         for (number, link) in links.iter().enumerate().filter(|(_, link)| link.from == node) {
             let found = (delay + link.delay, hops + 1);
             let known = best[link.to.index()];
-            let id = LinkId(number as u16);
+            let id = EdgeId(number as u16);
             let first = parents[link.to.index()].is_none_or(|old| id < old);
             if found < known || (found == known && first) {
                 best[link.to.index()] = found;

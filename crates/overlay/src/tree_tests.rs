@@ -2,11 +2,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn link(from: u8, to: u8, ms: u64) -> LinkSpec {
-    LinkSpec { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) }
+fn link(from: u8, to: u8, ms: u64) -> EdgeSpec {
+    EdgeSpec { from: NodeId(from), to: NodeId(to), delay: Duration::from_millis(ms) }
 }
 
-fn both(from: u8, to: u8, ms: u64) -> [LinkSpec; 2] {
+fn both(from: u8, to: u8, ms: u64) -> [EdgeSpec; 2] {
     [link(from, to, ms), link(to, from, ms)]
 }
 
@@ -17,7 +17,7 @@ fn set(nodes: &[u8]) -> NodeSet {
 /// The paper's figure 3: A-B, B-C, B-D, D-E, D-F, as nodes 0 to 5.
 fn figure_3() -> Trees {
     let cables = [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)];
-    let links: Vec<LinkSpec> = cables.iter().flat_map(|(a, b)| both(*a, *b, 10)).collect();
+    let links: Vec<EdgeSpec> = cables.iter().flat_map(|(a, b)| both(*a, *b, 10)).collect();
     Trees::new(6, &links).unwrap()
 }
 
@@ -36,12 +36,12 @@ fn the_two_groups_of_figure_3_share_what_the_paper_says_they_share() {
 
 #[test]
 fn the_shorter_way_is_taken_and_then_the_one_with_fewer_links() {
-    let ring: Vec<LinkSpec> = [both(0, 1, 10), both(1, 2, 10), both(0, 2, 20)].concat();
+    let ring: Vec<EdgeSpec> = [both(0, 1, 10), both(1, 2, 10), both(0, 2, 20)].concat();
     let trees = Trees::new(3, &ring).unwrap();
-    assert_eq!(trees.crossed(NodeId(0), &set(&[2])), [LinkId(4)]);
-    let longer: Vec<LinkSpec> = [both(0, 1, 10), both(1, 2, 10), both(0, 2, 21)].concat();
+    assert_eq!(trees.crossed(NodeId(0), &set(&[2])), [EdgeId(4)]);
+    let longer: Vec<EdgeSpec> = [both(0, 1, 10), both(1, 2, 10), both(0, 2, 21)].concat();
     let trees = Trees::new(3, &longer).unwrap();
-    assert_eq!(trees.crossed(NodeId(0), &set(&[2])), [LinkId(0), LinkId(2)]);
+    assert_eq!(trees.crossed(NodeId(0), &set(&[2])), [EdgeId(0), EdgeId(2)]);
 }
 
 #[test]

@@ -14,18 +14,16 @@
 //! Numbers take as many bytes as they need: seven bits in each, the low ones first, and the high bit says
 //! whether more follow (LEB128). None is written longer than it need be, and none is read.
 
-use ratewire_units::Bytes;
-
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
-use crate::message::{Content, Level, Message, Told};
+use crate::layout::MARK_BITS;
+use crate::message::{Level, Message, MessageBody, QueueLevel};
 
 /// The most links that one cost update can tell of.
 pub const MOST_TOLD: usize = 31;
 
 const KIND_SHIFT: u8 = 5;
 const COUNT: u8 = (1 << KIND_SHIFT) - 1;
-/// Bits of a mark in its first byte, and whether more follow.
-const MARK_BITS: u32 = 4;
+/// Whether more of a mark follows its first byte.
 const MARK_MORE: u8 = 1 << MARK_BITS;
 const PRICES: u8 = 0;
 const INTEREST: u8 = 1;
@@ -58,28 +56,6 @@ impl core::fmt::Display for DecodeError {
 }
 impl core::error::Error for DecodeError {}
 
-/// The length of what a node says to others; clients' messages are as long as they say.
-pub(crate) fn control_len(content: &Content) -> Bytes {
-    let body = match content {
-        Content::Data { .. } => 0,
-        Content::Prices(told) => 3 * told.len() as u64,
-        Content::Interest(group) => number_len(group.0.into()),
-        Content::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
-        Content::Change { group, client, stamp, .. } => {
-            number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
-        }
-        Content::Mark(beyond) => match beyond >> MARK_BITS {
-            0 => 0,
-            rest => number_len(rest),
-        },
-    };
-    Bytes::new(2 + body)
-}
-
-fn number_len(number: u64) -> u64 {
-    u64::from((u64::BITS - number.leading_zeros()).max(1).div_ceil(7))
-}
-
 fn put_number(mut number: u64, out: &mut Vec<u8>) {
     while number >> 7 != 0 {
         out.push(number as u8 | 0x80);
@@ -91,9 +67,9 @@ fn put_number(mut number: u64, out: &mut Vec<u8>) {
 /// Writes what a node says to others. A client's message is not written: its bytes are its own.
 pub fn encode(message: &Message, out: &mut Vec<u8>) {
     let head = |kind: u8, low: u8| [kind << KIND_SHIFT | low, message.origin.0];
-    match &message.content {
-        Content::Data { .. } => {}
-        Content::Prices(told) => {
+    match &message.body {
+        MessageBody::Data { .. } => {}
+        MessageBody::Prices(told) => {
             debug_assert!(told.len() <= MOST_TOLD, "more links than one update can tell of");
             out.extend(head(PRICES, told.len() as u8));
             for one in told.iter() {
@@ -101,23 +77,23 @@ pub fn encode(message: &Message, out: &mut Vec<u8>) {
                 out.extend(one.level.0.to_le_bytes());
             }
         }
-        Content::Interest(group) => {
+        MessageBody::Interest(group) => {
             out.extend(head(INTEREST, 0));
             put_number(group.0.into(), out);
         }
-        Content::Included(group, stamp) => {
+        MessageBody::Included(group, stamp) => {
             out.extend(head(INCLUDED, 0));
             out.push(message.to.iter().next().map_or(0, |node| node.0));
             put_number(group.0.into(), out);
             put_number(*stamp, out);
         }
-        Content::Change { group, client, joins, stamp } => {
+        MessageBody::Change { group, client, joins, stamp } => {
             out.extend(head(CHANGE, u8::from(*joins)));
             put_number(group.0.into(), out);
             put_number(client.0.into(), out);
             put_number(*stamp, out);
         }
-        Content::Mark(beyond) => {
+        MessageBody::Mark(beyond) => {
             let (low, rest) = (*beyond as u8 & (MARK_MORE - 1), beyond >> MARK_BITS);
             if rest == 0 {
                 out.extend(head(MARK, low));
@@ -139,21 +115,21 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
     let [first, origin] = take(&mut rest)?;
     let origin = known(origin, nodes)?;
     let mut to = NodeSet::first(nodes).without(origin);
-    let content = match first >> KIND_SHIFT {
+    let body = match first >> KIND_SHIFT {
         PRICES => {
             let one = |_| {
                 let [link, low, high] = take(&mut rest)?;
-                Ok(Told { link, level: Level(u16::from_le_bytes([low, high])) })
+                Ok(QueueLevel { link, level: Level(u16::from_le_bytes([low, high])) })
             };
-            Content::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
+            MessageBody::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
         }
-        INTEREST => Content::Interest(GroupId(short_number(&mut rest)?)),
+        INTEREST => MessageBody::Interest(GroupId(short_number(&mut rest)?)),
         INCLUDED => {
             let [asker] = take(&mut rest)?;
             to = [known(asker, nodes)?].into_iter().collect();
-            Content::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
+            MessageBody::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
         }
-        CHANGE => Content::Change {
+        CHANGE => MessageBody::Change {
             group: GroupId(short_number(&mut rest)?),
             client: ClientId(short_number(&mut rest)?),
             joins: first & COUNT != 0,
@@ -165,11 +141,11 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
             if rest == Some(0) || rest.is_some_and(|rest| rest >> (u64::BITS - MARK_BITS) != 0) {
                 return Err(DecodeError::BadNumber);
             }
-            Content::Mark(rest.unwrap_or(0) << MARK_BITS | low)
+            MessageBody::Mark(rest.unwrap_or(0) << MARK_BITS | low)
         }
         kind => return Err(DecodeError::UnknownKind(kind)),
     };
-    Ok(Message::control(origin, to, content))
+    Ok(Message::control(origin, to, body))
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
@@ -214,28 +190,29 @@ mod tests {
         (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
     }
 
-    fn contents() -> impl Strategy<Value = Content> {
-        let told = (any::<u8>(), any::<u16>()).prop_map(|(link, l)| Told { link, level: Level(l) });
+    fn contents() -> impl Strategy<Value = MessageBody> {
+        let told =
+            (any::<u8>(), any::<u16>()).prop_map(|(link, l)| QueueLevel { link, level: Level(l) });
         let group = numbers().prop_map(|n| GroupId(n as u32));
         prop_oneof![
-            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(Content::Prices),
-            group.clone().prop_map(Content::Interest),
-            (group.clone(), numbers()).prop_map(|(g, s)| Content::Included(g, s)),
+            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(MessageBody::Prices),
+            group.clone().prop_map(MessageBody::Interest),
+            (group.clone(), numbers()).prop_map(|(g, s)| MessageBody::Included(g, s)),
             (group, any::<u32>(), any::<bool>(), numbers()).prop_map(|(group, c, joins, stamp)| {
-                Content::Change { group, client: ClientId(c), joins, stamp }
+                MessageBody::Change { group, client: ClientId(c), joins, stamp }
             }),
-            numbers().prop_map(Content::Mark),
+            numbers().prop_map(MessageBody::Mark),
         ]
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(content in contents(), origin in 0u8..9, to in 0u8..9) {
-            let to = match content {
-                Content::Included(..) => [NodeId(to)].into_iter().collect(),
+        fn what_is_written_is_read(body in contents(), origin in 0u8..9, to in 0u8..9) {
+            let to = match body {
+                MessageBody::Included(..) => [NodeId(to)].into_iter().collect(),
                 _ => NodeSet::first(9).without(NodeId(origin)),
             };
-            let message = Message::control(NodeId(origin), to, content);
+            let message = Message::control(NodeId(origin), to, body);
             let mut bytes = Vec::new();
             encode(&message, &mut bytes);
             prop_assert_eq!(bytes.len() as u64, message.size.get());
@@ -252,13 +229,13 @@ mod tests {
         }
     }
 
-    fn written(content: Content) -> Vec<u8> {
-        let to = match content {
-            Content::Included(..) => [NodeId(5)].into_iter().collect(),
+    fn written(body: MessageBody) -> Vec<u8> {
+        let to = match body {
+            MessageBody::Included(..) => [NodeId(5)].into_iter().collect(),
             _ => NodeSet::first(6).without(NodeId(3)),
         };
         let mut bytes = Vec::new();
-        encode(&Message::control(NodeId(3), to, content), &mut bytes);
+        encode(&Message::control(NodeId(3), to, body), &mut bytes);
         bytes
     }
 
@@ -266,16 +243,17 @@ mod tests {
     #[test]
     fn messages_have_these_bytes() {
         let group = GroupId(300);
-        let told = vec![Told { link: 2, level: Level(0x1234) }];
-        assert_eq!(written(Content::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
-        assert_eq!(written(Content::Interest(group)), [0x20, 3, 0xac, 0x02]);
-        assert_eq!(written(Content::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
-        let change = |joins| Content::Change { group, client: ClientId(127), joins, stamp: 128 };
+        let told = vec![QueueLevel { link: 2, level: Level(0x1234) }];
+        assert_eq!(written(MessageBody::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
+        assert_eq!(written(MessageBody::Interest(group)), [0x20, 3, 0xac, 0x02]);
+        assert_eq!(written(MessageBody::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
+        let change =
+            |joins| MessageBody::Change { group, client: ClientId(127), joins, stamp: 128 };
         assert_eq!(written(change(true)), [0x61, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
         assert_eq!(written(change(false)), [0x60, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
-        assert_eq!(written(Content::Mark(15)), [0x8f, 3]);
-        assert_eq!(written(Content::Mark(16)), [0x90, 3, 1]);
-        assert_eq!(written(Content::Mark(u64::MAX)).len(), 2 + 9);
+        assert_eq!(written(MessageBody::Mark(15)), [0x8f, 3]);
+        assert_eq!(written(MessageBody::Mark(16)), [0x90, 3, 1]);
+        assert_eq!(written(MessageBody::Mark(u64::MAX)).len(), 2 + 9);
     }
 
     #[test]

@@ -100,39 +100,7 @@ function panel(root, data) {
 
   // What each chart draws, its unit, and what to say when there is nothing.
   const QUANTITIES = {
-    goodput: { lines: () => flowLines("mean"), unit: data.units.goodput, none: "No goodput was sampled." },
-    sampled: { lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." },
-    pacing: { lines: () => flowLines("pacing"), unit: data.units.pacing, none: "No law here asks for a pace." },
-    total: {
-      lines: () => data.totals.filter((t) => t.total).map((t) => ({
-        g: t.g, dt: t.dt, v: t.total, name: "all flows", stroke: groupColour(t.g), dash: groupDash(t.g), width: 1.8,
-      })),
-      unit: data.units.total, none: "No goodput was sampled.",
-    },
-    cwnd: { lines: () => flowLines("cwnd"), unit: data.units.cwnd, none: "No law here has a window: see data in flight." },
-    flight: { lines: () => flowLines("flight"), unit: data.units.flight, none: "Nothing was sampled." },
-    rwnd: { lines: () => flowLines("rwnd"), unit: data.units.rwnd, none: "No receiver sets a limit." },
-    rtt: { lines: () => flowLines("rtt"), unit: data.units.rtt, none: "No round-trip time was measured." },
-    queue: {
-      lines: () => {
-        const max = linkLines("qmax");
-        const mean = linkLines("qmean");
-        const lines = [];
-        mean.forEach((m) => {
-          const top = max.find((x) => x.g === m.g && x.dt === m.dt);
-          if (top) lines.push({ ...top, width: 0.6, name: "max", band: true, faint: true });
-          lines.push({ ...m, name: "mean" });
-        });
-        return lines;
-      },
-      unit: "packets", none: "This link was not sampled.", paused: true,
-    },
-    sent: { lines: () => overlayLines("mean"), unit: data.units.sent, none: "No group was sampled." },
-    price: { lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." },
-    waiting: { lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." },
-    util: { lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 },
-    drops: { lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true },
-    marks: { lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true },
+    // PLOTS
   };
 
   // ---- one plot ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-//! Writes a page from made-up data that look like a run's: to look at while working on the page.
+//! Writes a page from made-up data that look like a run's, for work on the page.
 //!
 //! `cargo run -p ratewire-report --example sample_page -- OUT.html [VARIANT]`, where VARIANT is one
 //! of `laws` (the default), `single`, `mixed`, `many`, `fat-tree`, `abilene`, `pairs`, `chain`,
@@ -10,8 +10,8 @@ mod nets;
 use std::collections::BTreeMap;
 
 use ratewire_report::{
-    Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowSample,
-    LinkSample, Page, Run, RunInfo, Summary, html, table,
+    Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowRow, LinkRow,
+    Page, Run, RunInfo, Summary, html, table,
 };
 use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -101,7 +101,7 @@ struct Flow {
 fn run(law: &str, count: u32, variant: &str) -> Run {
     let mut info = nets::info(variant, count);
     (info.scenario, info.law) = ("Four flows join a 100 Mb/s bottleneck".into(), law.into());
-    (info.seed, info.world, info.version) = (1, "simulate".into(), "0.1.0".into());
+    (info.seed, info.version) = (1, "0.1.0".into());
     (info.duration, info.sampling) = (Duration::from_secs(30), Duration::from_millis(20));
     for (i, flow) in info.flows.iter_mut().enumerate() {
         flow.law = if variant == "mixed" && i % 2 == 1 { "cubic".into() } else { law.into() };
@@ -211,7 +211,7 @@ fn sample(
         let interval = Duration::from_millis(20);
         let window = Bytes::new((flow.window * PACKET) as u64);
         let pacing = (info.flows[i].law == "xcp").then(|| Throughput::new(delivered / 0.02 * 1.01));
-        collector.flow(&FlowSample {
+        collector.flow(&FlowRow {
             at,
             interval,
             flow: i as u32,
@@ -235,7 +235,7 @@ fn links(
     for (link, l) in (0..).zip(&info.topology.links) {
         let share = nets::share(link, l);
         let queue = if l.bottleneck { 1.0 } else { 0.01 * share };
-        collector.link(&LinkSample {
+        collector.link(&LinkRow {
             at,
             interval: Duration::from_millis(20),
             link,
@@ -323,7 +323,7 @@ fn complete(collector: &mut Collector, law: &str, noise: &mut Noise) {
     }
 }
 
-/// What flows are called.
+/// A flow and its name.
 fn flow(from: u32, to: u32, i: u32) -> FlowInfo {
     FlowInfo { name: format!("s{} → d{}", i + 1, i + 1), from, to, ..FlowInfo::default() }
 }

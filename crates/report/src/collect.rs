@@ -1,134 +1,27 @@
-//! Turns a stream of samples into what a page can draw, in memory that does not grow with the run.
+//! Collects a stream of samples into bounded series, in memory that does not grow with the run.
 
 use std::collections::BTreeMap;
 
-use ratewire_units::{Bytes, Duration, Throughput, Time};
+use ratewire_units::{Duration, Throughput, Time};
 
+use crate::collected::{Collected, FlowSeries, Limits, LinkSeries, OverlaySeries};
 use crate::completed::Completed;
+use crate::plots::recorded;
+use crate::recorded::{Recorded, Tracks};
 use crate::thinned::Thinned;
 use crate::{
-    Answer, Completion, CompletionSummary, FlowSample, Kind, LinkInfo, LinkSample, OverlaySample,
-    RunInfo, Series,
+    Answer, Completion, ConnectionRow, FlowRow, GroupRow, LinkInfo, LinkRow, OverlayRows, RunInfo,
+    Series,
 };
-
-/// Points a series keeps by default.
-pub const MAX_POINTS: usize = 600;
-
-/// How much of a run is kept. Of the exact figures only percentiles of completions depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Flows with series of their own, taken evenly from the list. The others count in the total.
-    pub flows: usize,
-    /// Links with series of their own: bottlenecks first, then by index.
-    pub links: usize,
-    /// Points a series keeps.
-    pub points: usize,
-    /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
-    pub completions: usize,
-    /// Completed flows of which percentiles are exact; of more they are within 1 %. Each takes 24 to 48 bytes.
-    pub exact_completions: usize,
-    /// Answers to what bound a flow's rate, of all flows with series together; of each flow every
-    /// k-th, likewise.
-    pub answers: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            flows: 40,
-            links: 512,
-            points: MAX_POINTS,
-            completions: 5_000,
-            exact_completions: 1_000_000,
-            answers: 200,
-        }
-    }
-}
-
-/// Series of one flow.
-#[derive(Clone, Debug)]
-pub struct FlowSeries {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Mean goodput, bits per second.
-    pub goodput_bps: Series,
-    /// Mean congestion window, bytes; empty for a law that has none.
-    pub cwnd_bytes: Series,
-    /// Mean data in flight, bytes.
-    pub in_flight_bytes: Series,
-    /// Mean receive window, bytes; empty where there is no limit.
-    pub receive_window_bytes: Series,
-    /// Mean smoothed round-trip time, seconds.
-    pub srtt_s: Series,
-    /// Mean pace asked for, bits per second; empty for a law that asks for none.
-    pub pacing_bps: Series,
-}
-
-/// Series of one link and its queue.
-#[derive(Clone, Debug)]
-pub struct LinkSeries {
-    /// Index of the link.
-    pub link: u32,
-    /// Mean part of the time it was busy, 0 to 1.
-    pub utilisation: Series,
-    /// Packets waiting, mean.
-    pub queue_packets_mean: Series,
-    /// Packets waiting, most at any instant.
-    pub queue_packets_max: Series,
-    /// Packets dropped a second.
-    pub drops_per_s: Series,
-    /// Packets marked a second.
-    pub marks_per_s: Series,
-    /// Mean part of the time it was paused, 0 to 1; no points if it never was.
-    pub paused: Series,
-}
-
-/// Series of an overlay.
-#[derive(Clone, Debug)]
-pub struct OverlaySeries {
-    /// By group, the first of them: data sent, bits per second.
-    pub sent_bps: Vec<Series>,
-    /// By connection, the first of them: messages waiting, mean.
-    pub waiting: Vec<Series>,
-    /// By connection, the first of them: dollars a message over it costs.
-    pub price: Vec<Series>,
-}
-
-/// What was kept of a run's samples.
-#[derive(Clone, Debug)]
-pub struct Collected {
-    /// What the collector was told to keep.
-    pub limits: Limits,
-    /// Series of single flows, by index.
-    pub flows: Vec<FlowSeries>,
-    /// How many flows sent samples or are known by name.
-    pub flows_total: usize,
-    /// Goodput of all flows together, bits per second.
-    pub total_goodput_bps: Series,
-    /// Series of single links, by index.
-    pub links: Vec<LinkSeries>,
-    /// Completed flows in order of completion, every [`Collected::completions_stride`]-th.
-    pub completions: Vec<Completion>,
-    /// How many flows completed.
-    pub completions_total: u64,
-    /// One of how many completed flows is in [`Collected::completions`].
-    pub completions_stride: u64,
-    /// Statistics over all completed flows; `None` if none completed.
-    pub completion_summary: Option<CompletionSummary>,
-    /// What bound the rates of flows with series: by flow, then in order of time.
-    pub answers: Vec<Answer>,
-    /// The overlay, if there is one.
-    pub overlay: Option<OverlaySeries>,
-}
 
 /// Takes the samples of one run as they come, in order of time.
 #[derive(Debug)]
 pub struct Collector {
     limits: Limits,
     flows_total: usize,
-    /// Flows known by name.
+    /// Number of flows known by name.
     listed: usize,
-    /// By flow: whether totals leave it out.
+    /// By flow: whether totals leave the flow out.
     go_on: Vec<bool>,
     flows: BTreeMap<u32, FlowSeries>,
     /// Indices of the links to keep, when there are too many to keep all.
@@ -137,14 +30,25 @@ pub struct Collector {
     link_points: usize,
     /// The interval of the first sample, which all series start from; zero before it.
     base: Duration,
-    total: Series,
+    of: RecordedSeries,
+    all_flows: Tracks,
     tick: Tick,
     completions: Thinned<Completion>,
     answers: BTreeMap<u32, Thinned<Answer>>,
     overlay: Option<OverlaySeries>,
-    /// Of how many flows answers are kept.
+    /// Number of flows whose answers are kept.
     asked: usize,
     completed: Completed,
+}
+
+/// The series that plots record, by the samples they are of.
+#[derive(Debug)]
+struct RecordedSeries {
+    flow: Vec<&'static Recorded<FlowRow>>,
+    all_flows: Vec<&'static Recorded<f64>>,
+    link: Vec<&'static Recorded<LinkRow>>,
+    group: Vec<&'static Recorded<GroupRow>>,
+    connection: Vec<&'static Recorded<ConnectionRow>>,
 }
 
 /// Data delivered by all flows since the last instant anything was sampled.
@@ -173,8 +77,15 @@ impl Collector {
             order.sort_unstable();
             order
         });
-        // Hundreds of links at full length would take tens of megabytes a run; few are drawn.
+        // Full series of hundreds of links would take tens of megabytes a run, and few are drawn.
         let link_points = if links.len() > 64 { limits.points / 2 } else { limits.points };
+        let of = RecordedSeries {
+            flow: recorded(),
+            all_flows: recorded(),
+            link: recorded(),
+            group: recorded(),
+            connection: recorded(),
+        };
         Collector {
             limits,
             flows_total: info.flows.len(),
@@ -185,7 +96,8 @@ impl Collector {
             links: BTreeMap::new(),
             link_points,
             base: info.sampling,
-            total: Series::new(Kind::Rate, limits.points).starting_from(info.sampling),
+            all_flows: Tracks::new(&of.all_flows, limits.points, info.sampling),
+            of,
             tick: Tick::default(),
             completions: Thinned::new(limits.completions),
             answers: BTreeMap::new(),
@@ -196,7 +108,7 @@ impl Collector {
     }
 
     /// Takes a sample of a flow.
-    pub fn flow(&mut self, s: &FlowSample) {
+    pub fn flow(&mut self, s: &FlowRow) {
         let index = s.flow as usize;
         self.flows_total = self.flows_total.max(index.saturating_add(1));
         let goes_on = self.go_on.get(index).is_some_and(|goes_on| *goes_on);
@@ -206,20 +118,16 @@ impl Collector {
         }
         let points = self.limits.points;
         let base = self.base(s.interval);
-        let series =
-            self.flows.entry(s.flow).or_insert_with(|| FlowSeries::new(s.flow, points, base));
-        let limit = |b: Bytes| if b == Bytes::MAX { f64::NAN } else { b.as_f64() };
-        let srtt = if s.srtt.is_zero() { f64::NAN } else { s.srtt.secs() };
-        let (at, dt) = (s.at, s.interval);
-        series.goodput_bps.push(at, dt, s.goodput.bps());
-        series.cwnd_bytes.push(at, dt, limit(s.cwnd));
-        series.in_flight_bytes.push(at, dt, s.in_flight.map_or(f64::NAN, Bytes::as_f64));
-        series.receive_window_bytes.push(at, dt, limit(s.receive_window));
-        series.srtt_s.push(at, dt, srtt);
-        series.pacing_bps.push(at, dt, s.pacing.map_or(f64::NAN, Throughput::bps));
+        let of = &self.of.flow;
+        let series = self
+            .flows
+            .entry(s.flow)
+            .or_insert_with(|| FlowSeries { flow: s.flow, tracks: Tracks::new(of, points, base) });
+        series.tracks.push(of, s.at, s.interval, s);
     }
 
-    /// Adds to the total what flows without samples of their own delivered in the `interval` that ended `at`.
+    /// Adds the goodput of flows without samples of their own to the total, for the `interval` that
+    /// ended `at`.
     pub fn add(&mut self, at: Time, interval: Duration, goodput: Throughput) {
         if at != self.tick.at {
             self.flush();
@@ -231,7 +139,7 @@ impl Collector {
     }
 
     /// Takes a sample of a link.
-    pub fn link(&mut self, s: &LinkSample) {
+    pub fn link(&mut self, s: &LinkRow) {
         let kept = match &self.chosen {
             Some(chosen) => chosen.binary_search(&s.link).is_ok(),
             None => self.links.len() < self.limits.links || self.links.contains_key(&s.link),
@@ -241,42 +149,36 @@ impl Collector {
         }
         let points = self.link_points;
         let base = self.base(s.interval);
-        let series =
-            self.links.entry(s.link).or_insert_with(|| LinkSeries::new(s.link, points, base));
-        let (at, dt) = (s.at, s.interval);
-        series.utilisation.push(at, dt, s.utilisation);
-        series.queue_packets_mean.push(at, dt, s.queue_packets_mean);
-        series.queue_packets_max.push(at, dt, f64::from(s.queue_packets_max));
-        series.drops_per_s.push(at, dt, s.drops as f64);
-        series.marks_per_s.push(at, dt, s.marks as f64);
-        if s.paused > 0.0 || !series.paused.is_empty() {
-            series.paused.push(at, dt, s.paused);
-        }
+        let of = &self.of.link;
+        let series = self
+            .links
+            .entry(s.link)
+            .or_insert_with(|| LinkSeries { link: s.link, tracks: Tracks::new(of, points, base) });
+        series.tracks.push(of, s.at, s.interval, s);
     }
 
     /// Takes a sample of the overlay.
-    pub fn overlay(&mut self, s: &OverlaySample) {
+    pub fn overlay(&mut self, s: &OverlayRows) {
         let (at, dt) = (s.at, s.interval);
         let (points, base) = (self.limits.points, self.base(dt));
         let most = self.limits.flows;
-        let some =
-            |n: usize| vec![Series::new(Kind::Mean, points).starting_from(base); n.min(most)];
+        let (of_group, of_connection) = (&self.of.group, &self.of.connection);
         let series = self.overlay.get_or_insert_with(|| OverlaySeries {
-            sent_bps: some(s.groups.len()),
-            waiting: some(s.connections.len()),
-            price: some(s.connections.len()),
+            groups: vec![Tracks::new(of_group, points, base); s.groups.len().min(most)],
+            connections: vec![
+                Tracks::new(of_connection, points, base);
+                s.connections.len().min(most)
+            ],
         });
-        for (series, group) in series.sent_bps.iter_mut().zip(&s.groups) {
-            series.push(at, dt, group.sent.bps());
+        for (tracks, group) in series.groups.iter_mut().zip(&s.groups) {
+            tracks.push(of_group, at, dt, group);
         }
-        let own = series.waiting.iter_mut().zip(&mut series.price);
-        for ((waiting, price), connection) in own.zip(&s.connections) {
-            waiting.push(at, dt, connection.waiting_mean);
-            price.push(at, dt, connection.price);
+        for (tracks, connection) in series.connections.iter_mut().zip(&s.connections) {
+            tracks.push(of_connection, at, dt, connection);
         }
     }
 
-    /// Takes a flow that delivered all it had.
+    /// Takes a flow that has delivered all its data.
     pub fn completion(&mut self, c: Completion) {
         self.completed.add(&c);
         self.completions.push(c);
@@ -295,13 +197,14 @@ impl Collector {
         self.flush();
         let mut flows: Vec<FlowSeries> = self.flows.into_values().collect();
         let mut links: Vec<LinkSeries> = self.links.into_values().collect();
-        on_one_grid(flows.iter_mut().flat_map(FlowSeries::all).chain([&mut self.total]));
-        on_one_grid(links.iter_mut().flat_map(LinkSeries::all));
+        let of_flows = flows.iter_mut().map(|flow| &mut flow.tracks);
+        on_one_grid(of_flows.chain([&mut self.all_flows]));
+        on_one_grid(links.iter_mut().map(|link| &mut link.tracks));
         Collected {
             limits: self.limits,
             flows,
             flows_total: self.flows_total,
-            total_goodput_bps: self.total,
+            all_flows: self.all_flows,
             links,
             completions: self.completions.kept,
             completions_total: self.completions.total,
@@ -312,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// Whether a flow has series of its own: each k-th of those that are listed.
+    /// Whether a flow has series of its own: every k-th listed flow has.
     fn is_drawn(&self, flow: u32) -> bool {
         let (flow, most) = (flow as usize, self.limits.flows);
         if self.listed <= most || flow >= self.listed {
@@ -322,7 +225,7 @@ impl Collector {
         place(flow) != place(flow + 1)
     }
 
-    /// What series start from: the interval that samples are said to have, else that of the first.
+    /// The width series start from: the interval of the run's info, else that of the first sample.
     fn base(&mut self, interval: Duration) -> Duration {
         if self.base.is_zero() {
             self.base = interval;
@@ -330,76 +233,25 @@ impl Collector {
         self.base
     }
 
-    /// Ends the current instant of the total.
+    /// Adds the current instant to the total.
     fn flush(&mut self) {
         let Tick { at, before, interval, bits } = self.tick;
         if !interval.is_zero() {
-            // Flows that are sampled in turn each report an interval that overlaps the others'.
+            // Flows sampled one after the other report overlapping intervals.
             let new = at.since(before).min(interval);
-            self.total.push(at, new, bits);
+            self.all_flows.push(&self.of.all_flows, at, new, &bits);
         }
         self.tick = Tick { before: at, ..Tick::default() };
     }
 }
 
 /// Gives series that ended at different times buckets of the same width.
-fn on_one_grid<'a>(all: impl Iterator<Item = &'a mut Series>) {
-    let mut all: Vec<&mut Series> = all.collect();
-    let widest = all.iter().map(|s| s.interval()).max().unwrap_or_default();
-    for series in &mut all {
+fn on_one_grid<'a>(all: impl Iterator<Item = &'a mut Tracks>) {
+    let mut all: Vec<&mut Tracks> = all.collect();
+    let series = || all.iter().flat_map(|tracks| tracks.all());
+    let widest = series().map(Series::interval).max().unwrap_or_default();
+    for series in all.iter_mut().flat_map(|tracks| tracks.all_mut()) {
         series.widen_to(widest);
-    }
-}
-
-impl FlowSeries {
-    fn new(flow: u32, points: usize, base: Duration) -> FlowSeries {
-        let mean = || Series::new(Kind::Mean, points).starting_from(base);
-        FlowSeries {
-            flow,
-            goodput_bps: mean(),
-            cwnd_bytes: mean(),
-            in_flight_bytes: mean(),
-            receive_window_bytes: mean(),
-            srtt_s: mean(),
-            pacing_bps: mean(),
-        }
-    }
-
-    fn all(&mut self) -> [&mut Series; 6] {
-        [
-            &mut self.goodput_bps,
-            &mut self.cwnd_bytes,
-            &mut self.in_flight_bytes,
-            &mut self.receive_window_bytes,
-            &mut self.srtt_s,
-            &mut self.pacing_bps,
-        ]
-    }
-}
-
-impl LinkSeries {
-    fn new(link: u32, points: usize, base: Duration) -> LinkSeries {
-        let series = |kind| Series::new(kind, points).starting_from(base);
-        LinkSeries {
-            link,
-            utilisation: series(Kind::Mean),
-            queue_packets_mean: series(Kind::Mean),
-            queue_packets_max: series(Kind::Max),
-            drops_per_s: series(Kind::Rate),
-            marks_per_s: series(Kind::Rate),
-            paused: series(Kind::Mean),
-        }
-    }
-
-    fn all(&mut self) -> [&mut Series; 6] {
-        [
-            &mut self.utilisation,
-            &mut self.queue_packets_mean,
-            &mut self.queue_packets_max,
-            &mut self.drops_per_s,
-            &mut self.marks_per_s,
-            &mut self.paused,
-        ]
     }
 }
 

@@ -1,17 +1,19 @@
+use ratewire_units::Bytes;
+
 use super::*;
 use crate::{LinkInfo, Topology};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-fn flow_sample(tick: u64, flow: u32, mbps: f64) -> FlowSample {
-    FlowSample {
+fn flow_sample(tick: u64, flow: u32, mbps: f64) -> FlowRow {
+    FlowRow {
         at: Time::ZERO + MS(10 * tick),
         interval: MS(10),
         flow,
         goodput: Throughput::new(mbps * 1e6 / 8.0),
         cwnd: Bytes::MAX,
         receive_window: Bytes::new(65_535),
-        ..FlowSample::default()
+        ..FlowRow::default()
     }
 }
 
@@ -26,12 +28,12 @@ fn flows_beyond_the_limit_count_in_the_total() {
     }
     let kept = collector.finish();
     assert_eq!((kept.flows.len(), kept.flows_total), (2, 10));
-    for total in kept.total_goodput_bps.values() {
+    for total in kept.all_flows.get("total").unwrap().values() {
         assert!((total - 10e6).abs() < 1.0, "{total}");
     }
-    // A law without a window has no window to draw.
-    assert!(kept.flows[0].cwnd_bytes.is_empty());
-    assert_eq!(kept.flows[0].receive_window_bytes.peak(), Some(65_535.0));
+    // A law without a window has no series of windows.
+    assert!(kept.flows[0].tracks.get("cwnd").unwrap().is_empty());
+    assert_eq!(kept.flows[0].tracks.get("rwnd").unwrap().peak(), Some(65_535.0));
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn flows_that_arrive_count_in_the_total() {
         collector.add(Time::ZERO + MS(10 * tick), MS(10), Throughput::new(2e6 / 8.0));
     }
     let kept = collector.finish();
-    for total in kept.total_goodput_bps.values() {
+    for total in kept.all_flows.get("total").unwrap().values() {
         assert!((total - 3e6).abs() < 1.0, "{total}");
     }
     assert_eq!(kept.flows_total, 1);
@@ -80,7 +82,7 @@ fn flows_sampled_in_turn_add_up() {
             collector.flow(&sample);
         }
     }
-    let total: Vec<f64> = collector.finish().total_goodput_bps.values().collect();
+    let total: Vec<f64> = collector.finish().all_flows.get("total").unwrap().values().collect();
     assert!(total[1..99].iter().all(|t| (t - 6e6).abs() < 1e-3), "{total:?}");
 }
 
@@ -93,25 +95,25 @@ fn series_of_a_run_end_on_one_grid() {
         collector.flow(&flow_sample(tick, 1, 1.0));
     }
     let kept = collector.finish();
-    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(160));
-    assert_eq!(kept.flows[1].goodput_bps.interval(), MS(160));
-    assert_eq!(kept.total_goodput_bps.interval(), MS(160));
+    assert_eq!(kept.flows[0].tracks.get("goodput").unwrap().interval(), MS(160));
+    assert_eq!(kept.flows[1].tracks.get("goodput").unwrap().interval(), MS(160));
+    assert_eq!(kept.all_flows.get("total").unwrap().interval(), MS(160));
 }
 
 #[test]
 fn a_flow_that_starts_between_two_samples_keeps_its_series_together() {
     let info = RunInfo { sampling: MS(10), ..RunInfo::default() };
     let mut collector = Collector::new(&info);
-    let first = FlowSample { at: Time::ZERO + MS(10), interval: MS(3), ..FlowSample::default() };
+    let first = FlowRow { at: Time::ZERO + MS(10), interval: MS(3), ..FlowRow::default() };
     collector.flow(&first);
     for tick in 2..=50 {
-        collector.flow(&FlowSample { srtt: MS(20), ..flow_sample(tick, 0, 1.0) });
+        collector.flow(&FlowRow { srtt: MS(20), ..flow_sample(tick, 0, 1.0) });
     }
     let kept = collector.finish();
     // The round-trip time has one sample less, but the same grid.
-    assert_eq!(kept.flows[0].goodput_bps.interval(), MS(10));
-    assert_eq!(kept.flows[0].srtt_s.interval(), MS(10));
-    assert_eq!(kept.flows[0].srtt_s.len(), 50);
+    assert_eq!(kept.flows[0].tracks.get("goodput").unwrap().interval(), MS(10));
+    assert_eq!(kept.flows[0].tracks.get("rtt").unwrap().interval(), MS(10));
+    assert_eq!(kept.flows[0].tracks.get("rtt").unwrap().len(), 50);
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn bottlenecks_are_kept_when_there_are_too_many_links() {
     let limits = Limits { links: 3, ..Limits::default() };
     let mut collector = Collector::with_limits(&info, limits);
     for link in 0..20 {
-        collector.link(&LinkSample { at: Time::ZERO + MS(1), link, ..LinkSample::default() });
+        collector.link(&LinkRow { at: Time::ZERO + MS(1), link, ..LinkRow::default() });
     }
     let kept: Vec<u32> = collector.finish().links.iter().map(|l| l.link).collect();
     assert_eq!(kept, [0, 17, 18]);
@@ -133,9 +135,12 @@ fn drops_become_a_rate() {
     let mut collector = Collector::new(&RunInfo::default());
     for tick in 1..=2 {
         let at = Time::ZERO + MS(10 * tick);
-        collector.link(&LinkSample { at, interval: MS(10), drops: 3, ..LinkSample::default() });
+        collector.link(&LinkRow { at, interval: MS(10), drops: 3, ..LinkRow::default() });
     }
-    assert_eq!(collector.finish().links[0].drops_per_s.values().collect::<Vec<_>>(), [300.0; 2]);
+    assert_eq!(
+        collector.finish().links[0].tracks.get("drops").unwrap().values().collect::<Vec<_>>(),
+        [300.0; 2]
+    );
 }
 
 #[test]
@@ -151,7 +156,7 @@ fn completions_keep_every_kth() {
     let ids: Vec<u64> = kept.completions.iter().map(|c| c.flow).collect();
     assert_eq!(ids, [0, 16, 32, 48, 64, 80, 96]);
     let summary = kept.completion_summary.unwrap();
-    // Of all of them, not of those that are kept to be drawn.
+    // Of all completed flows, not only of those kept for drawing.
     assert_eq!((summary.median_s, summary.p99_s), (0.051, 0.1));
     assert_eq!(
         (summary.slowdown_median, summary.slowdown_p99),

@@ -1,17 +1,19 @@
-//! Claims held against what was measured, and what they come to.
+//! Claims compared with what was measured, and the verdict on each.
 
 use serde::{Deserialize, Serialize};
 
-/// One claim of the scenario (`[[expect]]`) held against what was measured.
+use crate::World;
+
+/// One claim of the scenario (`[[expect]]`) compared with what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
-    /// The law it was measured under.
+    /// The law of the run.
     pub law: String,
-    /// And from what seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// And in which world: `simulate`, `emulate` or `live`.
-    pub world: String,
+    /// The world of the run.
+    pub world: World,
     /// What is claimed, in words: `utilisation of bottleneck, 5 s .. 30 s`.
     pub claim: String,
     /// What was measured, with its unit; `not measured` when there was nothing to measure.
@@ -28,17 +30,17 @@ pub struct Expectation {
     pub min: Option<f64>,
     /// The most that was allowed, in `unit`.
     pub max: Option<f64>,
-    /// `bit/s`, `packets`, `B` or `s`; empty for what has no unit, as a share, 0 to 1, or Jain's index.
+    /// `bit/s`, `packets`, `B` or `s`; empty for a share (0 to 1) and Jain's index.
     pub unit: String,
-    /// Of what, as written: a link, flows, a class of traffic.
+    /// What was measured, as written: a link, flows, a class of traffic.
     pub target: String,
-    /// From when to when, seconds; `None` for the whole run.
+    /// The time measured, from and to, seconds; `None` for the whole run.
     pub window_s: Option<(f64, f64)>,
     /// What the bound rests on.
     pub basis: Basis,
     /// Where the claim is from: a paper's figure, a measurement.
     pub source: Option<String>,
-    /// What else there is to say.
+    /// A remark of the scenario's author.
     pub note: Option<String>,
 }
 
@@ -57,23 +59,24 @@ pub enum Basis {
     Differs,
 }
 
-/// What a claim comes to.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// What was measured is not within the bound.
     Failed,
-    /// What the source says does not hold here; what does is within its bound.
+    /// The source's claim does not hold here; the stated bound, set after a run, does.
     NotReproduced,
-    /// The source gives no figure; what a run gave before still holds.
+    /// The source gives no figure; the bound set after an earlier run holds.
     Unclaimed,
-    /// What follows from the source's theory or set-up holds; the source does not state it.
+    /// A value computed from the source's theory or set-up holds; the source does not state the
+    /// value.
     Derived,
-    /// What the source says holds.
+    /// The source's own claim holds.
     Reproduced,
 }
 
 impl Verdict {
-    /// All of them, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Verdict; 5] = [
         Verdict::Reproduced,
         Verdict::Derived,
@@ -82,7 +85,7 @@ impl Verdict {
         Verdict::Failed,
     ];
 
-    /// In words.
+    /// The verdict in words.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Failed => "failed",
@@ -95,12 +98,12 @@ impl Verdict {
 }
 
 impl Expectation {
-    /// The run it was measured in: its law, that it was emulated, and its world and seed where the same was measured in
-    /// others too.
+    /// The name of the run: its law, with the world if emulated or if the claim was measured in
+    /// several worlds, and with the seed if it was measured with several.
     pub fn run(&self, among: &[Expectation]) -> String {
         let twins = || among.iter().filter(|o| o.law == self.law && o.claim == self.claim);
         let mut name = self.law.clone();
-        if self.world == "emulate" || twins().any(|other| other.world != self.world) {
+        if self.world == World::Emulate || twins().any(|other| other.world != self.world) {
             name += &format!(" ({}d)", self.world);
         }
         if twins().any(|other| other.world == self.world && other.seed != self.seed) {
@@ -109,7 +112,7 @@ impl Expectation {
         name
     }
 
-    /// What it comes to. A bound that was set after a run reproduces nothing.
+    /// The verdict. A bound that was set after a run reproduces nothing.
     pub fn verdict(&self) -> Verdict {
         match self.basis {
             _ if !self.passed => Verdict::Failed,
@@ -124,21 +127,22 @@ impl Expectation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::World::{Emulate, Simulate};
 
     #[test]
     fn a_claim_names_its_run_as_far_as_others_differ() {
-        let of = |law: &str, seed, world: &str| Expectation {
+        let of = |law: &str, seed, world| Expectation {
             law: law.into(),
             seed,
-            world: world.into(),
+            world,
             ..Expectation::default()
         };
         let runs = |all: &[Expectation]| all.iter().map(|e| e.run(all)).collect::<Vec<_>>();
         let (xcp, again, cubic) =
-            (of("xcp", 1, "simulate"), of("xcp", 2, "simulate"), of("cubic", 2, "simulate"));
+            (of("xcp", 1, Simulate), of("xcp", 2, Simulate), of("cubic", 2, Simulate));
         assert_eq!(runs(&[xcp.clone(), xcp.clone(), cubic.clone()]), ["xcp", "xcp", "cubic"]);
         assert_eq!(runs(&[xcp.clone(), again, cubic]), ["xcp (seed 1)", "xcp (seed 2)", "cubic"]);
-        let emulated = of("xcp", 1, "emulate");
+        let emulated = of("xcp", 1, Emulate);
         assert_eq!(runs(std::slice::from_ref(&emulated)), ["xcp (emulated)"]);
         assert_eq!(runs(&[xcp, emulated]), ["xcp (simulated)", "xcp (emulated)"]);
     }

@@ -6,12 +6,12 @@
 
 use ratewire_units::{Duration, Time};
 
-/// How samples that fall into one bucket become one point.
+/// How the samples of one bucket become one point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Aggregation {
     /// Mean, weighted by the time each sample stands for.
     Mean,
-    /// The largest.
+    /// The largest sample.
     Max,
     /// The sum of amounts, given as a rate: amount per second of time covered.
     Rate,
@@ -25,37 +25,37 @@ struct Bucket {
     covered: f64,
 }
 
-/// A bounded series of one quantity. Means and maxima keep its unit; see [`Kind::Rate`].
+/// A bounded series of one quantity. Means and maxima keep the quantity's unit; see
+/// [`Aggregation::Rate`].
 #[derive(Clone, Debug)]
 pub struct Series {
-    kind: Kind,
+    kind: Aggregation,
     capacity: usize,
     /// Picoseconds a bucket; zero until the first sample.
     width: u64,
-    /// What `width` is to start from; zero for the first sample's interval.
+    /// The first value of `width`; zero for the first sample's interval.
     first: u64,
     buckets: Vec<Bucket>,
 }
 
 impl Series {
     /// An empty series of at most `capacity` points (at least 2).
-    pub fn new(kind: Kind, capacity: usize) -> Series {
+    pub fn new(kind: Aggregation, capacity: usize) -> Series {
         Series { kind, capacity: capacity.max(2), width: 0, first: 0, buckets: Vec::new() }
     }
 
-    /// The same, with buckets that are `width` wide to start with. Series that start from the same
+    /// The series with buckets that are `width` wide at first. Series that start from the same
     /// width can always be put on one grid.
     pub fn starting_from(self, width: Duration) -> Series {
         Series { first: width.ps(), ..self }
     }
 
-    /// Adds what was seen in the `interval` that ended `at`. A value that is not finite leaves a
-    /// gap.
+    /// Adds a sample of the `interval` that ended `at`. A value that is not finite leaves a gap.
     pub fn push(&mut self, at: Time, interval: Duration, value: f64) {
         if !value.is_finite() {
             return;
         }
-        // An instant has no length, but must still count for something against its neighbours.
+        // An instant has no length, but needs some weight against its neighbours.
         let covered = interval.ps().max(1);
         if self.width == 0 {
             self.width = if self.first == 0 { covered } else { self.first };
@@ -76,8 +76,8 @@ impl Series {
         }
         let covered = covered as f64;
         let new = match self.kind {
-            Kind::Mean => Bucket { value: value * covered, covered },
-            Kind::Max | Kind::Rate => Bucket { value, covered },
+            Aggregation::Mean => Bucket { value: value * covered, covered },
+            Aggregation::Max | Aggregation::Rate => Bucket { value, covered },
         };
         self.buckets[index] = merge(self.kind, self.buckets[index], new);
     }
@@ -94,6 +94,13 @@ impl Series {
         self.buckets = pairs.collect();
     }
 
+    /// The series with neighbours merged `halvings` times.
+    pub(crate) fn coarse(&self, halvings: u32) -> Series {
+        let mut coarse = self.clone();
+        (0..halvings).for_each(|_| coarse.halve());
+        coarse
+    }
+
     /// Halves until a bucket is at least `width` wide: puts series that ended at different times on
     /// one grid.
     pub fn widen_to(&mut self, width: Duration) {
@@ -102,18 +109,18 @@ impl Series {
         }
     }
 
-    /// How much time a point stands for; zero when nothing was pushed.
+    /// Width of a point; zero for a series without samples.
     pub fn interval(&self) -> Duration {
         Duration::from_ps(self.width)
     }
 
-    /// How many points it has, gaps included. Point `i` covers `i` to `i + 1` intervals after the
-    /// start of the run.
+    /// Number of points, gaps included. Point `i` covers `i` to `i + 1` intervals after the start
+    /// of the run.
     pub fn len(&self) -> usize {
         self.buckets.len()
     }
 
-    /// Whether it has no points at all.
+    /// Whether the series has no points.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
@@ -122,9 +129,9 @@ impl Series {
     pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.buckets.iter().map(move |b| match self.kind {
             _ if b.covered == 0.0 => f64::NAN,
-            Kind::Mean => b.value / b.covered,
-            Kind::Max => b.value,
-            Kind::Rate => b.value / (b.covered / 1e12),
+            Aggregation::Mean => b.value / b.covered,
+            Aggregation::Max => b.value,
+            Aggregation::Rate => b.value / (b.covered / 1e12),
         })
     }
 
@@ -134,13 +141,13 @@ impl Series {
     }
 }
 
-fn merge(kind: Kind, a: Bucket, b: Bucket) -> Bucket {
+fn merge(kind: Aggregation, a: Bucket, b: Bucket) -> Bucket {
     if a.covered == 0.0 || b.covered == 0.0 {
         return if a.covered == 0.0 { b } else { a };
     }
     let value = match kind {
-        Kind::Mean | Kind::Rate => a.value + b.value,
-        Kind::Max => a.value.max(b.value),
+        Aggregation::Mean | Aggregation::Rate => a.value + b.value,
+        Aggregation::Max => a.value.max(b.value),
     };
     Bucket { value, covered: a.covered + b.covered }
 }
@@ -151,7 +158,7 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    fn filled(kind: Kind, capacity: usize, samples: u64) -> Series {
+    fn filled(kind: Aggregation, capacity: usize, samples: u64) -> Series {
         let mut series = Series::new(kind, capacity);
         for i in 1..=samples {
             series.push(Time::ZERO + MS(10 * i), MS(10), i as f64);
@@ -161,23 +168,26 @@ mod tests {
 
     #[test]
     fn keeps_every_sample_until_it_is_full() {
-        let series = filled(Kind::Mean, 4, 4);
+        let series = filled(Aggregation::Mean, 4, 4);
         assert_eq!(series.interval(), MS(10));
         assert_eq!(series.values().collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0]);
     }
 
     #[test]
     fn merges_neighbours_when_full() {
-        assert_eq!(filled(Kind::Mean, 4, 5).values().collect::<Vec<_>>(), [1.5, 3.5, 5.0]);
-        assert_eq!(filled(Kind::Max, 4, 5).values().collect::<Vec<_>>(), [2.0, 4.0, 5.0]);
+        assert_eq!(filled(Aggregation::Mean, 4, 5).values().collect::<Vec<_>>(), [1.5, 3.5, 5.0]);
+        assert_eq!(filled(Aggregation::Max, 4, 5).values().collect::<Vec<_>>(), [2.0, 4.0, 5.0]);
         // 1 + 2 in 20 ms is 150 a second; the last bucket is half covered and says so.
-        assert_eq!(filled(Kind::Rate, 4, 5).values().collect::<Vec<_>>(), [150.0, 350.0, 500.0]);
-        assert_eq!(filled(Kind::Max, 4, 5).interval(), MS(20));
+        assert_eq!(
+            filled(Aggregation::Rate, 4, 5).values().collect::<Vec<_>>(),
+            [150.0, 350.0, 500.0]
+        );
+        assert_eq!(filled(Aggregation::Max, 4, 5).interval(), MS(20));
     }
 
     #[test]
     fn memory_is_bounded_and_the_mean_survives() {
-        let series = filled(Kind::Mean, 600, 100_000);
+        let series = filled(Aggregation::Mean, 600, 100_000);
         assert!(series.len() <= 600 && series.len() > 300, "{}", series.len());
         let width = series.interval().ps() as f64;
         let total: f64 = series.values().map(|v| v * width).sum();
@@ -187,7 +197,7 @@ mod tests {
 
     #[test]
     fn means_are_weighted_by_time() {
-        let mut series = Series::new(Kind::Mean, 2);
+        let mut series = Series::new(Aggregation::Mean, 2);
         series.push(Time::ZERO + MS(30), MS(30), 1.0);
         series.push(Time::ZERO + MS(40), MS(10), 5.0);
         series.push(Time::ZERO + MS(100), MS(1), 9.0);
@@ -197,7 +207,7 @@ mod tests {
 
     #[test]
     fn gaps_stay_gaps() {
-        let mut series = Series::new(Kind::Mean, 10);
+        let mut series = Series::new(Aggregation::Mean, 10);
         series.push(Time::ZERO + MS(10), MS(10), 1.0);
         series.push(Time::ZERO + MS(20), MS(10), f64::NAN);
         series.push(Time::ZERO + MS(30), MS(10), 3.0);
@@ -208,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_short_first_interval_leaves_no_holes() {
-        let mut series = Series::new(Kind::Mean, 100);
+        let mut series = Series::new(Aggregation::Mean, 100);
         series.push(Time::ZERO + MS(3), MS(3), 1.0);
         for i in 0..20 {
             series.push(Time::ZERO + MS(13 + 10 * i), MS(10), 1.0);
@@ -219,7 +229,7 @@ mod tests {
 
     #[test]
     fn series_that_start_from_one_width_meet() {
-        let mut early = Series::new(Kind::Mean, 4).starting_from(MS(10));
+        let mut early = Series::new(Aggregation::Mean, 4).starting_from(MS(10));
         let mut late = early.clone();
         early.push(Time::ZERO + MS(3), MS(3), 1.0);
         late.push(Time::ZERO + MS(90), MS(10), 1.0);
@@ -229,8 +239,8 @@ mod tests {
 
     #[test]
     fn late_and_early_series_share_a_grid() {
-        let mut short = filled(Kind::Mean, 4, 3);
-        let long = filled(Kind::Mean, 4, 16);
+        let mut short = filled(Aggregation::Mean, 4, 3);
+        let long = filled(Aggregation::Mean, 4, 16);
         short.widen_to(long.interval());
         assert_eq!(short.interval(), long.interval());
         assert_eq!(short.values().collect::<Vec<_>>(), [2.0]);
@@ -238,7 +248,7 @@ mod tests {
 
     #[test]
     fn an_instant_far_away_ends_quickly() {
-        let mut series = Series::new(Kind::Max, 2);
+        let mut series = Series::new(Aggregation::Max, 2);
         series.push(Time::ZERO, Duration::ZERO, 1.0);
         series.push(Time::from_ps(u64::MAX - 1), Duration::ZERO, 2.0);
         assert_eq!(series.peak(), Some(2.0));

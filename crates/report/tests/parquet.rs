@@ -10,8 +10,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Encoding, Type};
 use ratewire_report::parquet::{ROW_GROUP, Row, Table, When};
 use ratewire_report::{
-    ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkInfo, LinkSample, NodeInfo,
-    OverlayInfo, RunInfo, SenderSample, Topology, TrafficInfo, Transfer,
+    ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkInfo, LinkRow, NodeInfo, OverlayInfo, RunInfo,
+    SenderRow, Topology, TrafficInfo, Transfer,
 };
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -24,7 +24,6 @@ fn info() -> RunInfo {
     RunInfo {
         law: "xcp".into(),
         seed: 7,
-        world: "simulate".into(),
         flows: vec![flow("s1"), flow("s2")],
         traffic: vec![TrafficInfo {
             name: "web".into(),
@@ -45,7 +44,7 @@ fn info() -> RunInfo {
 fn flows_file() -> Vec<u8> {
     let mut writer = Table::new(Vec::new()).unwrap();
     for i in 0..ROWS {
-        let sample = FlowSample {
+        let sample = FlowRow {
             at: Time::ZERO + Duration::from_millis(10 * i),
             interval: Duration::from_millis(10),
             flow: (i % 2) as u32,
@@ -53,7 +52,7 @@ fn flows_file() -> Vec<u8> {
             cwnd: if i % 2 == 0 { Bytes::new(30_000) } else { Bytes::MAX },
             in_flight: (i % 2 == 0).then(|| Bytes::new(20_000)),
             receive_window: Bytes::MAX,
-            ..FlowSample::default()
+            ..FlowRow::default()
         };
         let when = When { at: sample.at, interval: sample.interval };
         writer.write(&info(), when, &sample).unwrap();
@@ -62,7 +61,7 @@ fn flows_file() -> Vec<u8> {
 }
 
 fn links_file() -> Vec<u8> {
-    file(&[LinkSample {
+    file(&[LinkRow {
         utilisation: 0.5,
         queue_packets_max: 9,
         drops: 3,
@@ -81,12 +80,12 @@ const WHEN: When = When { at: Time::from_ps(20_000_000_000), interval: Duration:
 
 fn groups_file() -> Vec<u8> {
     let sent = Throughput::new(1000.0);
-    file(&[GroupSample { group: 1, sent, sent_messages: 10, delivered_messages: 30 }])
+    file(&[GroupRow { group: 1, sent, sent_messages: 10, delivered_messages: 30 }])
 }
 
 fn connections_file() -> Vec<u8> {
-    let idle = ConnectionSample { flow: 1, ..ConnectionSample::default() };
-    let busy = ConnectionSample {
+    let idle = ConnectionRow { flow: 1, ..ConnectionRow::default() };
+    let busy = ConnectionRow {
         flow: 0,
         price: 2.5,
         waiting_mean: 7.5,
@@ -97,15 +96,15 @@ fn connections_file() -> Vec<u8> {
     file(&[idle, busy])
 }
 
-/// One that has not begun, and one that has nothing left.
+/// Samples of a sender that has not begun, and of one with no money left.
 fn senders_file() -> Vec<u8> {
-    let early = SenderSample::default();
+    let early = SenderRow::default();
     let period = Some(Duration::from_millis(500));
     let sent = Throughput::new(125.0);
-    file(&[early, SenderSample { sender: 1, sent, money: Some(0.0), period }])
+    file(&[early, SenderRow { sender: 1, sent, money: Some(0.0), period }])
 }
 
-/// A listed one that completed, one that arrived and did, and one that did not.
+/// Transfers: a listed flow that completed, an arriving flow that completed, and one that did not.
 fn completions_file() -> Vec<u8> {
     let listed = Transfer {
         flow: 1,
@@ -215,10 +214,10 @@ fn the_documentation_lists_every_column() {
         let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
         let list = text.split(&format!("- `{name}.parquet`: ")).nth(1);
         let list = list.map(|list| list.split("\n-").next().unwrap());
-        // Or as a table, a row for what belongs together, after what all have.
+        // The documentation has columns as a table, after the columns of all files.
         let table = text.split(&format!("| `{name}.parquet` | unit |")).nth(1);
         let rows = table.map(|table| {
-            // Beneath the rest of the head and the rule.
+            // The rows below the table's head.
             let rows = table.split("\n\n").next().unwrap().lines().skip(2);
             let first = std::iter::once("time_s, interval_s, world, law, seed");
             let rows = first.chain(rows.map(|row| row.split('|').nth(1).unwrap()));
@@ -231,7 +230,7 @@ fn the_documentation_lists_every_column() {
     }
 }
 
-/// DuckDB before 2.0 reads the bytes of streams split of floating point only.
+/// DuckDB before 2.0 reads byte-stream split of floating-point columns only.
 #[test]
 fn columns_are_encoded_as_others_read_them() {
     for (name, file) in files() {
@@ -251,10 +250,10 @@ fn the_same_samples_give_the_same_bytes() {
 
 #[test]
 fn an_empty_file_is_a_file() {
-    assert_eq!(read(file::<FlowSample>(&[])).1.len(), 0);
+    assert_eq!(read(file::<FlowRow>(&[])).1.len(), 0);
 }
 
-/// DuckDB reads what we write. Skipped, with a word, where Python has no `duckdb`; set
+/// DuckDB reads what we write. Skipped with a message where Python has no `duckdb`. Set
 /// `RATEWIRE_REQUIRE_TOOLS=1` to fail instead, `RATEWIRE_PYTHON` to choose the interpreter.
 #[test]
 fn duckdb_reads_them() {

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use ratewire_inputs::InputError;
+use ratewire_laws::LawSet;
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::Entry;
@@ -14,7 +15,7 @@ use crate::section::At;
 use crate::users::NamedUser;
 
 /// Reads a file that a scenario names, by the name it gives.
-pub(crate) type Loader<'a> = &'a dyn Fn(&str) -> io::Result<String>;
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
 /// No more errors than this are kept, no more warnings, and no more of those of the run's end: nobody reads on.
 const MOST: usize = 200;
@@ -22,7 +23,9 @@ const MOST: usize = 200;
 /// The texts of a scenario and what was found wrong with them.
 pub(crate) struct Context<'a> {
     sources: &'a [Source],
-    loader: Loader<'a>,
+    /// The laws that it may name.
+    pub laws: &'a LawSet,
+    read_file: ReadFile<'a>,
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
@@ -44,12 +47,14 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub fn new(
         sources: &'a [Source],
-        loader: Loader<'a>,
+        laws: &'a LawSet,
+        read_file: ReadFile<'a>,
         files: BTreeMap<String, Arc<str>>,
     ) -> Context<'a> {
         Context {
             sources,
-            loader,
+            laws,
+            read_file,
             files: RefCell::new(files),
             diagnostics: RefCell::default(),
             errors: Cell::new(0),
@@ -195,7 +200,7 @@ impl<'a> Context<'a> {
         if let Some(text) = self.files.borrow().get(name) {
             return Some(text.clone());
         }
-        match (self.loader)(name) {
+        match (self.read_file)(name) {
             Ok(text) => {
                 let text: Arc<str> = text.into();
                 self.files.borrow_mut().insert(name.to_string(), text.clone());
@@ -283,7 +288,8 @@ mod tests {
     fn found(find: impl Fn(&Context<'_>)) -> Vec<Diagnostic> {
         let sources = [Source { name: "a.toml".into(), text: "x = 1\ny = 2\n".into() }];
         let loader = |_: &str| Err(io::ErrorKind::NotFound.into());
-        let context = Context::new(&sources, &loader, BTreeMap::new());
+        let laws = LawSet::in_tree();
+        let context = Context::new(&sources, &laws, &loader, BTreeMap::new());
         find(&context);
         context.finish().0
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ratewire_laws::options::{Kind, Part};
-use ratewire_laws::{AnyLaw, LawInfo, OptionError};
+use ratewire_laws::{AnyLaw, LawInfo, LawSet, OptionError};
 
 use crate::context::{Added, Context, listing};
 use crate::diagnostic::nearest;
@@ -23,6 +23,8 @@ const OF_PORTS: &str = "ports stand at links; their options are those of [option
 /// The laws that a scenario may name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LawBook {
+    /// The laws that have a name of their own.
+    laws: LawSet,
     /// `[options.LAW]`.
     options: BTreeMap<String, OptionList>,
     /// `[variant.NAME]`: the law it is of, and its options.
@@ -43,12 +45,14 @@ pub(crate) struct LawUse {
 impl LawBook {
     /// Reads `[options]` and `[variant]`.
     pub fn read(root: &Section<'_>) -> LawBook {
-        let mut book = LawBook { declared: variant_names(root), ..LawBook::default() };
+        let laws = root.context.laws;
+        let declared = variant_names(root);
+        let mut book = LawBook { laws: laws.clone(), declared, ..LawBook::default() };
         if let Some(section) = root.section("options") {
             for entry in section.entries() {
-                let Some(info) = ratewire_laws::find(&entry.key) else {
+                let Some(info) = laws.find(&entry.key) else {
                     let message = format!("[options.{}]: no law is called so", entry.key);
-                    let known = ratewire_laws::list().iter().map(|info| info.name);
+                    let known = laws.list().map(|info| info.name);
                     if book.declared.contains(&entry.key) {
                         root.context.error(entry.key_span, message).help(format!(
                             "options of a variant stand beside its law, in [variant.{}]",
@@ -93,8 +97,7 @@ impl LawBook {
                 .error(entry.key_span, "a variant needs a name")
                 .help("for example [variant.naive]");
         }
-        if ratewire_laws::find(&entry.key).is_some()
-            || ["none", "strip"].contains(&entry.key.as_str())
+        if context.laws.find(&entry.key).is_some() || LawSet::RESERVED.contains(&entry.key.as_str())
         {
             context
                 .error(entry.key_span, format!("a variant cannot be called {:?}", entry.key))
@@ -103,8 +106,8 @@ impl LawBook {
         let title = format!("[variant.{}]", entry.key);
         let one = Section::new(context, &["variant"], title, entry.key_span, table);
         let Some(law) = one.text("law") else { return };
-        let Some(info) = ratewire_laws::find(law.value) else {
-            let known = ratewire_laws::list().iter().map(|info| info.name);
+        let Some(info) = context.laws.find(law.value) else {
+            let known = context.laws.list().map(|info| info.name);
             let message = format!("no law is called {:?}", law.value);
             context.unknown(law.span, message, law.value, known);
             return;
@@ -120,14 +123,19 @@ impl LawBook {
 
     /// All names, laws first.
     pub fn names(&self) -> Vec<&str> {
-        let laws = ratewire_laws::list().iter().map(|info| info.name);
+        let laws = self.laws.list().map(|info| info.name);
         laws.chain(self.variants.keys().map(String::as_str)).collect()
     }
 
     /// What the law called `name`, or of which it is a variant, says of itself.
     pub fn info(&self, name: &str) -> Option<&'static LawInfo> {
         let base = self.variants.get(name).map_or(name, |(law, _)| law);
-        ratewire_laws::find(base)
+        self.laws.find(base)
+    }
+
+    /// The laws that have a name of their own.
+    pub fn laws(&self) -> &LawSet {
+        &self.laws
     }
 
     /// Notes an error unless `name` is a law or variant.
@@ -146,7 +154,7 @@ impl LawBook {
     /// Makes the law called `name`, with options given where it is used.
     pub fn make(&self, name: &str, extra: &[(String, String)]) -> Result<AnyLaw, OptionError> {
         let (base, all) = self.given(name, extra);
-        AnyLaw::new(base, &all)
+        self.laws.make(base, &all)
     }
 
     /// Of which law the one called `name` is, and the options given to it, `extra` those where it is used: the later in
@@ -168,7 +176,7 @@ impl LawBook {
             if let Part::PortAndSink { with: (other, _) } = spec.part {
                 given.retain(|(key, _)| *key == other);
                 // What a value that is none was to change is not known.
-                AnyLaw::new(base, &given).ok()?;
+                self.laws.make(base, &given).ok()?;
             }
             Some(spec.is_of_ports(&given))
         });
@@ -185,7 +193,7 @@ impl LawBook {
         entries: &[&Entry],
     ) {
         let (base, all) = self.given(name, extra);
-        let Err(e) = AnyLaw::new(base, &all) else { return };
+        let Err(e) = self.laws.make(base, &all) else { return };
         let both = || [Some(e.option.as_str()), e.other].into_iter().flatten();
         let at = |option: &str| entries.iter().find(|entry| entry.key == option);
         let Some(entry) = both().find_map(at) else { return };
@@ -309,7 +317,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
             refuse_value(context, entry).help(format!("allowed: {}", spec.kind));
             continue;
         };
-        match AnyLaw::new(info.name, &[(&entry.key, &text)]) {
+        match context.laws.make(info.name, &[(&entry.key, &text)]) {
             Err(e) if e.other.is_none() => {
                 let words = match spec.kind {
                     Kind::Word(words) => words,

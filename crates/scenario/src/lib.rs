@@ -27,6 +27,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod builder;
 mod context;
 mod diagnostic;
 mod document;
@@ -37,6 +38,7 @@ pub mod fuzzing;
 mod ignored;
 pub mod keys;
 mod laws;
+mod loader;
 mod lower;
 mod network;
 mod overlay;
@@ -59,8 +61,10 @@ mod unmet;
 mod users;
 mod uses;
 
+pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity, nearest};
-pub use expect::{Basis, Evaluator, Expectation, Verdict};
+pub use expect::{Basis, Evaluator, Expectation, Finding};
+pub use loader::Loader;
 pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};

@@ -5,19 +5,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ratewire_laws::LawSet;
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration};
 
-use crate::context::Context;
-use crate::diagnostic::{Diagnostic, Severity, Source, nearest};
+use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;
 use crate::laws::LawBook;
+use crate::loader::{IN_TREE, Loader, read_file};
 use crate::traffic::Load;
 use crate::users::NamedUser;
 use crate::uses::Uses;
-use crate::{document, ensemble, lower, overrides, readers, trust, unheard, unmet};
+use crate::{ensemble, readers, trust, unheard, unmet};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -53,9 +54,9 @@ pub struct Scenario {
     pub(crate) users: Vec<NamedUser>,
     /// The run, all but its laws.
     pub(crate) template: Setup,
-    files: BTreeMap<String, Arc<str>>,
-    folder: Option<PathBuf>,
-    overrides: Vec<(String, String)>,
+    pub(crate) files: BTreeMap<String, Arc<str>>,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) overrides: Vec<(String, String)>,
 }
 
 /// A run, and how its laws are called.
@@ -112,22 +113,7 @@ impl Scenario {
         path: &Path,
         overrides: &[(String, String)],
     ) -> Result<Scenario, Vec<Diagnostic>> {
-        let file = path.display().to_string();
-        let text = ratewire_inputs::read(path).map_err(|e| {
-            let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
-            let message = format!("cannot read the scenario: {line}{}", e.found);
-            let mut diagnostic = Diagnostic::general(&file, message);
-            diagnostic.help = Some(e.remedy);
-            if !path.exists() {
-                diagnostic.nearest = scenario_near(path);
-            }
-            vec![diagnostic]
-        })?;
-        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let loader = |name: &str| read_file(&folder, name);
-        let mut scenario = read(&file, &text, overrides, &loader, BTreeMap::new())?;
-        scenario.folder = Some(folder.clone());
-        Ok(scenario)
+        IN_TREE.load(path, overrides)
     }
 
     /// Reads a scenario from `text`, called `name` in diagnostics; `loader` reads the files it names.
@@ -139,7 +125,7 @@ impl Scenario {
         text: &str,
         loader: &dyn Fn(&str) -> io::Result<String>,
     ) -> Result<Scenario, Vec<Diagnostic>> {
-        read(name, text, &[], loader, BTreeMap::new())
+        IN_TREE.parse(name, text, loader)
     }
 
     /// The same scenario with values put in: pairs of a path such as `bottleneck.rate` or
@@ -152,11 +138,33 @@ impl Scenario {
         overrides: &[(String, String)],
     ) -> Result<Scenario, Vec<Diagnostic>> {
         let all: Vec<(String, String)> = self.overrides.iter().chain(overrides).cloned().collect();
-        let loader = |name: &str| match &self.folder {
+        self.read_again(self.book.laws(), &all)
+    }
+
+    /// The same scenario, which may name the laws of `laws` from here on.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`]: a variant may have the name of a law that is new.
+    pub fn with_laws(&self, laws: &LawSet) -> Result<Scenario, Vec<Diagnostic>> {
+        self.read_again(laws, &self.overrides)
+    }
+
+    /// The laws that the scenario may name.
+    pub fn known_laws(&self) -> &LawSet {
+        self.book.laws()
+    }
+
+    fn read_again(
+        &self,
+        laws: &LawSet,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        let read_file = |name: &str| match &self.folder {
             Some(folder) => read_file(folder, name),
             None => Err(io::Error::new(io::ErrorKind::NotFound, "the scenario has no folder")),
         };
-        let mut scenario = read(&self.file, &self.source_text, &all, &loader, self.files.clone())?;
+        let (file, text, files) = (&self.file, &self.source_text, self.files.clone());
+        let mut scenario = Loader { laws }.read(file, text, overrides, &read_file, files)?;
         scenario.folder.clone_from(&self.folder);
         Ok(scenario)
     }
@@ -225,8 +233,8 @@ impl Scenario {
             .map_err(|e| refuse(format!("options of {law}: {e}"), None))?;
         let mut setup = self.template.clone();
         setup.seed = seed.unwrap_or(self.seed);
-        if let Some((message, help)) = ensemble::refuse(&setup, &made) {
-            return Err(refuse(message, Some(help.to_string())));
+        if let Some((message, help)) = ensemble::refuse(&setup, &made, self.book.laws()) {
+            return Err(refuse(message, Some(help)));
         }
         let mut warnings = Vec::new();
         for one in &made {
@@ -256,7 +264,8 @@ impl Scenario {
         warnings.extend(unmet::unreached(&self.file, &setup, &made, &self.slowest));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
-        setup.weights = setup.flows.iter().map(|flow| setup.laws[flow.law].weight()).collect();
+        setup.weights =
+            setup.flows.iter().map(|flow| setup.laws[flow.law].properties().weight).collect();
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })
     }
 
@@ -275,103 +284,4 @@ impl Scenario {
     pub fn evaluator(&self, plan: &Plan) -> Evaluator {
         Evaluator::new(&self.expectations, &plan.setup, &plan.law)
     }
-}
-
-/// The scenario beside `path` whose name is nearest to it.
-fn scenario_near(path: &Path) -> Option<String> {
-    let beside = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let names = beside.read_dir().ok()?.flatten().map(|entry| entry.file_name());
-    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
-    names.retain(|name| name.ends_with(".toml"));
-    names.sort();
-    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
-    Some(path.with_file_name(near).display().to_string())
-}
-
-fn read_file(folder: &Path, name: &str) -> io::Result<String> {
-    ratewire_inputs::read(&folder.join(name)).map_err(|e| {
-        let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
-        io::Error::other(format!("{line}{}; allowed: {}; {}", e.found, e.allowed, e.remedy))
-    })
-}
-
-fn read(
-    name: &str,
-    text: &str,
-    values: &[(String, String)],
-    loader: &dyn Fn(&str) -> io::Result<String>,
-    files: BTreeMap<String, Arc<str>>,
-) -> Result<Scenario, Vec<Diagnostic>> {
-    let mut sources = vec![Source { name: name.to_string(), text: text.to_string() }];
-    let mut root = document::parse(&sources[0])?;
-    let mut wrong = Vec::new();
-    for (path, value) in values {
-        let applied = overrides::apply(&mut root, &mut sources, path, value);
-        wrong.extend(applied.err().map(|diagnostic| *diagnostic));
-    }
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
-    let context = Context::new(&sources, loader, files);
-    let parts = lower::lower(&context, &root);
-    #[cfg(test)]
-    crate::tests::note_reads(&context.reads.borrow());
-    let (options, users) = (context.options.take(), context.users.take());
-    let (diagnostics, files) = context.finish();
-    match parts {
-        Some(parts) if !diagnostics.iter().any(Diagnostic::is_error) => Ok(Scenario {
-            name: parts.name,
-            description: parts.description,
-            duration: parts.duration,
-            seed: parts.seed,
-            expectations: parts.expectations,
-            source_text: text.to_string(),
-            file: name.to_string(),
-            warnings: diagnostics,
-            bottleneck: parts.bottleneck,
-            slowest: parts.slowest,
-            loads: parts.loads,
-            laws: parts.laws,
-            book: parts.book,
-            uses: parts.uses,
-            options,
-            users,
-            template: parts.template,
-            files,
-            folder: None,
-            overrides: values.to_vec(),
-        }),
-        _ if values.is_empty() => Err(diagnostics),
-        _ => Err(blamed(diagnostics, values, read(name, text, &[], loader, files).err())),
-    }
-}
-
-/// The diagnostics of a file with values put in: errors that the file does not have alone say what it is wrong with.
-/// Not where the values mend an error, though: what is told now may be the file's own, and was not looked for as
-/// long as, say, its nodes were not known.
-fn blamed(
-    diagnostics: Vec<Diagnostic>,
-    values: &[(String, String)],
-    alone: Option<Vec<Diagnostic>>,
-) -> Vec<Diagnostic> {
-    let alone: Vec<Diagnostic> = alone.into_iter().flatten().filter(Diagnostic::is_error).collect();
-    let place = |d: &Diagnostic| (d.file.clone(), d.line, d.column);
-    let is_told = |own: &Diagnostic| {
-        diagnostics.iter().any(|d| (place(d), &d.message) == (place(own), &own.message))
-    };
-    if !alone.iter().all(is_told) {
-        return diagnostics;
-    }
-    let sets: Vec<String> = values.iter().map(|(path, v)| format!("`--set {path}={v}`")).collect();
-    let blame = |mut d: Diagnostic| {
-        let is_own = alone.iter().any(|own| place(own) == place(&d));
-        if d.is_error() && d.file != overrides::SOURCE && !is_own {
-            d.message = format!("{}, with {}", d.message, sets.join(" and "));
-        }
-        d
-    };
-    diagnostics.into_iter().map(blame).collect()
 }

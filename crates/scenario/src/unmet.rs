@@ -63,7 +63,7 @@ pub(crate) fn unreached(
     let mut found = slowest.iter().filter_map(|id| {
         let link = &setup.network.links[id.index()];
         let law = made.get(link.law?)?;
-        let threshold = law.law.marks_above()?;
+        let threshold = law.law.properties().marks_above?;
         // Who comes last finds all others.
         let is_full = match (link.limit, threshold) {
             (Limit::Unlimited, _) => false,
@@ -104,7 +104,7 @@ pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
         path.first().is_some_and(|link| drops_what_is_paused(&links[link.index()]))
     };
     let names = listed(&senders(setup), |sender| {
-        setup.laws[sender.law].leaves_it_to_queues()
+        setup.laws[sender.law].properties().leaves_it_to_queues
             && sender.between.pairs().into_iter().any(&mut drops)
     })?;
     Some(Diagnostic::warning(

@@ -4,7 +4,7 @@ mod common;
 
 use common::{dumbbell, parse_with, scenario, shown};
 use ratewire_net::spec::{LinkId, NodeId};
-use ratewire_scenario::{Scenario, Verdict};
+use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, LinkSample, Recorder};
 use ratewire_units::{Bytes, Duration, Time};
@@ -110,11 +110,11 @@ fn two_flows(expectations: &str) -> Scenario {
 
 /// The verdicts on a run in which the first flow delivers 1000 bytes a second, and the second 500 in
 /// the first five seconds and 1000 after.
-fn verdicts(expectations: &str) -> Vec<Verdict> {
+fn verdicts(expectations: &str) -> Vec<Finding> {
     judge(&two_flows(expectations))
 }
 
-fn judge(scenario: &Scenario) -> Vec<Verdict> {
+fn judge(scenario: &Scenario) -> Vec<Finding> {
     let plan = scenario.plan(None, None).unwrap();
     let mut evaluator = scenario.evaluator(&plan);
     for second in 1..=10 {

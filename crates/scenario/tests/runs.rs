@@ -6,11 +6,11 @@ use std::path::Path;
 
 use common::{dumbbell, flow, scenario, setup, shown};
 use ratewire_net::routing::Routing;
-use ratewire_scenario::{Scenario, Verdict};
+use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
 
-fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Verdict> {
+fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Finding> {
     let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
     let mut evaluator = scenario.evaluator(&plan);
     let outcome = ratewire_sim::run(&plan.setup, &mut evaluator).unwrap();
@@ -18,7 +18,7 @@ fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Verdict> {
 }
 
 #[track_caller]
-fn all_pass(verdicts: &[Verdict]) {
+fn all_pass(verdicts: &[Finding]) {
     assert!(!verdicts.is_empty());
     let texts: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
     assert!(verdicts.iter().all(|verdict| verdict.pass), "{}", texts.join("\n"));

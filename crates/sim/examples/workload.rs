@@ -5,6 +5,8 @@
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
+mod outside;
+
 use std::process::ExitCode;
 
 use ratewire_laws::AnyLaw;
@@ -86,12 +88,14 @@ fn run(args: &[String]) -> Result<String, String> {
     Ok(format!("packets {packets} events {} utilisation {utilisation:.4}", outcome.events))
 }
 
-/// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged.
+/// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged. `rcp-outside` is RCP as a law of
+/// another crate: beside `rcp` it shows what pointers cost.
 fn make_law(name: &str) -> Result<AnyLaw, ratewire_laws::OptionError> {
-    if name != "xcp-window" {
-        return AnyLaw::new(name, &[]);
-    }
-    let options =
+    let as_in_ns2 =
         [("throughput", "cwnd"), ("pacing", "false"), ("aging", "0"), ("rtt_zero", "ignore")];
-    AnyLaw::new("xcp", &options)
+    match name {
+        "xcp-window" => AnyLaw::new("xcp", &as_in_ns2),
+        "rcp-outside" => Ok(outside::law()),
+        _ => AnyLaw::new(name, &[]),
+    }
 }

@@ -6,7 +6,7 @@ use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::spec;
 use ratewire_net::{Address, Ecn, RouteId, prefetch_bytes};
-use ratewire_overlay::LinkId;
+use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -48,7 +48,7 @@ pub(crate) struct Flow {
     pub(crate) packet_size: u32,
     class: u8,
     /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
-    pub(crate) fed: Option<LinkId>,
+    pub(crate) fed: Option<EdgeId>,
     /// How its hosts are dishonest, if they are.
     lie: Option<Box<Lie>>,
     pub(crate) receiver: Receiver,
@@ -83,7 +83,7 @@ pub(crate) struct Start<'a> {
     /// Whether sockets wait for room in its queue.
     pub(crate) waits_for_room: bool,
     /// The link of an overlay that it is.
-    pub(crate) fed: Option<LinkId>,
+    pub(crate) fed: Option<EdgeId>,
 }
 
 /// What a flow's packets say of marks.
@@ -224,7 +224,7 @@ impl Flow {
 
     /// The congestion window, without limit where the law goes by a pace alone.
     pub(crate) fn window(&self, laws: &[AnyLaw]) -> Bytes {
-        let goes_by_pace = laws[self.law as usize].goes_by_pace();
+        let goes_by_pace = laws[self.law as usize].properties().goes_by_pace;
         if goes_by_pace { Bytes::MAX } else { self.sender.source().window() }
     }
 

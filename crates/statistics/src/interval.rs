@@ -1,8 +1,8 @@
 //! How far a mean over a few independent values may be off, and whether two means differ.
 //!
-//! Intervals are Student's, at 95 %. Own, and not a library's: for the whole degrees of freedom that
-//! there are here the distribution has a closed form, and libraries call the platform's `ln` and
-//! `exp`, which differ between machines.
+//! Intervals are Student's, at 95 %. They are computed here because libraries call the platform's
+//! `ln` and `exp`, which differ between machines; for whole degrees of freedom the distribution has
+//! a closed form without them.
 
 /// The part of repetitions in which an interval holds the true mean.
 const CONFIDENCE: f64 = 0.95;
@@ -12,13 +12,13 @@ const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The mean of the values.
     pub mean: f64,
-    /// Half the width of the 95 % interval around it. `None` for a single value, and for values that
-    /// are all the same: they do not tell how much others would vary.
+    /// Half the width of the 95 % interval around it. `None` for a single value and for equal
+    /// values, which do not show how much further values would vary.
     pub margin: Option<f64>,
 }
 
 impl Estimate {
-    /// From independent values; `None` without any.
+    /// The estimate from independent values; `None` without any.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let first = values.first()?;
         if values.iter().all(|v| v == first) {
@@ -32,48 +32,48 @@ impl Estimate {
     }
 }
 
-/// What can be said about a difference.
+/// Whether a difference is more than noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// There is none, in any pair.
+pub enum Significance {
+    /// No pair differs.
     Same,
     /// The interval of the difference includes 0: chance alone may have made it.
     WithinNoise,
-    /// There is one that chance would rarely make.
+    /// The difference is one that chance would rarely make.
     Differs,
 }
 
-/// A difference between two laws, or whatever was measured in pairs.
+/// A difference between two laws, or between any two things measured in pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// By how much the first exceeds the second.
     pub by: Estimate,
-    /// What can be said about it.
-    pub verdict: Verdict,
+    /// Whether chance alone may have made the difference.
+    pub significance: Significance,
 }
 
 impl Difference {
-    /// Of values measured in pairs, each under the same circumstances, so that what the pairs have in
-    /// common is no noise. `None` below two pairs, which say nothing about chance.
+    /// The difference of values measured in pairs, each pair under the same circumstances: what a
+    /// pair has in common is no noise. `None` below two pairs, which show nothing about chance.
     pub fn paired(first: &[f64], second: &[f64]) -> Option<Difference> {
         let by: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
         if by.len() < 2 {
             return None;
         }
         let by = Estimate::of(&by)?;
-        let verdict = match by.margin {
-            Some(margin) if by.mean.abs() <= margin => Verdict::WithinNoise,
-            None if by.mean == 0.0 => Verdict::Same,
-            _ => Verdict::Differs,
+        let significance = match by.margin {
+            Some(margin) if by.mean.abs() <= margin => Significance::WithinNoise,
+            None if by.mean == 0.0 => Significance::Same,
+            _ => Significance::Differs,
         };
-        Some(Difference { by, verdict })
+        Some(Difference { by, significance })
     }
 
-    /// Of two values that no chance had a part in.
+    /// The difference of two values that do not depend on chance.
     pub fn exact(first: f64, second: f64) -> Difference {
         let by = Estimate { mean: first - second, margin: None };
-        let verdict = if first == second { Verdict::Same } else { Verdict::Differs };
-        Difference { by, verdict }
+        let significance = if first == second { Significance::Same } else { Significance::Differs };
+        Difference { by, significance }
     }
 }
 
@@ -141,7 +141,8 @@ mod tests {
         assert_eq!(t_quantile(0), f64::INFINITY);
     }
 
-    /// Five values with mean 3 and standard deviation sqrt(2.5): 2.776 sqrt(2.5 / 5) to either side.
+    /// Five values with mean 3 and standard deviation sqrt(2.5): 2.776 sqrt(2.5 / 5) to either
+    /// side.
     #[test]
     fn an_interval_worked_by_hand() {
         let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
@@ -157,28 +158,31 @@ mod tests {
         assert_eq!(Estimate::of(&[0.1; 3]), Some(Estimate { mean: 0.1, margin: None }));
     }
 
-    /// Pairs that vary a lot but always differ by about as much: unpaired, the difference would
-    /// drown in what the pairs have in common.
+    /// Pairs vary a lot but always differ by about as much: unpaired, that variation would hide the
+    /// difference.
     #[test]
     fn pairs_see_through_what_they_have_in_common() {
         let a = [10.0, 20.0, 35.0, 50.0];
         let b = [9.0, 19.1, 33.9, 49.0];
         let apart = Difference::paired(&a, &b).unwrap();
-        assert_eq!(apart.verdict, Verdict::Differs);
+        assert_eq!(apart.significance, Significance::Differs);
         assert!((apart.by.mean - 1.0).abs() < 1e-9);
         let back = Difference::paired(&b, &a).unwrap();
-        assert_eq!((back.verdict, back.by.mean), (Verdict::Differs, -apart.by.mean));
+        assert_eq!((back.significance, back.by.mean), (Significance::Differs, -apart.by.mean));
     }
 
     #[test]
     fn noise_is_what_may_as_well_be_nothing() {
-        let verdict = |a: &[f64], b: &[f64]| Difference::paired(a, b).map(|d| d.verdict);
-        assert_eq!(verdict(&[1.0, 3.0, 2.0], &[2.0, 1.0, 2.5]), Some(Verdict::WithinNoise));
-        assert_eq!(verdict(&[1.0, 3.0], &[1.0, 3.0]), Some(Verdict::Same));
-        assert_eq!(verdict(&[2.0, 4.0], &[1.0, 3.0]), Some(Verdict::Differs));
-        assert_eq!(verdict(&[2.0], &[1.0]), None);
-        assert_eq!(Difference::exact(2.0, 1.0).verdict, Verdict::Differs);
-        assert_eq!(Difference::exact(1.0, 1.0).verdict, Verdict::Same);
+        let significance = |a: &[f64], b: &[f64]| Difference::paired(a, b).map(|d| d.significance);
+        assert_eq!(
+            significance(&[1.0, 3.0, 2.0], &[2.0, 1.0, 2.5]),
+            Some(Significance::WithinNoise)
+        );
+        assert_eq!(significance(&[1.0, 3.0], &[1.0, 3.0]), Some(Significance::Same));
+        assert_eq!(significance(&[2.0, 4.0], &[1.0, 3.0]), Some(Significance::Differs));
+        assert_eq!(significance(&[2.0], &[1.0]), None);
+        assert_eq!(Difference::exact(2.0, 1.0).significance, Significance::Differs);
+        assert_eq!(Difference::exact(1.0, 1.0).significance, Significance::Same);
     }
 
     /// Of many intervals from the same normal source, 95 % hold the true mean.

@@ -32,7 +32,7 @@ const MOST_AT_ONCE: usize = 64;
 /// When an end panics, or the sender miscounts.
 pub fn transport(data: &[u8]) {
     let mut bytes = data.iter().copied();
-    let mut ends = Ends::new(&mut bytes);
+    let mut ends = Loopback::new(&mut bytes);
     while let Some(operation) = bytes.next() {
         ends.operate(operation, &mut bytes);
         let in_flight = ends.sender.in_flight().get();
@@ -41,7 +41,8 @@ pub fn transport(data: &[u8]) {
     }
 }
 
-struct Ends {
+/// A sender and a receiver of one flow, with two queues in place of a network.
+struct Loopback {
     sender: Sender,
     receiver: Receiver,
     now: Time,
@@ -51,8 +52,8 @@ struct Ends {
     back: VecDeque<Ack>,
 }
 
-impl Ends {
-    fn new(bytes: &mut impl Iterator<Item = u8>) -> Ends {
+impl Loopback {
+    fn new(bytes: &mut impl Iterator<Item = u8>) -> Loopback {
         let flags = number(bytes, 1);
         let (name, options) = LAWS[number(bytes, 1) as usize % LAWS.len()];
         let law = AnyLaw::new(name, options).expect("the laws above are valid");
@@ -95,7 +96,7 @@ impl Ends {
             line_rate: Rate::from_mbps(1000),
             back_pressured: false,
         };
-        Ends {
+        Loopback {
             sender: Sender::new(Time::ZERO, law.source(&flow), &config, headers, &app),
             receiver: Receiver::new(law.sink(&flow), &config, mss, &app),
             now: Time::ZERO,

@@ -9,7 +9,7 @@ use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No data.
     pub const ZERO: Bytes = Bytes(0);
     /// More than any run moves: "unlimited".
     pub const MAX: Bytes = Bytes(u64::MAX);
@@ -81,7 +81,7 @@ impl fmt::Display for Bytes {
             [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "KB")];
         for (size, name) in UNITS {
             if self.0 >= size {
-                return crate::quantity::write_scaled(f, self.0 as f64 / size as f64, name);
+                return crate::scaled::write_scaled(f, self.0 as f64 / size as f64, name);
             }
         }
         write!(f, "{} B", self.0)

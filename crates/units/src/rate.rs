@@ -68,7 +68,7 @@ impl SerialTime {
 }
 
 impl Throughput {
-    /// Standing still.
+    /// No speed.
     pub const ZERO: Throughput = Throughput(0.0);
 
     /// `n` bytes per second.
@@ -95,7 +95,7 @@ impl Throughput {
     pub fn max(self, o: Throughput) -> Throughput {
         if o.0 > self.0 { o } else { self }
     }
-    /// Time that `size` takes at this speed; [`Duration::MAX`] when standing still or going back.
+    /// Time that `size` takes at this speed; [`Duration::MAX`] at speed zero or below.
     pub fn time_for(self, size: Bytes) -> Duration {
         if self.0 > 0.0 { Duration::from_secs_f64(size.as_f64() / self.0) } else { Duration::MAX }
     }
@@ -137,10 +137,10 @@ fn write_bps(f: &mut fmt::Formatter<'_>, bps: f64) -> fmt::Result {
     let size = if bps < 0.0 { -bps } else { bps };
     for (unit, name) in UNITS {
         if size >= unit {
-            return crate::quantity::write_scaled(f, bps / unit, name);
+            return crate::scaled::write_scaled(f, bps / unit, name);
         }
     }
-    crate::quantity::write_scaled(f, bps, "bit/s")
+    crate::scaled::write_scaled(f, bps, "bit/s")
 }
 
 impl fmt::Display for Rate {

@@ -66,7 +66,7 @@ impl Duration {
     /// `s` seconds, rounded to the nearest picosecond; negative and NaN give zero, too long gives
     /// [`Duration::MAX`].
     pub fn from_secs_f64(s: f64) -> Duration {
-        // `as` saturates and sends NaN to 0, which is the documented behaviour here.
+        // `as` saturates and turns NaN into 0, as documented above.
         Duration((s * PS_PER_SECOND as f64 + 0.5) as u64)
     }
     /// Picoseconds.
@@ -143,7 +143,7 @@ impl fmt::Display for Duration {
             [(PS_PER_SECOND, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
         for (size, name) in UNITS {
             if self.0 >= size {
-                return crate::quantity::write_scaled(f, self.0 as f64 / size as f64, name);
+                return crate::scaled::write_scaled(f, self.0 as f64 / size as f64, name);
             }
         }
         if self.0 == 0 { f.write_str("0 s") } else { write!(f, "{} ps", self.0) }

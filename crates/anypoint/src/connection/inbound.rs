@@ -6,7 +6,7 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Throughput, Time};
 
 use super::{Connection, INBOUND};
-use crate::relay::{Place, Sent};
+use crate::relay::{Sent, StreamMapping};
 use crate::routing::Frame;
 use crate::switch::{Ground, Output, Side};
 
@@ -68,11 +68,11 @@ impl Connection {
         let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
         while offset < end {
             let known = self.inbound.find(0, offset);
-            let Some(place) = known.or_else(|| self.route(ground, offset, end, content)) else {
+            let Some(mapping) = known.or_else(|| self.route(ground, offset, end, content)) else {
                 return;
             };
-            let (k, at) = (place.target as usize, place.at + (offset - place.start));
-            let payload = Bytes::new(place.end.min(end) - offset);
+            let (k, at) = (mapping.target as usize, mapping.at + (offset - mapping.start));
+            let payload = Bytes::new(mapping.end.min(end) - offset);
             let mut segment = Segment { offset: at, payload, ..*segment };
             let wish = self.split.data(now, ground.law(), k, payload, &mut segment.header);
             self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
@@ -98,7 +98,7 @@ impl Connection {
         offset: u64,
         end: u64,
         content: &[u8],
-    ) -> Option<Place> {
+    ) -> Option<StreamMapping> {
         // A frame of several packets is where its number says, one of a packet is the packet: in the
         // stream of a merging switch it may begin anywhere.
         let start = if ground.frame() > ground.payload() {

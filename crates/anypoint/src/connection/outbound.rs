@@ -39,8 +39,8 @@ impl Connection {
             }
             self.outbound.place(k, offset.max(placed), end, 0);
         }
-        let Some(place) = self.outbound.find(k, offset) else { return };
-        let at = place.at + (offset - place.start);
+        let Some(mapping) = self.outbound.find(k, offset) else { return };
+        let at = mapping.at + (offset - mapping.start);
         let mut segment = Segment { offset: at, ..*segment };
         let wish = self.merge.data(now, ground.law(), k, &mut segment.header);
         self.outbound.note(0, at, Sent { payload: payload.get() as u32, wish, marked });

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire::papers::PAPER;
+use ratewire::{Error, Job, Run, World, without_repeats};
 use ratewire_report::{Basis, Expectation, table};
-use ratewire_run::Failure;
 use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 use serde::Serialize;
 
 use super::load::why_not;
-use super::run::{missing, without_repeats};
-use super::{complain, print, table_options};
-use crate::Exit;
-use crate::job::{Done, Job, World, expectations, run_all};
+use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::paper::PAPER;
+use crate::say::{complain, missing, print};
+use crate::terminal::table_options;
+use crate::watch;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -81,7 +81,7 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
         Ok(plan) => {
             said.extend(plan.warnings.iter().cloned());
             said.extend(scenario.vain_when_simulated(&plan));
-            Some(Job { scenario, plan, world: World::Simulate, folder: None, users: None })
+            Some(Job::new(scenario, plan, World::Simulate))
         }
         Err(wrong) => {
             said.extend(wrong);
@@ -95,8 +95,9 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
 
 /// Runs the jobs and prints what came out, scenario by scenario.
 fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
-    let keep = |_: &Job<'_>, done: Done| expectations(&done).collect();
-    let (checked, failures) = by_scenario(jobs, run_all(jobs, !args.quiet && !args.json, keep));
+    let keep = |_: &Job<'_>, run: Run| run.expectations().to_vec();
+    let done = watch::all(jobs, !args.quiet && !args.json, keep);
+    let (checked, failures) = by_scenario(jobs, done);
     let text = if args.json {
         serde_json::to_string_pretty(&checked).unwrap_or_default() + "\n"
     } else {
@@ -114,12 +115,12 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
 /// What came out of each scenario, and the runs that failed: the others are not lost for them.
 fn by_scenario<'a, 'b>(
     jobs: &'b [Job<'a>],
-    results: Vec<Result<Vec<Expectation>, Failure>>,
-) -> (Vec<Checked>, Vec<(&'b Job<'a>, Failure)>) {
+    results: Vec<Result<Vec<Expectation>, Error>>,
+) -> (Vec<Checked>, Vec<(&'b Job<'a>, Error)>) {
     let mut checked: Vec<Checked> = Vec::new();
     let mut failures = Vec::new();
     for (job, result) in jobs.iter().zip(results) {
-        let scenario = &job.scenario.file;
+        let scenario = &job.scenario().file;
         match (result, checked.last_mut()) {
             (Ok(expectations), Some(last)) if last.scenario == *scenario => {
                 last.expectations.extend(expectations);
@@ -251,7 +252,7 @@ mod tests {
         let all: Vec<Job<'_>> = scenarios.iter().filter_map(jobs).flatten().collect();
         let fails_after = |done: usize| {
             let result =
-                |n| if n < done { Ok(Vec::new()) } else { Err(Failure::World("no".into())) };
+                |n| if n < done { Ok(Vec::new()) } else { Err(Error::Papers("no".into())) };
             by_scenario(&all, (0..all.len()).map(result).collect())
         };
         let (checked, failures) = fails_after(1);

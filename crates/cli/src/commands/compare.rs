@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire::folder::{COMPARISON, Output};
+use ratewire::{Error, Job, World, without_repeats};
 use ratewire_report::{Comparison, Page, Run, Summary, html, table};
-use ratewire_run::Failure;
 use ratewire_scenario::{Diagnostic, Scenario};
 
 use super::load::load;
-use super::run::{fail, folder, missing, without_repeats};
-use super::{complain, listed, print, table_options, whole_number};
-use crate::Exit;
-use crate::job::{Done, Job, World, run_all};
+use super::run::default_folder;
+use crate::arguments::{listed, whole_number};
+use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::output::{COMPARISON, Output};
+use crate::say::{complain, fail, missing, print};
+use crate::terminal::table_options;
+use crate::watch;
 
 /// Stands for every law that reacts to the network.
 const ALL: &str = "all";
@@ -60,11 +62,12 @@ type OfLaw<T> = (String, Vec<T>);
 pub(crate) fn compare(args: &Args) -> Exit {
     args.memory.watch();
     let taken = (!args.laws.is_empty()).then_some(("law", "--laws"));
-    let scenario = match load(&args.scenario, &args.set, taken.as_slice()) {
-        Ok(scenario) => scenario,
+    let experiment = match load(&args.scenario, &args.set, taken.as_slice()) {
+        Ok(experiment) => experiment,
         Err(exit) => return exit,
     };
-    let laws = match laws(&scenario, &args.laws) {
+    let scenario = experiment.scenario();
+    let laws = match laws(scenario, &args.laws) {
         Ok(laws) => laws,
         Err(wrong) => {
             complain(&[*wrong]);
@@ -72,28 +75,29 @@ pub(crate) fn compare(args: &Args) -> Exit {
         }
     };
     let mut warnings = scenario.warnings.clone();
-    let jobs = jobs(&scenario, &laws, args.seeds, &mut warnings);
+    let jobs = jobs(scenario, &laws, args.seeds, &mut warnings);
     complain(&without_repeats(warnings));
     let (jobs, has_chance) = match jobs {
         Ok(jobs) => jobs,
         Err(exit) => return exit,
     };
-    let out = (!args.no_files).then(|| args.out.clone().unwrap_or_else(|| folder(&args.scenario)));
+    let out = (!args.no_files)
+        .then(|| args.out.clone().unwrap_or_else(|| default_folder(&args.scenario)));
     // Early, so that nobody waits for runs whose results cannot be written.
     let output = match out.as_deref().map(|out| Output::open(out, COMPARISON, &[])).transpose() {
         Ok(output) => output,
         Err(failure) => return fail(&failure),
     };
-    let keep = |job: &Job<'_>, Done { run, .. }: Done| -> Kept {
-        let is_first = job.plan.setup.seed == job.scenario.seed;
-        (run.summary.clone(), is_first.then_some(run))
+    let keep = |job: &Job<'_>, run: ratewire::Run| -> Kept {
+        let is_first = run.seed() == job.scenario().seed;
+        (run.summary().clone(), is_first.then(|| run.into_report()))
     };
-    let results = run_all(&jobs, !args.quiet && !args.json, keep);
+    let results = watch::all(&jobs, !args.quiet && !args.json, keep);
     let (whole, failures) = by_law(&laws, &jobs, results);
     let told = if whole.is_empty() {
         Exit::Done
     } else {
-        tell(&scenario, whole, has_chance, output.as_ref().zip(out.as_deref()), args)
+        tell(scenario, whole, has_chance, output.as_ref().zip(out.as_deref()), args)
     };
     let missing = failures.iter().map(|(job, failure)| missing(job, failure));
     Exit::of(missing.chain([told]))
@@ -172,7 +176,7 @@ fn jobs<'a>(
     for law in laws {
         for offset in 0..seeds {
             let plan = plan(law, scenario.seed.wrapping_add(offset))?;
-            jobs.push(Job { scenario, plan, world: World::Simulate, folder: None, users: None });
+            jobs.push(Job::new(scenario, plan, World::Simulate));
         }
     }
     Ok((jobs, has_chance))
@@ -183,8 +187,8 @@ fn jobs<'a>(
 fn by_law<'a, 'b, T>(
     laws: &[String],
     jobs: &'b [Job<'a>],
-    results: Vec<Result<T, Failure>>,
-) -> (Vec<OfLaw<T>>, Vec<(&'b Job<'a>, Failure)>) {
+    results: Vec<Result<T, Error>>,
+) -> (Vec<OfLaw<T>>, Vec<(&'b Job<'a>, Error)>) {
     let seeds = jobs.len() / laws.len();
     let mut whole = Vec::new();
     let mut failures = Vec::new();
@@ -226,10 +230,10 @@ mod tests {
             .flat_map(|law| [1, 2].map(|seed| (law, seed)))
             .map(|(law, seed)| {
                 let plan = scenario.plan(Some(law), Some(seed)).expect("a plan");
-                Job { scenario: &scenario, plan, world: World::Simulate, folder: None, users: None }
+                Job::new(&scenario, plan, World::Simulate)
             })
             .collect();
-        let results = (0..6).map(|n| if n == 3 { Err(Failure::World("no".into())) } else { Ok(n) });
+        let results = (0..6).map(|n| if n == 3 { Err(Error::Papers("no".into())) } else { Ok(n) });
         let (whole, failures) = by_law(&laws, &jobs, results.collect());
         let expected = [("xcp".to_string(), vec![0, 1]), ("newreno".to_string(), vec![4, 5])];
         assert_eq!(whole, expected);

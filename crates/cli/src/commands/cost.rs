@@ -18,8 +18,8 @@ use ratewire_laws::{
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
 
-use super::print;
-use crate::Exit;
+use crate::exit::Exit;
+use crate::say::print;
 
 const PACKET: Bytes = Bytes::new(1500);
 /// 1 Gbit/s, on which such a packet takes 12 microseconds.

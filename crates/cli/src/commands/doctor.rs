@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use ratewire_emulate::doctor::{self, Check};
 
-use super::print;
-use crate::Exit;
+use crate::exit::Exit;
+use crate::say::print;
 
 /// Looks at what the emulated world and laws in the kernel need. Changes nothing.
 pub(crate) fn examine() -> Exit {

@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
+use ratewire::{Job, World};
 use ratewire_emulate::Users;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 use ratewire_units::text::legible;
 
-use super::print;
-use crate::Exit;
-use crate::job::{Job, World};
-use crate::output::at_last;
+use crate::exit::Exit;
+use crate::say::print;
 
 const NOTHING: &str = "This is a dry run: nothing is started and nothing is written.\n";
 
 /// Prints the runs to do, and the programs of those in real time.
 pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit {
     let mut rows = vec![["world", "law", "seed", "lasts", "files"].map(String::from)];
-    for Job { plan, world, folder, .. } in jobs {
-        let folder = folder.as_ref().map(|folder| at_last(folder).display().to_string());
+    for job in jobs {
+        let plan = job.plan();
+        let folder = job.folder().map(|folder| folder.display().to_string());
         rows.push([
-            world.name().to_string(),
+            job.world().to_string(),
             legible(&plan.law),
             plan.setup.seed.to_string(),
             plan.setup.duration.to_string(),
@@ -33,10 +33,10 @@ pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit 
         text += &format!("\nReport: {}\n", legible(&report));
     }
     // The programs of a scenario are the same under every law and from every seed.
-    if let Some(job) = jobs.iter().find(|job| job.world == World::Emulate) {
-        text += &format!("\n{}", programs(&job.plan.setup, users));
+    if let Some(job) = jobs.iter().find(|job| job.world() == World::Emulate) {
+        text += &format!("\n{}", programs(&job.plan().setup, users));
     } else if let Some(count) =
-        jobs.first().map(|job| job.plan.setup.programs.len()).filter(|n| *n > 0)
+        jobs.first().map(|job| job.plan().setup.programs.len()).filter(|n| *n > 0)
     {
         let s = if count == 1 { "" } else { "s" };
         text += &format!(

@@ -5,8 +5,11 @@ use ratewire_net::queue::{self, DisciplineInfo};
 use ratewire_report::table;
 use serde::Serialize;
 
-use super::{cost, print, table_options, unknown};
-use crate::Exit;
+use super::cost;
+use crate::exit::Exit;
+use crate::say::print;
+use crate::terminal::table_options;
+use ratewire::unknown;
 
 #[derive(clap::Args)]
 pub(crate) struct LawsArgs {

@@ -2,14 +2,19 @@
 
 use std::path::Path;
 
-use ratewire_scenario::{Scenario, whole_path};
+use ratewire::Experiment;
+use ratewire_scenario::whole_path;
 
-use super::complain;
-use crate::Exit;
+use crate::exit::Exit;
+use crate::say::fail;
 
 /// Reads a scenario, or says what is wrong with it. What `taken` gives, pairs of a key and its own option, `set` may
 /// not give as well.
-pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Result<Scenario, Exit> {
+pub(crate) fn load(
+    path: &Path,
+    set: &[String],
+    taken: &[(&str, &str)],
+) -> Result<Experiment, Exit> {
     let mut overrides: Vec<(String, String)> = Vec::new();
     for pair in set {
         let wrong = |why: String| {
@@ -30,8 +35,8 @@ pub(crate) fn load(path: &Path, set: &[String], taken: &[(&str, &str)]) -> Resul
         }
         overrides.push((key.to_string(), value.trim().to_string()));
     }
-    Scenario::load_with(path, &overrides).map_err(|wrong| {
-        complain(&wrong);
+    Experiment::load_with(path, &overrides).map_err(|wrong| {
+        fail(&wrong);
         why_not(path)
     })
 }

@@ -4,17 +4,19 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
+use ratewire::{Job, World, ignored, unknown};
 use ratewire_emulate::Shell;
 use ratewire_net::spec::NodeId;
 use ratewire_report::table;
 
+use super::dry;
 use super::load::load;
-use super::run::{can_emulate, fail, tell_ignored};
 use super::users::{UserArgs, hold, warn_of_hidden_files};
-use super::{complain, dry, print, table_options, unknown};
-use crate::Exit;
-use crate::job::{Job, World};
+use crate::exit::Exit;
 use crate::memory::MemoryArgs;
+use crate::say::{complain, fail, print};
+use crate::terminal::table_options;
+use crate::watch;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -60,7 +62,7 @@ fn code(status: ExitStatus) -> u8 {
 /// of.
 fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     let taken = args.law.as_ref().map(|_| ("law", "--law"));
-    let mut scenario = load(&args.scenario, &args.set, taken.as_slice())?;
+    let mut scenario = load(&args.scenario, &args.set, taken.as_slice())?.scenario().clone();
     // Nobody sees what the expectations come to.
     scenario.expectations.clear();
     scenario.warnings.retain(|warning| !warning.is_of_end);
@@ -95,17 +97,19 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     held?;
     warn_of_hidden_files(&scenario);
     if !args.alone
-        && let Err(why) = can_emulate(&plan, Some(shell))
+        && let Err(why) = ratewire_emulate::check(&plan.setup)
+            .and_then(|()| ratewire_emulate::check_kernel(&plan.setup, Some(shell)))
     {
         tell!("ratewire: {why}");
         return Err(Exit::Unable);
     }
-    tell_ignored(&scenario, &plan, &mut Vec::new());
-    let (plan, world) = (plan.emulated(), World::Emulate);
-    let job = Job { scenario: &scenario, plan, world, folder: None, users: Some(&users) };
-    let done = job.run_shell(shell).map_err(|failure| fail(&failure))?;
-    match print(&table::render(&[done.run], &table_options())) {
-        Exit::Done => done.shell.map(Some).ok_or(Exit::Failed),
+    complain(&ignored(&scenario, &plan));
+    let jobs = [Job::new(&scenario, plan, World::Emulate).with_users(&users)];
+    let run = watch::over(&jobs, false, |listener| jobs[0].run_with_shell(shell, listener));
+    let run = run.map_err(|error| fail(&error))?;
+    let left = run.shell();
+    match print(&table::render(&[run.into_report()], &table_options())) {
+        Exit::Done => left.map(Some).ok_or(Exit::Failed),
         exit => Err(exit),
     }
 }

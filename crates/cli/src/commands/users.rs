@@ -1,10 +1,12 @@
 //! Whom the programs of a scenario may run as, where they run in real time.
 
+use ratewire::Experiment;
 use ratewire_emulate::{Users, hides_working_directory};
 use ratewire_scenario::Scenario;
 
-use super::{complain, listed};
-use crate::Exit;
+use crate::arguments::listed;
+use crate::exit::Exit;
+use crate::say::complain;
 
 /// What the command line says of users.
 #[derive(clap::Args)]
@@ -15,6 +17,14 @@ pub(crate) struct UserArgs {
 }
 
 impl UserArgs {
+    /// The experiment, whose programs may run as these users.
+    pub(crate) fn apply(&self, experiment: Experiment) -> Result<Experiment, Exit> {
+        experiment.allow_users(&self.allow_user).map_err(|wrong| {
+            tell!("ratewire: {wrong}");
+            Exit::Wrong
+        })
+    }
+
     /// The users that programs may run as.
     pub(crate) fn users(&self) -> Result<Users, Exit> {
         Users::allowing(&self.allow_user).map_err(|wrong| {

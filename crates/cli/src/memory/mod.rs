@@ -5,15 +5,16 @@
 
 mod available;
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration as Pause;
 
-use ratewire_run::Failure;
-use ratewire_sim::record::Progress;
+use ratewire::{Job, Listener, Progress, Reason, Running};
 use ratewire_units::{Bytes, Time};
 
-use crate::Exit;
+use crate::exit::Exit;
 
 /// Time between two looks: at 1 GB/s of growth, 20 MB.
 const LOOK: Pause = Pause::from_millis(20);
@@ -32,7 +33,8 @@ struct Watch {
     /// again.
     ceiling: u64,
     used: u64,
-    runs: Vec<Option<Active>>,
+    /// By the number that listeners know a run by.
+    runs: BTreeMap<usize, Active>,
     /// The run that is to end.
     chosen: Option<usize>,
     /// Looks since too much was in use.
@@ -49,7 +51,7 @@ struct Active {
 
 /// What to do about the memory in use.
 #[derive(Debug, PartialEq)]
-enum Verdict {
+enum MemoryAction {
     Fine,
     /// A run has been chosen, and gets time to end.
     Wait,
@@ -97,10 +99,10 @@ fn watch(limit: Option<Bytes>) {
             std::thread::sleep(LOOK);
             let Some(used) = available::in_use() else { return };
             let Some(mut watch) = locked() else { return };
-            if let Verdict::End(place) = watch.look(used) {
+            if let MemoryAction::End(place) = watch.look(used) {
                 let limit = Bytes::new(watch.limit);
-                let failure = Failure::Memory { used: Bytes::new(used), limit, at: None };
-                tell!("ratewire: {place}: {failure}");
+                let why = OutOfMemory { used: Bytes::new(used), limit };
+                tell!("ratewire: {place}: {why}");
                 std::process::exit(Exit::Memory as i32);
             }
         }
@@ -111,60 +113,82 @@ fn locked() -> Option<MutexGuard<'static, Watch>> {
     WATCH.get().map(|watch| watch.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
 }
 
-/// What runs may use together, if it is known.
-pub(crate) fn limit() -> Option<Bytes> {
-    Some(Bytes::new(locked()?.limit))
+/// Warns of runs that will probably need more memory than there may be in use.
+pub(crate) fn warn(jobs: &[Job<'_>]) {
+    let Some(limit) = locked().map(|watch| Bytes::new(watch.limit)) else { return };
+    for job in jobs {
+        let needed = job.memory_estimate();
+        if needed > limit {
+            let name = job.name();
+            tell!(
+                "warning: {}: the run of {name} will need about {needed} of memory, and {limit} are allowed\n  \
+                 help: a shorter `duration`, lower rates, limited queues or fewer flows; or allow more: --memory",
+                job.scenario().file
+            );
+        }
+    }
 }
 
-/// A run, for as long as it lasts.
-pub(crate) struct Watched {
-    at: usize,
-    /// Why it is to end, once it is.
-    pub(crate) failure: Option<Failure>,
+/// The watch over the memory of this process, for the runs that it hears of.
+pub(crate) struct Watchman;
+
+/// More memory was in use than runs may use together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutOfMemory {
+    used: Bytes,
+    limit: Bytes,
 }
 
-impl Watched {
-    pub(crate) fn begin(name: String) -> Watched {
-        let run = Active { name, now: Time::ZERO, held: 0 };
-        Watched { at: locked().map_or(0, |mut watch| watch.add(run)), failure: None }
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OutOfMemory { used, limit } = self;
+        write!(
+            f,
+            "{used} of memory are in use, and {limit} are allowed\n  help: a shorter `duration`, \
+             lower rates, limited queues or fewer flows; or allow more: --memory"
+        )
+    }
+}
+impl std::error::Error for OutOfMemory {}
+
+impl Listener for Watchman {
+    fn begins(&self, run: &Running<'_>) {
+        if let Some(mut watch) = locked() {
+            watch.begin(run.index, run.name());
+        }
     }
 
-    /// How far it has come; a break if it is to end.
-    pub(crate) fn reached(&mut self, progress: &Progress) -> ControlFlow<()> {
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
         let Some(mut watch) = locked() else { return ControlFlow::Continue(()) };
-        if let Some(run) = &mut watch.runs[self.at] {
-            run.now = progress.now;
-            run.held = progress.packets + progress.flows * FLOW;
+        if let Some(active) = watch.runs.get_mut(&run.index) {
+            active.now = progress.now;
+            active.held = progress.packets + progress.flows * FLOW;
         }
-        if watch.chosen != Some(self.at) {
+        if watch.chosen != Some(run.index) {
             return ControlFlow::Continue(());
         }
         let (used, limit) = (Bytes::new(watch.used), Bytes::new(watch.limit));
-        self.failure = Some(Failure::Memory { used, limit, at: Some(progress.now) });
-        ControlFlow::Break(())
+        ControlFlow::Break(Box::new(OutOfMemory { used, limit }))
     }
-}
 
-impl Drop for Watched {
-    fn drop(&mut self) {
+    fn ends(&self, run: &Running<'_>) {
         if let Some(mut watch) = locked() {
-            watch.end(self.at, available::in_use().unwrap_or(0));
+            watch.end(run.index, available::in_use().unwrap_or(0));
         }
     }
 }
 
 impl Watch {
     fn new(limit: u64) -> Watch {
-        Watch { limit, ceiling: limit, used: 0, runs: Vec::new(), chosen: None, overdue: 0 }
+        Watch { limit, ceiling: limit, used: 0, runs: BTreeMap::new(), chosen: None, overdue: 0 }
     }
 
-    fn add(&mut self, run: Active) -> usize {
-        self.runs.push(Some(run));
-        self.runs.len() - 1
+    fn begin(&mut self, run: usize, name: String) {
+        self.runs.insert(run, Active { name, now: Time::ZERO, held: 0 });
     }
 
     fn end(&mut self, at: usize, used: u64) {
-        self.runs[at] = None;
+        self.runs.remove(&at);
         if self.chosen == Some(at) {
             self.chosen = None;
             self.overdue = 0;
@@ -174,7 +198,7 @@ impl Watch {
         }
     }
 
-    fn look(&mut self, used: u64) -> Verdict {
+    fn look(&mut self, used: u64) -> MemoryAction {
         self.used = used;
         if used <= self.limit {
             self.ceiling = self.limit;
@@ -182,19 +206,18 @@ impl Watch {
         if used <= self.ceiling {
             self.chosen = None;
             self.overdue = 0;
-            return Verdict::Fine;
+            return MemoryAction::Fine;
         }
         if self.chosen.is_none() {
-            let runs = self.runs.iter().enumerate();
-            let runs = runs.filter_map(|(at, run)| Some((at, run.as_ref()?.held)));
+            let runs = self.runs.iter().map(|(at, run)| (*at, run.held));
             self.chosen = runs.max_by_key(|(_, held)| *held).map(|(at, _)| at);
         }
         self.overdue += 1;
         if self.overdue <= PATIENCE && used - self.limit < self.limit / 4 {
-            return Verdict::Wait;
+            return MemoryAction::Wait;
         }
-        let chosen = self.chosen.and_then(|at| self.runs[at].as_ref());
-        Verdict::End(match chosen {
+        let chosen = self.chosen.and_then(|at| self.runs.get(&at));
+        MemoryAction::End(match chosen {
             Some(run) => {
                 format!("the run of {} at {} of its time", run.name, run.now.since(Time::ZERO))
             }
@@ -207,22 +230,25 @@ impl Watch {
 mod tests {
     use super::*;
 
-    fn run(name: &str, held: u64) -> Active {
-        Active { name: name.into(), now: Time::ZERO, held }
+    fn begin(watch: &mut Watch, run: usize, name: &str, held: u64) {
+        watch.begin(run, name.into());
+        watch.runs.get_mut(&run).expect("it has begun").held = held;
     }
 
     #[test]
     fn the_run_that_holds_most_ends_and_what_it_leaves_is_used_again() {
         let mut watch = Watch::new(1000);
-        let (small, large) = (watch.add(run("a", 3)), watch.add(run("b", 5)));
-        assert_eq!(watch.look(1000), Verdict::Fine);
-        assert_eq!((watch.look(1001), watch.chosen), (Verdict::Wait, Some(large)));
+        let (small, large) = (0, 1);
+        begin(&mut watch, small, "a", 3);
+        begin(&mut watch, large, "b", 5);
+        assert_eq!(watch.look(1000), MemoryAction::Fine);
+        assert_eq!((watch.look(1001), watch.chosen), (MemoryAction::Wait, Some(large)));
         watch.end(large, 1010);
-        assert_eq!((watch.look(1072), watch.chosen), (Verdict::Fine, None));
-        assert_eq!((watch.look(1073), watch.chosen), (Verdict::Wait, Some(small)));
+        assert_eq!((watch.look(1072), watch.chosen), (MemoryAction::Fine, None));
+        assert_eq!((watch.look(1073), watch.chosen), (MemoryAction::Wait, Some(small)));
         // It is no longer needed.
-        assert_eq!((watch.look(900), watch.chosen), (Verdict::Fine, None));
-        assert_eq!(watch.look(1001), Verdict::Wait, "what was left is gone");
+        assert_eq!((watch.look(900), watch.chosen), (MemoryAction::Fine, None));
+        assert_eq!(watch.look(1001), MemoryAction::Wait, "what was left is gone");
         watch.end(small, 5000);
         assert_eq!(watch.ceiling, 1125, "however much is left");
     }
@@ -230,12 +256,16 @@ mod tests {
     #[test]
     fn what_does_not_end_in_time_ends_the_command() {
         let mut watch = Watch::new(1000);
-        assert_eq!(watch.look(1300), Verdict::End("outside of any run".into()), "far too much");
+        assert_eq!(
+            watch.look(1300),
+            MemoryAction::End("outside of any run".into()),
+            "far too much"
+        );
         let mut watch = Watch::new(1000);
-        watch.add(run("a", 3));
+        begin(&mut watch, 0, "a", 3);
         for _ in 0..PATIENCE {
-            assert_eq!(watch.look(1100), Verdict::Wait);
+            assert_eq!(watch.look(1100), MemoryAction::Wait);
         }
-        assert_eq!(watch.look(1100), Verdict::End("the run of a at 0 s of its time".into()));
+        assert_eq!(watch.look(1100), MemoryAction::End("the run of a at 0 s of its time".into()));
     }
 }

@@ -37,9 +37,9 @@ const FIRST_PORT: u16 = 10_000;
 /// A receive window above this is left to the kernel to find.
 const LARGEST_FIXED: Bytes = Bytes::new(1 << 30);
 
-/// A flow's two ends, opened and not yet joined.
+/// The sockets of a flow's two ends, opened and not yet connected.
 #[derive(Debug)]
-pub(crate) struct Ends {
+pub(crate) struct FlowSockets {
     sender: Socket,
     listener: TcpListener,
     to: SocketAddrV4,
@@ -97,7 +97,7 @@ pub(crate) fn at_port(port: u16) -> Option<usize> {
     port.checked_sub(FIRST_PORT).map(usize::from)
 }
 
-impl Ends {
+impl FlowSockets {
     /// Opens both ends of the n-th flow, each at its host. Sockets belong to the control group that
     /// the process is in at this moment.
     pub(crate) fn open(
@@ -106,7 +106,7 @@ impl Ends {
         from: &Host,
         to: &Host,
         control: Option<&'static str>,
-    ) -> Result<Ends, Error> {
+    ) -> Result<FlowSockets, Error> {
         let cannot = |e: io::Error| {
             let help =
                 "/proc/sys/net/ipv4/tcp_available_congestion_control lists what this kernel has";
@@ -141,7 +141,7 @@ impl Ends {
             socket.listen(1)?;
             Ok(socket.into())
         })?;
-        Ok(Ends {
+        Ok(FlowSockets {
             sender: sender.map_err(cannot)?,
             listener: listener.map_err(cannot)?,
             to: address,
@@ -152,7 +152,7 @@ impl Ends {
 impl Flows {
     /// Has the ends of each flow do what the scenario says, from its start on.
     pub(crate) fn start(
-        ends: Vec<Option<Ends>>,
+        ends: Vec<Option<FlowSockets>>,
         specs: &[FlowSpec],
         clock: Clock,
     ) -> Result<Flows, Error> {
@@ -167,7 +167,7 @@ impl Flows {
         let mut reactor = Reactor::new(clock, &end, over.clone()).map_err(cannot)?;
         let mut all = Vec::with_capacity(specs.len());
         for (ends, spec) in ends.into_iter().zip(specs) {
-            let Some(Ends { sender, listener, to }) = ends else {
+            let Some(FlowSockets { sender, listener, to }) = ends else {
                 all.push(None);
                 continue;
             };

@@ -60,7 +60,7 @@ enum Application {
 
 /// An application, and when it takes its next step.
 #[derive(Debug)]
-struct Place {
+struct Task {
     application: Application,
     /// It waits for this time, whatever its socket does.
     sleeps_until: Time,
@@ -72,7 +72,7 @@ struct Place {
 #[derive(Debug)]
 pub(super) struct Reactor {
     desk: Desk,
-    places: Vec<Place>,
+    tasks: Vec<Task>,
     /// Times at which applications are to be looked at, and which.
     timers: BinaryHeap<Reverse<(Time, usize)>>,
     /// Applications that can take a step.
@@ -86,18 +86,18 @@ impl Reactor {
         readiness.add(end, END, EpollFlags::EPOLLIN)?;
         let (zeros, room) = (vec![0; CHUNK], vec![0; CHUNK]);
         let desk = Desk { clock, readiness, zeros, room, draining: 0 };
-        let (places, timers, queue) = (Vec::new(), BinaryHeap::new(), VecDeque::new());
-        Ok(Reactor { desk, places, timers, queue, over })
+        let (tasks, timers, queue) = (Vec::new(), BinaryHeap::new(), VecDeque::new());
+        Ok(Reactor { desk, tasks, timers, queue, over })
     }
 
     /// Takes in the two applications of a flow.
     pub(super) fn add(&mut self, sending: Sending, receiving: Receiving) -> io::Result<()> {
-        let sender = self.places.len();
+        let sender = self.tasks.len();
         receiving.listen(sender as u64 + 1, &self.desk)?;
         let times = sending.times().into_iter().filter(|at| *at != Time::NEVER);
         self.timers.extend(times.map(|at| Reverse((at, sender))));
         for application in [Application::Sending(sending), Application::Receiving(receiving)] {
-            self.places.push(Place {
+            self.tasks.push(Task {
                 application,
                 sleeps_until: Time::ZERO,
                 is_queued: false,
@@ -120,12 +120,12 @@ impl Reactor {
                 (true, Some(Reverse((at, _)))) => self.desk.clock.until(*at).min(LONGEST),
                 (true, None) => LONGEST,
             };
-            let (places, queue) = (&mut self.places, &mut self.queue);
+            let (tasks, queue) = (&mut self.tasks, &mut self.queue);
             for number in self.desk.readiness.wait(most)? {
-                let Some(place) = places.get_mut(number as usize) else { continue };
-                let sleeps = place.sleeps_until > Time::ZERO;
-                if !sleeps && !place.is_over && !place.is_queued {
-                    queue_last(place, queue, number as usize);
+                let Some(task) = tasks.get_mut(number as usize) else { continue };
+                let sleeps = task.sleeps_until > Time::ZERO;
+                if !sleeps && !task.is_over && !task.is_queued {
+                    queue_last(task, queue, number as usize);
                 }
             }
         }
@@ -139,22 +139,22 @@ impl Reactor {
             && at <= now
         {
             self.timers.pop();
-            let place = &mut self.places[number];
-            if place.is_over || place.sleeps_until > now {
+            let task = &mut self.tasks[number];
+            if task.is_over || task.sleeps_until > now {
                 continue;
             }
-            place.sleeps_until = Time::ZERO;
-            if !place.is_queued {
-                place.is_queued = true;
+            task.sleeps_until = Time::ZERO;
+            if !task.is_queued {
+                task.is_queued = true;
                 self.queue.push_front(number);
             }
         }
     }
 
     fn step(&mut self, number: usize) {
-        let (place, desk) = (&mut self.places[number], &mut self.desk);
-        place.is_queued = false;
-        let (then, told): (_, &Told) = match &mut place.application {
+        let (task, desk) = (&mut self.tasks[number], &mut self.desk);
+        task.is_queued = false;
+        let (then, told): (_, &Told) = match &mut task.application {
             Application::Sending(sending) => {
                 let before = sending.is_draining();
                 let then = sending.step(number as u64, desk);
@@ -168,26 +168,26 @@ impl Reactor {
             }
         };
         match then {
-            Ok(Then::Again) => queue_last(place, &mut self.queue, number),
+            Ok(Then::Again) => queue_last(task, &mut self.queue, number),
             // One that is late does not go before all others again and again.
             Ok(Then::At(at)) if at <= desk.clock.now() => {
-                queue_last(place, &mut self.queue, number);
+                queue_last(task, &mut self.queue, number);
             }
             Ok(Then::Ready) => {}
             Ok(Then::At(at)) => {
-                place.sleeps_until = at;
+                task.sleeps_until = at;
                 self.timers.push(Reverse((at, number)));
             }
-            Ok(Then::Over) => place.is_over = true,
+            Ok(Then::Over) => task.is_over = true,
             Err(e) => {
                 told.failed(&e);
-                place.is_over = true;
+                task.is_over = true;
             }
         }
     }
 }
 
-fn queue_last(place: &mut Place, queue: &mut VecDeque<usize>, number: usize) {
-    place.is_queued = true;
+fn queue_last(task: &mut Task, queue: &mut VecDeque<usize>, number: usize) {
+    task.is_queued = true;
     queue.push_back(number);
 }

@@ -5,7 +5,7 @@ mod limits;
 use roxmltree::{Document, Node};
 
 use crate::InputError;
-use crate::place::{Place, finite, quoted};
+use crate::location::{Location, finite, quoted};
 
 /// A parsed file.
 pub(crate) struct File<'a> {
@@ -13,7 +13,7 @@ pub(crate) struct File<'a> {
     document: Document<'a>,
 }
 
-/// An element of it.
+/// An element of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'d, 'a> {
     file: &'a str,
@@ -31,7 +31,7 @@ pub(crate) fn open<'a>(file: &'a str, text: &'a str) -> Result<File<'a>, InputEr
                 roxmltree::Error::DtdDetected => "delete the <!DOCTYPE ...> declaration",
                 _ => "check that the file is complete, and not an error page saved in its place",
             };
-            let at = Place::line(file, error.pos().row as usize);
+            let at = Location::line(file, error.pos().row as usize);
             Err(at.error(format!("XML that cannot be read ({error})"), "well-formed XML", remedy))
         }
     }
@@ -48,8 +48,8 @@ where
     'a: 'd,
 {
     /// Where the element starts.
-    pub(crate) fn at(self) -> Place<'d> {
-        Place::offset(self.file, self.node.document().input_text(), self.node.range().start)
+    pub(crate) fn at(self) -> Location<'d> {
+        Location::offset(self.file, self.node.document().input_text(), self.node.range().start)
     }
     /// The file's display name.
     pub(crate) fn file(self) -> &'a str {

@@ -48,6 +48,7 @@
 //! - CUBIC goes without HyStart++, which takes varying capacity for a full queue, and stands still
 //!   instead of being cut back to twice what is outstanding.
 
+mod invariants;
 mod meter;
 mod port;
 mod sink;
@@ -64,10 +65,11 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Duration, Rate};
 
-use crate::law::{FlowContext, Law, LawInfo, LinkContext};
+use crate::law::{FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::reason::Figure;
 use crate::tcp::cubic::Cubic;
+use crate::trust::Trust;
 
 /// What ABC packets carry, in their ECN bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,12 +165,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
-impl Law for Abc {
-    type Header = AbcHeader;
-    type Source = AbcSource;
-    type Port = AbcPort;
-    type Sink = AbcSink;
-
+impl Named for Abc {
     const INFO: LawInfo = LawInfo {
         name: "abc",
         title: "ABC",
@@ -202,6 +199,13 @@ impl Law for Abc {
             capacity: o.rate("capacity"),
         })
     }
+}
+
+impl Law for Abc {
+    type Header = AbcHeader;
+    type Source = AbcSource;
+    type Port = AbcPort;
+    type Sink = AbcSink;
 
     fn source(&self, flow: &FlowContext) -> AbcSource {
         AbcSource::new(self, flow)
@@ -212,6 +216,22 @@ impl Law for Abc {
     fn sink(&self, _: &FlowContext) -> Option<AbcSink> {
         Some(AbcSink::default())
     }
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = AbcHeader>> {
+        Some(self)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = AbcHeader>, &'static str> {
+        Err(
+            "its ports say faster or slower, and no packet says how fast its flow is or how long its round trip",
+        )
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = AbcHeader>> {
+        Some(self)
+    }
+}
+
+impl HeaderFormat for Abc {
+    type Header = AbcHeader;
+
     fn fields(&self, header: &AbcHeader) -> Vec<Figure> {
         match *header {
             AbcHeader::Data { accelerate } => {
@@ -222,10 +242,5 @@ impl Law for Abc {
                 Figure::one("braked", f64::from(braked)),
             ],
         }
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        Some(
-            "its ports say faster or slower, and no packet says how fast its flow is or how long its round trip",
-        )
     }
 }

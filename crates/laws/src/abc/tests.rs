@@ -1,13 +1,12 @@
 //! Shares of accelerated packets, step by step; tokens; the two windows.
 
-extern crate std;
 use std::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::meter::Meter;
 use super::{Abc, AbcHeader, AbcPort, AbcSink, AbcSource};
-use crate::law::{Acked, Law, LinkContext, Port, PortQueue, Signal, Sink, Source};
+use crate::law::{Acked, Law, LinkContext, Named, Port, PortQueue, Signal, Sink, Source};
 use crate::options::Options;
 use crate::testing::{MSS, acked, congestion, source};
 

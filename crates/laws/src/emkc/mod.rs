@@ -38,6 +38,7 @@
 //! - Losses are answered beside the law (`after_loss`).
 
 mod header;
+mod invariants;
 mod port;
 mod source;
 #[cfg(test)]
@@ -53,11 +54,14 @@ use alloc::vec::Vec;
 use ratewire_units::Bytes;
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::law::{
+    FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
+    Named, Properties,
+};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use crate::trust::Trust;
 use header::HEADER_LEN;
 
 /// EMKC with its parameters.
@@ -100,12 +104,7 @@ const OPTIONS: &[OptionSpec] = &[
     AFTER_LOSS,
 ];
 
-impl Law for Emkc {
-    type Header = EmkcHeader;
-    type Source = EmkcSource;
-    type Port = EmkcPort;
-    type Sink = Echo<EmkcHeader>;
-
+impl Named for Emkc {
     const INFO: LawInfo = LawInfo {
         name: "emkc",
         title: "EMKC",
@@ -120,6 +119,13 @@ impl Law for Emkc {
         let alpha = o.rate("alpha").map_or(0.0, |rate| rate.throughput().get());
         Ok(Emkc { options: o.clone(), alpha })
     }
+}
+
+impl Law for Emkc {
+    type Header = EmkcHeader;
+    type Source = EmkcSource;
+    type Port = EmkcPort;
+    type Sink = Echo<EmkcHeader>;
 
     fn source(&self, flow: &FlowContext) -> EmkcSource {
         EmkcSource::new(self, flow)
@@ -130,10 +136,24 @@ impl Law for Emkc {
     fn sink(&self, _: &FlowContext) -> Option<Echo<EmkcHeader>> {
         Some(Echo::new())
     }
-    fn goes_by_pace(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { goes_by_pace: true, ..Properties::default() }
     }
-    fn header_len(&self) -> Bytes {
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = EmkcHeader>> {
+        Some(self)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = EmkcHeader>, &'static str> {
+        Ok(self)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = EmkcHeader>> {
+        Some(self)
+    }
+}
+
+impl HeaderFormat for Emkc {
+    type Header = EmkcHeader;
+
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &EmkcHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
@@ -145,20 +165,5 @@ impl Law for Emkc {
     }
     fn fields(&self, header: &EmkcHeader) -> Vec<Figure> {
         header.fields()
-    }
-    fn lies(&self) -> &'static [&'static str] {
-        trust::LIES
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        None
-    }
-    fn falsify(&self, header: &mut EmkcHeader, lie: &Lie, hand: Hand) {
-        trust::falsify(header, lie, hand);
-    }
-    fn claim(&self, header: &EmkcHeader) -> Option<Claim> {
-        trust::claim(header)
-    }
-    fn grant(&self, header: &EmkcHeader) -> Option<Grant> {
-        trust::grant(header, self.alpha, self.options.number("beta"))
     }
 }

@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::{Emkc, EmkcHeader};
 use crate::feedback::rig::{FLOW, NO_QUEUE, PACKET, Rig, law, near, port, secs};
-use crate::law::{Law, MAX_HEADER, Port, Signal, Source};
+use crate::law::{HeaderFormat, Law, MAX_HEADER, Port, Signal, Source};
 use crate::testing::{acked, congestion, sending};
+use crate::trust::{Grant, Trust};
 
 const RTT: Duration = Duration::from_millis(50);
 
@@ -189,7 +190,7 @@ fn the_header_is_laid_out_as_documented() {
     let mut bytes = [0; MAX_HEADER];
     let len = emkc.encode(&header, PACKET, &mut bytes);
     assert_eq!(bytes[..len], golden);
-    assert_eq!(Bytes::new(len as u64), emkc.header_len());
+    assert_eq!(Bytes::new(len as u64), emkc.length());
     assert_eq!(emkc.decode(&golden, PACKET).unwrap(), header);
     assert_eq!(emkc.quantise(EmkcHeader::new(0), PACKET), EmkcHeader::new(0));
 }
@@ -235,4 +236,11 @@ fn while_a_loss_holds_the_rate_the_law_takes_no_more() {
     let granted = s.reason().figures.iter().find(|f| f.name == "x").unwrap().value;
     assert!(granted <= before * (1.0 + 1e-9), "{granted} after {before}");
     assert!(rate(&s) > halved, "a packet an RTT more each RTT");
+}
+
+#[test]
+fn the_grant_of_a_price_is_what_its_source_makes_of_it() {
+    let header = EmkcHeader { loss: 0.25, ..EmkcHeader::new(0) };
+    let grant = Grant::Step(1.0 - 0.5 * 0.25, Throughput::new(25_000.0));
+    assert_eq!(law::<Emkc>(&[]).grant(&header), Some(grant));
 }

@@ -6,34 +6,39 @@
 
 use ratewire_units::{Duration, Throughput};
 
-use super::EmkcHeader;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use super::{Emkc, EmkcHeader};
+use crate::trust::{Claim, Grant, Hand, Lie, Trust};
 
-/// See [`crate::Law::lies`].
-pub(super) const LIES: &[&str] = &["ignore_feedback", "inflate"];
+impl Trust for Emkc {
+    type Header = EmkcHeader;
 
-pub(super) fn falsify(header: &mut EmkcHeader, lie: &Lie, hand: Hand) {
-    match hand {
-        Hand::Sending => {}
-        Hand::Returning if header.loss > 0.0 => header.loss /= lie.inflate,
-        Hand::Returning => header.loss *= lie.inflate,
-        Hand::Reading if lie.ignore_feedback => header.loss = header.loss.min(0.0),
-        Hand::Reading => {}
+    fn lies(&self) -> &'static [&'static str] {
+        &["ignore_feedback", "inflate"]
     }
-}
 
-pub(super) fn claim(header: &EmkcHeader) -> Option<Claim> {
-    (!header.returned).then_some(Claim {
-        rtt: Duration::ZERO,
-        spacing: None,
-        round: Some(header.marker),
-    })
-}
+    fn falsify(&self, header: &mut EmkcHeader, lie: &Lie, hand: Hand) {
+        match hand {
+            Hand::Sending => {}
+            Hand::Returning if header.loss > 0.0 => header.loss /= lie.inflate,
+            Hand::Returning => header.loss *= lie.inflate,
+            Hand::Reading if lie.ignore_feedback => header.loss = header.loss.min(0.0),
+            Hand::Reading => {}
+        }
+    }
 
-/// What the source's equation comes to at the price so far.
-pub(super) fn grant(header: &EmkcHeader, alpha: f64, beta: f64) -> Option<Grant> {
-    (!header.returned && header.loss.is_finite()).then(|| {
-        let share = (1.0 - beta * header.loss).max(0.0);
-        Grant::Step(share, Throughput::new(alpha))
-    })
+    fn claim(&self, header: &EmkcHeader) -> Option<Claim> {
+        (!header.returned).then_some(Claim {
+            rtt: Duration::ZERO,
+            spacing: None,
+            round: Some(header.marker),
+        })
+    }
+
+    /// What the source's equation comes to at the price so far.
+    fn grant(&self, header: &EmkcHeader) -> Option<Grant> {
+        (!header.returned && header.loss.is_finite()).then(|| {
+            let share = (1.0 - self.options.number("beta") * header.loss).max(0.0);
+            Grant::Step(share, Throughput::new(self.alpha))
+        })
+    }
 }

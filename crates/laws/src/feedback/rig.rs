@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::law::{FlowContext, Law, LinkContext, Port, PortQueue, Sending, Sink, Source};
+use crate::law::{FlowContext, LinkContext, Named, Port, PortQueue, Sending, Sink, Source};
 use crate::options::Options;
 use crate::testing;
 
@@ -20,7 +20,7 @@ pub(crate) const FLOW: FlowContext = FlowContext {
     back_pressured: false,
 };
 
-pub(crate) fn law<L: Law>(options: &[(&str, &str)]) -> L {
+pub(crate) fn law<L: Named>(options: &[(&str, &str)]) -> L {
     let mut all = Options::defaults(L::INFO.options);
     for (key, value) in options {
         all.set(key, value).unwrap();
@@ -28,7 +28,7 @@ pub(crate) fn law<L: Law>(options: &[(&str, &str)]) -> L {
     L::from_options(&all).unwrap()
 }
 
-pub(crate) fn port<L: Law>(options: &[(&str, &str)], rate: Rate, id: u32) -> L::Port {
+pub(crate) fn port<L: Named>(options: &[(&str, &str)], rate: Rate, id: u32) -> L::Port {
     law::<L>(options).port(&LinkContext { rate, delay: Duration::ZERO, id, draw: 0 }).unwrap()
 }
 
@@ -41,14 +41,14 @@ pub(crate) fn secs(s: f64) -> Time {
 }
 
 /// Links, and flows over them.
-pub(crate) struct Rig<L: Law> {
+pub(crate) struct Rig<L: Named> {
     law: L,
     pub(crate) ports: Vec<L::Port>,
     pub(crate) flows: Vec<Flow<L>>,
     pub(crate) now: Time,
 }
 
-pub(crate) struct Flow<L: Law> {
+pub(crate) struct Flow<L: Named> {
     pub(crate) source: L::Source,
     sink: L::Sink,
     packet: Bytes,
@@ -61,7 +61,7 @@ pub(crate) struct Flow<L: Law> {
     stopped: bool,
 }
 
-impl<L: Law> Rig<L> {
+impl<L: Named> Rig<L> {
     /// Links with these rates, numbered from 1.
     pub(crate) fn new(options: &[(&str, &str)], links: &[Rate]) -> Rig<L> {
         let ports = links.iter().zip(1..).map(|(rate, id)| port::<L>(options, *rate, id)).collect();

@@ -6,8 +6,8 @@
 use ratewire_units::{Bytes, Rate, Throughput};
 
 use crate::law::{
-    Acked, Congestion, FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink, Sending,
-    Source,
+    Acked, Congestion, FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink,
+    Promises, Sending, Source,
 };
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::reason::{Figure, Reason};
@@ -26,12 +26,7 @@ pub struct FixedSource {
     window: Bytes,
 }
 
-impl Law for Fixed {
-    type Header = NoHeader;
-    type Source = FixedSource;
-    type Port = NoPort;
-    type Sink = NoSink;
-
+impl Named for Fixed {
     const INFO: LawInfo = LawInfo {
         name: "fixed",
         title: "Fixed",
@@ -65,6 +60,13 @@ impl Law for Fixed {
         }
         Ok(Fixed { rate: o.rate("rate"), window: o.size("window") })
     }
+}
+
+impl Law for Fixed {
+    type Header = NoHeader;
+    type Source = FixedSource;
+    type Port = NoPort;
+    type Sink = NoSink;
 
     fn source(&self, flow: &FlowContext) -> FixedSource {
         // With neither set the sender's own link is the limit: it is paced at that link's rate, for
@@ -78,11 +80,26 @@ impl Law for Fixed {
             window: self.window.map_or(Bytes::MAX, |size| size.bytes(flow.mss)).max(flow.mss),
         }
     }
-    fn port(&self, _: &LinkContext) -> Option<NoPort> {
-        None
+    fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
+        Some(self)
     }
-    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
-        None
+}
+
+impl Invariants for Fixed {
+    type Header = NoHeader;
+
+    /// It answers nothing, has no limit unless it is given one, and takes any window it is told.
+    fn promises(&self) -> Promises {
+        Promises {
+            equal_shares: false,
+            any_speed: false,
+            any_scale: false,
+            bounded_window: false,
+            ..Promises::default()
+        }
+    }
+    fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+        &[&[("rate", "12 Mbit/s")], &[("window", "0 B")]]
     }
 }
 

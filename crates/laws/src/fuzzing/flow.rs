@@ -4,15 +4,13 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::books::{PortBooks, SinkBooks};
 use super::events::{Event, What};
 use super::headers;
-use crate::abc::AbcHeader;
 use crate::law::{
     Acked, Buffer, Congestion, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending,
 };
 use crate::reason::{Figure, Reason};
-use crate::registry::{AnyLaw, AnyPort, AnySink, AnySource, Header};
+use crate::registry::{AnyBooks, AnyLaw, AnyPort, AnySink, AnySource, Header};
 
 const FLOW: FlowContext = FlowContext {
     mss: Bytes::new(1460),
@@ -31,8 +29,8 @@ const ABSURD: Bytes = Bytes::new(1 << 62);
 pub(super) struct Flow<'a> {
     law: &'a AnyLaw,
     source: AnySource,
-    ports: [Option<(AnyPort, PortBooks)>; 2],
-    sink: Option<(AnySink, SinkBooks)>,
+    ports: [Option<(AnyPort, AnyBooks)>; 2],
+    sink: Option<(AnySink, AnyBooks)>,
     now: Time,
     cumulative: u64,
     next: u64,
@@ -49,8 +47,8 @@ impl<'a> Flow<'a> {
         Flow {
             law,
             source: law.source(&FLOW),
-            ports: LINKS.map(|link| law.port(&link).map(|port| (port, PortBooks::default()))),
-            sink: law.sink(&FLOW).map(|sink| (sink, SinkBooks::default())),
+            ports: LINKS.map(|link| law.port(&link).map(|port| (port, law.books()))),
+            sink: law.sink(&FLOW).map(|sink| (sink, law.books())),
             now: Time::ZERO,
             cumulative: 0,
             next: 0,
@@ -130,13 +128,12 @@ impl<'a> Flow<'a> {
         let name = self.law.info().name;
         let window = self.source.window();
         assert!(window >= FLOW.mss, "{name}: window {window}");
-        // A set window, and the receiver's, may be any.
-        let not_its_own = matches!(name, "fixed" | "noq");
-        assert!(window < ABSURD || not_its_own, "{name}: window {window}");
+        let promises = self.law.promises();
+        assert!(window < ABSURD || !promises.bounded_window, "{name}: window {window}");
         if let Some(pace) = self.source.pacing() {
             let pace = pace.get();
             assert!(pace.is_finite() && pace >= 0.0, "{name}: pace {pace}");
-            if sets_a_rate(self.law) {
+            if promises.pace_within_line {
                 let line = FLOW.line_rate.throughput().get();
                 assert!(pace > 0.0 && pace <= line, "{name}: pace {pace} on a link of {line}");
             }
@@ -186,7 +183,11 @@ impl<'a> Flow<'a> {
         let _ = port.mark(self.now, size, queue);
         let before = port.reason();
         port.on_departure(self.now, size, &mut after, queue);
-        books.departed(size, (&header, &before), (&after, &port.reason()));
+        if self.law.returns(&header) {
+            assert_eq!(after, header, "{}: changed on its way back", self.law.info().name);
+        } else {
+            books.departed(size, (&header, &before), (&after, &port.reason()));
+        }
         self.check_header(&after, size);
         after
     }
@@ -218,7 +219,7 @@ impl<'a> Flow<'a> {
             self.now = self.now.max(due);
             let before = port.reason();
             port.on_timer(self.now, queue);
-            books.timer(port, &before);
+            books.timer(&before, &port.reason());
             let next = port.next_timer();
             assert!(
                 next > self.now || self.now == Time::NEVER,
@@ -233,12 +234,6 @@ impl<'a> Flow<'a> {
         numbers(self.law.info().name, &self.law.fields(header));
         headers::travels(self.law, header, size);
     }
-}
-
-/// Whether what the law works out is a rate, which its own link bounds, and not a window over an RTT.
-fn sets_a_rate(law: &AnyLaw) -> bool {
-    use AnyLaw::{Emkc, Jetmax, Maxnet, PiqiRcp, Rcp};
-    matches!(law, Rcp(_) | PiqiRcp(_) | Jetmax(_) | Emkc(_) | Maxnet(_))
 }
 
 fn queue(event: &Event) -> PortQueue {
@@ -281,10 +276,8 @@ fn numbers(law: &str, figures: &[Figure]) {
 /// The header with some bytes overwritten, if it still is one then.
 fn tampered(law: &AnyLaw, header: Header, size: Bytes, event: &Event) -> Header {
     let Some((at, new)) = event.overwrite else { return header };
-    if let Header::Abc(_) = header {
-        // Without bytes of its own: its two ECN bits, and what acknowledgements count of them.
-        let [accelerated, braked] = [u32::from_be_bytes(new), at as u32];
-        return Header::Abc(AbcHeader::Echo { accelerated, braked });
+    if let Some(other) = law.tampered(&header, [u32::from_be_bytes(new), at as u32]) {
+        return other;
     }
     let mut bytes = [0; MAX_HEADER];
     let len = law.encode(&header, size, &mut bytes);

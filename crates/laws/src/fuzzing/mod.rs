@@ -1,27 +1,25 @@
-//! What must hold for any bytes at all, of every law in the registry. Shared by the fuzz targets, the
-//! property tests and the test that replays the targets' corpora, so that what was found once stays
-//! found.
+//! What must hold of a law for any bytes at all. The fuzz targets, the property tests and the test
+//! that replays the targets' corpora share it, so that what was found once stays found.
 //!
 //! - [`Laws::one`], [`Laws::each`]: whatever happens, in whatever order, no law panics, sends at no
-//!   usable rate, writes a header that is not a number or breaks its [`books`].
+//!   usable rate, writes a header that is not a number or breaks its own
+//!   [`Invariants`](crate::Invariants).
 //! - [`Laws::headers`]: reading and writing headers agree.
 //! - [`makes_a_difference`]: what reads an option.
 
-mod books;
 mod events;
 mod flow;
 mod headers;
 mod options;
-mod variants;
 
 pub use events::{number, wild};
 pub use options::makes_a_difference;
 
 use alloc::vec::Vec;
 
-use crate::registry::AnyLaw;
+use crate::registry::{AnyLaw, LawSet};
 
-/// Every law of the registry with its defaults, and with the options of [`variants`].
+/// Laws with their defaults, and with the options of [`Invariants::extremes`](crate::Invariants).
 ///
 /// Parsing the options takes longer than a short input, so a fuzz target keeps one `Laws`.
 pub struct Laws {
@@ -29,15 +27,31 @@ pub struct Laws {
 }
 
 impl Default for Laws {
+    /// Every law of this crate.
     fn default() -> Laws {
-        let plain = crate::registry::list().iter().map(|info| (info.name, &[][..]));
-        let all = plain.chain(variants::VARIANTS.iter().copied());
-        let law = |(name, options)| AnyLaw::new(name, options).expect("the variants are valid");
-        Laws { laws: all.map(law).collect() }
+        Laws::of(&LawSet::in_tree(), crate::registry::list().iter().map(|info| info.name))
     }
 }
 
 impl Laws {
+    /// The laws of a set that have these names.
+    ///
+    /// # Panics
+    /// When the set has no such law, or the law refuses its defaults or one of its extremes.
+    pub fn of<'a>(set: &LawSet, names: impl IntoIterator<Item = &'a str>) -> Laws {
+        let made = |name: &str, options: &[(&str, &str)]| match set.make(name, options) {
+            Ok(law) => law,
+            Err(e) => panic!("{name} with {options:?}: {e}"),
+        };
+        let mut laws: Vec<AnyLaw> = names.into_iter().map(|name| made(name, &[])).collect();
+        let extremes = |law: &AnyLaw| {
+            let name = law.info().name;
+            law.extremes().iter().map(|options| made(name, options)).collect::<Vec<_>>()
+        };
+        laws.extend(laws.iter().flat_map(extremes).collect::<Vec<_>>());
+        Laws { laws }
+    }
+
     /// Runs one law: the first byte of `data` chooses it, the others are what happens to its flow.
     ///
     /// A coverage-guided fuzzer keeps an input for the edges that it adds. An input of one law

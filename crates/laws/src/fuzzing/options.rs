@@ -4,19 +4,19 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::variants::VARIANTS;
-use crate::law::LawInfo;
 use crate::options::{Kind, OptionSpec};
+use crate::registry::AnyLaw;
 
-/// Whether a value of `option` makes a difference to what `made` makes of its law's options, beside those that switch on
-/// what is off too; `None` of options that the law refuses.
+/// Whether some value of `option` makes a difference to what `made` makes of its law's options.
+///
+/// The option is tried beside the defaults, and beside the options that switch on what is off. `made`
+/// returns `None` for options that the law refuses.
 pub fn makes_a_difference<T: PartialEq>(
-    law: &LawInfo,
+    law: &AnyLaw,
     option: &OptionSpec,
     made: impl Fn(&[(&str, &str)]) -> Option<T>,
 ) -> bool {
-    let variants = VARIANTS.iter().filter(|(of, _)| *of == law.name).map(|(_, options)| *options);
-    let mut bases = variants.chain([&[][..]]);
+    let mut bases = law.extremes().iter().copied().chain([&[][..]]);
     bases.any(|base| {
         let plain = made(base);
         values(option.kind).iter().any(|value| {

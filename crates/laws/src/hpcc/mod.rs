@@ -41,6 +41,7 @@
 //!   a packet are used too.
 
 pub mod header;
+mod invariants;
 mod port;
 mod sink;
 mod source;
@@ -57,10 +58,14 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration};
 
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::law::{
+    FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
+    Named,
+};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
+use crate::trust::Trust;
 use header::HEADER_LEN;
 
 /// HPCC with its parameters.
@@ -116,12 +121,7 @@ const OPTIONS: &[OptionSpec] = &[
     AFTER_LOSS,
 ];
 
-impl Law for Hpcc {
-    type Header = HpccHeader;
-    type Source = HpccSource;
-    type Port = HpccPort;
-    type Sink = HpccSink;
-
+impl Named for Hpcc {
     const INFO: LawInfo = LawInfo {
         name: "hpcc",
         title: "HPCC",
@@ -141,6 +141,13 @@ impl Law for Hpcc {
             initial_window: o.size("initial_window"),
         })
     }
+}
+
+impl Law for Hpcc {
+    type Header = HpccHeader;
+    type Source = HpccSource;
+    type Port = HpccPort;
+    type Sink = HpccSink;
 
     fn source(&self, flow: &FlowContext) -> HpccSource {
         HpccSource::new(self, flow)
@@ -151,7 +158,21 @@ impl Law for Hpcc {
     fn sink(&self, _: &FlowContext) -> Option<HpccSink> {
         Some(HpccSink::default())
     }
-    fn header_len(&self) -> Bytes {
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = HpccHeader>> {
+        Some(self)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = HpccHeader>, &'static str> {
+        Err("its ports grant nothing; each sender works its window out from what they measure")
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = HpccHeader>> {
+        Some(self)
+    }
+}
+
+impl HeaderFormat for Hpcc {
+    type Header = HpccHeader;
+
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &HpccHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
@@ -180,8 +201,5 @@ impl Law for Hpcc {
             ]);
         }
         fields
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        Some("its ports grant nothing; each sender works its window out from what they measure")
     }
 }

@@ -1,6 +1,5 @@
 //! The header to the bit, algorithm 1 step by step, and flows that share a link.
 
-extern crate std;
 use std::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -8,7 +7,8 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::header::{HEADER_LEN, Passed, Speed};
 use super::{Hpcc, HpccHeader, HpccPort, HpccSink, HpccSource, Stamp};
 use crate::law::{
-    Acked, FlowContext, Law, LinkContext, MAX_HEADER, Port, PortQueue, Signal, Sink, Source,
+    Acked, FlowContext, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal,
+    Sink, Source,
 };
 use crate::options::Options;
 use crate::reason::Bound;
@@ -78,7 +78,7 @@ fn headers_survive_the_wire() {
         header.push(stamp(hop * 999_999, hop * 77_777, hop * 100_000), hop as u32 * 1717);
         for header in [header, header.returned()] {
             let len = law.encode(&header, packet, &mut bytes);
-            assert_eq!(len as u64, law.header_len().get());
+            assert_eq!(len as u64, law.length().get());
             assert_eq!(law.decode(&bytes[..len], packet), Ok(header));
             assert_eq!(law.quantise(header, packet), header);
         }

@@ -43,6 +43,7 @@
 //! - Losses are answered beside the law (`after_loss`).
 
 mod header;
+mod invariants;
 mod port;
 mod source;
 #[cfg(test)]
@@ -55,14 +56,17 @@ pub use source::JetmaxSource;
 
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration};
+use ratewire_units::Bytes;
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::law::{
+    FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
+    Named, Properties,
+};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use crate::trust::Trust;
 use header::HEADER_LEN;
 
 /// JetMax with its parameters.
@@ -112,12 +116,7 @@ const OPTIONS: &[OptionSpec] = &[
     AFTER_LOSS,
 ];
 
-impl Law for Jetmax {
-    type Header = JetmaxHeader;
-    type Source = JetmaxSource;
-    type Port = JetmaxPort;
-    type Sink = Echo<JetmaxHeader>;
-
+impl Named for Jetmax {
     const INFO: LawInfo = LawInfo {
         name: "jetmax",
         title: "JetMax",
@@ -131,6 +130,13 @@ impl Law for Jetmax {
         feedback::check(o)?;
         Ok(Jetmax { options: o.clone() })
     }
+}
+
+impl Law for Jetmax {
+    type Header = JetmaxHeader;
+    type Source = JetmaxSource;
+    type Port = JetmaxPort;
+    type Sink = Echo<JetmaxHeader>;
 
     fn source(&self, flow: &FlowContext) -> JetmaxSource {
         JetmaxSource::new(self, flow)
@@ -141,10 +147,24 @@ impl Law for Jetmax {
     fn sink(&self, _: &FlowContext) -> Option<Echo<JetmaxHeader>> {
         Some(Echo::new())
     }
-    fn goes_by_pace(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { goes_by_pace: true, ..Properties::default() }
     }
-    fn header_len(&self) -> Bytes {
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = JetmaxHeader>> {
+        Some(self)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = JetmaxHeader>, &'static str> {
+        Ok(self)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = JetmaxHeader>> {
+        Some(self)
+    }
+}
+
+impl HeaderFormat for Jetmax {
+    type Header = JetmaxHeader;
+
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &JetmaxHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
@@ -156,23 +176,5 @@ impl Law for Jetmax {
     }
     fn fields(&self, header: &JetmaxHeader) -> Vec<Figure> {
         header.fields()
-    }
-    fn lies(&self) -> &'static [&'static str] {
-        trust::LIES
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        None
-    }
-    fn falsify(&self, header: &mut JetmaxHeader, lie: &Lie, hand: Hand) {
-        trust::falsify(header, lie, hand);
-    }
-    fn claim(&self, header: &JetmaxHeader) -> Option<Claim> {
-        trust::claim(header)
-    }
-    fn correct(&self, header: &mut JetmaxHeader, spacing: Duration) {
-        trust::correct(header, spacing);
-    }
-    fn grant(&self, header: &JetmaxHeader) -> Option<Grant> {
-        trust::grant(header)
     }
 }

@@ -2,12 +2,13 @@
 
 use alloc::vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::{Jetmax, JetmaxHeader};
 use crate::feedback::rig::{FLOW, NO_QUEUE, PACKET, Rig, law, near, port, secs};
-use crate::law::{Acked, FlowContext, Law, MAX_HEADER, Port, Sending, Source};
+use crate::law::{Acked, FlowContext, HeaderFormat, Law, MAX_HEADER, Port, Sending, Source};
 use crate::testing::{acked, sending};
+use crate::trust::{Grant, Hand, Lie, Trust};
 
 const LINK: Rate = Rate::from_mbps(100);
 /// `gamma C`, B/s.
@@ -343,7 +344,7 @@ fn the_header_is_laid_out_as_documented() {
     let mut bytes = [0; MAX_HEADER];
     let len = jetmax.encode(&header, PACKET, &mut bytes);
     assert_eq!(bytes[..len], golden);
-    assert_eq!(Bytes::new(len as u64), jetmax.header_len());
+    assert_eq!(Bytes::new(len as u64), jetmax.length());
     assert_eq!(jetmax.decode(&golden, PACKET).unwrap(), header);
     let fresh = packet(0, 0.25);
     assert_eq!(jetmax.quantise(fresh, PACKET), fresh);
@@ -387,4 +388,18 @@ fn hostile_figures_do_no_lasting_harm() {
         let rate = rate(&source);
         assert!((1500.0..=1.25e9).contains(&rate), "{rate} after {fair}");
     }
+}
+
+#[test]
+fn who_names_no_bottleneck_is_granted_what_is_proposed_to_it() {
+    let law = law::<Jetmax>(&[]);
+    let mut header = packet(7, 0.001);
+    let lie = Lie { ignore_feedback: true, ..Lie::default() };
+    law.falsify(&mut header, &lie, Hand::Sending);
+    assert_eq!((header.bottleneck, header.fair), (0, f64::INFINITY));
+    header.proposed_fair = 1e6;
+    assert_eq!(law.grant(&header), Some(Grant::Rate(Throughput::new(1e6))));
+    law.correct(&mut header, Duration::from_millis(3));
+    let spacing = law.claim(&header).and_then(|claim| claim.spacing);
+    assert_eq!(spacing.map(|spacing| spacing.ps() / 1_000_000), Some(3_000));
 }

@@ -10,47 +10,52 @@
 
 use ratewire_units::{Duration, Throughput};
 
-use super::JetmaxHeader;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use super::{Jetmax, JetmaxHeader};
+use crate::trust::{Claim, Grant, Hand, Lie, Trust};
 
-/// See [`crate::Law::lies`].
-pub(super) const LIES: &[&str] = &["throughput", "ignore_feedback", "inflate"];
+impl Trust for Jetmax {
+    type Header = JetmaxHeader;
 
-pub(super) fn falsify(header: &mut JetmaxHeader, lie: &Lie, hand: Hand) {
-    match hand {
-        Hand::Sending => {
-            header.gap /= lie.throughput as f32;
-            if lie.ignore_feedback {
-                header.bottleneck = 0;
-            }
-        }
-        Hand::Returning => {
-            header.fair *= lie.inflate;
-            header.proposed_fair *= lie.inflate;
-        }
-        // It takes any rate for its own, and no router's proposal for less.
-        Hand::Reading if lie.ignore_feedback => {
-            header.fair = f64::MAX;
-            header.proposed_fair = f64::INFINITY;
-        }
-        Hand::Reading => {}
+    fn lies(&self) -> &'static [&'static str] {
+        &["throughput", "ignore_feedback", "inflate"]
     }
-}
 
-pub(super) fn claim(header: &JetmaxHeader) -> Option<Claim> {
-    (!header.returned).then(|| Claim {
-        rtt: Duration::ZERO,
-        spacing: Some(Duration::from_secs_f64(f64::from(header.gap))),
-        round: Some(header.marker),
-    })
-}
+    fn falsify(&self, header: &mut JetmaxHeader, lie: &Lie, hand: Hand) {
+        match hand {
+            Hand::Sending => {
+                header.gap /= lie.throughput as f32;
+                if lie.ignore_feedback {
+                    header.bottleneck = 0;
+                }
+            }
+            Hand::Returning => {
+                header.fair *= lie.inflate;
+                header.proposed_fair *= lie.inflate;
+            }
+            // It takes any rate for its own, and no router's proposal for less.
+            Hand::Reading if lie.ignore_feedback => {
+                header.fair = f64::MAX;
+                header.proposed_fair = f64::INFINITY;
+            }
+            Hand::Reading => {}
+        }
+    }
 
-pub(super) fn correct(header: &mut JetmaxHeader, spacing: Duration) {
-    header.gap = spacing.secs() as f32;
-}
+    fn claim(&self, header: &JetmaxHeader) -> Option<Claim> {
+        (!header.returned).then(|| Claim {
+            rtt: Duration::ZERO,
+            spacing: Some(Duration::from_secs_f64(f64::from(header.gap))),
+            round: Some(header.marker),
+        })
+    }
 
-/// The least of what routers have offered it so far: an honest flow takes no other.
-pub(super) fn grant(header: &JetmaxHeader) -> Option<Grant> {
-    let fair = header.fair.min(header.proposed_fair);
-    (!header.returned && fair.is_finite()).then_some(Grant::Rate(Throughput::new(fair)))
+    fn correct(&self, header: &mut JetmaxHeader, spacing: Duration) {
+        header.gap = spacing.secs() as f32;
+    }
+
+    /// The least of what routers have offered it so far: an honest flow takes no other.
+    fn grant(&self, header: &JetmaxHeader) -> Option<Grant> {
+        let fair = header.fair.min(header.proposed_fair);
+        (!header.returned && fair.is_finite()).then_some(Grant::Rate(Throughput::new(fair)))
+    }
 }

@@ -1,5 +1,6 @@
 //! The congestion header of the kernel's laws: the TCP option of `bpf/laws/option.h`.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,8 +8,9 @@ use alloc::vec::Vec;
 use ratewire_kernel::Header;
 use ratewire_units::Bytes;
 
-use crate::law::{HeaderError, MAX_HEADER};
-use crate::reason::Figure;
+use super::in_integers;
+use crate::law::{Books, HeaderError, HeaderFormat, Invariants, MAX_HEADER, Promises};
+use crate::reason::{Figure, Reason};
 
 const KIND: u8 = 254;
 const MINIMAL: usize = 8;
@@ -82,19 +84,23 @@ impl KernelHeader {
     pub(super) fn answer(returned: u32) -> KernelHeader {
         KernelHeader { request: None, returned, size: 0 }
     }
+}
 
-    pub(super) fn encode(&self, form: Form, bytes: &mut [u8; MAX_HEADER]) -> usize {
-        let fields = self.request.map(Header::to_fields).unwrap_or_default();
-        let count = if self.request.is_some() { (form.len - MINIMAL) / 4 } else { 0 };
-        put(form.exid, &[&fields[..count], &[self.returned]].concat(), bytes)
+impl HeaderFormat for Form {
+    type Header = KernelHeader;
+
+    fn length(&self) -> Bytes {
+        Bytes::new(self.len as u64)
     }
 
-    pub(super) fn decode(
-        form: Form,
-        bytes: &[u8],
-        size: Bytes,
-    ) -> Result<KernelHeader, HeaderError> {
-        let words = get(form.exid, bytes, MINIMAL, form.len)?;
+    fn encode(&self, header: &KernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        let fields = header.request.map(Header::to_fields).unwrap_or_default();
+        let count = if header.request.is_some() { (self.len - MINIMAL) / 4 } else { 0 };
+        put(self.exid, &[&fields[..count], &[header.returned]].concat(), bytes)
+    }
+
+    fn decode(&self, bytes: &[u8], size: Bytes) -> Result<KernelHeader, HeaderError> {
+        let words = get(self.exid, bytes, MINIMAL, self.len)?;
         Ok(match *words.as_slice() {
             [rate, rtt, change, returned] => {
                 let header = Header::from_fields([rate, rtt, change]);
@@ -108,16 +114,48 @@ impl KernelHeader {
         })
     }
 
-    pub(super) fn fields(&self) -> Vec<Figure> {
+    fn fields(&self, header: &KernelHeader) -> Vec<Figure> {
         let mut fields = Vec::new();
-        if let Some(header) = &self.request {
+        if let Some(request) = &header.request {
             fields = vec![
-                Figure::rate("rate", header.rate().get()),
-                Figure::seconds("rtt", header.rtt().secs()),
-                Figure::acceleration("change", header.change().get()),
+                Figure::rate("rate", request.rate().get()),
+                Figure::seconds("rtt", request.rtt().secs()),
+                Figure::acceleration("change", request.change().get()),
             ];
         }
-        fields.push(Figure::one("returned", f64::from(self.returned.cast_signed())));
+        fields.push(Figure::one("returned", f64::from(header.returned.cast_signed())));
         fields
+    }
+}
+
+impl Invariants for Form {
+    type Header = KernelHeader;
+
+    fn promises(&self) -> Promises {
+        in_integers()
+    }
+    fn books(&self) -> Option<Box<dyn Books<Header = KernelHeader>>> {
+        Some(Box::new(KernelBooks))
+    }
+}
+
+/// A packet leaves a port with no more than it came with, and nothing else of its header changes.
+struct KernelBooks;
+
+impl Books for KernelBooks {
+    type Header = KernelHeader;
+
+    fn departed(
+        &mut self,
+        _: Bytes,
+        (was, _): (&KernelHeader, &Reason),
+        (is, _): (&KernelHeader, &Reason),
+    ) {
+        let (Some(came), Some(left)) = (was.request, is.request) else {
+            return assert_eq!(is, was, "changed without a request");
+        };
+        let no_more = left.change() <= came.change() && left.rate() <= came.rate();
+        assert!(no_more, "{left:?} of {came:?}");
+        assert_eq!((left.rtt(), is.returned), (came.rtt(), was.returned));
     }
 }

@@ -1,5 +1,6 @@
 //! JetMax as the kernel runs it.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -9,13 +10,15 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::header;
 use super::port::LONGEST_PACKET;
 use super::sending::Sending as Congestion;
-use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
+use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER, in_integers};
+use crate::junction::Divisible;
 use crate::law::{
-    Acked, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Port, PortQueue,
-    Sending, Sink, Source,
+    Acked, Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext,
+    MAX_HEADER, Named, Port, PortQueue, Promises, Sending, Sink, Source,
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Bound, Figure, Reason};
+use crate::trust::Trust;
 
 const EXID: u16 = 0x526a;
 const WITH_DATA: usize = 28;
@@ -28,12 +31,7 @@ pub struct JetmaxKernel {
     capacity: Option<Rate>,
 }
 
-impl Law for JetmaxKernel {
-    type Header = JetmaxKernelHeader;
-    type Source = JetmaxKernelSource;
-    type Port = JetmaxKernelPort;
-    type Sink = JetmaxKernelSink;
-
+impl Named for JetmaxKernel {
     const INFO: LawInfo = LawInfo {
         name: "jetmax@kernel",
         title: "JetMax in the kernel",
@@ -46,6 +44,14 @@ impl Law for JetmaxKernel {
     fn from_options(o: &Options) -> Result<JetmaxKernel, OptionError> {
         Ok(JetmaxKernel { desired: o.rate("desired"), capacity: o.rate("capacity") })
     }
+}
+
+impl Law for JetmaxKernel {
+    type Header = JetmaxKernelHeader;
+    type Source = JetmaxKernelSource;
+    type Port = JetmaxKernelPort;
+    type Sink = JetmaxKernelSink;
+
     fn source(&self, flow: &FlowContext) -> JetmaxKernelSource {
         let desired = self.desired.unwrap_or(flow.line_rate).throughput();
         JetmaxKernelSource { sender: JetmaxSender::new(desired), congestion: Congestion::new(flow) }
@@ -60,13 +66,24 @@ impl Law for JetmaxKernel {
     fn sink(&self, _: &FlowContext) -> Option<JetmaxKernelSink> {
         Some(JetmaxKernelSink::default())
     }
-    fn unpoliced(&self) -> Option<&'static str> {
-        Some(NO_POLICER)
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = JetmaxKernelHeader>> {
+        Some(self)
     }
-    fn unjoined(&self) -> &'static str {
-        NO_JUNCTION
+    fn trust(&self) -> Result<&dyn Trust<Header = JetmaxKernelHeader>, &'static str> {
+        Err(NO_POLICER)
     }
-    fn header_len(&self) -> Bytes {
+    fn junction(&self) -> Result<&dyn Divisible<Header = JetmaxKernelHeader>, &'static str> {
+        Err(NO_JUNCTION)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = JetmaxKernelHeader>> {
+        Some(self)
+    }
+}
+
+impl HeaderFormat for JetmaxKernel {
+    type Header = JetmaxKernelHeader;
+
+    fn length(&self) -> Bytes {
         Bytes::new(WITH_DATA as u64)
     }
     fn encode(&self, h: &JetmaxKernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
@@ -107,6 +124,38 @@ impl Law for JetmaxKernel {
             fields.push(Figure::rate("proposed_fair", fair.get()));
         }
         fields
+    }
+}
+
+impl Invariants for JetmaxKernel {
+    type Header = JetmaxKernelHeader;
+
+    fn promises(&self) -> Promises {
+        in_integers()
+    }
+    fn books(&self) -> Option<Box<dyn Books<Header = JetmaxKernelHeader>>> {
+        Some(Box::new(RateBooks))
+    }
+}
+
+/// A port leaves the rate in a request to its sender, and answers alone.
+struct RateBooks;
+
+impl Books for RateBooks {
+    type Header = JetmaxKernelHeader;
+
+    fn departed(
+        &mut self,
+        _: Bytes,
+        (was, _): (&JetmaxKernelHeader, &Reason),
+        (is, _): (&JetmaxKernelHeader, &Reason),
+    ) {
+        match (was, is) {
+            (JetmaxKernelHeader::Request(was), JetmaxKernelHeader::Request(is)) => {
+                assert_eq!(is.rate(), was.rate(), "a rate is its sender's");
+            }
+            _ => assert_eq!(is, was, "an answer"),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::jetmax::{JetmaxKernel, JetmaxKernelHeader};
 use super::tests::{Flow, arrivals, catch_up, flows, link, made};
 use crate::feedback::rig::FLOW;
 use crate::jetmax::{Jetmax, JetmaxHeader as Exact};
-use crate::law::{Acked, Law, MAX_HEADER, Port, PortQueue, Signal, Sink, Source};
+use crate::law::{Acked, HeaderFormat, Law, MAX_HEADER, Port, PortQueue, Signal, Sink, Source};
 use crate::testing::{acked, congestion, sending};
 
 const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };

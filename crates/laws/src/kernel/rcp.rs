@@ -1,6 +1,6 @@
 //! RCP and PIQI-RCP as the kernel runs them.
 
-use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use ratewire_kernel::{Header, RcpPort, RcpSender, Rule};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -9,95 +9,109 @@ use super::header::{KernelHeader, RCP};
 use super::port::KernelPort;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
+use crate::junction::Divisible;
 use crate::law::{
-    Acked, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Sending, Sink, Source,
+    Acked, FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named, Sending, Sink,
+    Source,
 };
 use crate::options::{OptionError, OptionSpec, Options};
 use crate::reason::{Bound, Figure, Reason};
+use crate::trust::Trust;
 
 const OPTIONS: &[OptionSpec] = &[DESIRED, CAPACITY];
 
-macro_rules! law {
-    ($(#[$doc:meta])* $law:ident, $rule:expr, $info:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug)]
-        pub struct $law {
-            desired: Option<Rate>,
-            capacity: Option<Rate>,
-        }
-
-        impl Law for $law {
-            type Header = KernelHeader;
-            type Source = RcpKernelSource;
-            type Port = KernelPort<RcpPort>;
-            type Sink = RcpKernelSink;
-
-            const INFO: LawInfo = $info;
-
-            fn from_options(o: &Options) -> Result<$law, OptionError> {
-                Ok($law { desired: o.rate("desired"), capacity: o.rate("capacity") })
-            }
-            fn source(&self, flow: &FlowContext) -> RcpKernelSource {
-                let desired = self.desired.unwrap_or(flow.line_rate).throughput();
-                let sender = RcpSender::new(desired, $rule);
-                RcpKernelSource { sender, congestion: Congestion::new(flow) }
-            }
-            fn port(&self, link: &LinkContext) -> Option<KernelPort<RcpPort>> {
-                let make = |rate| RcpPort::new(rate, $rule, Time::ZERO);
-                Some(KernelPort::new(self.capacity, link, make))
-            }
-            fn sink(&self, _: &FlowContext) -> Option<RcpKernelSink> {
-                Some(RcpKernelSink::default())
-            }
-            fn unpoliced(&self) -> Option<&'static str> {
-                Some(NO_POLICER)
-            }
-            fn unjoined(&self) -> &'static str {
-                NO_JUNCTION
-            }
-            fn header_len(&self) -> Bytes {
-                Bytes::new(RCP.len as u64)
-            }
-            fn encode(&self, header: &KernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
-                header.encode(RCP, bytes)
-            }
-            fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<KernelHeader, HeaderError> {
-                KernelHeader::decode(RCP, bytes, packet)
-            }
-            fn fields(&self, header: &KernelHeader) -> Vec<Figure> {
-                header.fields()
-            }
-        }
-    };
+/// What tells one of the kernel's laws of rates from the other.
+pub trait Which: Clone + core::fmt::Debug {
+    /// See [`Named::INFO`].
+    const INFO: LawInfo;
+    /// How a router's rate moves.
+    const RULE: Rule;
 }
 
-law!(
-    /// RCP as the kernel runs it, with its parameters.
-    RcpKernel,
-    Rule::Rcp,
-    LawInfo {
+/// RCP or PIQI-RCP as the kernel runs it, with its parameters.
+#[derive(Clone, Debug)]
+pub struct RateKernel<W> {
+    desired: Option<Rate>,
+    capacity: Option<Rate>,
+    which: PhantomData<W>,
+}
+
+/// RCP as the kernel runs it.
+pub type RcpKernel = RateKernel<OfRcp>;
+/// PIQI-RCP as the kernel runs it.
+pub type PiqiRcpKernel = RateKernel<OfPiqi>;
+
+/// Stands for RCP.
+#[derive(Clone, Debug)]
+pub enum OfRcp {}
+/// Stands for PIQI-RCP.
+#[derive(Clone, Debug)]
+pub enum OfPiqi {}
+
+impl Which for OfRcp {
+    const INFO: LawInfo = LawInfo {
         name: "rcp@kernel",
         title: "RCP in the kernel",
         summary: "RCP in integers: the very code that `ratewire live` loads",
         explanation: include_str!("rcp.md"),
         operations: "",
         options: OPTIONS,
-    }
-);
+    };
+    const RULE: Rule = Rule::Rcp;
+}
 
-law!(
-    /// PIQI-RCP as the kernel runs it, with its parameters.
-    PiqiRcpKernel,
-    Rule::Piqi,
-    LawInfo {
+impl Which for OfPiqi {
+    const INFO: LawInfo = LawInfo {
         name: "piqi-rcp@kernel",
         title: "PIQI-RCP in the kernel",
         summary: "reconstructed PIQI-RCP in integers: the very code that `ratewire live` loads",
         explanation: include_str!("rcp.md"),
         operations: "",
         options: OPTIONS,
+    };
+    const RULE: Rule = Rule::Piqi;
+}
+
+impl<W: Which> Named for RateKernel<W> {
+    const INFO: LawInfo = W::INFO;
+
+    fn from_options(o: &Options) -> Result<RateKernel<W>, OptionError> {
+        let (desired, capacity) = (o.rate("desired"), o.rate("capacity"));
+        Ok(RateKernel { desired, capacity, which: PhantomData })
     }
-);
+}
+
+impl<W: Which> Law for RateKernel<W> {
+    type Header = KernelHeader;
+    type Source = RcpKernelSource;
+    type Port = KernelPort<RcpPort>;
+    type Sink = RcpKernelSink;
+
+    fn source(&self, flow: &FlowContext) -> RcpKernelSource {
+        let desired = self.desired.unwrap_or(flow.line_rate).throughput();
+        let sender = RcpSender::new(desired, W::RULE);
+        RcpKernelSource { sender, congestion: Congestion::new(flow) }
+    }
+    fn port(&self, link: &LinkContext) -> Option<KernelPort<RcpPort>> {
+        let make = |rate| RcpPort::new(rate, W::RULE, Time::ZERO);
+        Some(KernelPort::new(self.capacity, link, make))
+    }
+    fn sink(&self, _: &FlowContext) -> Option<RcpKernelSink> {
+        Some(RcpKernelSink::default())
+    }
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = KernelHeader>> {
+        Some(&RCP)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = KernelHeader>, &'static str> {
+        Err(NO_POLICER)
+    }
+    fn junction(&self) -> Result<&dyn Divisible<Header = KernelHeader>, &'static str> {
+        Err(NO_JUNCTION)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = KernelHeader>> {
+        Some(&RCP)
+    }
+}
 
 /// The sender's part.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::header::{KernelHeader, RCP, XCP};
-use crate::law::{Law, LinkContext, MAX_HEADER, Port, PortQueue};
+use crate::law::{HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue};
 use crate::options::Options;
 use crate::rcp::{Kind, Rcp, RcpHeader};
 use crate::xcp::Xcp;
@@ -16,7 +16,7 @@ use super::{RcpKernel, XcpKernel};
 
 const FOREVER: f64 = 1e10;
 
-pub(super) fn made<L: Law>(given: &[(&str, &str)]) -> L {
+pub(super) fn made<L: Named>(given: &[(&str, &str)]) -> L {
     let mut options = Options::defaults(L::INFO.options);
     for (name, value) in given {
         options.set(name, value).expect("an option");
@@ -174,9 +174,9 @@ proptest! {
                 header.request = Some(Header::from_fields([words[0], words[1], 0]));
             }
             let mut bytes = [0; MAX_HEADER];
-            let len = header.encode(form, &mut bytes);
+            let len = form.encode(&header, Bytes::new(1500), &mut bytes);
             prop_assert_eq!(len, form.len);
-            prop_assert_eq!(KernelHeader::decode(form, &bytes[..len], Bytes::new(1500)), Ok(header));
+            prop_assert_eq!(form.decode(&bytes[..len], Bytes::new(1500)), Ok(header));
         }
     }
 }
@@ -189,19 +189,18 @@ fn options_are_laid_out_as_drawn() {
     let header =
         KernelHeader { returned: u32::MAX - 1, ..KernelHeader::request(header, Bytes::new(1500)) };
     let mut bytes = [0; MAX_HEADER];
-    let len = header.encode(XCP, &mut bytes);
+    let len = XCP.encode(&header, Bytes::new(1500), &mut bytes);
     let expected = [
         254, 20, 0x52, 0x78, 0, 1, 0x31, 0x2d, 0, 0, 0x9c, 0x40, 0, 0, 3, 0xe8, 255, 255, 255, 254,
     ];
     assert_eq!(bytes[..len], expected);
-    let len = KernelHeader::answer(7).encode(RCP, &mut bytes);
+    let len = RCP.encode(&KernelHeader::answer(7), Bytes::new(1500), &mut bytes);
     assert_eq!(bytes[..len], [254, 8, 0x52, 0x72, 0, 0, 0, 7]);
 }
 
 #[test]
 fn bytes_that_are_no_option_say_why() {
-    let why =
-        |bytes: &[u8]| KernelHeader::decode(XCP, bytes, Bytes::new(1500)).unwrap_err().message;
+    let why = |bytes: &[u8]| XCP.decode(bytes, Bytes::new(1500)).unwrap_err().message;
     assert_eq!(why(&[254, 8]), "2 bytes are no option");
     assert_eq!(
         why(&[253, 8, 0x52, 0x78]),

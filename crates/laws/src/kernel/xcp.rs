@@ -1,7 +1,5 @@
 //! XCP as the kernel runs it.
 
-use alloc::vec::Vec;
-
 use ratewire_kernel::{Header, XcpPort, XcpReceiver, XcpSender};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -9,11 +7,14 @@ use super::header::{KernelHeader, XCP};
 use super::port::KernelPort;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
+use crate::junction::Divisible;
 use crate::law::{
-    Acked, FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER, Sending, Sink, Source,
+    Acked, FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named, Sending, Sink,
+    Source,
 };
 use crate::options::{OptionError, Options};
 use crate::reason::{Bound, Figure, Reason};
+use crate::trust::Trust;
 
 /// XCP as the kernel runs it, with its parameters.
 #[derive(Clone, Debug)]
@@ -22,12 +23,7 @@ pub struct XcpKernel {
     capacity: Option<Rate>,
 }
 
-impl Law for XcpKernel {
-    type Header = KernelHeader;
-    type Source = XcpKernelSource;
-    type Port = KernelPort<XcpPort>;
-    type Sink = XcpKernelSink;
-
+impl Named for XcpKernel {
     const INFO: LawInfo = LawInfo {
         name: "xcp@kernel",
         title: "XCP in the kernel",
@@ -40,6 +36,14 @@ impl Law for XcpKernel {
     fn from_options(o: &Options) -> Result<XcpKernel, OptionError> {
         Ok(XcpKernel { desired: o.rate("desired"), capacity: o.rate("capacity") })
     }
+}
+
+impl Law for XcpKernel {
+    type Header = KernelHeader;
+    type Source = XcpKernelSource;
+    type Port = KernelPort<XcpPort>;
+    type Sink = XcpKernelSink;
+
     fn source(&self, flow: &FlowContext) -> XcpKernelSource {
         let desired = self.desired.unwrap_or(flow.line_rate).throughput();
         XcpKernelSource {
@@ -54,23 +58,17 @@ impl Law for XcpKernel {
     fn sink(&self, _: &FlowContext) -> Option<XcpKernelSink> {
         Some(XcpKernelSink::default())
     }
-    fn unpoliced(&self) -> Option<&'static str> {
-        Some(NO_POLICER)
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = KernelHeader>> {
+        Some(&XCP)
     }
-    fn unjoined(&self) -> &'static str {
-        NO_JUNCTION
+    fn trust(&self) -> Result<&dyn Trust<Header = KernelHeader>, &'static str> {
+        Err(NO_POLICER)
     }
-    fn header_len(&self) -> Bytes {
-        Bytes::new(XCP.len as u64)
+    fn junction(&self) -> Result<&dyn Divisible<Header = KernelHeader>, &'static str> {
+        Err(NO_JUNCTION)
     }
-    fn encode(&self, header: &KernelHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
-        header.encode(XCP, bytes)
-    }
-    fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<KernelHeader, HeaderError> {
-        KernelHeader::decode(XCP, bytes, packet)
-    }
-    fn fields(&self, header: &KernelHeader) -> Vec<Figure> {
-        header.fields()
+    fn invariants(&self) -> Option<&dyn Invariants<Header = KernelHeader>> {
+        Some(&XCP)
     }
 }
 

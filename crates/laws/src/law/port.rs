@@ -1,5 +1,6 @@
 //! The router's part of a law.
 
+use alloc::boxed::Box;
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
@@ -67,6 +68,44 @@ pub trait Port {
     fn on_rate_change(&mut self, now: Time, rate: Rate);
     /// Why it answers packets as it does now: its equation, with its figures.
     fn reason(&self) -> Reason;
+}
+
+impl<P: Port + ?Sized> Port for Box<P> {
+    type Header = P::Header;
+
+    fn on_arrival(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut P::Header>,
+        queue: PortQueue,
+    ) {
+        P::on_arrival(self, now, size, header, queue);
+    }
+    fn mark(&mut self, now: Time, size: Bytes, queue: PortQueue) -> bool {
+        P::mark(self, now, size, queue)
+    }
+    fn on_departure(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        header: Option<&mut P::Header>,
+        queue: PortQueue,
+    ) {
+        P::on_departure(self, now, size, header, queue);
+    }
+    fn next_timer(&self) -> Time {
+        P::next_timer(self)
+    }
+    fn on_timer(&mut self, now: Time, queue: PortQueue) {
+        P::on_timer(self, now, queue);
+    }
+    fn on_rate_change(&mut self, now: Time, rate: Rate) {
+        P::on_rate_change(self, now, rate);
+    }
+    fn reason(&self) -> Reason {
+        P::reason(self)
+    }
 }
 
 /// For laws in which routers take no part; `H` is the header that they pass on unread.

@@ -1,5 +1,9 @@
 //! The receiver's part of a law.
 
+use alloc::boxed::Box;
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
 use ratewire_units::{Bytes, Time};
 
 use super::NoHeader;
@@ -37,16 +41,36 @@ pub trait Sink {
     fn on_ack(&mut self, now: Time) -> Option<Self::Header>;
 }
 
-/// For laws whose receivers only acknowledge.
-#[derive(Clone, Debug)]
-pub enum NoSink {}
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    type Header = S::Header;
 
-impl Sink for NoSink {
-    type Header = NoHeader;
-    fn on_data(&mut self, _: Time, _: &NoHeader) {
-        match *self {}
+    fn watches_buffer(&self) -> bool {
+        S::watches_buffer(self)
     }
-    fn on_ack(&mut self, _: Time) -> Option<NoHeader> {
-        match *self {}
+    fn on_buffer(&mut self, now: Time, payload: Bytes, buffer: &Buffer) {
+        S::on_buffer(self, now, payload, buffer);
+    }
+    fn on_data(&mut self, now: Time, header: &S::Header) {
+        S::on_data(self, now, header);
+    }
+    fn on_ack(&mut self, now: Time) -> Option<S::Header> {
+        S::on_ack(self, now)
+    }
+}
+
+/// For laws whose receivers only acknowledge; `H` is the header that they do not read.
+#[derive(Clone, Debug)]
+pub struct NoSink<H = NoHeader> {
+    never: Infallible,
+    header: PhantomData<H>,
+}
+
+impl<H> Sink for NoSink<H> {
+    type Header = H;
+    fn on_data(&mut self, _: Time, _: &H) {
+        match self.never {}
+    }
+    fn on_ack(&mut self, _: Time) -> Option<H> {
+        match self.never {}
     }
 }

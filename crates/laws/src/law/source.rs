@@ -123,7 +123,7 @@ pub trait Source {
 }
 
 /// For laws whose sender's part is large: all flows take the room of the largest.
-impl<S: Source> Source for Box<S> {
+impl<S: Source + ?Sized> Source for Box<S> {
     type Header = S::Header;
 
     fn on_open(&mut self, now: Time) -> Option<S::Header> {

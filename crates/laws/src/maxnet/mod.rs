@@ -34,6 +34,7 @@
 //!   1 kB/s, so that it does not wind up.
 
 mod header;
+mod invariants;
 mod port;
 mod source;
 #[cfg(test)]
@@ -50,11 +51,14 @@ use alloc::vec::Vec;
 use ratewire_units::{Bytes, Rate};
 
 use crate::feedback::{self, CAPACITY, Echo, INITIAL_RATE, LONGEST_GAP};
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::law::{
+    FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
+    Named, Properties,
+};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use crate::trust::Trust;
 use header::HEADER_LEN;
 
 /// MaxNet with its parameters.
@@ -105,12 +109,7 @@ const OPTIONS: &[OptionSpec] = &[
     AFTER_LOSS,
 ];
 
-impl Law for Maxnet {
-    type Header = MaxnetHeader;
-    type Source = MaxnetSource;
-    type Port = MaxnetPort;
-    type Sink = Echo<MaxnetHeader>;
-
+impl Named for Maxnet {
     const INFO: LawInfo = LawInfo {
         name: "maxnet",
         title: "MaxNet",
@@ -129,6 +128,13 @@ impl Law for Maxnet {
             _ => Err(OptionError::new("x_max", "must be above 0: no flow would send")),
         }
     }
+}
+
+impl Law for Maxnet {
+    type Header = MaxnetHeader;
+    type Source = MaxnetSource;
+    type Port = MaxnetPort;
+    type Sink = Echo<MaxnetHeader>;
 
     fn source(&self, flow: &FlowContext) -> MaxnetSource {
         MaxnetSource::new(self, flow)
@@ -139,10 +145,24 @@ impl Law for Maxnet {
     fn sink(&self, _: &FlowContext) -> Option<Echo<MaxnetHeader>> {
         Some(Echo::new())
     }
-    fn goes_by_pace(&self) -> bool {
-        true
+    fn properties(&self) -> Properties {
+        Properties { goes_by_pace: true, ..Properties::default() }
     }
-    fn header_len(&self) -> Bytes {
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = MaxnetHeader>> {
+        Some(self)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = MaxnetHeader>, &'static str> {
+        Ok(self)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = MaxnetHeader>> {
+        Some(self)
+    }
+}
+
+impl HeaderFormat for Maxnet {
+    type Header = MaxnetHeader;
+
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &MaxnetHeader, _packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
@@ -154,20 +174,5 @@ impl Law for Maxnet {
     }
     fn fields(&self, header: &MaxnetHeader) -> Vec<Figure> {
         vec![Figure::one("price", header.price)]
-    }
-    fn lies(&self) -> &'static [&'static str] {
-        trust::LIES
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        None
-    }
-    fn falsify(&self, header: &mut MaxnetHeader, lie: &Lie, hand: Hand) {
-        trust::falsify(header, lie, hand);
-    }
-    fn claim(&self, header: &MaxnetHeader) -> Option<Claim> {
-        trust::claim(header)
-    }
-    fn grant(&self, header: &MaxnetHeader) -> Option<Grant> {
-        trust::grant(header, self.x_max)
     }
 }

@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::{Maxnet, MaxnetHeader};
 use crate::feedback::rig::{FLOW, NO_QUEUE, PACKET, Rig, law, near, port, secs};
-use crate::law::{FlowContext, Law, MAX_HEADER, Port, Source};
+use crate::law::{FlowContext, HeaderFormat, Law, MAX_HEADER, Port, Source};
 use crate::testing::acked;
+use crate::trust::{Grant, Trust};
 
 const LINK: Rate = Rate::from_mbps(100);
 /// `mu C`, B/s.
@@ -188,7 +189,7 @@ fn the_header_is_laid_out_as_documented() {
     let mut bytes = [0; MAX_HEADER];
     let len = maxnet.encode(&header, PACKET, &mut bytes);
     assert_eq!(bytes[..len], golden);
-    assert_eq!(Bytes::new(len as u64), maxnet.header_len());
+    assert_eq!(Bytes::new(len as u64), maxnet.length());
     assert_eq!(maxnet.decode(&golden, PACKET).unwrap(), header);
     assert_eq!(maxnet.quantise(MaxnetHeader::new(), PACKET), MaxnetHeader::new());
 }
@@ -211,4 +212,11 @@ fn hostile_prices_keep_the_rate_usable() {
         let rate = source.pacing().unwrap().get();
         assert!((1500.0..=1.25e9).contains(&rate), "{rate} after {price}");
     }
+}
+
+#[test]
+fn the_grant_of_a_price_is_what_its_source_makes_of_it() {
+    let header = MaxnetHeader { price: 0.25, ..MaxnetHeader::new() };
+    let grant = Grant::Rate(Throughput::new(125e9 * libm::exp(-0.25)));
+    assert_eq!(law::<Maxnet>(&[]).grant(&header), Some(grant));
 }

@@ -5,28 +5,33 @@
 
 use ratewire_units::{Duration, Throughput};
 
-use super::MaxnetHeader;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use super::{Maxnet, MaxnetHeader};
+use crate::trust::{Claim, Grant, Hand, Lie, Trust};
 
-/// See [`crate::Law::lies`].
-pub(super) const LIES: &[&str] = &["ignore_feedback", "inflate"];
+impl Trust for Maxnet {
+    type Header = MaxnetHeader;
 
-pub(super) fn falsify(header: &mut MaxnetHeader, lie: &Lie, hand: Hand) {
-    match hand {
-        Hand::Sending => {}
-        // A rate so many times as high has a price so much lower.
-        Hand::Returning => header.price -= libm::log(lie.inflate),
-        Hand::Reading if lie.ignore_feedback && header.price.is_finite() => header.price = 0.0,
-        Hand::Reading => {}
+    fn lies(&self) -> &'static [&'static str] {
+        &["ignore_feedback", "inflate"]
     }
-}
 
-/// Nothing but that it is one of these flows.
-pub(super) fn claim(header: &MaxnetHeader) -> Option<Claim> {
-    (!header.returned).then_some(Claim { rtt: Duration::ZERO, spacing: None, round: None })
-}
+    fn falsify(&self, header: &mut MaxnetHeader, lie: &Lie, hand: Hand) {
+        match hand {
+            Hand::Sending => {}
+            // A rate so many times as high has a price so much lower.
+            Hand::Returning => header.price -= libm::log(lie.inflate),
+            Hand::Reading if lie.ignore_feedback && header.price.is_finite() => header.price = 0.0,
+            Hand::Reading => {}
+        }
+    }
 
-pub(super) fn grant(header: &MaxnetHeader, x_max: f64) -> Option<Grant> {
-    (!header.returned && header.price.is_finite())
-        .then(|| Grant::Rate(Throughput::new(x_max * libm::exp(-header.price))))
+    /// Nothing but that it is one of these flows.
+    fn claim(&self, header: &MaxnetHeader) -> Option<Claim> {
+        (!header.returned).then_some(Claim { rtt: Duration::ZERO, spacing: None, round: None })
+    }
+
+    fn grant(&self, header: &MaxnetHeader) -> Option<Grant> {
+        (!header.returned && header.price.is_finite())
+            .then(|| Grant::Rate(Throughput::new(self.x_max * libm::exp(-header.price))))
+    }
 }

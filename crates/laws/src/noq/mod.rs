@@ -23,7 +23,9 @@ pub use source::NoqSource;
 
 use ratewire_units::Rate;
 
-use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoPort, NoSink};
+use crate::law::{
+    FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises, Properties,
+};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 use crate::tcp::common;
 use crate::tcp::newreno::{self, NewReno};
@@ -54,12 +56,7 @@ const OPTIONS: &[OptionSpec] = &[
     common::IDLE_RESTART,
 ];
 
-impl Law for Noq {
-    type Header = NoHeader;
-    type Source = NoqSource;
-    type Port = NoPort;
-    type Sink = NoSink;
-
+impl Named for Noq {
     const INFO: LawInfo = LawInfo {
         name: "noq",
         title: "NoQ",
@@ -72,18 +69,39 @@ impl Law for Noq {
     fn from_options(o: &Options) -> Result<Noq, OptionError> {
         Ok(Noq { reno: NewReno::from_options(o)?, safe: o.word("mode") == "safe" })
     }
+}
+
+impl Law for Noq {
+    type Header = NoHeader;
+    type Source = NoqSource;
+    type Port = NoPort;
+    type Sink = NoSink;
 
     fn source(&self, flow: &FlowContext) -> NoqSource {
         let unleashed = (flow.back_pressured || !self.safe) && flow.line_rate != Rate::ZERO;
         if unleashed { NoqSource::held_back(flow) } else { NoqSource::Reno(self.reno.source(flow)) }
     }
-    fn port(&self, _: &LinkContext) -> Option<NoPort> {
-        None
+    fn properties(&self) -> Properties {
+        Properties { leaves_it_to_queues: true, ..Properties::default() }
     }
-    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
-        None
+    fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
+        Some(self)
     }
-    fn leaves_it_to_queues(&self) -> bool {
-        true
+}
+
+impl Invariants for Noq {
+    type Header = NoHeader;
+
+    /// NewReno's shares where nothing is paused. Where links pause, the receiver's window is its own.
+    fn promises(&self) -> Promises {
+        Promises {
+            equal_shares: false,
+            any_speed: false,
+            bounded_window: false,
+            ..Promises::default()
+        }
+    }
+    fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+        &[&[("mode", "force")]]
     }
 }

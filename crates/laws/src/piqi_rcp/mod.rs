@@ -44,19 +44,11 @@ mod tests;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Throughput};
-use ratewire_wire::xcp::HEADER_LEN;
-
-use crate::junction::{Declared, Junction};
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::law::LawInfo;
+use crate::options::{Kind, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
-use crate::rcp::{
-    Formats, Ramp, RatePort, RcpHeader, RcpSink, RcpSource, Rule, Slot, check_shared, junction,
-    shared, trust,
-};
+use crate::rcp::{Formats, Ramp, RateLaw, Rule, Slot, Variant, shared};
 use crate::reason::Figure;
-use crate::trust::{Claim, Grant, Hand, Lie};
 
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
@@ -107,10 +99,7 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 /// PIQI-RCP, reconstructed, with its parameters.
-#[derive(Clone, Debug)]
-pub struct PiqiRcp {
-    options: Options,
-}
+pub type PiqiRcp = RateLaw<PiRule>;
 
 /// `R` grows with spare capacity and resists changes of the arrival rate.
 #[derive(Clone, Debug)]
@@ -142,14 +131,7 @@ impl Rule for PiRule {
     }
 }
 
-const FORMATS: Formats = Formats { request: 5, reply: 6 };
-
-impl Law for PiqiRcp {
-    type Header = RcpHeader;
-    type Source = RcpSource;
-    type Port = RatePort<PiRule>;
-    type Sink = RcpSink;
-
+impl Variant for PiRule {
     const INFO: LawInfo = LawInfo {
         name: "piqi-rcp",
         title: "PIQI-RCP",
@@ -158,70 +140,20 @@ impl Law for PiqiRcp {
         operations: "",
         options: OPTIONS,
     };
+    const FORMATS: Formats = Formats { request: 5, reply: 6 };
+    const EXTREMES: &'static [&'static [(&'static str, &'static str)]] = &[
+        &[("proportional", "1"), ("integral", "10"), ("ramp", "10"), ("fall", "ramp")],
+        &[("ramp", "0"), ("after_loss", "ignore"), ("initial_rtt", "1 us")],
+    ];
 
-    fn from_options(o: &Options) -> Result<PiqiRcp, OptionError> {
-        check_shared(o)?;
-        Ok(PiqiRcp { options: o.clone() })
-    }
-
-    fn source(&self, flow: &FlowContext) -> RcpSource {
-        let share = self.options.number("ramp");
-        let falls_at_once = self.options.word("fall") == "at-once";
-        let ramp = (share > 0.0).then_some(Ramp { share, falls_at_once });
-        RcpSource::new(&self.options, ramp, flow)
-    }
-    fn port(&self, link: &LinkContext) -> Option<RatePort<PiRule>> {
+    fn new(options: &Options) -> PiRule {
         let [integral, proportional] =
-            ["integral", "proportional"].map(|name| self.options.number(name));
-        let rule = PiRule { integral, proportional, input: 0.0, last_input: 0.0 };
-        Some(RatePort::new(rule, &self.options, link))
+            ["integral", "proportional"].map(|name| options.number(name));
+        PiRule { integral, proportional, input: 0.0, last_input: 0.0 }
     }
-    fn sink(&self, _: &FlowContext) -> Option<RcpSink> {
-        Some(RcpSink::default())
-    }
-    fn goes_by_pace(&self) -> bool {
-        true
-    }
-    fn header_len(&self) -> Bytes {
-        Bytes::new(HEADER_LEN as u64)
-    }
-    fn encode(&self, header: &RcpHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
-        header.encode(FORMATS, bytes)
-    }
-    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<RcpHeader, HeaderError> {
-        RcpHeader::decode(FORMATS, bytes)
-    }
-    fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
-        header.fields()
-    }
-    fn lies(&self) -> &'static [&'static str] {
-        trust::LIES
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        None
-    }
-    fn falsify(&self, header: &mut RcpHeader, lie: &Lie, hand: Hand) {
-        trust::falsify(header, lie, hand);
-    }
-    fn claim(&self, header: &RcpHeader) -> Option<Claim> {
-        trust::claim(header)
-    }
-    fn grant(&self, header: &RcpHeader) -> Option<Grant> {
-        trust::grant(header)
-    }
-    fn junction(&self) -> Junction {
-        Junction::Rates
-    }
-    fn declared(&self, header: &RcpHeader, _: Bytes) -> Option<Declared> {
-        junction::declared(header)
-    }
-    fn redeclare(&self, header: &mut RcpHeader, factor: f64, rtt: Duration) {
-        junction::redeclare(header, factor, rtt);
-    }
-    fn fed_back(&self, header: &RcpHeader) -> Option<Throughput> {
-        Some(header.reverse_rate)
-    }
-    fn feed_back(&self, header: &mut RcpHeader, feedback: Throughput) {
-        header.reverse_rate = feedback;
+    fn ramp(options: &Options) -> Option<Ramp> {
+        let share = options.number("ramp");
+        let falls_at_once = options.word("fall") == "at-once";
+        (share > 0.0).then_some(Ramp { share, falls_at_once })
     }
 }

@@ -1,20 +1,21 @@
 //! The router's step, the sender's ramp, and the bounds of stability on both sides.
 
+use std::format;
+
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::PiqiRcp;
-use crate::law::{Acked, Law, LinkContext, MAX_HEADER, Port, PortQueue, Source};
+use super::{PiRule, PiqiRcp};
+use crate::law::{
+    Acked, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Source,
+};
 use crate::options::Options;
 use crate::rcp::fluid::{arrivals, swing};
-use crate::rcp::{Rcp, RcpHeader, RcpSource};
+use crate::rcp::{RcpHeader, RcpRule, RcpSource, Variant};
 use crate::testing::{acked, source};
-
-extern crate std;
-use std::format;
 
 const RTT: Duration = Duration::from_millis(100);
 
-fn law<L: Law>(options: &[(&str, &str)]) -> L {
+fn law<L: Named>(options: &[(&str, &str)]) -> L {
     let mut all = Options::defaults(L::INFO.options);
     for (name, value) in options {
         all.set(name, value).unwrap();
@@ -120,10 +121,10 @@ fn after_a_pause_it_climbs_no_more_than_a_round_trip_does() {
 fn its_headers_are_not_taken_for_rcps() {
     let mut bytes = [0; MAX_HEADER];
     let header = RcpHeader::request(64e6, Duration::from_millis(500));
-    let len = law::<PiqiRcp>(&[]).encode(&header, Bytes::new(1000), &mut bytes);
+    let len = PiRule::FORMATS.encode(&header, Bytes::new(1000), &mut bytes);
     assert_eq!(bytes[..4], [6, 20, 0x35, 0]);
-    assert_eq!(law::<PiqiRcp>(&[]).decode(&bytes[..len], Bytes::new(1000)), Ok(header));
-    let refused = law::<Rcp>(&[]).decode(&bytes[..len], Bytes::new(1000)).unwrap_err();
+    assert_eq!(PiRule::FORMATS.decode(&bytes[..len], Bytes::new(1000)), Ok(header));
+    let refused = RcpRule::FORMATS.decode(&bytes[..len], Bytes::new(1000)).unwrap_err();
     assert_eq!(refused.message, "Format: found 5, allowed 3 or 4");
 }
 
@@ -132,7 +133,7 @@ fn it_settles_within_the_bound_and_swings_beyond() {
     let swings = |proportional: f64, ramp: f64, integral: f64| {
         let [p, k, i] = [proportional, ramp, integral].map(|gain| format!("{gain}"));
         let options = [("integral", &*i), ("proportional", &p), ("ramp", &k), ("fall", "ramp")];
-        let shares = arrivals::<PiqiRcp, _>(&options, 150);
+        let shares = arrivals::<PiRule>(&options, 150);
         (swing(&shares[..shares.len() / 2]), swing(&shares))
     };
     for (proportional, ramp, bound) in [
@@ -160,7 +161,7 @@ fn it_settles_within_the_bound_and_swings_beyond() {
 
 #[test]
 fn the_defaults_settle_where_gamma_says() {
-    let shares = arrivals::<PiqiRcp, _>(&[], 100);
+    let shares = arrivals::<PiRule>(&[], 100);
     assert!(swing(&shares) < 1e-3);
     near(*shares.last().unwrap(), 0.95, 1e-3);
 }

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::{RatePort, RcpHeader, RcpSink, RcpSource, Rule};
-use crate::law::{Acked, Law, LinkContext, Port, PortQueue, Sending, Sink, Source};
+use super::{RateLaw, RcpHeader, Variant};
+use crate::law::{Acked, Law, LinkContext, Named, Port, PortQueue, Sending, Sink, Source};
 use crate::options::Options;
 use crate::testing::{FLOW, acked, sending};
 
@@ -24,17 +24,13 @@ const DROP: Bytes = Bytes::new(50);
 
 /// Arrival rates at the port as shares of the capacity, one a parcel, of ten flows that start
 /// together, for so many round trips.
-pub(crate) fn arrivals<L, R>(options: &[(&str, &str)], round_trips: u64) -> Vec<f64>
-where
-    L: Law<Header = RcpHeader, Source = RcpSource, Port = RatePort<R>, Sink = RcpSink>,
-    R: Rule,
-{
+pub(crate) fn arrivals<V: Variant>(options: &[(&str, &str)], round_trips: u64) -> Vec<f64> {
     let fixed = [("slot", "1 ms"), ("initial_rtt", "100 ms")];
-    let mut all = Options::defaults(L::INFO.options);
+    let mut all = Options::defaults(V::INFO.options);
     for (name, value) in fixed.iter().chain(options) {
         all.set(name, value).unwrap();
     }
-    let law = L::from_options(&all).unwrap();
+    let law = RateLaw::<V>::from_options(&all).unwrap();
     let rate = Rate::from_bps(8 * CAPACITY as u64);
     let mut port = law.port(&LinkContext { rate, delay: Duration::ZERO, id: 1, draw: 0 }).unwrap();
     let mut source = law.source(&FLOW);

@@ -27,10 +27,10 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Duration, Throughput};
+use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{HEADER_LEN, Q4_28};
 
-use crate::law::{HeaderError, MAX_HEADER};
+use crate::law::{HeaderError, HeaderFormat, MAX_HEADER};
 use crate::reason::Figure;
 
 /// Bytes per second in a unit of the rate fields.
@@ -41,7 +41,7 @@ const VERSION: u8 = 3;
 
 /// The Format codes of one law.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Formats {
+pub struct Formats {
     pub(crate) request: u8,
     pub(crate) reply: u8,
 }
@@ -89,32 +89,29 @@ impl RcpHeader {
             reverse_rate: request.rate,
         }
     }
+}
 
-    /// See [`crate::Law::encode`].
-    pub(crate) fn encode(&self, formats: Formats, bytes: &mut [u8; MAX_HEADER]) -> usize {
-        let format = match self.kind {
-            Kind::Request => formats.request,
-            Kind::Reply => formats.reply,
+impl HeaderFormat for Formats {
+    type Header = RcpHeader;
+
+    fn length(&self) -> Bytes {
+        Bytes::new(HEADER_LEN as u64)
+    }
+
+    fn encode(&self, header: &RcpHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        let format = match header.kind {
+            Kind::Request => self.request,
+            Kind::Reply => self.reply,
         };
-        bytes[..4].copy_from_slice(&[self.protocol, HEADER_LEN as u8, VERSION << 4 | format, 0]);
-        bytes[4..8].copy_from_slice(&rate_to_wire(self.rate).to_be_bytes());
-        bytes[8..12].copy_from_slice(&Q4_28::from_duration(self.rtt).bits().to_be_bytes());
-        bytes[12..16].copy_from_slice(&rate_to_wire(self.reverse_rate).to_be_bytes());
+        bytes[..4].copy_from_slice(&[header.protocol, HEADER_LEN as u8, VERSION << 4 | format, 0]);
+        bytes[4..8].copy_from_slice(&rate_to_wire(header.rate).to_be_bytes());
+        bytes[8..12].copy_from_slice(&Q4_28::from_duration(header.rtt).bits().to_be_bytes());
+        bytes[12..16].copy_from_slice(&rate_to_wire(header.reverse_rate).to_be_bytes());
         bytes[16..HEADER_LEN].fill(0);
         HEADER_LEN
     }
 
-    /// See [`crate::Law::fields`].
-    pub(crate) fn fields(&self) -> Vec<Figure> {
-        vec![
-            Figure::rate("rate", self.rate.get()),
-            Figure::seconds("RTT", self.rtt.secs()),
-            Figure::rate("reverse_rate", self.reverse_rate.get()),
-        ]
-    }
-
-    /// See [`crate::Law::decode`].
-    pub(crate) fn decode(formats: Formats, bytes: &[u8]) -> Result<RcpHeader, HeaderError> {
+    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<RcpHeader, HeaderError> {
         let refuse = |field: &str, found: usize, allowed: &str| {
             Err(HeaderError::new(format!("{field}: found {found}, allowed {allowed}")))
         };
@@ -132,10 +129,10 @@ impl RcpHeader {
             return refuse("Version", (kind >> 4).into(), "3");
         }
         let kind = match kind & 0x0f {
-            f if f == formats.request => Kind::Request,
-            f if f == formats.reply => Kind::Reply,
+            f if f == self.request => Kind::Request,
+            f if f == self.reply => Kind::Reply,
             f => {
-                let Formats { request, reply } = formats;
+                let Formats { request, reply } = self;
                 return refuse("Format", f.into(), &format!("{request} or {reply}"));
             }
         };
@@ -153,6 +150,14 @@ impl RcpHeader {
             rtt: Q4_28::from_bits(word(8)).duration(),
             reverse_rate: rate_from_wire(word(12)),
         })
+    }
+
+    fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
+        vec![
+            Figure::rate("rate", header.rate.get()),
+            Figure::seconds("RTT", header.rtt.secs()),
+            Figure::rate("reverse_rate", header.reverse_rate.get()),
+        ]
     }
 }
 

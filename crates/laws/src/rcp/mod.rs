@@ -39,34 +39,28 @@
 #[cfg(test)]
 pub(crate) mod fluid;
 mod header;
-pub(crate) mod junction;
+mod junction;
 mod port;
+mod rate_law;
 mod sink;
 mod source;
 #[cfg(test)]
 mod tests;
-pub(crate) mod trust;
+mod trust;
 
-pub use header::{Kind, RcpHeader};
+pub use header::{Formats, Kind, RcpHeader};
 pub use port::{RatePort, Rule, Slot};
+pub use rate_law::{RateLaw, Variant};
 pub use sink::RcpSink;
-pub use source::RcpSource;
-
-pub(crate) use header::Formats;
-pub(crate) use source::Ramp;
+pub use source::{Ramp, RcpSource};
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Throughput};
-use ratewire_wire::xcp::HEADER_LEN;
-
-use crate::junction::{Declared, Junction};
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
-use crate::options::{Kind as Of, OptionError, OptionSpec, Options, Part};
+use crate::law::LawInfo;
+use crate::options::{Kind as Of, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
-use crate::trust::{Claim, Grant, Hand, Lie};
 
 /// Options of RCP and PIQI-RCP alike.
 pub(crate) mod shared {
@@ -157,27 +151,8 @@ const OPTIONS: &[OptionSpec] = &[
     AFTER_LOSS,
 ];
 
-/// Shorter slots would take more time than the packets.
-const SHORTEST_SLOT: Duration = Duration::from_micros(1);
-
-/// Refuses values of the shared options that their kind allows and the laws cannot use.
-pub(crate) fn check_shared(o: &Options) -> Result<(), OptionError> {
-    for name in ["slot", "initial_rtt", "probe"] {
-        if o.time(name) < SHORTEST_SLOT {
-            return Err(OptionError::new(name, "must be 1 us or more: a timer runs on it"));
-        }
-    }
-    if o.rate("desired") == Some(Rate::ZERO) {
-        return Err(OptionError::new("desired", "must be above 0: such a flow never sends"));
-    }
-    Ok(())
-}
-
 /// RCP with its parameters.
-#[derive(Clone, Debug)]
-pub struct Rcp {
-    options: Options,
-}
+pub type Rcp = RateLaw<RcpRule>;
 
 /// `R` grows with spare capacity and shrinks with the queue.
 #[derive(Clone, Debug)]
@@ -200,14 +175,7 @@ impl Rule for RcpRule {
     }
 }
 
-const FORMATS: Formats = Formats { request: 3, reply: 4 };
-
-impl Law for Rcp {
-    type Header = RcpHeader;
-    type Source = RcpSource;
-    type Port = RatePort<RcpRule>;
-    type Sink = RcpSink;
-
+impl Variant for RcpRule {
     const INFO: LawInfo = LawInfo {
         name: "rcp",
         title: "RCP",
@@ -216,65 +184,14 @@ impl Law for Rcp {
         operations: "2 additions, 2 multiplications",
         options: OPTIONS,
     };
+    const FORMATS: Formats = Formats { request: 3, reply: 4 };
+    const EXTREMES: &'static [&'static [(&'static str, &'static str)]] = &[
+        &[("capacity", "0 bit/s"), ("min_packets", "1000000"), ("after_loss", "ignore")],
+        &[("slot", "1 us"), ("initial_rate", "0"), ("probe", "2 us"), ("desired", "1 bit/s")],
+    ];
 
-    fn from_options(o: &Options) -> Result<Rcp, OptionError> {
-        check_shared(o)?;
-        Ok(Rcp { options: o.clone() })
-    }
-
-    fn source(&self, flow: &FlowContext) -> RcpSource {
-        RcpSource::new(&self.options, None, flow)
-    }
-    fn port(&self, link: &LinkContext) -> Option<RatePort<RcpRule>> {
-        let [alpha, beta] = ["alpha", "beta"].map(|name| self.options.number(name));
-        Some(RatePort::new(RcpRule { alpha, beta }, &self.options, link))
-    }
-    fn sink(&self, _: &FlowContext) -> Option<RcpSink> {
-        Some(RcpSink::default())
-    }
-    fn goes_by_pace(&self) -> bool {
-        true
-    }
-    fn header_len(&self) -> Bytes {
-        Bytes::new(HEADER_LEN as u64)
-    }
-    fn encode(&self, header: &RcpHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
-        header.encode(FORMATS, bytes)
-    }
-    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<RcpHeader, HeaderError> {
-        RcpHeader::decode(FORMATS, bytes)
-    }
-    fn fields(&self, header: &RcpHeader) -> Vec<Figure> {
-        header.fields()
-    }
-    fn lies(&self) -> &'static [&'static str] {
-        trust::LIES
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        None
-    }
-    fn falsify(&self, header: &mut RcpHeader, lie: &Lie, hand: Hand) {
-        trust::falsify(header, lie, hand);
-    }
-    fn claim(&self, header: &RcpHeader) -> Option<Claim> {
-        trust::claim(header)
-    }
-    fn grant(&self, header: &RcpHeader) -> Option<Grant> {
-        trust::grant(header)
-    }
-    fn junction(&self) -> Junction {
-        Junction::Rates
-    }
-    fn declared(&self, header: &RcpHeader, _: Bytes) -> Option<Declared> {
-        junction::declared(header)
-    }
-    fn redeclare(&self, header: &mut RcpHeader, factor: f64, rtt: Duration) {
-        junction::redeclare(header, factor, rtt);
-    }
-    fn fed_back(&self, header: &RcpHeader) -> Option<Throughput> {
-        Some(header.reverse_rate)
-    }
-    fn feed_back(&self, header: &mut RcpHeader, feedback: Throughput) {
-        header.reverse_rate = feedback;
+    fn new(options: &Options) -> RcpRule {
+        let [alpha, beta] = ["alpha", "beta"].map(|name| options.number(name));
+        RcpRule { alpha, beta }
     }
 }

@@ -28,11 +28,11 @@ pub struct RcpSource {
 
 /// How a sender comes to the rate it is offered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ramp {
+pub struct Ramp {
     /// Share of the way that it goes in an RTT.
-    pub(crate) share: f64,
+    pub share: f64,
     /// Whether a lower rate is taken at once.
-    pub(crate) falls_at_once: bool,
+    pub falls_at_once: bool,
 }
 
 impl RcpSource {

@@ -1,12 +1,16 @@
 //! The step vectors of equation 1, what is measured, the header's bytes, hosts with and without a rate,
 //! and the stability bound.
 
+use std::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::fluid::{arrivals, swing};
 use super::{Kind, RatePort, Rcp, RcpHeader, RcpSource};
-use crate::law::Signal;
-use crate::law::{Acked, Law, LinkContext, MAX_HEADER, Port, PortQueue, Sink, Source};
+use super::{RcpRule, Variant};
+use crate::law::{
+    Acked, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal, Sink, Source,
+};
 use crate::options::Options;
 use crate::testing::{MSS, acked, congestion, sending, source};
 
@@ -28,9 +32,6 @@ fn port(options: &[(&str, &str)]) -> RatePort<super::RcpRule> {
     let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: 0 };
     law(&all).port(&link).unwrap()
 }
-
-extern crate std;
-use std::vec::Vec;
 
 fn millis(ms: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(ms / 1000.0)
@@ -202,7 +203,7 @@ fn scaling_capacity_and_rates_scales_the_rate() {
 
 #[test]
 fn headers_as_bytes() {
-    let law = law(&[]);
+    let law = RcpRule::FORMATS;
     let request = RcpHeader::request(125_000.0, Duration::from_millis(40));
     let reply = RcpHeader::reply(&request);
     for (header, golden) in [
@@ -225,7 +226,7 @@ fn headers_as_bytes() {
 
 #[test]
 fn rates_a_header_cannot_hold() {
-    let law = law(&[]);
+    let law = RcpRule::FORMATS;
     let most = f64::from(u32::MAX) * 64.0;
     for (rate, arrives) in [
         (0.0, 0.0),
@@ -244,7 +245,7 @@ fn rates_a_header_cannot_hold() {
 
 #[test]
 fn bytes_that_are_no_header_are_refused_with_their_field() {
-    let law = law(&[]);
+    let law = RcpRule::FORMATS;
     let mut good = [0; MAX_HEADER];
     law.encode(&RcpHeader::request(1e6, RTT), PACKET, &mut good);
     for (at, value, message) in [
@@ -352,7 +353,7 @@ fn values_that_cannot_be_used_are_refused() {
 fn gains_with_a_phase_margin_settle_and_others_swing() {
     let swings = |alpha, beta| {
         let options = [("alpha", alpha), ("beta", beta), ("capacity", "88 Mbit/s")];
-        swing(&arrivals::<Rcp, _>(&options, 200))
+        swing(&arrivals::<RcpRule>(&options, 200))
     };
     // Margins of 12.6, 15.4 and 31.8 degrees; then -5.1, -7.2, -33.0, -37.0 and -51.7.
     for (alpha, beta) in [("0.4", "0.226"), ("0.5", "0.25"), ("0.2", "0.05")] {
@@ -368,7 +369,7 @@ fn gains_with_a_phase_margin_settle_and_others_swing() {
 
 #[test]
 fn without_a_queue_term_the_bound_is_half_pi() {
-    let swings = |alpha| swing(&arrivals::<Rcp, _>(&[("alpha", alpha), ("beta", "0")], 200));
+    let swings = |alpha| swing(&arrivals::<RcpRule>(&[("alpha", alpha), ("beta", "0")], 200));
     let within = swings("1.45");
     assert!(within < 0.02, "0.92 of the bound settles: {within}");
     let beyond = swings("1.65");

@@ -2,31 +2,40 @@
 
 use ratewire_units::Throughput;
 
-use super::header::{Kind, RcpHeader};
-use crate::trust::{Claim, Grant, Hand, Lie};
+use super::header::{Formats, Kind, RcpHeader};
+use crate::trust::{Claim, Grant, Hand, Lie, Trust};
 
-/// See [`crate::Law::lies`].
-pub(crate) const LIES: &[&str] = &["rtt", "ignore_feedback", "inflate"];
+impl Trust for Formats {
+    type Header = RcpHeader;
 
-pub(crate) fn falsify(header: &mut RcpHeader, lie: &Lie, hand: Hand) {
-    match hand {
-        Hand::Sending => header.rtt = header.rtt.scale(lie.rtt),
-        Hand::Returning => {
-            header.reverse_rate = Throughput::new(header.reverse_rate.get() * lie.inflate);
-        }
-        // Told nothing, it sends as fast as it wishes.
-        Hand::Reading if lie.ignore_feedback => {
-            header.reverse_rate = Throughput::new(f64::INFINITY);
-        }
-        Hand::Reading => {}
+    fn lies(&self) -> &'static [&'static str] {
+        &["rtt", "ignore_feedback", "inflate"]
     }
-}
 
-/// The header does not say how fast the flow is.
-pub(crate) fn claim(header: &RcpHeader) -> Option<Claim> {
-    (header.kind == Kind::Request).then_some(Claim { rtt: header.rtt, spacing: None, round: None })
-}
+    fn falsify(&self, header: &mut RcpHeader, lie: &Lie, hand: Hand) {
+        match hand {
+            Hand::Sending => header.rtt = header.rtt.scale(lie.rtt),
+            Hand::Returning => {
+                header.reverse_rate = Throughput::new(header.reverse_rate.get() * lie.inflate);
+            }
+            // Told nothing, it sends as fast as it wishes.
+            Hand::Reading if lie.ignore_feedback => {
+                header.reverse_rate = Throughput::new(f64::INFINITY);
+            }
+            Hand::Reading => {}
+        }
+    }
 
-pub(crate) fn grant(header: &RcpHeader) -> Option<Grant> {
-    (header.kind == Kind::Request).then_some(Grant::Rate(header.rate))
+    /// The header does not say how fast the flow is.
+    fn claim(&self, header: &RcpHeader) -> Option<Claim> {
+        (header.kind == Kind::Request).then_some(Claim {
+            rtt: header.rtt,
+            spacing: None,
+            round: None,
+        })
+    }
+
+    fn grant(&self, header: &RcpHeader) -> Option<Grant> {
+        (header.kind == Kind::Request).then_some(Grant::Rate(header.rate))
+    }
 }

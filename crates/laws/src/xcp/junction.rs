@@ -11,17 +11,30 @@
 use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
-use crate::junction::Declared;
+use super::Xcp;
+use crate::junction::{Declared, Divisible, Feedback};
 
-pub(super) fn declared(header: &XcpHeader, packet: Bytes) -> Option<Declared> {
-    (header.format == Format::Standard).then(|| Declared {
-        rate: Throughput::over(packet, header.x),
-        rtt: header.rtt,
-        wish: header.delta_throughput,
-    })
-}
+impl Divisible for Xcp {
+    type Header = XcpHeader;
 
-pub(super) fn redeclare(header: &mut XcpHeader, factor: f64, rtt: Duration) {
-    header.x = header.x.scale(1.0 / factor);
-    header.rtt = rtt;
+    fn feedback(&self) -> Feedback {
+        Feedback::Change
+    }
+    fn declared(&self, header: &XcpHeader, packet: Bytes) -> Option<Declared> {
+        (header.format == Format::Standard).then(|| Declared {
+            rate: Throughput::over(packet, header.x),
+            rtt: header.rtt,
+            wish: header.delta_throughput,
+        })
+    }
+    fn redeclare(&self, header: &mut XcpHeader, factor: f64, rtt: Duration) {
+        header.x = header.x.scale(1.0 / factor);
+        header.rtt = rtt;
+    }
+    fn fed_back(&self, header: &XcpHeader) -> Throughput {
+        header.reverse_feedback
+    }
+    fn feed_back(&self, header: &mut XcpHeader, feedback: Throughput) {
+        header.reverse_feedback = feedback;
+    }
 }

@@ -53,6 +53,7 @@
 //! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over the
 //!   time it takes. The draft takes it as known.
 
+mod invariants;
 mod junction;
 mod options;
 mod port;
@@ -73,14 +74,17 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_units::{Bytes, Duration, Rate, Throughput};
+use ratewire_units::{Bytes, Duration, Rate};
 use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
 
-use crate::junction::{Declared, Junction};
-use crate::law::{FlowContext, HeaderError, Law, LawInfo, LinkContext, MAX_HEADER};
+use crate::junction::Divisible;
+use crate::law::{
+    FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
+    Named, Properties,
+};
 use crate::options::{OptionError, Options, Size};
 use crate::reason::Figure;
-use crate::trust::{Claim, Grant, Hand, Lie};
+use crate::trust::Trust;
 
 /// How a sender says how fast it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,12 +184,7 @@ impl Xcp {
 /// Shorter timers would take more time than the packets.
 const SHORTEST_INTERVAL: Duration = Duration::from_micros(1);
 
-impl Law for Xcp {
-    type Header = XcpHeader;
-    type Source = XcpSource;
-    type Port = XcpPort;
-    type Sink = XcpSink;
-
+impl Named for Xcp {
     const INFO: LawInfo = LawInfo {
         name: "xcp",
         title: "XCP",
@@ -269,6 +268,13 @@ impl Law for Xcp {
             soft_probe: o.number("soft_probe"),
         })
     }
+}
+
+impl Law for Xcp {
+    type Header = XcpHeader;
+    type Source = XcpSource;
+    type Port = XcpPort;
+    type Sink = XcpSink;
 
     fn source(&self, flow: &FlowContext) -> XcpSource {
         XcpSource::new(self, flow)
@@ -279,11 +285,27 @@ impl Law for Xcp {
     fn sink(&self, flow: &FlowContext) -> Option<XcpSink> {
         Some(XcpSink::new(self, flow))
     }
-    fn weight(&self) -> f64 {
-        self.weight
+    fn properties(&self) -> Properties {
+        Properties { weight: self.weight, ..Properties::default() }
     }
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = XcpHeader>> {
+        Some(self)
+    }
+    fn trust(&self) -> Result<&dyn Trust<Header = XcpHeader>, &'static str> {
+        Ok(self)
+    }
+    fn junction(&self) -> Result<&dyn Divisible<Header = XcpHeader>, &'static str> {
+        Ok(self)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = XcpHeader>> {
+        Some(self)
+    }
+}
 
-    fn header_len(&self) -> Bytes {
+impl HeaderFormat for Xcp {
+    type Header = XcpHeader;
+
+    fn length(&self) -> Bytes {
         Bytes::new(HEADER_LEN as u64)
     }
     fn encode(&self, header: &XcpHeader, packet: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
@@ -307,38 +329,5 @@ impl Law for Xcp {
             Figure::rate("delta_throughput", header.delta_throughput.get()),
             Figure::rate("reverse_feedback", header.reverse_feedback.get()),
         ]
-    }
-    fn lies(&self) -> &'static [&'static str] {
-        trust::LIES
-    }
-    fn unpoliced(&self) -> Option<&'static str> {
-        (self.weight > 1.0).then_some("a policer takes a `weight` above 1 for a lie")
-    }
-    fn falsify(&self, header: &mut XcpHeader, lie: &Lie, hand: Hand) {
-        trust::falsify(header, lie, hand);
-    }
-    fn claim(&self, header: &XcpHeader) -> Option<Claim> {
-        trust::claim(header)
-    }
-    fn correct(&self, header: &mut XcpHeader, spacing: Duration) {
-        trust::correct(header, spacing);
-    }
-    fn grant(&self, header: &XcpHeader) -> Option<Grant> {
-        trust::grant(header)
-    }
-    fn junction(&self) -> Junction {
-        Junction::Changes
-    }
-    fn declared(&self, header: &XcpHeader, packet: Bytes) -> Option<Declared> {
-        junction::declared(header, packet)
-    }
-    fn redeclare(&self, header: &mut XcpHeader, factor: f64, rtt: Duration) {
-        junction::redeclare(header, factor, rtt);
-    }
-    fn fed_back(&self, header: &XcpHeader) -> Option<Throughput> {
-        Some(header.reverse_feedback)
-    }
-    fn feed_back(&self, header: &mut XcpHeader, feedback: Throughput) {
-        header.reverse_feedback = feedback;
     }
 }

@@ -1,7 +1,7 @@
 //! The five cases, epoch by epoch, on a buffer made by hand.
 
 use super::*;
-use crate::law::Law;
+use crate::law::Named;
 use crate::options::Options;
 
 const PAYLOAD: Bytes = Bytes::new(1000);

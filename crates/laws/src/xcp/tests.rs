@@ -1,16 +1,19 @@
 //! The published step vectors, the thesis's Example 11, and invariants: the feedback handed out sums
 //! to F, and the sum of X counts flows.
 
+use std::vec;
+use std::vec::Vec;
+
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::Xcp;
 use crate::law::{
-    Acked, Congestion, FlowContext, Law, LinkContext, Port, PortQueue, Sending, Signal, Sink,
-    Source,
+    Acked, Congestion, FlowContext, Law, LinkContext, Named, Port, PortQueue, Sending, Signal,
+    Sink, Source,
 };
 use crate::options::Options;
-use crate::trust::{Hand, Lie};
+use crate::trust::{Hand, Lie, Trust};
 
 const PACKET: Bytes = Bytes::new(1500);
 pub(super) const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
@@ -256,10 +259,6 @@ fn example_11(options: &[(&str, &str)]) -> super::XcpSource {
     let all: Vec<_> = naive.iter().chain(options).copied().collect();
     law(&all).source(&flow)
 }
-
-extern crate std;
-use std::vec;
-use std::vec::Vec;
 
 fn send(source: &mut super::XcpSource, now: f64, packets: u32, limited: bool) -> Vec<XcpHeader> {
     (0..packets)

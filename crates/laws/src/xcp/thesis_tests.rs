@@ -1,8 +1,6 @@
 //! Worked examples 2 to 10 of the Oslo thesis (sections 2.1, 2.2, 3.2 and 3.4). Example 11 is
 //! beside the senders' tests.
 
-extern crate std;
-
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::XcpHeader;
 

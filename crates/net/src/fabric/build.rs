@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::{Assignment, Filter};
 use ratewire_backpressure::frames::CLASSES;
-use ratewire_backpressure::queues::{Arrangement, Switch};
+use ratewire_backpressure::queues::{Arrangement, SwitchQueues};
 use ratewire_backpressure::watch::{Thresholds, Watch};
 use ratewire_units::Time;
 
@@ -92,7 +92,7 @@ impl SwitchNode {
         let by_flow = links.iter().filter(|_| queues > 0);
         let is_pausable = |link: &LinkId| specs[link.index()].pause.is_some();
         SwitchNode {
-            switch: Switch::new(arrangement, inputs, count, classes),
+            switch: SwitchQueues::new(arrangement, inputs, count, classes),
             assignments: by_flow.map(|_| Assignment::new(queues)).collect(),
             lane_bytes: vec![0; (count * queues) as usize],
             pausable: links.iter().copied().filter(is_pausable).collect(),

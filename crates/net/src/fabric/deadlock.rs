@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ratewire_backpressure::knot::{knot, ring};
-use ratewire_backpressure::queues::{Arrangement, Place};
+use ratewire_backpressure::queues::{Arrangement, QueueAddress};
 use ratewire_units::{Bytes, Time};
 
 use super::{Fabric, QueuedPacket};
@@ -141,7 +141,7 @@ impl Fabric {
         &'a self,
         node: u32,
         set: &'a BTreeSet<Lane>,
-    ) -> impl Iterator<Item = (Place, QueuedPacket)> + 'a {
+    ) -> impl Iterator<Item = (QueueAddress, QueuedPacket)> + 'a {
         let node = &self.switches[node as usize];
         let is_blocked = |output: u32, lane: u32| {
             let link = node.links[output as usize];

@@ -1,7 +1,7 @@
 //! Switches and hosts whose queues pause each other.
 //!
 //! A node at an end of a link with a buffer that pauses it ([`PauseSpec`]) keeps what waits in a
-//! [`Switch`] and not in the rows of its links, because the next to be sent is not the first that
+//! [`SwitchQueues`] and not in the rows of its links, because the next to be sent is not the first that
 //! came, and may not be sent at all for a while. Its links have an event for each departure; all
 //! others go on being caught up with.
 //!
@@ -23,7 +23,7 @@ use core::slice::from_ref;
 use prefetch_index::prefetch_index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_backpressure::flows::Assignment;
-use ratewire_backpressure::queues::Switch;
+use ratewire_backpressure::queues::SwitchQueues;
 
 use crate::link::{FarTally, Outlet};
 use crate::packet::Label;
@@ -106,7 +106,7 @@ impl End {
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct SwitchNode {
-    switch: Switch<QueuedPacket>,
+    switch: SwitchQueues<QueuedPacket>,
     has_classes: bool,
     /// By output.
     links: Vec<LinkId>,

@@ -2,7 +2,7 @@
 
 use ratewire_backpressure::flows::TAU;
 use ratewire_backpressure::frames::{CLASSES, Control, Quanta};
-use ratewire_backpressure::watch::Signal;
+use ratewire_backpressure::watch::PauseSignal;
 use ratewire_units::{Bytes, Time};
 
 use super::buffer::Buffer;
@@ -109,13 +109,13 @@ impl Fabric {
         &self,
         from: LinkId,
         class: u8,
-        signal: Signal,
+        signal: PauseSignal,
         wires: &mut Wires<'_, S>,
     ) {
         let Some(buffer) = self.buffer(from) else { return };
         let quanta = match signal {
-            Signal::Stop => buffer.spec.quanta,
-            Signal::Go => Quanta::ZERO,
+            PauseSignal::Stop => buffer.spec.quanta,
+            PauseSignal::Go => Quanta::ZERO,
         };
         let control = if buffer.spec.by_class {
             let mut times = [None; CLASSES];

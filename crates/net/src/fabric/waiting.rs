@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use ratewire_backpressure::flows;
-use ratewire_backpressure::queues::{Arrangement, Place};
+use ratewire_backpressure::queues::{Arrangement, QueueAddress};
 
 use super::{End, Fabric, QueuedPacket, SwitchNode, Wires};
 use crate::link::Links;
@@ -68,7 +68,7 @@ impl Fabric {
             _ if self.switches[node].has_classes => (u32::from(label.class), false),
             _ => (0, false),
         };
-        let place = Place { input: from.input, output, lane };
+        let place = QueueAddress { input: from.input, output, lane };
         let packet = QueuedPacket { label, buffer: from.buffer, counted };
         self.switches[node].switch.push(place, packet);
     }
@@ -156,7 +156,7 @@ impl Fabric {
     fn let_go<S: Scheduler>(
         &mut self,
         id: LinkId,
-        place: Place,
+        place: QueueAddress,
         packet: &QueuedPacket,
         wires: &mut Wires<'_, S>,
     ) {

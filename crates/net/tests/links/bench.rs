@@ -27,17 +27,7 @@ pub fn link(from: u32, to: u32) -> LinkSpec {
         to: NodeId(to),
         service: Service::Rate(Rate::from_mbps(8)),
         delay: Duration::ZERO,
-        overhead: Bytes::ZERO,
-        limit: Limit::Unlimited,
-        discipline: AnyDiscipline::default(),
-        loss: Loss::None,
-        law: None,
-        medium: None,
-        strips: false,
-        reorder: None,
-        police: None,
-        pause: None,
-        driver: DriverSpec::default(),
+        ..LinkSpec::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Links that are paused by what they fill.
 
 use proptest::prelude::*;
-use ratewire_backpressure::headroom::Hop;
+use ratewire_backpressure::headroom::PausedLink;
 use ratewire_net::spec::*;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -266,7 +266,7 @@ prop_compose! {
                 new.service = Service::Rate(of(rate));
                 new.delay = Duration::from_micros(delay);
                 new.overhead = Bytes::new(38);
-                let hop = Hop {
+                let hop = PausedLink {
                     rate: of(rate),
                     delay: new.delay,
                     back_rate: of(other),

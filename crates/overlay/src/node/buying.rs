@@ -11,8 +11,8 @@ use ratewire_units::{Bytes, Time};
 use super::{Event, Node};
 use crate::budget::Decision;
 use crate::client::{Agent, SenderSpec};
-use crate::ids::{ClientId, GroupId, LinkId};
-use crate::message::{Content, Message};
+use crate::ids::{ClientId, EdgeId, GroupId};
+use crate::message::{Message, MessageBody};
 use crate::price::Dollars;
 
 impl Node {
@@ -21,7 +21,7 @@ impl Node {
         let agent = Agent::new(now, spec, &self.overlay.params);
         self.agents.push(agent);
         let places = self.agents.len() * self.overlay.trees.most_crossed();
-        self.ways.resize(places, LinkId(0));
+        self.ways.resize(places, EdgeId(0));
         self.aim(spec.group, self.agents.len() - 1);
         self.sleep(self.agents.len() - 1);
     }
@@ -139,8 +139,8 @@ impl Node {
         let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
         let to = *self.groups[group.index()].to();
         self.counts.owed += to.len() as u64;
-        let content = Content::Data { group, client, sequence, stamp, bought: now };
-        self.send(now, &Rc::new(Message { origin: self.me, to, size, content }));
+        let body = MessageBody::Data { group, client, sequence, stamp, bought: now };
+        self.send(now, &Rc::new(Message { origin: self.me, to, size, body }));
         if to.contains(self.me) {
             self.counts.came += 1;
             let event = Event::Data { group, client, sequence, bought: now };

@@ -19,8 +19,8 @@ use ratewire_units::{Bytes, Time};
 use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
-use crate::ids::{ClientId, GroupId, LinkId, NodeId, NodeSet};
-use crate::message::{Content, Level, Message, Stamp, Told};
+use crate::ids::{ClientId, EdgeId, GroupId, NodeId, NodeSet};
+use crate::message::{Level, Message, MessageBody, QueueLevel, Stamp};
 use crate::ordering::Agreed;
 use crate::params::Params;
 use crate::price::Dollars;
@@ -51,7 +51,7 @@ pub struct Node {
     me: NodeId,
     /// What is to be delivered as it came.
     arrived: VecDeque<Event>,
-    ready_links: VecDeque<LinkId>,
+    ready_links: VecDeque<EdgeId>,
     /// By group: whether members are clients of this node. Asked for each message, of which few are for
     /// the same group: apart from all else about it.
     here: Vec<bool>,
@@ -60,7 +60,7 @@ pub struct Node {
     agents: Vec<Agent>,
     /// By agent: the links that its messages cross, with places for as many as there can be. What comes of
     /// most wakes needs an agent, these and the prices, and all are found without a further step.
-    ways: Vec<LinkId>,
+    ways: Vec<EdgeId>,
     costs: Vec<Dollars>,
     random: Xoshiro256PlusPlus,
     /// What waits in front of each link of the overlay, as last told.
@@ -120,17 +120,17 @@ impl Node {
         self.counts
     }
     /// The queue in front of `link`, one of its own.
-    pub fn queue(&self, link: LinkId) -> &LinkQueue {
+    pub fn queue(&self, link: EdgeId) -> &LinkQueue {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &self.queues[self.overlay.trees.place(link)]
     }
     /// The same, to ask for its peak.
-    pub fn queue_mut(&mut self, link: LinkId) -> &mut LinkQueue {
+    pub fn queue_mut(&mut self, link: EdgeId) -> &mut LinkQueue {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &mut self.queues[self.overlay.trees.place(link)]
     }
     /// What a message over a link of the overlay costs, as far as this node knows.
-    pub fn cost(&self, link: LinkId) -> Dollars {
+    pub fn cost(&self, link: EdgeId) -> Dollars {
         self.costs[link.index()]
     }
     /// The members of a group in this node's view.
@@ -170,7 +170,7 @@ impl Node {
         for (place, (link, queue)) in own.iter().zip(&mut self.queues).enumerate() {
             let level = Level::of(queue.close_interval(now));
             if level.is_news(self.levels[link.index()]) {
-                told.push(Told { link: place as u8, level });
+                told.push(QueueLevel { link: place as u8, level });
             }
         }
         self.learn(self.me, &told);
@@ -178,7 +178,7 @@ impl Node {
             self.send(now, &Rc::new(Message::prices(self.me, self.others(), told)));
         }
         if let Some(beyond) = self.order.mark() {
-            self.tell_all(now, Content::Mark(beyond));
+            self.tell_all(now, MessageBody::Mark(beyond));
         }
         self.reconsider(now);
     }
@@ -187,8 +187,8 @@ impl Node {
         NodeSet::first(self.overlay.trees.nodes()).without(self.me)
     }
 
-    fn tell_all(&mut self, now: Time, content: Content) {
-        self.send(now, &Rc::new(Message::control(self.me, self.others(), content)));
+    fn tell_all(&mut self, now: Time, body: MessageBody) {
+        self.send(now, &Rc::new(Message::control(self.me, self.others(), body)));
     }
 
     /// Puts a message into the queues of the links that lead on down its tree.
@@ -207,34 +207,34 @@ impl Node {
     pub fn receive(&mut self, now: Time, message: &Rc<Message>) {
         self.send(now, message);
         if message.to.contains(self.me) {
-            self.consume(now, message.origin, &message.content);
+            self.consume(now, message.origin, &message.body);
         }
     }
 
-    fn consume(&mut self, now: Time, origin: NodeId, content: &Content) {
-        match *content {
-            Content::Data { group, client, sequence, stamp, bought } => {
+    fn consume(&mut self, now: Time, origin: NodeId, body: &MessageBody) {
+        match *body {
+            MessageBody::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
                 self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
             }
-            Content::Change { group, client, joins, stamp } => {
+            MessageBody::Change { group, client, joins, stamp } => {
                 let change = Event::Change { group, client, node: origin, joins };
                 self.accept(origin, group, stamp, change);
             }
-            Content::Prices(ref told) => self.learn(origin, told),
-            Content::Interest(group) => self.include(now, origin, group),
-            Content::Included(group, stamp) => {
+            MessageBody::Prices(ref told) => self.learn(origin, told),
+            MessageBody::Interest(group) => self.include(now, origin, group),
+            MessageBody::Included(group, stamp) => {
                 self.order.hear(origin, stamp);
                 self.groups[group.index()].included(origin);
                 self.join_ready(now, group);
             }
-            Content::Mark(beyond) => self.order.hear_mark(origin, beyond),
+            MessageBody::Mark(beyond) => self.order.hear_mark(origin, beyond),
         }
     }
 
-    fn learn(&mut self, origin: NodeId, told: &[Told]) {
+    fn learn(&mut self, origin: NodeId, told: &[QueueLevel]) {
         let theirs = self.overlay.trees.own(origin);
-        for Told { link, level } in told {
+        for QueueLevel { link, level } in told {
             let Some(link) = theirs.get(usize::from(*link)) else { continue };
             self.levels[link.index()] = *level;
             self.costs[link.index()] = self.overlay.params.link_cost(level.occupancy());
@@ -255,23 +255,23 @@ impl Node {
 
     /// The next of a node's messages for the connection that is `link`, of which it has room for one,
     /// and its size.
-    pub fn take(&mut self, now: Time, link: LinkId) -> Option<(Bytes, Rc<Message>)> {
+    pub fn take(&mut self, now: Time, link: EdgeId) -> Option<(Bytes, Rc<Message>)> {
         self.queue_mut(link).take(now)
     }
 
     /// A link that had nothing to send and now has.
-    pub fn poll_link(&mut self) -> Option<LinkId> {
+    pub fn poll_link(&mut self) -> Option<EdgeId> {
         self.ready_links.pop_front()
     }
     /// Deliveries that a message that is to cross `link` is still to make.
-    pub fn owed_over(&self, link: LinkId, message: &Message) -> u64 {
+    pub fn owed_over(&self, link: EdgeId, message: &Message) -> u64 {
         self.overlay.trees.owed(link, message)
     }
 
     /// Deliveries that messages in this node's queues are still to make.
     pub fn owed_in_queues(&self) -> u64 {
         let trees = &self.overlay.trees;
-        let owed = |(link, queue): (&LinkId, &LinkQueue)| -> u64 {
+        let owed = |(link, queue): (&EdgeId, &LinkQueue)| -> u64 {
             queue.waiting_messages().map(|message| trees.owed(*link, message)).sum()
         };
         trees.own(self.me).iter().zip(&self.queues).map(owed).sum()

@@ -7,7 +7,7 @@ use ratewire_units::Time;
 use super::{Event, Node};
 use crate::groups::{Delivery, Service};
 use crate::ids::{ClientId, GroupId, NodeId};
-use crate::message::{Content, Message};
+use crate::message::{Message, MessageBody};
 
 impl Node {
     pub(super) fn is_agreed(&self, group: GroupId) -> bool {
@@ -20,7 +20,7 @@ impl Node {
         self.groups[group.index()].prepare(client, others);
         self.groups[group.index()].include(self.me);
         self.aim(group, 0);
-        self.tell_all(now, Content::Interest(group));
+        self.tell_all(now, MessageBody::Interest(group));
         self.join_ready(now, group);
     }
 
@@ -35,9 +35,9 @@ impl Node {
     pub(super) fn include(&mut self, now: Time, node: NodeId, group: GroupId) {
         self.groups[group.index()].include(node);
         self.aim(group, 0);
-        let content = Content::Included(group, self.order.now());
+        let body = MessageBody::Included(group, self.order.now());
         let to = [node].into_iter().collect();
-        self.send(now, &Rc::new(Message::control(self.me, to, content)));
+        self.send(now, &Rc::new(Message::control(self.me, to, body)));
     }
 
     /// Joins the clients that all others have included by now.
@@ -52,7 +52,7 @@ impl Node {
 
     fn change(&mut self, now: Time, group: GroupId, client: ClientId, joins: bool) {
         let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
-        self.tell_all(now, Content::Change { group, client, joins, stamp });
+        self.tell_all(now, MessageBody::Change { group, client, joins, stamp });
         self.accept(self.me, group, stamp, Event::Change { group, client, node: self.me, joins });
     }
 

@@ -36,11 +36,11 @@ fn three() -> Comparison {
 const UTILISED: [f64; 4] = [0.80, 0.85, 0.90, 0.82];
 const NOISE: [f64; 4] = [0.010, -0.012, 0.011, -0.008];
 
-fn figure<'a>(comparison: &'a Comparison, name: &str) -> &'a Figure {
+fn figure<'a>(comparison: &'a Comparison, name: &str) -> &'a Metric {
     comparison.figures.iter().find(|f| f.name == name).expect(name)
 }
 
-fn standings(figure: &Figure) -> Vec<Standing> {
+fn standings(figure: &Metric) -> Vec<Standing> {
     figure.laws.iter().map(|law| law.standing).collect()
 }
 
@@ -56,8 +56,8 @@ fn pairs_tell_noise_from_difference() {
     assert!(a.mean.unwrap() - a.margin.unwrap() < c.mean.unwrap());
     let by = utilisation.difference("c", "a").unwrap();
     assert!((by.by + 0.02).abs() < 1e-9, "{by:?}");
-    assert_eq!(by.verdict, Verdict::Differs);
-    // The same from every seed is no precision, and a tie is two best.
+    assert_eq!(by.significance, Significance::Differs);
+    // Equal values from every seed give no margin, and a tie has two best laws.
     let queue = figure(&comparison, "queue_packets_max");
     assert_eq!(standings(queue), [Best, Best, Worse]);
     assert_eq!((queue.laws[0].mean, queue.laws[0].margin), (Some(40.0), None));
@@ -79,13 +79,13 @@ fn without_chance_differences_are_exact() {
     assert_eq!(standings(utilisation), [Standing::Worse, Standing::Best, Standing::Best]);
     assert_eq!(utilisation.laws[0].margin, None);
     assert!(exact.about_seeds().contains("left to chance"));
-    // With chance, one seed tells nothing.
+    // With chance, one seed shows no difference.
     let one_seed = Comparison::of(&laws, true);
     assert_eq!(standings(figure(&one_seed, "utilisation")), [Standing::Unknown; 3]);
     assert!(figure(&one_seed, "utilisation").differences.is_empty());
 }
 
-/// The law that sends most again would be the best.
+/// If utilisation were ranked, the law that retransmits most would be the best.
 #[test]
 fn of_flows_of_given_sizes_no_utilisation_is_better() {
     let standing = |listed: &[Option<u64>], unfinished| {
@@ -101,7 +101,7 @@ fn of_flows_of_given_sizes_no_utilisation_is_better() {
         let laws = [("a".to_string(), of(0.5)), ("b".to_string(), of(0.6))];
         let comparison = Comparison::of(&laws, false);
         let utilisation = figure(&comparison, "utilisation");
-        assert_eq!(utilisation.difference("b", "a").unwrap().verdict, Verdict::Differs);
+        assert_eq!(utilisation.difference("b", "a").unwrap().significance, Significance::Differs);
         standings(utilisation)[1]
     };
     let other = LinkSummary { name: "s1->r1".into(), utilisation: 0.9, ..LinkSummary::default() };
@@ -113,7 +113,7 @@ fn of_flows_of_given_sizes_no_utilisation_is_better() {
     assert_eq!(standing(&[], 0), Standing::Unranked);
     assert_eq!(standing(&[Some(5)], 2), Standing::Unranked);
     assert_eq!(standing(&[Some(5), None], 0), Standing::Best);
-    // Who did not let them complete carried less.
+    // A law under which flows did not complete carried less.
     assert_eq!(standing(&[Some(5)], 3), Standing::Best);
 }
 
@@ -130,7 +130,7 @@ fn what_reads_the_same_is_not_told_apart() {
     // 99.8 %, 99.8 %, 99.7 %.
     assert_eq!(standings(utilisation), [Standing::Best, Standing::Best, Standing::Worse]);
     let by = utilisation.difference("b", "a").expect("a difference");
-    assert_eq!(by.verdict, Verdict::Differs, "for who reads comparison.json");
+    assert_eq!(by.significance, Significance::Differs, "for who reads comparison.json");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn sizes_and_changes_of_all_laws_are_listed_in_order() {
     assert_eq!(sizes[3], "10 KB to 100 KB, p99");
     assert_eq!(sizes[4], "10 MB and more, p50");
     assert_eq!(titles(About::Changes), ["x joins", "f1 completes", "g joins"]);
-    // No links, no round trips, no flows: nothing to say of those.
+    // Without links, round trips and flows there are no metrics of them.
     assert_eq!(titles(About::Run), ["drops"]);
 }
 

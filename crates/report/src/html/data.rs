@@ -7,27 +7,21 @@ use std::collections::BTreeMap;
 
 use ratewire_units::Duration;
 
+use super::changes::changes;
 use super::groups::{Groups, Mode};
-use super::plots::{Plot, changes};
 use super::text::{json_sentence, json_string, push_number};
+use super::units::{Unit, units};
 use crate::headline::{bottlenecks, summaries};
-use crate::{Answer, FlowSeries, LinkSeries, Run, Series};
+use crate::plots::{Plot, Recorded, Scale, draws, key, recorded};
+use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, Series, Tracks};
 
 /// Links the page draws plots for.
 pub(super) const LINKS: usize = 24;
 
-/// A unit that fits the largest value: its name, and its size in the base unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Unit(pub(super) &'static str, pub(super) f64);
-
-const RATES: [Unit; 4] =
-    [Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0)];
-const SIZES: [Unit; 4] = [Unit("GB", 1e9), Unit("MB", 1e6), Unit("KB", 1e3), Unit("B", 1.0)];
-const TIMES: [Unit; 4] = [Unit("s", 1.0), Unit("ms", 1e-3), Unit("µs", 1e-6), Unit("ns", 1e-9)];
-
-/// What the plots are about, chosen over all runs.
+/// Units and links of the plots, chosen over all runs.
 pub(super) struct Choice {
-    units: Vec<(Plot, Unit)>,
+    /// By key of a series: its unit, if the unit depends on the values.
+    units: Vec<(&'static str, Unit)>,
     /// Indices of the links with plots, the most interesting first.
     pub(super) links: Vec<u32>,
     /// How many links had series to choose from.
@@ -36,36 +30,23 @@ pub(super) struct Choice {
 
 impl Choice {
     pub(super) fn of(runs: &[Run]) -> Choice {
-        let flows = || runs.iter().flat_map(|r| &r.collected.flows);
-        let of_flows = |series: fn(&FlowSeries) -> &Series| peak(flows().map(series));
-        let totals = runs.iter().map(|r| &r.collected.total_goodput_bps);
-        let groups = runs.iter().filter_map(|r| r.collected.overlay.as_ref());
-        let groups = groups.flat_map(|overlay| &overlay.sent_bps);
-        let goodputs = flows().map(|f| &f.goodput_bps);
-        let rate = |peak| fit(peak, &RATES, "Mbit/s");
-        let size = |peak| fit(peak, &SIZES, "KB");
         let ranked = rank_links(runs);
         Choice {
-            units: vec![
-                (Plot::Throughput, rate(lasting_peak(goodputs))),
-                (Plot::Pace, rate(of_flows(|f| &f.pacing_bps))),
-                (Plot::Total, rate(peak(totals))),
-                (Plot::Groups, rate(lasting_peak(groups))),
-                (Plot::Window, size(of_flows(|f| &f.cwnd_bytes))),
-                (Plot::InFlight, size(of_flows(|f| &f.in_flight_bytes))),
-                (Plot::ReceiveWindow, size(of_flows(|f| &f.receive_window_bytes))),
-                (Plot::RoundTrip, fit(of_flows(|f| &f.srtt_s), &TIMES, "ms")),
-            ],
+            units: units(runs),
             links_known: ranked.len(),
             links: ranked.into_iter().take(LINKS).collect(),
         }
     }
-}
 
-impl Choice {
-    /// What a point of `plot` is divided by: the rest are counts.
-    fn size_of_unit(&self, plot: Plot) -> f64 {
-        self.units.iter().find(|(of, _)| *of == plot).map_or(1.0, |(_, unit)| unit.1)
+    /// What a point of a series is divided by.
+    fn divisor<R>(&self, series: &Recorded<R>) -> f64 {
+        match series.scale {
+            Scale::Fixed(divisor) => divisor,
+            Scale::Fits(_) | Scale::FitsLasting(_) => {
+                let fitted = self.units.iter().find(|(key, _)| *key == series.key);
+                fitted.map_or(1.0, |(_, unit)| unit.1)
+            }
+        }
     }
 
     /// Leaves only the links of these names, in their order; without names, the bottlenecks.
@@ -80,51 +61,31 @@ impl Choice {
     }
 }
 
-fn peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
-    all.filter_map(Series::peak).fold(0.0, f64::max)
-}
-
-/// The largest of the means of eight points each: packets come in clumps of a round trip, and one sample
-/// may be ten times what there is to see.
-fn lasting_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
-    let merged: Vec<Series> = all.map(|series| coarse(series, 3)).collect();
-    peak(merged.iter())
-}
-
-fn coarse(series: &Series, halvings: u32) -> Series {
-    let mut coarse = series.clone();
-    (0..halvings).for_each(|_| coarse.halve());
-    coarse
-}
-
-/// Of how many points up to each the script draws the mean, where it draws a moving mean: packets come in
-/// clumps of a round trip, which would hide how flows share. And how long that is.
+/// Length of the moving means that the script draws, in points and in time. Packets come in clumps
+/// of a round trip, which would hide how flows share.
 pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
     let flows = runs.iter().flat_map(|run| &run.collected.flows);
-    let width = flows.map(|flow| flow.goodput_bps.interval()).max().unwrap_or_default();
+    let width = flows
+        .filter_map(|flow| flow.tracks.get(key::GOODPUT))
+        .map(Series::interval)
+        .max()
+        .unwrap_or_default();
     let width = width * (1_u64 << halvings.min(30));
     let lasted = runs.iter().map(|run| run.info.duration).max().unwrap_or_default();
-    // No more than a sixty-sixth of what is drawn.
+    // At most a sixty-sixth of the run.
     let all = lasted.ps().checked_div(width.ps()).unwrap_or(0);
     let points = (all / 66).clamp(1, 9);
     (points, width * points)
 }
 
-/// The largest unit of which `peak` is at least one; `usual` when there is nothing to measure.
-fn fit(peak: f64, units: &[Unit], usual: &str) -> Unit {
-    let fits = units.iter().find(|u| peak >= u.1);
-    let usual = || units.iter().find(|u| u.0 == usual);
-    fits.or_else(usual).copied().unwrap_or(Unit("", 1.0))
-}
-
-/// Links with series in any run: those of the verdict first, then by peak queue, then by peak utilisation.
+/// Links with series in any run: bottlenecks first, then by peak queue, then by peak utilisation.
 fn rank_links(runs: &[Run]) -> Vec<u32> {
     let judged = bottlenecks(&summaries(runs));
     let mut ranked: Vec<(bool, f64, f64, u32)> = Vec::new();
     for run in runs {
         for link in &run.collected.links {
-            let queue = link.queue_packets_max.peak().unwrap_or(0.0);
-            let busy = link.utilisation.peak().unwrap_or(0.0);
+            let queue = link.tracks.peak(key::QUEUE_MAX).unwrap_or(0.0);
+            let busy = link.tracks.peak(key::UTILISATION).unwrap_or(0.0);
             match ranked.iter_mut().find(|r| r.3 == link.link) {
                 Some(r) => *r = (r.0, r.1.max(queue), r.2.max(busy), r.3),
                 None => ranked.push((judged.contains(&link.link), queue, busy, link.link)),
@@ -140,7 +101,7 @@ fn rank_links(runs: &[Run]) -> Vec<u32> {
 
 /// How runs are drawn.
 pub(super) struct Drawing<'a> {
-    /// What of.
+    /// The plots.
     pub(super) plots: &'a [Plot],
     /// Whether each law has a plot of its own from the start.
     pub(super) apart: bool,
@@ -148,7 +109,7 @@ pub(super) struct Drawing<'a> {
     pub(super) halvings: u32,
 }
 
-/// The whole data element.
+/// The content of the page's data element.
 pub(super) fn json(
     runs: &[Run],
     groups: &Groups,
@@ -176,83 +137,49 @@ pub(super) fn json(
     });
     out.push_str(&format!(",\"groups\":[{}]", list.collect::<Vec<_>>().join(",")));
     let units = choice.units.iter();
-    let units = units.map(|(plot, unit)| format!("\"{}\":{}", plot.key(), json_string(unit.0)));
+    let units = units.map(|(key, unit)| format!("\"{key}\":{}", json_string(unit.0)));
     out.push_str(&format!(",\"units\":{{{}}}", units.collect::<Vec<_>>().join(",")));
-    let writer = Writer { halvings: drawing.halvings };
-    let drawn = |plot: Plot| drawing.plots.contains(&plot);
-    let unit = |plot: Plot| choice.size_of_unit(plot);
+    let writer = Writer { halvings: drawing.halvings, choice, plots: drawing.plots };
     let mut sentences = Sentences::default();
     out.push_str(",\"flows\":[");
     for (index, run) in runs.iter().enumerate() {
         for flow in &run.collected.flows {
-            comma(&mut out);
-            let group = groups.of_flow(runs, index, flow.flow);
             let name = run.info.flows.get(flow.flow as usize).map_or("", |f| f.name.as_str());
             let name = if name.is_empty() { format!("flow {}", flow.flow) } else { name.into() };
-            out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(&name)));
-            writer.dt(&mut out, &[&flow.goodput_bps, &flow.in_flight_bytes]);
-            if drawn(Plot::Throughput) || drawn(Plot::Sampled) {
-                writer.series(&mut out, "goodput", &flow.goodput_bps, unit(Plot::Throughput));
-                let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
-                writer.answers(&mut out, answers, &mut sentences);
-                let end = run.summary.flows.get(flow.flow as usize);
-                if let Some((end, took)) = end.and_then(|end| Some((end, end.completion_s?))) {
-                    out.push_str(",\"done\":");
-                    push_number(&mut out, end.start_s + took);
-                }
-            }
-            for (plot, series) in [
-                (Plot::Window, &flow.cwnd_bytes),
-                (Plot::InFlight, &flow.in_flight_bytes),
-                (Plot::ReceiveWindow, &flow.receive_window_bytes),
-                (Plot::RoundTrip, &flow.srtt_s),
-                (Plot::Pace, &flow.pacing_bps),
-            ] {
-                if drawn(plot) {
-                    writer.series(&mut out, plot.key(), series, unit(plot));
-                }
-            }
-            out.push('}');
+            writer.flow(
+                &mut out,
+                run,
+                flow,
+                groups.of_flow(runs, index, flow.flow),
+                &name,
+                &mut sentences,
+            );
         }
     }
     out.push_str("],\"totals\":[");
-    for (index, run) in runs.iter().enumerate().filter(|_| drawn(Plot::Total)) {
-        comma(&mut out);
-        let group = groups.of_run(index).map_or(-1, |g| g as i64);
-        out.push_str(&format!("{{\"g\":{group},\"name\":\"all flows\""));
-        writer.dt(&mut out, &[&run.collected.total_goodput_bps]);
-        writer.series(&mut out, "total", &run.collected.total_goodput_bps, unit(Plot::Total));
-        out.push('}');
+    let of_all = recorded::<f64>();
+    for (index, run) in runs.iter().enumerate() {
+        if of_all.iter().any(|series| draws(drawing.plots, series.key)) {
+            writer.line(
+                &mut out,
+                of_run(groups, index),
+                "all flows",
+                &of_all,
+                &run.collected.all_flows,
+            );
+        }
     }
     out.push_str("],\"links\":[");
     for &link in &choice.links {
         comma(&mut out);
         let name = link_name(runs, link);
         out.push_str(&format!("{{\"name\":{},\"id\":{link},\"runs\":[", json_string(&name)));
-        let under = || runs.iter().flat_map(|r| &r.collected.links).filter(|l| l.link == link);
-        let some = |s: &Series| s.peak().is_some_and(|peak| peak > 0.0);
-        // All zeros under every law is the usual case: the script says so in words.
-        let dropped = under().any(|l| some(&l.drops_per_s));
-        let marked = under().any(|l| some(&l.marks_per_s));
-        let written = |plot: Plot| match plot {
-            Plot::Drops => drawn(plot) && dropped,
-            Plot::Marks => drawn(plot) && marked,
-            _ => drawn(plot),
-        };
-        for (index, run) in runs.iter().enumerate() {
-            let Some(series) = run.collected.links.iter().find(|l| l.link == link) else {
-                continue;
-            };
-            comma(&mut out);
-            let group = groups.of_run(index).map_or(-1, |g| g as i64);
-            writer.link(&mut out, series, group, written);
-        }
+        writer.link(&mut out, runs, groups, link);
         out.push_str("]}");
     }
     out.push_str("],\"overlay\":[");
     for (index, run) in runs.iter().enumerate() {
-        let group = groups.of_run(index).map_or(-1, |g| g as i64);
-        writer.overlay(&mut out, run, group, unit(Plot::Groups), drawn);
+        writer.overlay(&mut out, run, of_run(groups, index));
     }
     out.push_str(&format!("],\"says\":[{}]}}", sentences.list.join(",")));
     out
@@ -265,27 +192,83 @@ pub(super) fn link_name(runs: &[Run], link: u32) -> String {
     name.unwrap_or_else(|| format!("link {link}"))
 }
 
-struct Writer {
-    halvings: u32,
+/// The group of a whole run, as the script knows it.
+fn of_run(groups: &Groups, run: usize) -> i64 {
+    groups.of_run(run).map_or(-1, |g| g as i64)
 }
 
-impl Writer {
-    /// The width of a point; one series may be empty, those with points agree.
-    fn dt(&self, out: &mut String, series: &[&Series]) {
+struct Writer<'a> {
+    halvings: u32,
+    choice: &'a Choice,
+    /// The plots whose series are written.
+    plots: &'a [Plot],
+}
+
+impl Writer<'_> {
+    /// The width of a point. Some series may be empty; those with points agree.
+    fn dt(&self, out: &mut String, tracks: &Tracks) {
         out.push_str(",\"dt\":");
-        let width = series.iter().map(|s| s.interval()).max().unwrap_or_default();
+        let width = tracks.all().map(Series::interval).max().unwrap_or_default();
         // More digits than a figure needs: an error here would grow along the axis of time.
         let width = width.secs() * f64::from(1_u32 << self.halvings.min(30));
         out.push_str(&if width > 0.0 { format!("{width}") } else { "1".into() });
     }
 
-    fn series(&self, out: &mut String, key: &str, series: &Series, unit: f64) {
-        let values: Vec<f64> = coarse(series, self.halvings).values().collect();
-        push_values(out, key, &values, unit);
+    /// A series, if any of the plots draws it.
+    fn series<R>(&self, out: &mut String, of: &Recorded<R>, tracks: &Tracks) {
+        if let Some(series) = tracks.get(of.key).filter(|_| draws(self.plots, of.key)) {
+            let values: Vec<f64> = series.coarse(self.halvings).values().collect();
+            push_values(out, of.key, &values, self.choice.divisor(of));
+        }
     }
 
-    /// What bound the rate: `[time, who, equation, figures]`, the middle two as places among the
-    /// sentences; as many as points are.
+    /// A named line: a group, a connection, or all flows together.
+    fn line<R>(
+        &self,
+        out: &mut String,
+        group: i64,
+        name: &str,
+        of: &[&Recorded<R>],
+        tracks: &Tracks,
+    ) {
+        comma(out);
+        out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(name)));
+        self.dt(out, tracks);
+        of.iter().for_each(|series| self.series(out, series, tracks));
+        out.push('}');
+    }
+
+    /// A flow and its series; with the goodput go the answers to what bound its rate, and its
+    /// completion.
+    fn flow(
+        &self,
+        out: &mut String,
+        run: &Run,
+        flow: &FlowSeries,
+        group: usize,
+        name: &str,
+        sentences: &mut Sentences,
+    ) {
+        comma(out);
+        out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(name)));
+        self.dt(out, &flow.tracks);
+        for series in recorded::<FlowRow>() {
+            self.series(out, series, &flow.tracks);
+            if series.key == key::GOODPUT && draws(self.plots, series.key) {
+                let answers = run.collected.answers.iter().filter(|a| a.flow == flow.flow);
+                self.answers(out, answers, sentences);
+                let end = run.summary.flows.get(flow.flow as usize);
+                if let Some((end, took)) = end.and_then(|end| Some((end, end.completion_s?))) {
+                    out.push_str(",\"done\":");
+                    push_number(out, end.start_s + took);
+                }
+            }
+        }
+        out.push('}');
+    }
+
+    /// The answers to what bound the rate: `[time, who, equation, figures]`, who and equation as
+    /// indices of sentences. Answers are thinned as points are.
     fn answers<'a>(
         &self,
         out: &mut String,
@@ -306,56 +289,51 @@ impl Writer {
     }
 
     /// Groups and connections of an overlay, each with a name.
-    fn overlay(
-        &self,
-        out: &mut String,
-        run: &Run,
-        group: i64,
-        unit: f64,
-        drawn: impl Fn(Plot) -> bool,
-    ) {
+    fn overlay(&self, out: &mut String, run: &Run, group: i64) {
         let (Some(series), Some(info)) = (&run.collected.overlay, &run.info.overlay) else {
             return;
         };
-        let mut one = |name: &str, lines: &[(Plot, &Series, f64)]| {
-            comma(out);
-            out.push_str(&format!("{{\"g\":{group},\"name\":{}", json_string(name)));
-            self.dt(out, &lines.iter().map(|line| line.1).collect::<Vec<_>>());
-            for (plot, series, unit) in lines.iter().filter(|line| drawn(line.0)) {
-                self.series(out, plot.key(), series, *unit);
-            }
-            out.push('}');
-        };
-        for (name, sent) in info.groups.iter().zip(&series.sent_bps) {
-            one(name, &[(Plot::Groups, sent, unit)]);
+        let of_group = recorded::<GroupRow>();
+        for (name, tracks) in info.groups.iter().zip(&series.groups) {
+            self.line(out, group, name, &of_group, tracks);
         }
-        let connections = info.connections.iter().zip(series.waiting.iter().zip(&series.price));
-        for (flow, (waiting, price)) in connections {
-            // One that nothing ever waited for would be a line along the axis.
-            if waiting.peak().is_some_and(|peak| peak > 0.0) {
+        let of_connection = recorded::<ConnectionRow>();
+        for (flow, tracks) in info.connections.iter().zip(&series.connections) {
+            // A connection that nothing ever waited for would be a line along the axis.
+            if is_positive(tracks, key::WAITING) {
                 let name = run.info.flows.get(*flow as usize).map_or("", |f| f.name.as_str());
-                one(name, &[(Plot::Waiting, waiting, 1.0), (Plot::Price, price, 1.0)]);
+                self.line(out, group, name, &of_connection, tracks);
             }
         }
     }
 
-    fn link(&self, out: &mut String, link: &LinkSeries, group: i64, drawn: impl Fn(Plot) -> bool) {
-        out.push_str(&format!("{{\"g\":{group}"));
-        self.dt(out, &[&link.utilisation, &link.queue_packets_mean]);
-        for (plot, key, series, unit) in [
-            (Plot::Utilisation, "util", &link.utilisation, 0.01),
-            (Plot::Queue, "qmean", &link.queue_packets_mean, 1.0),
-            (Plot::Queue, "qmax", &link.queue_packets_max, 1.0),
-            (Plot::Queue, "paused", &link.paused, 1.0),
-            (Plot::Drops, "drops", &link.drops_per_s, 1.0),
-            (Plot::Marks, "marks", &link.marks_per_s, 1.0),
-        ] {
-            if drawn(plot) {
-                self.series(out, key, series, unit);
-            }
+    /// A link under each run that has series of it.
+    fn link(&self, out: &mut String, runs: &[Run], groups: &Groups, link: u32) {
+        let tracks_of =
+            |run: &'_ Run| run.collected.links.iter().position(|series| series.link == link);
+        let is_written = |series: &&Recorded<LinkRow>| {
+            let under = |run: &Run| {
+                let place = tracks_of(run);
+                place.is_some_and(|i| is_positive(&run.collected.links[i].tracks, series.key))
+            };
+            !series.is_left_out_if_zero || runs.iter().any(under)
+        };
+        let of_link: Vec<_> = recorded::<LinkRow>().into_iter().filter(is_written).collect();
+        for (index, run) in runs.iter().enumerate() {
+            let Some(place) = tracks_of(run) else { continue };
+            let tracks = &run.collected.links[place].tracks;
+            comma(out);
+            out.push_str(&format!("{{\"g\":{}", of_run(groups, index)));
+            self.dt(out, tracks);
+            of_link.iter().for_each(|series| self.series(out, series, tracks));
+            out.push('}');
         }
-        out.push('}');
     }
+}
+
+/// Whether a series has a point above zero.
+fn is_positive(tracks: &Tracks, key: &str) -> bool {
+    tracks.peak(key).is_some_and(|peak| peak > 0.0)
 }
 
 fn comma(out: &mut String) {
@@ -364,7 +342,7 @@ fn comma(out: &mut String) {
     }
 }
 
-/// What many answers say, each kept once, as JSON.
+/// The sentences of answers, each kept once, as JSON.
 #[derive(Default)]
 struct Sentences {
     list: Vec<String>,
@@ -372,7 +350,7 @@ struct Sentences {
 }
 
 impl Sentences {
-    /// Its place in the list.
+    /// Index of a sentence in the list.
     fn place(&mut self, text: &str) -> usize {
         *self.places.entry(text.to_string()).or_insert_with(|| {
             self.list.push(json_sentence(text));
@@ -390,18 +368,4 @@ fn push_values(out: &mut String, key: &str, values: &[f64], unit: f64) {
         push_number(out, value / unit);
     }
     out.push(']');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_fit_the_largest_value() {
-        assert_eq!(fit(24e6, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
-        assert_eq!(fit(0.1e9, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
-        assert_eq!(fit(1e9, &RATES, "Mbit/s"), Unit("Gbit/s", 1e9));
-        assert_eq!(fit(0.05, &TIMES, "ms"), Unit("ms", 1e-3));
-        assert_eq!(fit(0.0, &SIZES, "KB"), Unit("KB", 1e3));
-    }
 }

@@ -1,4 +1,4 @@
-//! How the figures were made, and from what.
+//! The foot of a page: how its figures were made, and from which scenario.
 
 use super::Page;
 use super::data::Choice;
@@ -6,6 +6,7 @@ use super::text::escape;
 use crate::Run;
 use crate::figure::{count, plural};
 use crate::headline::labels;
+use crate::plots::key;
 
 /// Bytes of the scenario shown.
 const SCENARIO: usize = 200_000;
@@ -13,8 +14,10 @@ const SCENARIO: usize = 200_000;
 /// "N samples of dt each, mean and maximum kept", for the series on the page.
 pub(super) fn points(runs: &[Run], halvings: u32) -> String {
     let series = || {
-        let flows = runs.iter().flat_map(|r| &r.collected.flows).map(|f| &f.goodput_bps);
-        flows.chain(runs.iter().flat_map(|r| &r.collected.links).map(|l| &l.utilisation))
+        let flows = runs.iter().flat_map(|r| &r.collected.flows);
+        let links = runs.iter().flat_map(|r| &r.collected.links);
+        let goodputs = flows.filter_map(|flow| flow.tracks.get(key::GOODPUT));
+        goodputs.chain(links.filter_map(|link| link.tracks.get(key::UTILISATION)))
     };
     let Some(longest) = series().max_by_key(|s| s.len()) else {
         return "No samples were taken.".into();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Basis, Collector, FlowInfo, FlowSample, RunInfo, Summary};
+use crate::{Basis, Collector, FlowInfo, FlowRow, RunInfo, Summary};
 use ratewire_units::{Duration, Throughput, Time};
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -18,7 +18,7 @@ fn run(law: &str, ticks: u64) -> Run {
         let at = Time::ZERO + interval * tick;
         for flow in 0..40 {
             let goodput = Throughput::new((tick * 7919 % 9973) as f64);
-            collector.flow(&FlowSample { at, interval, flow, goodput, ..FlowSample::default() });
+            collector.flow(&FlowRow { at, interval, flow, goodput, ..FlowRow::default() });
         }
     }
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
@@ -81,7 +81,10 @@ fn a_bound_set_after_a_run_never_counts_as_reproduced() {
 
 #[test]
 fn nothing_breaks_out_and_nothing_is_loaded() {
-    let panel = panel_of(vec![run("xcp", 9), run("rcp", 9)], &[Plot::Throughput, Plot::Queue]);
+    let panel = panel_of(
+        vec![run("xcp", 9), run("rcp", 9)],
+        &[Plot::named("throughput").unwrap(), Plot::named("queue").unwrap()],
+    );
     let html = render(&[paper(vec![figure(vec![panel], vec![claim(true, Basis::Claim)])])]);
     assert!(!html.contains("<script>alert") && !html.contains('\u{1b}'));
     let ours = html.replace(super::super::UPLOT, "");
@@ -92,7 +95,8 @@ fn nothing_breaks_out_and_nothing_is_loaded() {
 
 #[test]
 fn many_papers_stay_below_five_megabytes_and_keep_every_plot() {
-    let panels = || (0..6).map(|_| panel_of(vec![run("xcp", 600)], &[Plot::Throughput]));
+    let panels =
+        || (0..6).map(|_| panel_of(vec![run("xcp", 600)], &[Plot::named("throughput").unwrap()]));
     let papers: Vec<Paper> =
         (0..6).map(|_| paper(vec![figure(panels().collect(), Vec::new())])).collect();
     let html = render(&papers);
@@ -103,7 +107,7 @@ fn many_papers_stay_below_five_megabytes_and_keep_every_plot() {
 #[test]
 fn only_what_is_drawn_is_in_the_page() {
     let html = render(&[paper(vec![figure(
-        vec![panel_of(vec![run("xcp", 9)], &[Plot::Window])],
+        vec![panel_of(vec![run("xcp", 9)], &[Plot::named("window").unwrap()])],
         Vec::new(),
     )])]);
     assert!(html.contains("\"apart\":true") && !html.contains("\"goodput\":["));

@@ -2,8 +2,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
 use crate::{
-    Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowSample, LinkInfo,
-    LinkSample, LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology,
+    Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow,
+    LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology, World,
 };
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
@@ -23,7 +23,6 @@ fn info(law: &str, flows: usize, links: u32) -> RunInfo {
     RunInfo {
         scenario: EVIL.into(),
         law: law.into(),
-        world: EVIL.into(),
         duration: Duration::from_secs(10),
         topology: Topology {
             nodes: vec![node(EVIL), node("b")],
@@ -41,7 +40,7 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
             (Time::ZERO + Duration::from_millis(10 * tick), Duration::from_millis(10));
         let wobble = value * (1.0 + 0.123_456 * ((tick * 7919 % 1000) as f64));
         for flow in 0..info.flows.len() as u32 {
-            collector.flow(&FlowSample {
+            collector.flow(&FlowRow {
                 at,
                 interval,
                 flow,
@@ -51,11 +50,11 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
                 receive_window: Bytes::new(wobble as u64),
                 srtt: Duration::from_secs_f64(wobble * 1e-6),
                 pacing: Some(Throughput::new(wobble)),
-                ..FlowSample::default()
+                ..FlowRow::default()
             });
         }
         for link in 0..info.topology.links.len() as u32 {
-            collector.link(&LinkSample {
+            collector.link(&LinkRow {
                 at,
                 interval,
                 link,
@@ -64,14 +63,14 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
                 queue_packets_max: 9,
                 drops: tick % 3,
                 marks: tick % 5,
-                ..LinkSample::default()
+                ..LinkRow::default()
             });
         }
     }
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
 }
 
-/// The page, after checking what holds for every page.
+/// The page, after the checks that hold for every page.
 fn rendered(page: &Page) -> String {
     checked(render(page))
 }
@@ -126,15 +125,18 @@ fn a_few_changes_are_marked_and_many_are_not() {
 
 #[test]
 fn two_worlds_share_a_colour_and_a_late_run_is_loud() {
-    let in_world = |world: &str, holds: Option<bool>| {
-        let info = RunInfo { world: world.into(), ..info("xcp", 1, 1) };
+    let in_world = |world, holds: Option<bool>| {
+        let info = RunInfo { world, ..info("xcp", 1, 1) };
         let mut run = run(info, 2, 1e6);
         run.summary.fidelity =
             holds.map(|holds| crate::FidelitySummary { holds, ..Default::default() });
         run
     };
     let page = |holds| {
-        rendered(&Page::new(vec![in_world("simulate", None), in_world("emulate", Some(holds))]))
+        rendered(&Page::new(vec![
+            in_world(World::Simulate, None),
+            in_world(World::Emulate, Some(holds)),
+        ]))
     };
     let good = page(true);
     assert!(good.contains("xcp (emulated)") && good.contains("simulate, emulate"));
@@ -208,7 +210,7 @@ fn names_cannot_break_out_anywhere() {
         ..Page::default()
     };
     let html = rendered(&page);
-    // Ours: data, uPlot, the page's own.
+    // Three scripts: data, uPlot and the page's own.
     assert_eq!(html.matches("<script").count(), 3);
     assert!(html.contains("✗ 1 of 1 claim failed"));
     assert_eq!(
@@ -312,10 +314,7 @@ fn where_no_law_has_a_window_data_in_flight_comes_first() {
     };
     let mut run = run(info("rcp", 1, 1), 3, 1e6);
     assert_eq!(first(&run), "cwnd");
-    run.collected
-        .flows
-        .iter_mut()
-        .for_each(|flow| flow.cwnd_bytes = crate::Series::new(crate::Kind::Mean, 1));
+    run.collected.flows.iter_mut().for_each(|flow| flow.tracks = crate::Tracks::default());
     assert_eq!(first(&run), "flight");
 }
 
@@ -326,7 +325,7 @@ fn a_moving_mean_says_how_long_it_is() {
         let (_, rest) = html.split_once("Throughput per flow is the mean of the ")?;
         rest.split_once(" up to").map(|(long, _)| long.to_string())
     };
-    // Of runs that say they last 10 s, sampled every 10 ms.
+    // Runs of 10 s, sampled every 10 ms.
     assert_eq!(told(1, 500).as_deref(), Some("90 ms"));
     assert_eq!(told(1, 1000).as_deref(), Some("140 ms"));
     assert_eq!(told(0, 500), None, "without flows there is none");
@@ -394,13 +393,13 @@ fn uplot_comes_with_its_licence() {
     assert!(html.contains("The MIT License") && html.contains("Leon Sorokin"));
 }
 
-/// A run in which every flow was asked this often, with the longest answers there are.
+/// A run with `each` answers of every flow, of the greatest length.
 fn run_with_answers(info: RunInfo, each: u64) -> Run {
     let mut collector = Collector::new(&info);
     for i in 0..each {
         let at = Time::ZERO + Duration::from_millis(i + 1);
         for flow in 0..info.flows.len() as u32 {
-            collector.flow(&FlowSample {
+            collector.flow(&FlowRow {
                 at,
                 interval: Duration::from_millis(1),
                 flow,
@@ -439,7 +438,7 @@ fn what_bound_a_rate_is_on_the_page_and_said_once() {
 #[test]
 fn what_bound_a_rate_is_reached_by_keys_and_taps() {
     let html = rendered(&Page::new(vec![run_with_answers(info("xcp", 2, 2), 3)]));
-    // A picture would hide what is in it from whom it is read to.
+    // An image would hide its content from screen readers.
     let (before, after) = html.split_once("data-key=\"goodput\"").unwrap();
     let (figure, _) = after.split_once("</figure>").unwrap();
     assert!(figure.contains("class=\"plot\" role=\"group\""), "{figure}");
@@ -478,7 +477,7 @@ fn answers_are_few_and_spread_over_the_run() {
     rendered(&Page::new(runs));
 }
 
-/// Three laws from three seeds; the names are the worst there are.
+/// Three laws from three seeds, with hostile names.
 fn compared(utilisation: impl Fn(usize, u64) -> f64) -> (Comparison, Page) {
     let laws = [EVIL, "b", "c"];
     let summary = |law: usize, seed| {
@@ -503,7 +502,7 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     let noise = [[0.0, 0.0, 0.0], [0.02, -0.01, 0.01], [-0.3, -0.3, -0.3]];
     let (comparison, page) = compared(|law, seed| 0.9 + noise[law][seed as usize - 1]);
     let html = checked(render_comparison(&comparison, &page));
-    // Ours: data, uPlot, the page's own.
+    // Three scripts: data, uPlot and the page's own.
     assert_eq!(html.matches("<script").count(), 3);
     data(&html);
     let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
@@ -518,7 +517,7 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
     assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
     assert!(html.contains(">1 of 3<"), "shares became fair in one seed of three");
-    // Where two laws have no value from every seed there is no difference to judge.
+    // Two laws without a value from every seed have no difference to judge.
     let judged: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
     assert!(judged < 3 * comparison.figures.len());
     assert!(html.contains(&format!("Each of {judged} differences is judged by itself")));
@@ -541,7 +540,7 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
         let goodput = Throughput::new(if tick == 50 { 1.1e9 / 8.0 } else { 0.1e9 / 8.0 });
         let interval = Duration::from_millis(10);
         let (at, pacing) = (Time::ZERO + interval * tick, Some(Throughput::new(2e9 / 8.0)));
-        collector.flow(&FlowSample { at, interval, goodput, pacing, ..FlowSample::default() });
+        collector.flow(&FlowRow { at, interval, goodput, pacing, ..FlowRow::default() });
     }
     let page = Page::new(vec![Run { collected: collector.finish(), ..one }]);
     let data = data(&rendered(&page));
@@ -553,7 +552,16 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
 
 #[test]
 fn what_could_not_run_is_told_with_its_reason() {
-    let left = LeftOut { law: EVIL.into(), world: "emulate".into(), why: "no <kernel>".into() };
+    let left = LeftOut { law: EVIL.into(), world: World::Emulate, why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" was not emulated: no &lt;kernel&gt;</p>"));
+}
+
+#[test]
+fn the_script_draws_every_plot() {
+    let html = rendered(&Page::new(vec![run(info("xcp", 2, 1), 3, 1e6)]));
+    assert!(SCRIPT.contains(PLOTS) && !html.contains(PLOTS.trim()));
+    for plot in Plot::all().map(Plot::entry) {
+        assert!(html.contains(&format!("    {}: {},\n", plot.key, plot.script)), "{}", plot.name);
+    }
 }

@@ -1,13 +1,10 @@
-//! The columns of each table. What is not known, or without limit, is null.
+//! The columns of each table. Unknown values and missing limits are null.
 
 use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use super::{Begins, Cells, Column, Row, When};
-use crate::{
-    ConnectionSample, FlowInfo, FlowSample, GroupSample, LinkSample, RunInfo, SenderSample,
-    Transfer,
-};
+use crate::{ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkRow, RunInfo, SenderRow, Transfer};
 
 impl Begins for When {
     fn columns() -> Vec<Column<When>> {
@@ -24,21 +21,21 @@ impl Begins for () {
     }
 }
 
-/// What tells the runs of a table apart.
+/// The columns that tell the runs of a table apart.
 pub(super) fn run<R>() -> [Column<R>; 3] {
     [
-        name("world", |_, info| &info.world),
+        name("world", |_, info| info.world.name()),
         name("law", |_, info| &info.law),
         count("seed", |_, info| info.seed),
     ]
 }
 
-/// A window without limit is null, and so are what only a program's own sockets know, a round-trip time before the first
-/// measurement and a pace nobody asked for.
-impl Row for FlowSample {
+/// Null are: a window without limit, values that only a program's sockets know, a round-trip time
+/// before the first measurement, and a pace that the law does not ask for.
+impl Row for FlowRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<FlowSample>> {
+    fn columns() -> Vec<Column<FlowRow>> {
         vec![
             small("flow", |s, _| s.flow),
             name("flow_name", |s, info| flow_name(info, s.flow)),
@@ -54,10 +51,10 @@ impl Row for FlowSample {
     }
 }
 
-impl Row for LinkSample {
+impl Row for LinkRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<LinkSample>> {
+    fn columns() -> Vec<Column<LinkRow>> {
         vec![
             small("link", |s, _| s.link),
             name("link_name", |s, info| {
@@ -75,10 +72,10 @@ impl Row for LinkSample {
     }
 }
 
-impl Row for GroupSample {
+impl Row for GroupRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<GroupSample>> {
+    fn columns() -> Vec<Column<GroupRow>> {
         vec![
             small("group", |s, _| s.group),
             name("group_name", |s, info| group_name(info, s.group)),
@@ -89,11 +86,11 @@ impl Row for GroupSample {
     }
 }
 
-/// A connection is a flow, and goes by that.
-impl Row for ConnectionSample {
+/// A connection is named by its flow.
+impl Row for ConnectionRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<ConnectionSample>> {
+    fn columns() -> Vec<Column<ConnectionRow>> {
         vec![
             small("flow", |s, _| s.flow),
             name("flow_name", |s, info| flow_name(info, s.flow)),
@@ -106,11 +103,11 @@ impl Row for ConnectionSample {
     }
 }
 
-/// Before it begins a sender has no money, which is null and not nothing.
-impl Row for SenderSample {
+/// Before a sender begins, its money is null, not zero.
+impl Row for SenderRow {
     type Begins = When;
 
-    fn columns() -> Vec<Column<SenderSample>> {
+    fn columns() -> Vec<Column<SenderRow>> {
         vec![
             small("sender", |s, _| s.sender),
             name("host_name", |s, info| {
@@ -126,8 +123,8 @@ impl Row for SenderSample {
     }
 }
 
-/// A transfer that did not complete has no completion time, and so no slowdown. One that arrived goes by its class:
-/// names of its own would be as many as rows.
+/// A transfer that did not complete has no completion time and no slowdown. A transfer of arriving
+/// traffic is named by its class: a name of its own would be as many names as rows.
 impl Row for Transfer {
     type Begins = ();
 
@@ -178,11 +175,11 @@ fn group_name(info: &RunInfo, index: u32) -> &str {
 }
 
 /// A sender's group and node.
-fn sender(info: &RunInfo, sample: &SenderSample) -> Option<(u32, u32)> {
+fn sender(info: &RunInfo, sample: &SenderRow) -> Option<(u32, u32)> {
     info.overlay.as_ref()?.senders.get(sample.sender as usize).copied()
 }
 
-/// A column in which hardly a value comes twice.
+/// A column whose values hardly repeat.
 fn varied<R>(column: Column<R>) -> Column<R> {
     Column { is_varied: true, ..column }
 }

@@ -1,18 +1,18 @@
-//! Laws beside each other over several seeds, as a terminal shows them.
+//! The comparison of laws over several seeds, as a terminal shows it.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::grid::{Align, Column, Grid};
 use super::{Options, bold, dim};
 use crate::Comparison;
-use crate::compare::{About, Figure, Standing};
+use crate::compare::{About, Metric, Standing};
 use crate::figure::{clip, count, plural};
 
-/// Changes printed; the page has more.
+/// Most changes that are printed; the page has more.
 const CHANGES: usize = 12;
 
-/// The table of a comparison, a line a law; what is wider than the terminal goes on below. Ends in a
-/// newline; empty without laws.
+/// The table of a comparison, a line a law. Columns beyond the terminal's width follow below. The
+/// text ends in a newline, and is empty without laws.
 pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     if comparison.laws.is_empty() {
         return String::new();
@@ -21,7 +21,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     let mut out = format!("{}\n", bold(&clip(title, 200), options));
     let duration = ratewire_units::Duration::from_secs_f64(comparison.duration_s);
     let laws = plural(comparison.laws.len(), "law");
-    let world = clip(&comparison.world, 40);
+    let world = comparison.world;
     out += &format!("{world}, {duration}, {laws}, {}\n", comparison.seeds_text());
     let of = |about| comparison.figures.iter().filter(move |f| f.about == about);
     let bottleneck = clip(&comparison.bottleneck_text(), 100);
@@ -50,7 +50,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     } else if marks {
         out += &note("* best", options);
     }
-    let missing = |f: &Figure| f.laws.iter().any(|law| law.mean.is_none());
+    let missing = |f: &Metric| f.laws.iter().any(|law| law.mean.is_none());
     if comparison.figures.iter().any(missing) {
         let about = match comparison.seeds.len() {
             1 => "–: no value, or shares never became fair".to_string(),
@@ -63,22 +63,22 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
 
 fn part<'a>(
     comparison: &Comparison,
-    figures: impl Iterator<Item = &'a Figure>,
+    figures: impl Iterator<Item = &'a Metric>,
     options: &Options,
 ) -> String {
-    let figures: Vec<&Figure> = figures.collect();
+    let figures: Vec<&Metric> = figures.collect();
     let law = Column::new("law", Align::Left, 0).shrinks();
     // Marks stand right of the figures: titles keep clear of them.
-    let column = |f: &&Figure| Column::new(&format!("{}  ", clip(&f.title, 40)), Align::Right, 0);
+    let column = |f: &&Metric| Column::new(&format!("{}  ", clip(&f.title, 40)), Align::Right, 0);
     let mut grid = Grid::new([law].into_iter().chain(figures.iter().map(column)).collect());
     for (i, law) in comparison.laws.iter().enumerate() {
-        let cell = |f: &&Figure| format!("{} {}", f.laws[i].text(f.unit), mark(f.laws[i].standing));
+        let cell = |f: &&Metric| format!("{} {}", f.laws[i].text(f.unit), mark(f.laws[i].standing));
         grid.row([law.clone()].into_iter().chain(figures.iter().map(cell)).collect());
     }
     format!("\n{}", grid.folded(options))
 }
 
-/// What a reader may take for the best.
+/// The mark of a law's standing.
 fn mark(standing: Standing) -> char {
     match standing {
         Standing::Best => '*',

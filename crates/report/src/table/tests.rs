@@ -11,7 +11,6 @@ fn run(law: &str, flows: u32) -> Run {
     let info = RunInfo {
         scenario: "Three flows".into(),
         law: law.into(),
-        world: "simulate".into(),
         duration: ratewire_units::Duration::from_secs(30),
         ..RunInfo::default()
     };

@@ -6,6 +6,7 @@ mod tree;
 mod unread;
 
 use ratewire_anypoint::{FlowControl, Transforms};
+use ratewire_laws::LawSet;
 use ratewire_laws::junction::Junction;
 use ratewire_sim::setup::{Ensembles, FlowSpec, Setup};
 use ratewire_transport::{App, TransportConfig, Writer};
@@ -142,18 +143,23 @@ fn idle_expiry(section: &Section<'_>) -> Duration {
 }
 
 /// Why the laws of a run do not fit its ensembles, and what to do.
-pub(crate) fn refuse(setup: &Setup, made: &[Made]) -> Option<(String, &'static str)> {
+pub(crate) fn refuse(setup: &Setup, made: &[Made], laws: &LawSet) -> Option<(String, String)> {
     let junctions = setup.ensembles.junctions.iter();
-    let unfit = junctions.filter_map(|junction| {
+    let mut unfit = junctions.filter_map(|junction| {
         let flow = junction.peer.inbound.or(junction.peer.outbound)?;
         let one = made.get(setup.flows[flow as usize].law)?;
-        (one.law.junction() == Junction::Refuses).then_some((&junction.name, one))
+        match one.law.junction() {
+            Junction::Refuses(why) => Some((&junction.name, &one.name, why)),
+            _ => None,
+        }
     });
-    unfit
-        .map(|(ensemble, Made { law, name, .. })| {
-            let message =
-                format!("{name} cannot run the ensemble {ensemble:?}: {}", law.unjoined());
-            (message, "laws that can: xcp, rcp, piqi-rcp, and those without a congestion header")
-        })
-        .next()
+    let (ensemble, law, why) = unfit.next()?;
+    let divisible = laws.list().filter_map(|info| {
+        let law = laws.make(info.name, &[]).ok()?;
+        matches!(law.junction(), Junction::Changes | Junction::Rates).then_some(info.name)
+    });
+    let divisible: Vec<&str> = divisible.collect();
+    let message = format!("{law} cannot run the ensemble {ensemble:?}: {why}");
+    let known = divisible.join(", ");
+    Some((message, format!("laws that can: {known}, and those without a congestion header")))
 }

@@ -36,9 +36,9 @@ enum Sums {
     Overlay(Box<OverlaySums>),
 }
 
-/// What came of an expectation.
+/// What a run measured for one expectation, and whether the value passes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct Finding {
     /// What was expected, in words: `utilisation of bottleneck, 5 s .. 30 s`.
     pub claim: String,
     /// The metric's name.
@@ -114,9 +114,9 @@ impl Evaluator {
         self.checks.is_empty()
     }
 
-    /// The verdicts, in the order of the scenario.
-    pub fn finish(&self, outcome: &Outcome) -> Vec<Verdict> {
-        self.checks.iter().map(|check| check.verdict(outcome, &self.law)).collect()
+    /// One finding an expectation, in the order of the scenario.
+    pub fn finish(&self, outcome: &Outcome) -> Vec<Finding> {
+        self.checks.iter().map(|check| check.finding(outcome, &self.law)).collect()
     }
 }
 
@@ -133,7 +133,7 @@ impl Expectation {
 }
 
 impl Check {
-    fn verdict(&self, outcome: &Outcome, law: &str) -> Verdict {
+    fn finding(&self, outcome: &Outcome, law: &str) -> Finding {
         let expectation = &self.expectation;
         let measured = match &self.sums {
             Sums::Link(sums) => sums.value(expectation, outcome),
@@ -148,7 +148,7 @@ impl Check {
         };
         let window = window(expectation.during);
         let unit = expectation.bound.unit;
-        Verdict {
+        Finding {
             claim: expectation.claim(),
             metric: expectation.metric,
             target: expectation.target.clone(),
@@ -236,7 +236,7 @@ impl Recorder for Evaluator {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Finding {
     /// One line: `pass  utilisation of bottleneck, 5 s .. 30 s: 0.9982 (>= 0.98)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.pass { "pass" } else { "FAIL" };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use ratewire_net::spec::LinkId;
 use ratewire_units::{Duration, Rate, Time};
 
-pub use evaluate::{Evaluator, Verdict};
+pub use evaluate::{Evaluator, Finding};
 pub use metrics::{MetricInfo, Subject, Unit, metrics};
 pub(crate) use read::{Edges, Named, read};
 pub(crate) use reference::Series;
@@ -32,8 +32,8 @@ pub struct Expectation {
     pub target: String,
     /// When; `None` for the whole run.
     pub during: Option<(Time, Time)>,
-    /// What passes.
-    pub bound: Bound,
+    /// The values of a metric that pass.
+    pub bound: AllowedRange,
     /// The laws it is expected of; all if empty.
     pub laws: Vec<String>,
     /// What the bound rests on.
@@ -62,7 +62,7 @@ pub enum Basis {
 
 /// What passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct AllowedRange {
     /// The least.
     pub min: Option<f64>,
     /// The most.
@@ -145,14 +145,14 @@ impl std::fmt::Display for Statistic {
     }
 }
 
-impl Bound {
+impl AllowedRange {
     /// Whether `value` passes.
     pub fn holds(&self, value: f64) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
     }
 }
 
-impl std::fmt::Display for Bound {
+impl std::fmt::Display for AllowedRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let show = |value: f64| self.unit.show(value);
         match (self.equals, self.min, self.max) {

@@ -8,7 +8,8 @@ use ratewire_units::{Duration, Rate, Time, quantity};
 
 use super::choose::{Side, choose};
 use super::{
-    Basis, Bound, Expectation, Measure, MetricInfo, OF_SEVERAL, Reference, Statistic, Subject, Unit,
+    AllowedRange, Basis, Expectation, Measure, MetricInfo, OF_SEVERAL, Reference, Statistic,
+    Subject, Unit,
 };
 use super::{metrics, overlay, reference, vain};
 use crate::document::{Item, Value};
@@ -303,7 +304,7 @@ fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edge
     }
 }
 
-fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
+fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<AllowedRange> {
     let context = section.context;
     let before = context.errors();
     let min = quantity_of(section, "min", info);
@@ -328,7 +329,7 @@ fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
             Some(item) => tolerance_of(section, item, value, unit)?,
             None => 0.0,
         };
-        return Some(Bound {
+        return Some(AllowedRange {
             min: Some(value - tolerance),
             max: Some(value + tolerance),
             unit,
@@ -354,7 +355,7 @@ fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<Bound> {
         }
     }
     let number = |at: Option<At<(f64, Unit)>>| at.map(|at| at.value.0);
-    Some(Bound { min: number(min), max: number(max), unit, equals: None })
+    Some(AllowedRange { min: number(min), max: number(max), unit, equals: None })
 }
 
 fn quantity_of(

@@ -6,7 +6,7 @@ use ratewire_transport::ReceiveWindow;
 use ratewire_units::{Duration, Time};
 
 use super::read::Named;
-use super::{Bound, Expectation, Measure, MetricInfo};
+use super::{AllowedRange, Expectation, Measure, MetricInfo};
 use crate::context::Added;
 use crate::diagnostic::Diagnostic;
 use crate::network::Link;
@@ -50,7 +50,7 @@ impl Scenario {
 }
 
 /// Warns of a bound that decides nothing.
-pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &Bound) {
+pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &AllowedRange) {
     let (least, most) = info.range();
     let key = ["equals", "min", "max"].into_iter().find_map(|key| section.get(key));
     let span = key.map_or(section.span, |entry| entry.item.span);

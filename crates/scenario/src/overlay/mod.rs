@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ratewire_net::spec::NodeId as Host;
 use ratewire_overlay::{
-    Benefit, Dollars, LinkSpec, MOST_NODES, NodeId, Occupancy, Params, Price, Trees,
+    Benefit, Dollars, EdgeSpec, MOST_NODES, NodeId, Occupancy, Params, Price, Trees,
 };
 use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
 use ratewire_sim::setup::FlowSpec;
@@ -356,8 +356,8 @@ pub(super) fn two_texts(item: &Item) -> Option<[At<&str>; 2]> {
 /// Every node must be able to reach every other.
 fn check_reach(section: &Section<'_>, senders: &Senders<'_>, spec: &OverlaySpec) {
     let link =
-        |link: &OverlayLink| LinkSpec { from: link.from, to: link.to, delay: Duration::ZERO };
-    let links: Vec<LinkSpec> = spec.links.iter().map(link).collect();
+        |link: &OverlayLink| EdgeSpec { from: link.from, to: link.to, delay: Duration::ZERO };
+    let links: Vec<EdgeSpec> = spec.links.iter().map(link).collect();
     if let Err(e) = Trees::new(spec.nodes.len(), &links) {
         let name = |node: NodeId| &senders.net.nodes[spec.nodes[node.index()].index()].name;
         section

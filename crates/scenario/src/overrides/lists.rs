@@ -6,10 +6,10 @@ use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, Kind};
 
 use super::Missed;
-use super::path::{Segment, is_key_of_entries};
+use super::path::{PathKey, is_key_of_entries};
 
 /// The places of the entries of the list `list` that the rest of a path takes.
-pub(super) fn chosen(items: &[Item], list: &str, rest: &[Segment]) -> Result<Vec<usize>, Missed> {
+pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec<usize>, Missed> {
     let wanted = &rest[0];
     let all = || 0..items.len();
     // What paths have made is called by its name.
@@ -57,14 +57,14 @@ pub(crate) fn number(items: &[Item], at: usize) -> usize {
 
 /// Whether the rest of a path is of a property of all links: of those, too, that no entry of the list is of, and in
 /// both directions.
-pub(super) fn is_of_all_links(list: &str, rest: &[Segment]) -> bool {
+pub(super) fn is_of_all_links(list: &str, rest: &[PathKey]) -> bool {
     list == "link" && rest[0].is_all() && is_property(rest)
 }
 
 /// Whether the rest of a path is of a property that links have without an entry too.
-fn is_property(rest: &[Segment]) -> bool {
+fn is_property(rest: &[PathKey]) -> bool {
     let is_of_entry =
-        |key: &Segment| key.text == "reverse" || keys::find("link", &key.text).is_some();
+        |key: &PathKey| key.text == "reverse" || keys::find("link", &key.text).is_some();
     rest.get(1).is_some_and(|key| !is_of_entry(key))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn take_out_replaced(link: &mut Table, key: &str) {
 }
 
 /// That no entry is `wanted`, and which there are.
-fn none_is(items: &[&Item], list: &str, wanted: &Segment) -> Missed {
+fn none_is(items: &[&Item], list: &str, wanted: &PathKey) -> Missed {
     let names: Vec<&str> = items.iter().filter_map(|item| name(item)).collect();
     let named = match names[..] {
         [] => String::new(),
@@ -111,7 +111,7 @@ fn name(item: &Item) -> Option<&str> {
 
 /// Makes a list of what a path takes an entry of: of a single `[flow]`, and of links that no
 /// `[[link]]` of the file is of.
-pub(super) fn make_list(root: &mut Table, segments: &[Segment], span: Span) {
+pub(super) fn make_list(root: &mut Table, segments: &[PathKey], span: Span) {
     let [list, wanted, rest @ ..] = segments else { return };
     let Some(Kind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
     let (list, text) = (&list.text, &wanted.text);
@@ -140,7 +140,7 @@ pub(super) fn make_list(root: &mut Table, segments: &[Segment], span: Span) {
 }
 
 /// Makes an entry of the link, or of all links, that the rest of a path is of, where no entry is.
-fn make_link(links: &mut Vec<Item>, rest: &[Segment], is_custom: bool, span: Span) {
+fn make_link(links: &mut Vec<Item>, rest: &[PathKey], is_custom: bool, span: Span) {
     let wanted = &rest[0];
     let of_all = links.iter().position(|link| is_made(link) && name(link) == Some("*"));
     if wanted.is_all() {

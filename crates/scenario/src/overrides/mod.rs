@@ -11,7 +11,7 @@ use crate::keys::{self, Kind};
 
 pub(crate) use lists::number;
 use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
-use path::Segment;
+use path::PathKey;
 pub use path::whole_path;
 
 /// What diagnostics say in place of a file.
@@ -61,10 +61,10 @@ pub(crate) fn apply(
 }
 
 /// What the key at the end of the path may hold, as far as the table of keys tells.
-fn kind(segments: &[Segment]) -> Option<Kind> {
+fn kind(segments: &[PathKey]) -> Option<Kind> {
     let mut table = "";
     let mut found = None;
-    for Segment { text, is_name } in segments {
+    for PathKey { text, is_name } in segments {
         let of_link = || if table == "link" { keys::find("properties", text) } else { None };
         let key = keys::find(table, text).or_else(of_link).filter(|_| !is_name);
         // The number or name of an entry of a list.
@@ -106,7 +106,7 @@ struct Missed {
     nearest: Option<String>,
 }
 
-fn put(table: &mut Table, segments: &[Segment], item: &Item, span: Span) -> Result<(), Missed> {
+fn put(table: &mut Table, segments: &[PathKey], item: &Item, span: Span) -> Result<(), Missed> {
     let (segment, rest) = (&segments[0].text, &segments[1..]);
     if rest.is_empty() {
         let put = Entry { key: segment.clone(), key_span: span, item: item.clone() };

@@ -2,16 +2,16 @@
 
 use crate::keys::{self, Kind};
 
-/// A key, or what takes entries of a list.
+/// One part of a dotted path: a key, or a choice of entries of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct PathKey {
     /// As written, without quotes.
     pub text: String,
     /// Whether quotes say that it is a name, where it could be a number, all entries or a key.
     pub(super) is_name: bool,
 }
 
-impl Segment {
+impl PathKey {
     /// Whether it takes all entries of a list.
     pub(super) fn is_all(&self) -> bool {
         self.text == "*" && !self.is_name
@@ -25,7 +25,7 @@ impl Segment {
 
 /// The keys and entries that a path of `--set` leads through, at least one: the same for all ways to write it.
 /// `[topology]` may be left out where the scenario has no such table of its own.
-pub fn whole_path(path: &str) -> Vec<Segment> {
+pub fn whole_path(path: &str) -> Vec<PathKey> {
     let mut segments = split(path);
     for at in 0..segments.len() {
         let (before, [segment, after @ ..]) = segments.split_at_mut(at) else { break };
@@ -38,7 +38,7 @@ pub fn whole_path(path: &str) -> Vec<Segment> {
     }
     let first = &segments[0].text;
     if keys::find("", first).is_none() && keys::find("topology", first).is_some() {
-        segments.insert(0, Segment { text: "topology".to_string(), is_name: false });
+        segments.insert(0, PathKey { text: "topology".to_string(), is_name: false });
     }
     segments
 }
@@ -50,8 +50,8 @@ pub(super) fn is_key_of_entries(list: &str, name: &str) -> bool {
 }
 
 /// Splits at dots; text in double quotes stays whole.
-fn split(path: &str) -> Vec<Segment> {
-    let empty = || Segment { text: String::new(), is_name: false };
+fn split(path: &str) -> Vec<PathKey> {
+    let empty = || PathKey { text: String::new(), is_name: false };
     let mut done = Vec::new();
     let mut last = empty();
     let mut quoted = false;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ratewire_backpressure::headroom::{Hop, reaction};
+use ratewire_backpressure::headroom::{PausedLink, reaction};
 use ratewire_net::spec::{Arrangement, DriverSpec, LinkId, PauseSpec, Sockets};
 use ratewire_units::{Bytes, Duration, Rate};
 
@@ -55,7 +55,7 @@ impl<'a> Pausing<'a> {
         let on_wire = |link: &Link| self.packet + link.properties.overhead.unwrap_or(Bytes::ZERO);
         let packet = on_wire(link).max(on_wire(&net.links[back]));
         let by_flow = matches!(pause.arrangement, Arrangement::ByFlow(_));
-        let hop = Hop {
+        let hop = PausedLink {
             rate,
             delay: net.delay(id),
             back_rate,
@@ -175,7 +175,7 @@ impl<'a> Pausing<'a> {
         }
     }
 
-    fn check_quanta(&mut self, pause: &Pause, hop: &Hop, link: &Link, span: Span) {
+    fn check_quanta(&mut self, pause: &Pause, hop: &PausedLink, link: &Link, span: Span) {
         let half = pause.quanta.time(hop.rate) / 2;
         let sending = hop.sending();
         if half <= sending && self.is_news(span, "quanta") {

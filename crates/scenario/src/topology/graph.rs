@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_inputs::topology::{Edge, Topology, detect_and_parse, propagation_delay};
+use ratewire_inputs::detect;
+use ratewire_inputs::topology::{Edge, Topology, propagation_delay};
 
 use super::Builder;
 use crate::diagnostic::Span;
@@ -23,7 +24,7 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     b.net.without_table = (!section.has("link")).then_some(section.span);
     let access = b.properties("access");
     let read = file.and_then(|file| {
-        Some((file, section.context.read(file.value, file.span, detect_and_parse)?))
+        Some((file, section.context.read(file.value, file.span, detect::topology)?))
     });
     let Some((file, topology)) = read else {
         b.net.is_guess = true;

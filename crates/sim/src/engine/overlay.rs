@@ -1,6 +1,6 @@
 //! How an overlay's nodes and the engine's flows move each other.
 
-use ratewire_overlay::LinkId;
+use ratewire_overlay::EdgeId;
 use ratewire_units::Time;
 
 use super::{OtherEvent, Simulation};
@@ -72,7 +72,7 @@ impl<R: Recorder> Simulation<'_, R> {
     }
 
     /// Messages have arrived whole over a flow that is a link of the overlay.
-    pub(super) fn overlay_arrived(&mut self, slot: u32, link: LinkId) {
+    pub(super) fn overlay_arrived(&mut self, slot: u32, link: EdgeId) {
         let (Some(overlay), Some(flow)) = (self.overlay.as_deref_mut(), self.flows.at(slot)) else {
             return;
         };

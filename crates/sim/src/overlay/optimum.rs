@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use ratewire_net::routing::Routing;
 use ratewire_net::spec::{Change, LinkId};
-use ratewire_overlay::optimum::{Demand, best};
+use ratewire_overlay::optimum::{Commodity, best};
 use ratewire_overlay::{Benefit, ClientId, NodeId, NodeSet, Trees};
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
@@ -149,10 +149,10 @@ impl<'a> Plan<'a> {
         Some(Period { from, to, worth, groups })
     }
 
-    fn demand(&self, node: NodeId, to: &NodeSet, most: Rate) -> Demand {
+    fn demand(&self, node: NodeId, to: &NodeSet, most: Rate) -> Commodity {
         let crossed = self.trees.crossed(node, to);
         let links = crossed.iter().flat_map(|link| &self.ways[self.spec.links[link.index()].flow]);
-        Demand {
+        Commodity {
             uses: links.map(|link| (link.index(), 1.0)).collect(),
             benefit: weight(self.spec.params.benefit, to.len()),
             most: most.throughput(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ratewire_net::prefetch_bytes;
 use ratewire_net::random::stream;
 use ratewire_overlay::{
-    GroupSpec, LinkId, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
+    EdgeId, GroupSpec, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
 };
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -99,13 +99,13 @@ impl Running {
     }
 
     /// The link that a flow is.
-    pub(crate) fn link_of(&self, flow: usize) -> Option<LinkId> {
+    pub(crate) fn link_of(&self, flow: usize) -> Option<EdgeId> {
         let place = self.spec.links.iter().position(|link| link.flow == flow);
-        place.map(|place| LinkId(place as u16))
+        place.map(|place| EdgeId(place as u16))
     }
 
     /// The flow that a link is.
-    pub(crate) fn flow_of(&self, link: LinkId) -> usize {
+    pub(crate) fn flow_of(&self, link: EdgeId) -> usize {
         self.spec.links[link.index()].flow
     }
 
@@ -134,7 +134,7 @@ impl Running {
 
     /// Writes to a flow what waits for it, until it has a packet to send.
     #[cold]
-    pub(crate) fn feed(&mut self, now: Time, link: LinkId, flow: &mut Flow) {
+    pub(crate) fn feed(&mut self, now: Time, link: EdgeId, flow: &mut Flow) {
         let connection = &mut self.connections[link.index()];
         let node = &mut self.nodes[connection.from.index()];
         while flow.sender.unsent() < flow.sender.mss()
@@ -149,7 +149,7 @@ impl Running {
 
     /// Hands the messages that have arrived over a flow to the node at its far end, which is
     /// returned.
-    pub(crate) fn arrived(&mut self, now: Time, link: LinkId, flow: &mut Flow) -> usize {
+    pub(crate) fn arrived(&mut self, now: Time, link: EdgeId, flow: &mut Flow) -> usize {
         let Connection { to, ref mut messages, .. } = self.connections[link.index()];
         let node = &mut self.nodes[to.index()];
         let whole = |messages: &VecDeque<(u64, Rc<Message>)>| {
@@ -186,7 +186,7 @@ impl Running {
         let queued: u64 = self.nodes.iter().map(Node::owed_in_queues).sum();
         let on_links = self.connections.iter().enumerate().flat_map(|(link, connection)| {
             let from = &self.nodes[connection.from.index()];
-            let link = LinkId(link as u16);
+            let link = EdgeId(link as u16);
             connection.messages.iter().map(move |(_, message)| from.owed_over(link, message))
         });
         (owed, came + queued + on_links.sum::<u64>())
@@ -256,7 +256,7 @@ impl Running {
     }
 
     fn sample_link(&mut self, at: Time, interval: Duration, place: usize) -> OverlayLinkSample {
-        let link = LinkId(place as u16);
+        let link = EdgeId(place as u16);
         let node = &mut self.nodes[self.connections[place].from.index()];
         let price = node.cost(link);
         let queue = node.queue_mut(link);
@@ -295,7 +295,7 @@ impl Running {
         let run = ended.ps().max(1) as f64;
         let mut links = Vec::with_capacity(self.connections.len());
         for (place, link) in self.spec.links.iter().enumerate() {
-            let queue = self.nodes[link.from.index()].queue_mut(LinkId(place as u16));
+            let queue = self.nodes[link.from.index()].queue_mut(EdgeId(place as u16));
             links.push(OverlayLinkOutcome {
                 flow: link.flow,
                 queue_mean: queue.area(ended) as f64 / run,

@@ -1,7 +1,7 @@
 //! An overlay in a run: which hosts, which connections, who sends and who is a member when.
 
 use ratewire_net::spec;
-use ratewire_overlay::{ClientId, GroupId, LinkSpec, NodeId, Params, SenderSpec, Service};
+use ratewire_overlay::{ClientId, EdgeSpec, GroupId, NodeId, Params, SenderSpec, Service};
 use ratewire_units::{Bytes, Duration, Time};
 
 /// An overlay.
@@ -25,8 +25,8 @@ pub struct OverlaySpec {
 
 impl OverlaySpec {
     /// Its links, for trees; `delay` is that of a flow's way.
-    pub(crate) fn tree_links(&self, delay: impl Fn(usize) -> Duration) -> Vec<LinkSpec> {
-        let link = |l: &OverlayLink| LinkSpec { from: l.from, to: l.to, delay: delay(l.flow) };
+    pub(crate) fn tree_links(&self, delay: impl Fn(usize) -> Duration) -> Vec<EdgeSpec> {
+        let link = |l: &OverlayLink| EdgeSpec { from: l.from, to: l.to, delay: delay(l.flow) };
         self.links.iter().map(link).collect()
     }
 }

@@ -1,39 +1,12 @@
 //! What every law promises, or does not: no speed at which it is at home, and shares that end equal.
 
 use ratewire_laws::options::Kind;
-use ratewire_laws::{AnyLaw, list};
+use ratewire_laws::{AnyLaw, Promises, list};
 use ratewire_net::spec::{Limit, Service};
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Rate};
 
 use crate::net::*;
-
-/// Laws that promise neither equal shares over ten seconds nor the same course at another speed, and why;
-/// with how far 2 to 8 flows were from their mean after a minute. A law that is not here promises both.
-const IN_PACKETS: &[(&str, &str)] = &[
-    ("abc", "adds a packet an RTT, and which packets brake is chance: 10 %"),
-    ("dctcp", "adds a packet an RTT, and windows are cut by turns: 30 %"),
-    ("newreno", "adds a packet an RTT, and losses choose: 13 %"),
-    ("cubic", "grows with the time since a loss, and losses choose: 33 %"),
-    ("bbr", "probes in packets, each flow in its turn: 60 %"),
-    ("noq", "is NewReno where nothing is paused"),
-    ("fixed", "answers nothing"),
-];
-
-/// Laws that end equal and yet know how fast they are, and why.
-const AT_HOME: &[(&str, &str)] =
-    &[("hpcc", "its stamps count in units of their own, and wrap after times of their own")];
-
-/// Laws that end equal and compute in integers, and how far four times the speed brings them off course.
-const IN_INTEGERS: &[(&str, &str)] = &[
-    (
-        "xcp@kernel",
-        "rates in 16 B/s, changes in 1024 B/s a second: 0.5 %, with packets as they are 2.3 %",
-    ),
-    ("rcp@kernel", "rates in 16 B/s"),
-    ("piqi-rcp@kernel", "rates in 16 B/s"),
-    ("jetmax@kernel", "rates in 19 bits of mantissa"),
-];
 
 /// How fast a network is, and how large its packets are, in multiples of 20 Mbit/s and 1000 bytes.
 #[derive(Clone, Copy)]
@@ -120,18 +93,17 @@ fn distance(a: Net, b: Net) -> f64 {
     a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// The laws that are not among these.
-fn laws_but(exempt: &[(&str, &str)]) -> Vec<&'static str> {
-    let exempt = |name: &&str| exempt.iter().any(|(known, _)| known == name);
-    list().iter().map(|info| info.name).filter(|name| !exempt(name)).collect()
+/// The laws that promise this.
+fn laws_with(promise: fn(&Promises) -> bool) -> Vec<&'static str> {
+    let keeps = |name: &&str| promise(&law(name, &[]).promises());
+    list().iter().map(|info| info.name).filter(keeps).collect()
 }
 
 /// Rates, packets and what is measured in bytes four times as large: no law has an idea of how much a
 /// byte is. Four, so that the rounding of numbers scales as well.
 #[test]
 fn capacity_rates_and_packets_scale_without_a_trace() {
-    let fixed = ("fixed", "has no limit unless it is given one");
-    for name in laws_but(&[&[fixed], IN_INTEGERS].concat()) {
+    for name in laws_with(|promises| promises.any_scale) {
         let [one, four] = [1, 4].map(|k| dumbbell(name, 3, Scale { rate: k, packet: k }));
         let found = distance(one, four);
         println!("{name}: {found:.4}");
@@ -143,7 +115,7 @@ fn capacity_rates_and_packets_scale_without_a_trace() {
 /// With packets as they are, what remains is their grain.
 #[test]
 fn capacity_and_rates_scale_but_for_the_grain_of_packets() {
-    for name in laws_but(&[IN_PACKETS, AT_HOME, IN_INTEGERS].concat()) {
+    for name in laws_with(|promises| promises.any_speed) {
         let [slow, fast] = [5, 20].map(|rate| undisturbed(name, 3, rate));
         let found = distance(slow, fast);
         println!("{name}: {found:.4}");
@@ -153,7 +125,7 @@ fn capacity_and_rates_scale_but_for_the_grain_of_packets() {
 
 #[test]
 fn equal_flows_end_equal() {
-    for name in laws_but(IN_PACKETS) {
+    for name in laws_with(|promises| promises.equal_shares) {
         for n in [2, 5, 8] {
             let mut net = undisturbed(name, n, 2).seconds(60.0);
             net.setup.sample_interval = Some(MS(10_000));

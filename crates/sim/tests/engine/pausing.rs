@@ -1,6 +1,6 @@
 //! Back-pressure from a switch through a host to its sockets.
 
-use ratewire_backpressure::headroom::{Hop, reaction};
+use ratewire_backpressure::headroom::{PausedLink, reaction};
 use ratewire_net::spec::*;
 use ratewire_sim::outcome::Outcome;
 use ratewire_transport::{App, Reader, ReceiveWindow};
@@ -12,7 +12,7 @@ use crate::net::*;
 pub fn pause(net: &mut Net, link: u32, xoff: Bytes, arrangement: Arrangement) {
     let (own, back) = (net.link(link).clone(), net.link(link ^ 1).clone());
     let rate = own.service.mean_rate();
-    let hop = Hop {
+    let hop = PausedLink {
         rate,
         delay: own.delay,
         back_rate: back.service.mean_rate(),

@@ -11,8 +11,8 @@ use ratewire_live::{Error, Law, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
 
-use super::print;
-use crate::Exit;
+use crate::exit::Exit;
+use crate::say::print;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -5,22 +5,23 @@ mod tell;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
+use ratewire::folder::check_page;
+use ratewire::papers::{Paper, choose, draw, read_all};
+use ratewire::{Error, Job, World, ignored, remedies, without_repeats};
 use ratewire_emulate::Users;
-use ratewire_report::html::papers::{self, Claims, Line, Panel, Sweep};
+use ratewire_report::html::papers;
 use ratewire_report::table;
-use ratewire_scenario::{self as scenario, Scenario};
+use ratewire_scenario::{Diagnostic, Scenario};
 use ratewire_units::Duration;
 
 use super::check::load_all;
-use super::run::{fail, missing, tell_ignored, without_repeats};
 use super::users::{UserArgs, hold, warn_of_hidden_files};
-use super::{complain, print, table_options, unknown};
-use crate::Exit;
-use crate::emulated::remedies;
-use crate::job::{Done, Job, World, expectations, run_all};
+use crate::arguments::worlds;
+use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::output::check_page;
-use crate::paper::{self, Figure, Name, Paper, is_metric};
+use crate::say::{complain, fail, missing, print};
+use crate::terminal::table_options;
+use crate::watch;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     all: bool,
     /// Worlds to run in: simulate, emulate or both. Emulated, runs take as long as they last, and root
-    #[arg(long, value_delimiter = ',', value_enum, default_value = "simulate", requires = "what")]
+    #[arg(long, value_delimiter = ',', value_parser = worlds(), default_value = "simulate", requires = "what")]
     world: Vec<World>,
     #[command(flatten)]
     users: UserArgs,
@@ -53,10 +54,15 @@ pub(crate) struct Args {
 
 pub(crate) fn reproduce(args: &Args) -> Exit {
     args.memory.watch();
-    let known = match paper::read_all(&args.folder) {
+    let known = match read_all(&args.folder) {
         Ok(known) => known,
         Err(wrong) => {
-            tell!("ratewire: {wrong}");
+            fail(&wrong);
+            if let Error::Read { .. } = wrong {
+                tell!(
+                    "  help: run this in Ratewire's own folder, or say where its `papers` are: --papers FOLDER"
+                );
+            }
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
         }
     };
@@ -69,10 +75,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         let own = |name: &String| plain(name, &args.folder);
         match choose(known, &args.names.iter().map(own).collect::<Vec<_>>()) {
             Ok(chosen) => chosen,
-            Err(wrong) => {
-                tell!("ratewire: {wrong}");
-                return Exit::Wrong;
-            }
+            Err(wrong) => return fail(&wrong),
         }
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
@@ -91,47 +94,6 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
 fn plain(name: &str, folder: &Path) -> String {
     let own = Path::new(name).strip_prefix(folder).ok().and_then(Path::to_str);
     own.unwrap_or(name).to_string()
-}
-
-/// The papers of these names, with all their figures or those that are named.
-fn choose(mut known: Vec<Paper>, names: &[String]) -> Result<Vec<Paper>, String> {
-    let mut wanted: Vec<(usize, Option<&str>)> = Vec::new();
-    for name in names {
-        let (paper, figure) = match name.split_once('/') {
-            Some((paper, figure)) => (paper, Some(figure).filter(|figure| !figure.is_empty())),
-            None => (name.as_str(), None),
-        };
-        let Some(at) = known.iter().position(|one| one.name == paper) else {
-            let names: Vec<&str> = known.iter().map(|paper| paper.name.as_str()).collect();
-            return Err(unknown("paper", paper, &names));
-        };
-        if let Some(figure) = figure
-            && !known[at].figures.iter().any(|one| one.is_called(figure))
-        {
-            let figures = &known[at].figures;
-            let with_it = figures.iter().filter(|one| one.contains(figure)).map(Figure::handle);
-            let with_it: Vec<String> = with_it.collect();
-            if !with_it.is_empty() {
-                let with_it = with_it.join(" or ");
-                return Err(format!("{figure} of {paper} is run as a part of {with_it}"));
-            }
-            let handles: Vec<String> = figures.iter().map(Figure::handle).collect();
-            let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
-            return Err(unknown(&format!("figure of {paper}"), figure, &handles));
-        }
-        wanted.push((at, figure));
-    }
-    let mut at = 0;
-    known.retain_mut(|paper| {
-        let mine: Vec<Option<&str>> =
-            wanted.iter().filter(|(of, _)| *of == at).map(|(_, figure)| *figure).collect();
-        at += 1;
-        if !mine.contains(&None) {
-            paper.figures.retain(|one| mine.iter().flatten().any(|figure| one.is_called(figure)));
-        }
-        !mine.is_empty()
-    });
-    Ok(known)
 }
 
 fn list(papers: &[Paper]) -> String {
@@ -205,7 +167,7 @@ fn run_paper(
         let before = jobs.len();
         for law in scenario.laws() {
             for world in worlds {
-                let mut plan = scenario.plan(Some(&law), None).map_err(|wrong| {
+                let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
                     complain(&wrong);
                     Exit::Wrong
                 })?;
@@ -219,32 +181,32 @@ fn run_paper(
                         continue;
                     }
                     tell_ignored(scenario, &plan, &mut told);
-                    plan = plan.emulated();
                 }
-                jobs.push(Job { scenario, plan, world: *world, folder: None, users });
+                let job = Job::new(scenario, plan, *world);
+                jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
             }
         }
         counts.push(jobs.len() - before);
     }
     if show_progress {
-        let emulated = jobs.iter().filter(|job| job.world == World::Emulate);
-        let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.plan.setup.duration);
+        let emulated = jobs.iter().filter(|job| job.world() == World::Emulate);
+        let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.duration());
         let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
         tell!("{}: {} runs{real}", paper.name, jobs.len());
     }
     let mut counts = counts.into_iter();
-    let done = run_all(&jobs, show_progress, |_, done| done);
+    let done = watch::all(&jobs, show_progress, |_, run| run);
     for (job, done) in jobs.iter().zip(&done) {
-        let done = match done {
-            Ok(done) => done,
-            Err(failure) => {
-                note(short, missing(job, failure));
+        let run = match done {
+            Ok(run) => run,
+            Err(error) => {
+                note(short, missing(job, error));
                 continue;
             }
         };
-        let fidelity = done.run.summary.fidelity.as_ref().filter(|fidelity| !fidelity.holds);
+        let fidelity = run.summary().fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
-            tell!("warning: {}, {}: {}", job.scenario.file, job.plan.law, fidelity.text());
+            tell!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
             for remedy in remedies(fidelity) {
                 tell!("  help: {remedy}");
             }
@@ -258,7 +220,7 @@ fn run_paper(
             // What was run is not lost for what could not be.
             (scenario, runs.filter_map(Result::ok).collect())
         });
-        make(figure, results.collect())
+        draw(figure, results.collect())
     });
     Ok(papers::Paper {
         title: paper.title.clone(),
@@ -273,91 +235,10 @@ fn note(short: &Cell<Exit>, exit: Exit) {
     short.set(Exit::of([short.get(), exit]));
 }
 
-/// A figure for the page: of the runs, only what is drawn is kept.
-fn make(figure: &Figure, results: Vec<(&Scenario, Vec<Done>)>) -> papers::Figure {
-    let sweeps = figure.sweep.iter().flat_map(|sweep| {
-        let metrics = sweep.metrics.iter().map(Name::get_ref);
-        metrics.map(|metric| sweep_of(sweep, metric, figure, &results))
-    });
-    let sweeps = sweeps.collect();
-    let claims = results.iter().map(|(scenario, runs)| Claims {
-        scenario: scenario.name.clone(),
-        file: scenario.file.clone(),
-        expectations: runs.iter().flat_map(expectations).collect(),
-    });
-    let claims = claims.collect();
-    let panels = figure.scenarios.iter().zip(results).filter(|(file, _)| figure.draws(file));
-    let panels = panels.map(|(_, (scenario, runs))| Panel {
-        title: scenario.name.clone(),
-        runs: runs
-            .into_iter()
-            .map(|done| done.run)
-            .filter(|run| figure.draws_law(&run.info.law))
-            .collect(),
-        plots: figure.plots.clone(),
-        links: figure.links.iter().map(|link| link.get_ref().clone()).collect(),
-        apart: figure.apart,
-    });
-    papers::Figure {
-        id: figure.id.clone(),
-        title: figure.title.clone(),
-        caption: figure.caption.clone(),
-        note: figure.note.clone(),
-        panels: panels.collect(),
-        sweeps,
-        claims,
-    }
-}
-
-/// What the expectations of one metric measured, law by law.
-fn sweep_of(
-    sweep: &paper::Sweep,
-    metric: &str,
-    figure: &Figure,
-    results: &[(&Scenario, Vec<Done>)],
-) -> Sweep {
-    let is_of = |v: &scenario::Verdict| is_metric(metric, v.metric, &v.target);
-    // What varies is another scenario, or another flow or link of the same one.
-    let value_of = |scenario: usize, v: &scenario::Verdict| {
-        let place = match sweep.of.is_empty() {
-            true => Some(scenario),
-            false => sweep.of.iter().position(|target| *target.get_ref() == v.target),
-        };
-        place.and_then(|place| sweep.values.get(place)).copied()
-    };
-    let mut lines: Vec<Line> = Vec::new();
-    let mut claimed: Vec<(f64, f64)> = Vec::new();
-    let mut unit = None;
-    for (i, (_, runs)) in results.iter().enumerate() {
-        let of = |done| expectations(done).map(|e| e.run(&[])).zip(&done.verdicts);
-        let verdicts = runs.iter().flat_map(of);
-        for (law, verdict) in verdicts.filter(|(_, v)| is_of(v) && figure.draws_law(&v.law)) {
-            let (Some(x), Some(y)) = (value_of(i, verdict), verdict.measured) else { continue };
-            let at = lines.iter().position(|line| line.law == law).unwrap_or_else(|| {
-                lines.push(Line { law, points: Vec::new() });
-                lines.len() - 1
-            });
-            // Two expectations of the same thing draw it once, over the time of the first.
-            if lines[at].points.iter().all(|(known, _)| *known != x) {
-                lines[at].points.push((x, y));
-            }
-            if let Some(y) = verdict.equals
-                && claimed.iter().all(|(known, _)| *known != x)
-            {
-                claimed.push((x, y));
-            }
-            unit = Some(verdict.unit);
-        }
-    }
-    for line in &mut lines {
-        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    Sweep {
-        title: metric.replace('_', " "),
-        over: sweep.over.clone(),
-        logarithmic: sweep.logarithmic,
-        show: Box::new(move |value| unit.map_or_else(String::new, |unit| unit.show(value))),
-        lines,
-        claimed,
-    }
+/// Tells of what does nothing in an emulated run, each once.
+fn tell_ignored(scenario: &Scenario, plan: &ratewire_scenario::Plan, told: &mut Vec<Diagnostic>) {
+    let mut ignored = ignored(scenario, plan);
+    ignored.retain(|warning| !told.contains(warning));
+    complain(&ignored);
+    told.extend(ignored);
 }

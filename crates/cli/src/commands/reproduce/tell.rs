@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire::folder::write_page;
+use ratewire::papers::{Figure, Paper};
 use ratewire_report::html::papers;
 use ratewire_report::{Expectation, Verdict, table};
 use serde::Serialize;
 
 use super::Args;
-use crate::Exit;
-use crate::commands::run::fail;
-use crate::commands::{print, table_options};
-use crate::output::write_page;
-use crate::paper::{Figure, Paper};
+use crate::exit::Exit;
+use crate::say::{fail, print};
+use crate::terminal::table_options;
 
 /// A claim, for `--json`.
 #[derive(Serialize)]

@@ -1,8 +1,6 @@
 //! The draft's test cases (appendix A), most on a path of 100 Mbit/s and 40 ms, which holds 333
 //! packets.
 
-extern crate std;
-
 mod parts;
 mod path;
 

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::bbr::source::State;
 use crate::bbr::{Bbr, BbrSource, PacketNumber};
-use crate::law::{Acked, Congestion, FlowContext, Law, Sending, Signal, Source};
+use crate::law::{Acked, Congestion, FlowContext, Law, Named, Sending, Signal, Source};
 use crate::options::Options;
 
 /// A packet, headers and all, and what of it is payload.

@@ -39,7 +39,10 @@ pub use source::DctcpSource;
 
 use super::common;
 use super::newreno::{self, NewReno};
-use crate::law::{FlowContext, Law, LawInfo, LinkContext, NoHeader, NoSink};
+use crate::law::{
+    FlowContext, Invariants, Law, LawInfo, LinkContext, Named, NoHeader, NoSink, Promises,
+    Properties,
+};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 
 /// DCTCP with its parameters.
@@ -84,12 +87,7 @@ const OPTIONS: &[OptionSpec] = &[
     common::IDLE_RESTART,
 ];
 
-impl Law for Dctcp {
-    type Header = NoHeader;
-    type Source = DctcpSource;
-    type Port = DctcpPort;
-    type Sink = NoSink;
-
+impl Named for Dctcp {
     const INFO: LawInfo = LawInfo {
         name: "dctcp",
         title: "DCTCP",
@@ -107,6 +105,13 @@ impl Law for Dctcp {
             threshold: o.size("threshold").unwrap_or(Size::Packets(65.0)),
         })
     }
+}
+
+impl Law for Dctcp {
+    type Header = NoHeader;
+    type Source = DctcpSource;
+    type Port = DctcpPort;
+    type Sink = NoSink;
 
     fn source(&self, flow: &FlowContext) -> DctcpSource {
         DctcpSource::new(self, flow)
@@ -114,10 +119,26 @@ impl Law for Dctcp {
     fn port(&self, _: &LinkContext) -> Option<DctcpPort> {
         Some(DctcpPort::new(self.threshold))
     }
-    fn sink(&self, _: &FlowContext) -> Option<NoSink> {
-        None
+    fn properties(&self) -> Properties {
+        Properties { marks_above: Some(self.threshold), ..Properties::default() }
     }
-    fn marks_above(&self) -> Option<Size> {
-        Some(self.threshold)
+    fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
+        Some(self)
+    }
+}
+
+impl Invariants for Dctcp {
+    type Header = NoHeader;
+
+    /// A packet is added each RTT, and windows are cut by turns: after a minute 2 to 8 flows were up
+    /// to 30 % from their mean.
+    fn promises(&self) -> Promises {
+        Promises { equal_shares: false, any_speed: false, ..Promises::default() }
+    }
+    fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+        &[
+            &[("pacing", "true"), ("g", "1"), ("initial_alpha", "0"), ("threshold", "0 B")],
+            &[("threshold", "1 packets"), ("g", "0.0625")],
+        ]
     }
 }

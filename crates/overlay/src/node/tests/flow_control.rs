@@ -14,9 +14,9 @@ fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
         net.advance(Time::ZERO + Duration::from_millis(step));
         if step % 5 == 0 {
             // What nodes tell each other takes next to nothing of a link.
-            while net.take(0) && !net.on_links[0].back().is_some_and(|m| m.content.is_data()) {}
+            while net.take(0) && !net.on_links[0].back().is_some_and(|m| m.body.is_data()) {}
             while net.arrive(0) {}
-            waiting.push(net.nodes[0].queue(LinkId(0)).waiting());
+            waiting.push(net.nodes[0].queue(EdgeId(0)).waiting());
         }
         while net.take(1) || net.arrive(1) {}
     }
@@ -47,9 +47,9 @@ fn prices_reach_all_nodes_and_agree() {
         net.advance(Time::ZERO + Duration::from_millis(step));
     }
     net.settle();
-    let cost = net.nodes[0].cost(LinkId(0));
+    let cost = net.nodes[0].cost(EdgeId(0));
     assert!(cost > Dollars::ZERO);
-    assert!(net.nodes.iter().all(|node| node.cost(LinkId(0)) == cost));
+    assert!(net.nodes.iter().all(|node| node.cost(EdgeId(0)) == cost));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::*;
 use crate::client::SenderSpec;
 use crate::groups::{Delivery, Service};
-use crate::tree::LinkSpec;
+use crate::tree::EdgeSpec;
 
 /// What a client was handed.
 pub(super) type Log = Vec<Delivery>;
@@ -29,8 +29,8 @@ pub(super) struct Net {
     pub logs: Vec<Vec<(Delivery, Vec<ClientId>)>>,
 }
 
-pub(super) fn both(cables: &[(u8, u8)]) -> Vec<LinkSpec> {
-    let link = |from: u8, to: u8| LinkSpec {
+pub(super) fn both(cables: &[(u8, u8)]) -> Vec<EdgeSpec> {
+    let link = |from: u8, to: u8| EdgeSpec {
         from: NodeId(from),
         to: NodeId(to),
         delay: Duration::from_millis(1),
@@ -49,7 +49,7 @@ pub(super) fn sender(client: u32, group: u32) -> SenderSpec {
 }
 
 impl Net {
-    pub fn new(nodes: u8, links: &[LinkSpec], groups: Vec<GroupSpec>, params: Params) -> Net {
+    pub fn new(nodes: u8, links: &[EdgeSpec], groups: Vec<GroupSpec>, params: Params) -> Net {
         let trees = Trees::new(usize::from(nodes), links).unwrap();
         let overlay = Arc::new(Overlay { params, trees, groups });
         let node = |id: u8| {
@@ -77,7 +77,7 @@ impl Net {
 
     /// A link takes the next message of its queue.
     pub fn take(&mut self, link: usize) -> bool {
-        let id = LinkId(link as u16);
+        let id = EdgeId(link as u16);
         let from = self.nodes[0].overlay.trees.links()[link].from;
         let taken = self.nodes[from.index()].take(self.now, id);
         let some = taken.is_some();
@@ -127,7 +127,7 @@ impl Net {
         let queued: u64 = self.nodes.iter().map(Node::owed_in_queues).sum();
         let trees = &self.nodes[0].overlay.trees;
         let on_links = self.on_links.iter().enumerate().flat_map(|(link, messages)| {
-            messages.iter().map(move |message| trees.owed(LinkId(link as u16), message))
+            messages.iter().map(move |message| trees.owed(EdgeId(link as u16), message))
         });
         assert_eq!(owed, came + queued + on_links.sum::<u64>());
         self.nodes.iter().for_each(check_aims);

@@ -1,9 +1,9 @@
-//! Figures as dots on a scale, with their intervals.
+//! Drawings of metrics: dots with their intervals on a scale.
 
-use ratewire_statistics::Verdict;
+use ratewire_statistics::Significance;
 
 use super::{capital, tag};
-use crate::compare::{About, Better, Figure, LawFigure, Standing, Unit, shown};
+use crate::compare::{About, Better, LawMetric, Metric, Standing, Unit, shown};
 use crate::figure::clip;
 use crate::html::groups::Groups;
 use crate::html::text::{coordinate, escape, name};
@@ -11,12 +11,12 @@ use crate::html::text::{coordinate, escape, name};
 /// Beyond this ratio of the largest to the smallest value a scale is logarithmic.
 const WIDE: f64 = 40.0;
 
-/// A drawing a figure; nothing without figures.
+/// One drawing a metric; empty without metrics.
 pub(super) fn section<'a>(
     id: &str,
     heading: &str,
     note: &str,
-    figures: impl Iterator<Item = &'a Figure>,
+    figures: impl Iterator<Item = &'a Metric>,
     groups: &Groups,
 ) -> String {
     let cards: String = figures.map(|figure| card(figure, groups)).collect();
@@ -30,9 +30,9 @@ pub(super) fn section<'a>(
     )
 }
 
-/// A figure under every law: a dot and its interval on a common scale, and below, to be opened, what
-/// each law has over each other.
-fn card(figure: &Figure, groups: &Groups) -> String {
+/// A metric under every law: a dot and its interval on a common scale. A table of the differences
+/// between laws can be opened below.
+fn card(figure: &Metric, groups: &Groups) -> String {
     let scale = Scale::of(figure);
     let mut rows = String::new();
     for (i, law) in figure.laws.iter().enumerate() {
@@ -71,12 +71,12 @@ fn card(figure: &Figure, groups: &Groups) -> String {
     )
 }
 
-/// What each law has over each other; nothing where nothing is known.
-fn differences(figure: &Figure) -> String {
+/// Differences between laws; empty if none is known.
+fn differences(figure: &Metric) -> String {
     if figure.differences.is_empty() {
         return String::new();
     }
-    let head = |law: &LawFigure| format!("<th scope=\"col\" class=\"n\">− {}</th>", name(&law.law));
+    let head = |law: &LawMetric| format!("<th scope=\"col\" class=\"n\">− {}</th>", name(&law.law));
     let mut out = format!(
         "<details><summary>Differences</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Differences of {}\"><table><thead><tr><th></th>{}</tr></thead>\n<tbody>\n",
@@ -86,12 +86,12 @@ fn differences(figure: &Figure) -> String {
     for a in &figure.laws {
         out.push_str(&format!("<tr><th scope=\"row\">{}</th>", name(&a.law)));
         for b in &figure.laws {
-            let cell = figure.difference(&a.law, &b.law).map(|d| match d.verdict {
-                Verdict::Same => "<td class=\"n noise\">0</td>".to_string(),
-                Verdict::WithinNoise => {
+            let cell = figure.difference(&a.law, &b.law).map(|d| match d.significance {
+                Significance::Same => "<td class=\"n noise\">0</td>".to_string(),
+                Significance::WithinNoise => {
                     format!("<td class=\"n noise\">≈ {}</td>", shown(figure.unit, d.by, d.margin))
                 }
-                Verdict::Differs => {
+                Significance::Differs => {
                     format!("<td class=\"n\">{}</td>", shown(figure.unit, d.by, d.margin))
                 }
             });
@@ -103,7 +103,7 @@ fn differences(figure: &Figure) -> String {
            </p></details>\n"
 }
 
-/// Where values lie between two ends.
+/// The scale of a drawing, between two ends.
 struct Scale {
     low: f64,
     high: f64,
@@ -111,20 +111,21 @@ struct Scale {
 }
 
 impl Scale {
-    /// Around the intervals of all laws. From 0 where 0 is near; logarithmic where values differ much.
-    fn of(figure: &Figure) -> Scale {
+    /// The scale around the intervals of all laws: from 0 if 0 is near, logarithmic if values
+    /// differ much.
+    fn of(figure: &Metric) -> Scale {
         let known = || figure.laws.iter().filter_map(|l| Some((l.mean?, l.margin.unwrap_or(0.0))));
         let low = known().map(|(mean, margin)| mean - margin).fold(f64::INFINITY, f64::min);
         let high = known().map(|(mean, margin)| mean + margin).fold(f64::NEG_INFINITY, f64::max);
         if low > 0.0 && high / low > WIDE {
             return Scale { low, high, is_log: true };
         }
-        // What cannot be below 0 is not drawn there, however wide its interval.
+        // Values cannot be below 0, so an interval ends there.
         let low = if low < 0.4 * high { 0.0 } else { low };
         Scale { low, high, is_log: false }
     }
 
-    /// Percent of the way from one end to the other; in the middle where all are the same.
+    /// Position of a value, in percent of the scale; the middle if all values are the same.
     fn percent(&self, value: f64) -> f64 {
         if self.low >= self.high {
             return 50.0;
@@ -147,7 +148,7 @@ impl Scale {
         format!("<div>{bar}<i class=\"dot\" style=\"left:{}%\"></i></div>", at(mean))
     }
 
-    /// What the ends stand for; nothing where all are the same.
+    /// Labels of the ends; empty if all values are the same.
     fn ends(&self, unit: Unit) -> String {
         if self.low >= self.high {
             return String::new();
@@ -166,14 +167,14 @@ mod tests {
     use super::*;
 
     fn scale(means: &[(f64, Option<f64>)]) -> Scale {
-        let law = |(mean, margin): &(f64, Option<f64>)| LawFigure {
+        let law = |(mean, margin): &(f64, Option<f64>)| LawMetric {
             law: String::new(),
             values: Vec::new(),
             mean: Some(*mean),
             margin: *margin,
             standing: Standing::Unknown,
         };
-        Scale::of(&Figure {
+        Scale::of(&Metric {
             name: String::new(),
             title: String::new(),
             about: About::Run,

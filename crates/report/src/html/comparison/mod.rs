@@ -1,24 +1,24 @@
-//! The page of a comparison: who is best in what, each figure with its interval, and the runs of the
-//! first seed over time.
+//! The page of a comparison: the best laws by metric, each metric with its intervals, and the runs
+//! of the first seed over time.
 
 mod means;
 
 use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
-use super::plots::Plot;
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, data, drawn, end, foot, head, headed, plots, small_enough, tables, toolbar,
+    Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, table, toolbar,
 };
-use crate::compare::{About, Comparison, Figure, LawFigure, Standing, Unit};
+use crate::compare::{About, Comparison, LawMetric, Metric, Standing, Unit};
 use crate::figure::plural;
+use crate::plots::Plot;
 use means::section;
 
-/// Changes with a drawing of their own.
+/// Most changes with a drawing of their own.
 const CHANGES: usize = 24;
 
-/// The page of a comparison as one HTML document, below 5 MB as others. `page` holds the runs of the
-/// first seed, one a law.
+/// The page of a comparison as one HTML document, below 5 MB. `page` holds the runs of the first
+/// seed, one a law.
 pub fn render_comparison(comparison: &Comparison, page: &Page) -> String {
     let groups = Groups::of(&page.runs);
     let choice = Choice::of(&page.runs);
@@ -42,7 +42,7 @@ fn document(
         ("Laws", laws.join(", ")),
         ("Seeds", comparison.seeds_text().replace("seeds ", "").replace("seed ", "")),
         ("Duration", escape(&duration.to_string())),
-        ("World", name(&comparison.world)),
+        ("World", comparison.world.to_string()),
         ("Ratewire", name(&comparison.version)),
     ];
     let mut out = head(&title, STYLE) + &headed(&title, "", facts, "") + &toolbar(groups, choice);
@@ -62,15 +62,16 @@ fn document(
         [first, _, ..] => format!("Over time, seed {first}"),
         _ => "Over time".into(),
     };
-    out.push_str(&plots::plots(&heading, &page.runs, groups, choice, halvings));
+    out.push_str(&charts::plots(&heading, &page.runs, groups, choice, halvings));
     out.push_str(&all_figures(comparison));
     out.push_str(&how(comparison));
     out.push_str(&foot::foot(page, choice, halvings));
-    let drawing = Drawing { plots: &Plot::ALL, apart: false, halvings };
+    let all: Vec<Plot> = Plot::all().collect();
+    let drawing = Drawing { plots: &all, apart: false, halvings };
     out + "</main>\n" + &drawn(&data::json(&page.runs, groups, choice, &drawing)) + &end()
 }
 
-/// A law's colour, and what makes the legend filter it.
+/// Attributes of a law: its colour, and its group in the legend.
 fn tag(groups: &Groups, law: usize) -> String {
     match groups.list.get(law) {
         Some(group) if groups.mode == Mode::Runs => {
@@ -80,7 +81,7 @@ fn tag(groups: &Groups, law: usize) -> String {
     }
 }
 
-/// What the columns of the verdict are.
+/// The columns of the verdict.
 const STANDINGS: [(Standing, &str); 4] = [
     (Standing::Best, "Best"),
     (Standing::WithinNoise, "Within noise of the best"),
@@ -88,9 +89,9 @@ const STANDINGS: [(Standing, &str); 4] = [
     (Standing::Unknown, "No value from every seed"),
 ];
 
-/// A table of who is best, who may be as good, and who is not.
+/// A table of the laws by standing: best, within noise of the best, not as good.
 fn verdict(comparison: &Comparison, groups: &Groups) -> String {
-    let has = |figure: &Figure, standing| figure.laws.iter().any(|law| law.standing == standing);
+    let has = |figure: &Metric, standing| figure.laws.iter().any(|law| law.standing == standing);
     let decided = || comparison.figures.iter().filter(|figure| has(figure, Standing::Best));
     let columns = STANDINGS.iter().filter(|(standing, _)| decided().any(|f| has(f, *standing)));
     let columns: Vec<_> = columns.collect();
@@ -113,7 +114,7 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
         for (column, title) in &columns {
             let laws = || figure.laws.iter().enumerate().filter(|(_, l)| l.standing == *column);
             let said: String = laws().map(|(i, law)| named(law, i, groups)).collect();
-            // The best have the same from every seed.
+            // All best laws have the same value from every seed.
             let value = match laws().next() {
                 Some((_, law)) if *column == Standing::Best => {
                     format!("<small>{}</small>", escape(&law.text(figure.unit)))
@@ -128,14 +129,14 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
 }
 
 /// A law with its colour, for the verdict.
-fn named(law: &LawFigure, place: usize, groups: &Groups) -> String {
+fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
     let dash = groups.list.get(place).map_or(0, |group| group.dash.min(3));
     let (tag, law) = (tag(groups, place), name(&law.law));
     format!("<span {tag}><i class=\"chip dash{dash}\"></i>{law}</span> ")
 }
 
 /// A title that can stand alone.
-fn long_title(figure: &Figure) -> String {
+fn long_title(figure: &Metric) -> String {
     match figure.about {
         About::Run if figure.unit == Unit::Packets => {
             format!("{} (packets)", capital(&figure.title))
@@ -169,13 +170,13 @@ fn all_figures(comparison: &Comparison) -> String {
     });
     format!(
         "<section aria-labelledby=\"h-all\"><h2 id=\"h-all\">All figures</h2>\n{}</section>\n",
-        tables::table(caption, &head, rows)
+        table::table(caption, &head, rows)
     )
 }
 
 /// How the comparison was made.
 fn how(comparison: &Comparison) -> String {
-    // From one seed nothing is told, and without chance all is exact.
+    // A single seed gives no intervals, and without chance differences are exact.
     let tests: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
     let taken = if comparison.has_chance && tests > 0 {
         format!(

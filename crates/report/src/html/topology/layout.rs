@@ -1,31 +1,8 @@
-//! Where nodes go: a map if the scenario has one, else the shape one would draw by hand.
+//! Layout of nodes: on a map if the scenario has one, else in the shape one would draw by hand.
 
 use super::graph::Graph;
+use super::placed::{COLUMN_GAP, Placed, Side};
 use super::{mesh, tiers};
-
-/// Where a label would rather be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Right,
-    Left,
-    Above,
-    Below,
-}
-
-/// A drawing's size and the place of each node in it, y downwards.
-pub(super) struct Placed {
-    pub(super) at: Vec<(f64, f64)>,
-    pub(super) side: Vec<Side>,
-    /// Nodes whose labels stand upright because their row is tight.
-    pub(super) upright: Vec<bool>,
-    pub(super) width: f64,
-    pub(super) height: f64,
-    /// Whether it can be read at half its size, on a phone, without being scrolled.
-    pub(super) fits: bool,
-}
-
-/// What separates hosts that stand in a column or in a row.
-pub(super) const COLUMN_GAP: f64 = 30.0;
 
 /// Places every node of `graph`, which has at least one.
 pub(super) fn place(graph: &Graph) -> Placed {
@@ -40,8 +17,8 @@ pub(super) fn place(graph: &Graph) -> Placed {
     tiers::tiers(graph).unwrap_or_else(|| mesh::mesh(graph))
 }
 
-/// Routers in a row (a dumbbell has two, a star one), hosts in columns at the ends and in rows along
-/// the way. `None` when the routers are no row or a host has two links.
+/// Routers in a row (a dumbbell has two, a star one), hosts in columns at the ends and in rows
+/// along the way. `None` if the routers are not in a row or a host has two links.
 fn chain(graph: &Graph) -> Option<Placed> {
     let neighbours = graph.neighbours();
     let row = router_row(graph, &neighbours)?;
@@ -58,7 +35,7 @@ fn chain(graph: &Graph) -> Option<Placed> {
     let (first, last) = (row[0], row[row.len() - 1]);
     let (mut left, mut right) = (hosts_of(first), hosts_of(last));
     if row.len() == 1 {
-        // One router: who sends stands on the left; if nobody says, half and half.
+        // One router: senders stand on the left. Without flows half of the hosts do.
         right = left.iter().copied().filter(|&h| graph.nodes[h].sends < 0).collect();
         if right.is_empty() || right.len() == left.len() {
             right = left.split_off(left.len().div_ceil(2));

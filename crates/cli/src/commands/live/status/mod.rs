@@ -15,8 +15,9 @@ use ratewire_units::Throughput;
 use serde::Serialize;
 
 use super::{Format, unable};
-use crate::Exit;
-use crate::commands::{print_on, table_options, takes_escapes};
+use crate::exit::Exit;
+use crate::say::print_on;
+use crate::terminal::{table_options, takes_escapes};
 
 /// What is attached, for machines to read.
 #[derive(Serialize)]

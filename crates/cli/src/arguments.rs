@@ -1,0 +1,32 @@
+//! Arguments that several commands take.
+
+use std::convert::Infallible;
+use std::ops::RangeInclusive;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ratewire::World;
+
+/// The worlds, by their names.
+pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
+    let about = |world| match world {
+        World::Emulate => {
+            "In real time: kernels and programs in network namespaces, over a modelled network"
+        }
+        _ => "In virtual time, hosts and all modelled",
+    };
+    let values = World::ALL.map(|world| PossibleValue::new(world.name()).help(about(world)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<World>())
+}
+
+/// A name in a list that is given as an argument, which may have spaces after its commas.
+pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim().to_string())
+}
+
+/// A whole number in these bounds, given as an argument or in a list.
+pub(crate) fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
+    let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
+    number.ok_or_else(|| {
+        format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())
+    })
+}

@@ -1,0 +1,137 @@
+//! What the command prints, and how it ends over what it says.
+
+use std::io::Write;
+
+use ratewire::{Error, Job};
+use ratewire_scenario::Diagnostic;
+
+use crate::exit::Exit;
+use crate::memory::OutOfMemory;
+
+/// Prints to standard output. A reader that has gone away, as `head` does, is no error.
+pub(crate) fn print(text: &str) -> Exit {
+    print_on(text).unwrap_or_else(|exit| exit)
+}
+
+/// Likewise, for who would print on: an error tells how to end.
+pub(crate) fn print_on(text: &str) -> Result<Exit, Exit> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(Exit::Done),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Err(Exit::Done),
+        Err(e) => {
+            tell!("ratewire: cannot write to standard output: {e}");
+            Err(Exit::File)
+        }
+    }
+}
+
+/// Says why something came to nothing; how the command ends for it.
+pub(crate) fn fail(error: &Error) -> Exit {
+    match error {
+        Error::Scenario(wrong) => complain(wrong),
+        // A setting of an experiment is an option here.
+        Error::Setting { setting, reason } => {
+            tell!("ratewire: --{setting}: {reason}");
+        }
+        _ => {
+            tell!("ratewire: {error}");
+        }
+    }
+    exit_of(error)
+}
+
+/// How the command ends where this is all that is wrong.
+fn exit_of(error: &Error) -> Exit {
+    match error {
+        Error::Run(_) => Exit::Failed,
+        Error::Unable { .. } | Error::Nothing(_) => Exit::Unable,
+        Error::Stopped { source, .. } if source.is::<OutOfMemory>() => Exit::Memory,
+        Error::Stopped { .. } => Exit::Failed,
+        Error::Write { .. } | Error::Read { .. } => Exit::File,
+        _ => Exit::Wrong,
+    }
+}
+
+/// Says which run there is none of, and why; how a command ends that lacks it.
+pub(crate) fn missing(job: &Job<'_>, error: &Error) -> Exit {
+    tell!("ratewire: {}: the run of {} is missing:", job.scenario().file, job.name());
+    fail(error)
+}
+
+/// Prints diagnostics to standard error: errors, then warnings; with a count when there are several errors.
+pub(crate) fn complain(diagnostics: &[Diagnostic]) {
+    let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
+    for error in &errors {
+        tell!("{error}\n");
+    }
+    for warning in shortened(&warnings) {
+        tell!("{warning}\n");
+    }
+    let count: usize = errors.iter().map(|error| error.count).sum();
+    if count > 1 {
+        tell!("{count} errors");
+    }
+}
+
+/// Warnings, but of many that a run's end makes, of which one remedy takes care, two and how many more. All others are told:
+/// each is something that one wants to know.
+fn shortened(warnings: &[&Diagnostic]) -> Vec<String> {
+    let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
+    for warning in warnings {
+        let is_mine = |group: &&mut Vec<&Diagnostic>| {
+            warning.is_of_end
+                && group[0].is_of_end
+                && (&group[0].file, &group[0].help) == (&warning.file, &warning.help)
+        };
+        match groups.iter_mut().find(is_mine) {
+            Some(group) => group.push(warning),
+            None => groups.push(vec![warning]),
+        }
+    }
+    let text = |group: &Vec<&Diagnostic>| match group[..] {
+        [first, second, _, _, ..] => {
+            // The last may say how many more there are.
+            let count = group.iter().map(|warning| warning.count).sum();
+            vec![together(first, second, count)]
+        }
+        _ => group.iter().map(ToString::to_string).collect(),
+    };
+    groups.iter().flat_map(text).collect()
+}
+
+fn together(first: &Diagnostic, second: &Diagnostic, count: usize) -> String {
+    let one = |warning: &Diagnostic| match warning.line {
+        0 => warning.message.clone(),
+        line => format!("{} (line {line})", warning.message),
+    };
+    let (file, help) = (&first.file, first.help.as_deref().unwrap_or_default());
+    let (first, second, more) = (one(first), one(second), count - 2);
+    format!("warning: {first}, {second} and {more} more\n --> {file}\n  = help: {help}")
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_scenario::Severity;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_end_of_a_run_makes_is_shortened() {
+        let told = |is_of_end| {
+            let warning = |n| Diagnostic {
+                severity: Severity::Warning,
+                help: Some("one remedy".into()),
+                is_of_end,
+                ..Diagnostic::about("one.toml", "text", 0..4, format!("warning {n}"))
+            };
+            let warnings: Vec<Diagnostic> = (1..=5).map(warning).collect();
+            shortened(&warnings.iter().collect::<Vec<_>>())
+        };
+        let at_end = told(true);
+        assert!(at_end.len() == 1 && at_end[0].contains(" and 3 more\n"), "{at_end:?}");
+        let others = told(false);
+        assert_eq!(others.len(), 5);
+        assert!(others[4].contains("warning 5"), "{others:?}");
+    }
+}

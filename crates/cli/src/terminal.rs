@@ -1,0 +1,16 @@
+//! What the terminal is like.
+
+/// Width of the terminal, if standard output is one.
+pub(crate) fn table_options() -> ratewire_report::table::Options {
+    let terminal = console::Term::stdout();
+    let width = terminal.is_term().then(|| usize::from(terminal.size().1));
+    let colour = terminal.is_term() && takes_escapes();
+    ratewire_report::table::Options { width, colour, ..Default::default() }
+}
+
+/// Whether the user's terminal is to get escape sequences: not where `NO_COLOR` is set, or `TERM`
+/// is `dumb`.
+pub(crate) fn takes_escapes() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}

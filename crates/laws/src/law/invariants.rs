@@ -1,0 +1,109 @@
+//! What a law promises of itself, for the fuzz targets and the property tests to hold it to.
+//!
+//! Of every law it is checked that its window holds a packet and is bounded, its pace is a number,
+//! its equations are explained, and its headers survive their bytes. Here it says what else holds.
+
+use alloc::boxed::Box;
+
+use ratewire_units::Bytes;
+
+use crate::reason::Reason;
+
+/// What holds of a law, for tests to check. By default all that a law of rates can promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promises {
+    /// Equal flows through one bottleneck end within 5 % of equal shares in a minute.
+    pub equal_shares: bool,
+    /// Flows take the same course at four times all rates, with packets as they are.
+    pub any_speed: bool,
+    /// Flows take the same course at four times all rates and sizes.
+    pub any_scale: bool,
+    /// The window follows from what the source heard, and is bounded. Otherwise an option or the
+    /// receiver sets it.
+    pub bounded_window: bool,
+    /// The pace is above 0 and at most the rate of the sender's own link.
+    pub pace_within_line: bool,
+    /// Bytes that were read as a header are written as the same bytes.
+    pub rounds_once: bool,
+}
+
+impl Default for Promises {
+    fn default() -> Promises {
+        Promises {
+            equal_shares: true,
+            any_speed: true,
+            any_scale: true,
+            bounded_window: true,
+            pace_within_line: false,
+            rounds_once: true,
+        }
+    }
+}
+
+/// What a law promises beyond what every law does.
+pub trait Invariants {
+    /// The congestion header.
+    type Header;
+
+    /// What tests may rely on.
+    fn promises(&self) -> Promises {
+        Promises::default()
+    }
+    /// Sets of options worth testing: at the ends of their ranges, and those that switch on what is
+    /// off by default.
+    fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+        &[]
+    }
+    /// Whether a header is on its way back to the sender, where ports leave it alone.
+    fn returns(&self, _header: &Self::Header) -> bool {
+        false
+    }
+    /// A header that `seed` replaces `header` with in a test, where headers have no bytes of their
+    /// own to overwrite.
+    fn tampered(&self, _header: &Self::Header, _seed: [u32; 2]) -> Option<Self::Header> {
+        None
+    }
+    /// Books on one port or one sink; `None` where nothing is to be kept.
+    fn books(&self) -> Option<Box<dyn Books<Header = Self::Header>>> {
+        None
+    }
+}
+
+/// Books on one port or one sink: what must neither be lost nor come out of nothing.
+///
+/// Each method panics when the books do not balance.
+pub trait Books {
+    /// The congestion header.
+    type Header;
+
+    /// A data packet of `size` network-layer bytes has left the port: its header and the port's
+    /// reason, as they were before and as they are after.
+    fn departed(
+        &mut self,
+        _size: Bytes,
+        _before: (&Self::Header, &Reason),
+        _after: (&Self::Header, &Reason),
+    ) {
+    }
+    /// The port's timer was due; its reason before and after.
+    fn timer(&mut self, _before: &Reason, _after: &Reason) {}
+    /// The sink has got a packet with this header.
+    fn received(&mut self, _header: &Self::Header) {}
+    /// The sink has made the header of an acknowledgement.
+    fn answered(&mut self, _header: &Self::Header) {}
+}
+
+/// Relative rounding error of sums of many numbers.
+pub(crate) const GRAIN: f64 = 1e-9;
+
+/// The figure called `name`.
+pub(crate) fn figure(reason: &Reason, name: &str) -> f64 {
+    let found = reason.figures.iter().find(|figure| figure.name == name);
+    found.unwrap_or_else(|| panic!("no {name} in {reason:?}")).value
+}
+
+/// Checks that two numbers are equal but for the rounding of numbers of the size of `scale`.
+pub(crate) fn close(found: f64, wanted: f64, scale: f64, what: &str) {
+    let error = (found - wanted).abs();
+    assert!(error <= GRAIN * scale.abs(), "{what}: {found}, not {wanted}");
+}

@@ -1,0 +1,140 @@
+//! The list of laws.
+
+mod dispatch;
+mod set;
+
+pub use set::{LawSet, RegisterError};
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
+
+use crate::junction::{Declared, Feedback, Junction};
+use crate::law::{
+    Acked, Books, Buffer, Congestion, FlowContext, HeaderError, Law, LawInfo, LinkContext,
+    MAX_HEADER, NO_BYTES, Named, Port, PortQueue, Promises, Properties, Sending, Sink, Source,
+};
+use crate::options::{OptionError, Options};
+use crate::reason::{Figure, Reason};
+use crate::trust::{Claim, Grant, Hand, Lie};
+
+macro_rules! registry {
+    ($($variant:ident => $law:ty,)*) => {
+        dispatch::dispatch! { $($variant => $law,)* External => crate::external::External, }
+
+        const INFOS: &[&LawInfo] = &[$(&<$law as Named>::INFO,)*];
+
+        /// The law of this crate called `name`, its options as users write them.
+        fn made(name: &str, options: &[(&str, &str)]) -> Option<Result<AnyLaw, OptionError>> {
+            $(if <$law as Named>::INFO.name == name {
+                let options = Options::given(<$law as Named>::INFO.options, options);
+                let law = options.and_then(|options| <$law as Named>::from_options(&options));
+                return Some(law.map(AnyLaw::$variant));
+            })*
+            None
+        }
+
+        impl AnyLaw {
+            /// What the law says of itself.
+            pub fn info(&self) -> &'static LawInfo {
+                match self {
+                    $(AnyLaw::$variant(_) => &<$law as Named>::INFO,)*
+                    AnyLaw::External(law) => law.info(),
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    Xcp => crate::xcp::Xcp,
+    Rcp => crate::rcp::Rcp,
+    PiqiRcp => crate::piqi_rcp::PiqiRcp,
+    Jetmax => crate::jetmax::Jetmax,
+    Emkc => crate::emkc::Emkc,
+    Maxnet => crate::maxnet::Maxnet,
+    Hpcc => crate::hpcc::Hpcc,
+    Abc => crate::abc::Abc,
+    Dctcp => crate::tcp::dctcp::Dctcp,
+    NewReno => crate::tcp::newreno::NewReno,
+    Cubic => crate::tcp::cubic::Cubic,
+    Bbr => crate::bbr::Bbr,
+    Noq => crate::noq::Noq,
+    Fixed => crate::fixed::Fixed,
+    XcpKernel => crate::kernel::XcpKernel,
+    RcpKernel => crate::kernel::RcpKernel,
+    PiqiRcpKernel => crate::kernel::PiqiRcpKernel,
+    JetmaxKernel => crate::kernel::JetmaxKernel,
+}
+
+impl AnyLaw {
+    /// Makes the law of this crate called `name`, its options as users write them. See
+    /// [`LawSet::make`] for laws outside this crate.
+    ///
+    /// # Errors
+    /// When there is no such law, no such option, or a value is not allowed.
+    pub fn new(name: &str, options: &[(&str, &str)]) -> Result<AnyLaw, OptionError> {
+        LawSet::in_tree().make(name, options)
+    }
+
+    /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
+    pub fn marks(&self) -> bool {
+        self.properties().marks_above.is_some()
+    }
+}
+
+/// All laws of this crate, in the order of the registry.
+pub fn list() -> &'static [&'static LawInfo] {
+    INFOS
+}
+
+/// The law of this crate called `name`.
+pub fn find(name: &str) -> Option<&'static LawInfo> {
+    INFOS.iter().copied().find(|info| info.name == name)
+}
+
+#[cfg(test)]
+mod dummy_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_law_can_be_made_with_its_defaults() {
+        for info in list() {
+            let law = AnyLaw::new(info.name, &[]).expect(info.name);
+            assert_eq!(law.info().name, info.name);
+            assert_eq!(law.has_header(), law.has_format(), "{}", info.name);
+        }
+    }
+
+    /// A flow may pass a port of its own at each of four links and more: a law whose port is larger is to
+    /// keep what few packets touch in a box.
+    #[test]
+    fn a_port_takes_four_cache_lines() {
+        assert_eq!(size_of::<AnyPort>(), 256);
+    }
+
+    /// A law outside this crate keeps its parts behind pointers and its header in 32 bytes, so that it
+    /// makes no other law's larger.
+    #[test]
+    fn headers_and_parts_are_no_larger_for_laws_outside() {
+        let external =
+            [size_of::<crate::ExternalHeader>(), size_of::<Box<dyn crate::ExternalSource>>()];
+        assert_eq!(external, [36, 16]);
+        assert_eq!(size_of::<Header>(), 48);
+        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [312, 48]);
+    }
+
+    #[test]
+    fn unknown_names_and_values_are_explained() {
+        let e = AnyLaw::new("xpc", &[]).unwrap_err();
+        assert!(e.message.contains("known: xcp, rcp"), "{e}");
+        let e = AnyLaw::new("xcp", &[("alfa", "1")]).unwrap_err();
+        assert!(e.message.contains("no such option; known: "), "{e}");
+        let e = AnyLaw::new("xcp", &[("alpha", "7")]).unwrap_err();
+        assert!(e.message.contains("allowed is a number from"), "{e}");
+    }
+}

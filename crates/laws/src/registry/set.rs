@@ -1,0 +1,155 @@
+//! The laws that names stand for: those of this crate, and others that were registered.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{AnyLaw, INFOS};
+use crate::external::{External, ExternalLaw, LawId};
+use crate::law::{LawInfo, Named};
+use crate::options::{OptionError, Options};
+
+/// The laws that names stand for: those of this crate, and those that were registered.
+///
+/// ```
+/// use ratewire_laws::LawSet;
+///
+/// let laws = LawSet::default();
+/// let law = laws.make("xcp", &[("alpha", "0.3")]).unwrap();
+/// assert_eq!(law.info().title, "XCP");
+/// assert!(laws.find("mine").is_none());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LawSet {
+    registered: Vec<Registered>,
+}
+
+/// Makes a law from its options.
+type Make = dyn Fn(&Options) -> Result<External, OptionError> + Send + Sync;
+
+#[derive(Clone)]
+struct Registered {
+    info: &'static LawInfo,
+    make: Arc<Make>,
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.info.name)
+    }
+}
+
+impl LawSet {
+    /// What a link's `law` key says in place of a name; no law is called so.
+    pub const RESERVED: [&'static str; 2] = ["none", "strip"];
+
+    /// The laws of this crate alone.
+    pub const fn in_tree() -> LawSet {
+        LawSet { registered: Vec::new() }
+    }
+
+    /// Adds a law that lives outside this crate, under the name in its [`Named::INFO`].
+    ///
+    /// # Errors
+    /// When the name is taken or cannot be written in a scenario, an option or its default is wrong,
+    /// or the law refuses its defaults. The set stays as it was.
+    pub fn register<L: Named + ExternalLaw>(&mut self) -> Result<(), RegisterError> {
+        struct Of<L>(L);
+        impl<L: Named> Of<L> {
+            const INFO: &'static LawInfo = &L::INFO;
+        }
+        self.register_as(Of::<L>::INFO, L::from_options)
+    }
+
+    /// Adds a law that is only known as the program runs: `info` says what it is called and which
+    /// options it has, `make` makes it from them.
+    ///
+    /// A program that has to build `info` leaks it, once for each registration.
+    ///
+    /// # Errors
+    /// As [`LawSet::register`].
+    pub fn register_as<L: ExternalLaw>(
+        &mut self,
+        info: &'static LawInfo,
+        make: impl Fn(&Options) -> Result<L, OptionError> + Send + Sync + 'static,
+    ) -> Result<(), RegisterError> {
+        let refuse = |why| Err(RegisterError { law: info.name.to_string(), message: why });
+        if self.find(info.name).is_some() {
+            return refuse("another law has this name".to_string());
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
+        if info.name.is_empty() || !info.name.chars().all(is_plain) {
+            return refuse("a name is of letters a to z, digits, and -, _, . or @".to_string());
+        }
+        if LawSet::RESERVED.contains(&info.name) {
+            return refuse("this word has a meaning of its own in scenarios".to_string());
+        }
+        for (i, option) in info.options.iter().enumerate() {
+            if info.options[..i].iter().any(|before| before.name == option.name) {
+                return refuse(format!("two options are called {:?}", option.name));
+            }
+            if let Err(e) = option.check() {
+                return refuse(format!("default of option {:?}: {e}", option.name));
+            }
+        }
+        match make(&Options::defaults(info.options)) {
+            Err(e) => return refuse(format!("it cannot be made with its defaults: {e}")),
+            Ok(law) if law.has_header() && law.headers().is_none() => {
+                return refuse("it has a header, and no format in Law::headers".to_string());
+            }
+            Ok(_) => {}
+        }
+        let id = LawId::next();
+        let make = move |options: &Options| Ok(External::new(id, info, make(options)?));
+        self.registered.push(Registered { info, make: Arc::new(make) });
+        Ok(())
+    }
+
+    /// All laws: those of this crate in the order of their list, then the others as registered.
+    pub fn list(&self) -> impl Iterator<Item = &'static LawInfo> {
+        INFOS.iter().copied().chain(self.registered.iter().map(|law| law.info))
+    }
+
+    /// The law called `name`.
+    pub fn find(&self, name: &str) -> Option<&'static LawInfo> {
+        self.list().find(|info| info.name == name)
+    }
+
+    /// Makes the law called `name`, its options as users write them.
+    ///
+    /// # Errors
+    /// When there is no such law, no such option, or a value is not allowed.
+    pub fn make(&self, name: &str, options: &[(&str, &str)]) -> Result<AnyLaw, OptionError> {
+        if let Some(law) = self.registered.iter().find(|law| law.info.name == name) {
+            let options = Options::given(law.info.options, options)?;
+            return (law.make)(&options).map(AnyLaw::External);
+        }
+        match super::made(name, options) {
+            Some(law) => law,
+            None => Err(OptionError::new("law", self.unknown(name))),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let known: Vec<&str> = self.list().map(|info| info.name).collect();
+        format!("no law is called {name:?}; known: {}", known.join(", "))
+    }
+}
+
+/// Why a law was not added to a [`LawSet`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterError {
+    /// The law's name.
+    pub law: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "law {:?} was not registered: {}", self.law, self.message)
+    }
+}
+impl core::error::Error for RegisterError {}

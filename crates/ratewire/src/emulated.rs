@@ -1,0 +1,138 @@
+//! Runs in real time, and what is told of them beside a run's figures.
+
+use std::process::ExitStatus;
+
+use ratewire_emulate::{Emulated, Fidelity, MOST_LATE, Options};
+use ratewire_report::{FidelitySummary, World};
+use ratewire_sim::record::Recorder;
+use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
+
+use crate::Error;
+use crate::folder::at_last;
+use crate::listen::{Listener, Running, Warning};
+use crate::observe::{Files, Labels, Watched, watch};
+
+/// Runs a setup in real time; with a shell at a host, for as long as that is open. `told` is what is
+/// recorded of it. Returns how the shell ended, if there was one.
+pub(crate) fn run(
+    setup: &Setup,
+    told: &Setup,
+    labels: &Labels,
+    (running, listener): (Running<'_>, &dyn Listener),
+    files: Option<Files>,
+    options: &Options,
+    also: &mut dyn Recorder,
+) -> Result<(Watched, Option<ExitStatus>), Error> {
+    let (mut fidelity, mut left) = (None, None);
+    let mut watched = watch(told, labels, (running, listener), files, also, |observer| {
+        let emulated = ratewire_emulate::run(setup, options, observer)
+            .map_err(|source| Error::Unable { world: World::Emulate, source })?;
+        for warning in warnings(&emulated) {
+            listener.warning(&running, &warning);
+        }
+        fidelity = Some(summary(&emulated.fidelity));
+        left = emulated.shell;
+        Ok(emulated.outcome)
+    })?;
+    watched.run.summary.fidelity = fidelity;
+    // With a shell it lasted as long as that.
+    let lasted = watched.outcome.ended.since(Time::ZERO);
+    (watched.run.info.duration, watched.run.summary.duration_s) = (lasted, lasted.secs());
+    Ok((watched, left))
+}
+
+/// Flows and programs that did not do what they were to do.
+fn warnings(emulated: &Emulated) -> Vec<Warning> {
+    let mut all = Vec::new();
+    let mut warn = |message: String, help: Option<String>| all.push(Warning { message, help });
+    for (flow, why) in &emulated.failed {
+        warn(format!("the flow {flow:?} failed: {why}"), None);
+    }
+    for (host, has, wants) in &emulated.under_another {
+        let message = format!(
+            "programs at {host} send under {has} if they choose nothing else, and not under {wants}"
+        );
+        let help = format!(
+            "choose it in the program, as with `iperf3 -C {wants}`; \
+             net.ipv4.tcp_allowed_congestion_control says what programs that are not root's may choose"
+        );
+        warn(message, Some(help));
+    }
+    for program in emulated.programs.iter().filter(|program| program.well == Some(false)) {
+        let log = program.log.as_deref().map(at_last);
+        let log = log.map(|log| format!("{} has what it wrote; ", log.display()));
+        let message = format!("{:?} at {} ended with an error", program.run, program.host);
+        warn(message, Some(format!("{}it ran as {}", log.unwrap_or_default(), program.user)));
+    }
+    all
+}
+
+/// What to do about a run that cannot be relied on, for each cause; nothing about one that can.
+pub fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
+    let FidelitySummary { failed_flows, refused_connections, silent, .. } = *fidelity;
+    let lost = fidelity.dropped_by_devices + fidelity.refused_by_hosts;
+    let causes = [
+        (
+            failed_flows > 0,
+            "mend the flows and programs that failed: warnings tell why, and what has a program's output",
+        ),
+        (
+            silent && failed_flows == 0,
+            "find out why nothing was sent: the run's folder has what programs wrote, in `programs/`",
+        ),
+        (refused_connections > 0, "`ratewire doctor` says what the kernel lacks of the law"),
+        (
+            lost > 0 || fidelity.late_share > MOST_LATE,
+            "packets were late, or lost outside the network: run it on a quieter machine, and let many flows start one after \
+             the other (`stagger`)",
+        ),
+    ];
+    let causes = causes.into_iter().filter(|(is_one, _)| *is_one && !fidelity.holds);
+    causes.map(|(_, remedy)| remedy).collect()
+}
+
+fn summary(fidelity: &Fidelity) -> FidelitySummary {
+    FidelitySummary {
+        holds: fidelity.holds(),
+        packets: fidelity.packets,
+        silent: fidelity.is_empty,
+        late_share: fidelity.late_share(),
+        lateness_p99_s: fidelity.quantile(0.99).secs(),
+        lateness_max_s: fidelity.worst.secs(),
+        longest_absence_s: fidelity.longest_absence.secs(),
+        dropped_by_devices: fidelity.refused_by_devices,
+        refused_by_hosts: fidelity.refused_by_hosts,
+        stray: fidelity.stray,
+        unread_headers: fidelity.unread,
+        plain_connections: fidelity.plain,
+        refused_connections: fidelity.refused,
+        connections_that_chose_another: fidelity.chose_another,
+        failed_flows: fidelity.failed_flows,
+        offloads: fidelity.offloads,
+        real_time: fidelity.real_time,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_its_own_remedy() {
+        let bad = FidelitySummary::default();
+        let first = |fidelity: FidelitySummary| match &remedies(&fidelity)[..] {
+            [one] => one.split(' ').next().unwrap_or_default(),
+            many => panic!("{many:?}"),
+        };
+        assert_eq!(first(FidelitySummary { failed_flows: 1, silent: true, ..bad.clone() }), "mend");
+        assert_eq!(first(FidelitySummary { silent: true, ..bad.clone() }), "find");
+        assert_eq!(first(FidelitySummary { refused_connections: 1, ..bad.clone() }), "`ratewire");
+        assert_eq!(first(FidelitySummary { late_share: 0.02, ..bad.clone() }), "packets");
+        assert_eq!(first(FidelitySummary { refused_by_hosts: 1, ..bad.clone() }), "packets");
+        let both = FidelitySummary { failed_flows: 1, late_share: 0.02, ..bad };
+        assert_eq!(remedies(&both).len(), 2);
+        let none = FidelitySummary { holds: true, late_share: 0.01, ..Default::default() };
+        assert!(remedies(&none).is_empty());
+    }
+}

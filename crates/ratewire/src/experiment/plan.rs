@@ -1,0 +1,200 @@
+//! Which runs an experiment comes to, and how they are carried out together.
+
+use std::path::Path;
+
+use ratewire_net::spec::LinkId;
+use ratewire_report::{LeftOut, Page, World, html};
+use ratewire_scenario::{Diagnostic, Plan, Scenario};
+
+use super::{Experiment, without_repeats};
+use crate::folder::{Output, REPORT, made_in};
+use crate::job::run_all;
+use crate::listen::Listener;
+use crate::question::question_of;
+use crate::results::{Failed, Results, summary_json};
+use crate::{Error, Job};
+
+/// Whether the kernel is asked what it can do, for which it may load modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kernel {
+    Asked,
+    NotAsked,
+}
+
+/// The runs that an experiment comes to.
+#[derive(Debug)]
+pub struct Planned<'a> {
+    experiment: &'a Experiment,
+    /// The runs, in the order of laws, worlds and seeds.
+    pub jobs: Vec<Job<'a>>,
+    /// Laws that cannot run in a world that was asked for, and why.
+    pub left_out: Vec<LeftOut>,
+    /// What is probably not meant.
+    pub warnings: Vec<Diagnostic>,
+    /// Whether several seeds were asked for of which all give the same figures when simulated.
+    pub is_repetition: bool,
+}
+
+pub(super) fn plan(experiment: &Experiment, kernel: Kernel) -> Result<Planned<'_>, Error> {
+    let Experiment { laws, seeds, worlds, .. } = experiment;
+    check_worlds(experiment)?;
+    let mut planned = Planned {
+        experiment,
+        jobs: Vec::new(),
+        left_out: Vec::new(),
+        warnings: Vec::new(),
+        is_repetition: false,
+    };
+    for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
+        for seed in seeds {
+            planned.add(law, world, *seed, kernel)?;
+        }
+    }
+    planned.warnings = without_repeats(planned.warnings);
+    let mut simulated = planned.jobs.iter().filter(|job| job.world == World::Simulate).peekable();
+    planned.is_repetition = seeds.len() > 1
+        && simulated.peek().is_some()
+        && !simulated.any(|job| job.plan.setup.has_chance());
+    Ok(planned)
+}
+
+/// Refuses what is asked of simulated packets where hosts are real.
+fn check_worlds(experiment: &Experiment) -> Result<(), Error> {
+    if !experiment.worlds.contains(&World::Emulate) {
+        return Ok(());
+    }
+    let refuse = |setting: &str, reason: &str| {
+        Err(Error::Setting { setting: setting.to_string(), reason: reason.to_string() })
+    };
+    if experiment.why.is_some() {
+        let reason = "only simulated packets are followed\n  help: leave out the world `emulate`";
+        return refuse("why", reason);
+    }
+    if !experiment.captured.is_empty() {
+        let reason = "only simulated packets are captured\n  help: run tcpdump in `ratewire shell`";
+        return refuse("capture", reason);
+    }
+    Ok(())
+}
+
+impl<'a> Planned<'a> {
+    fn add(&mut self, law: &str, world: World, seed: u64, kernel: Kernel) -> Result<(), Error> {
+        let experiment = self.experiment;
+        let scenario = &experiment.scenario;
+        let mut plan = scenario.plan(Some(law), Some(seed)).map_err(Error::Scenario)?;
+        plan.setup.captured_links = links(&plan, &experiment.captured)?;
+        if let Some(question) = &experiment.why {
+            plan.setup.follow.asked = Some(question_of(&plan, question)?);
+        }
+        if world == World::Emulate
+            && let Err(why) = can_emulate(&plan, kernel)
+        {
+            // Of arriving flows there may be too many from one seed, and not from another.
+            if !self.left_out.iter().any(|left| left.law == law) {
+                self.left_out.push(LeftOut { law: law.to_string(), world, why: why.to_string() });
+            }
+            return Ok(());
+        }
+        if seed == experiment.seeds[0] {
+            self.warnings.extend(plan.warnings.iter().cloned());
+        }
+        self.warnings.extend(match world {
+            World::Emulate => ignored(scenario, &plan),
+            _ => scenario.vain_when_simulated(&plan),
+        });
+        let name = match experiment.worlds.len() {
+            1 => law.to_string(),
+            _ => format!("{law}-{world}"),
+        };
+        let others = self.jobs.iter().filter_map(|job| job.folder.as_deref());
+        let folder = experiment.folder.as_deref();
+        let folder = folder.map(|folder| made_in(folder, &name, seed, others));
+        let job = Job::new(scenario, plan, world).with_users(&experiment.users);
+        self.jobs.push(Job { folder, keeps_samples: experiment.keeps_samples, ..job });
+        Ok(())
+    }
+
+    /// Runs all of them on all cores while `listener` hears of it, and writes the experiment's folder.
+    ///
+    /// # Errors
+    /// When there is nothing to run, the folder cannot be written to, or the scenario's programs may not run
+    /// as the users that it names: nothing is run then. As [`Error::Incomplete`], when some results are
+    /// missing.
+    pub fn run(&self, listener: &dyn Listener) -> Result<Results, Error> {
+        let Planned { experiment, jobs, left_out, .. } = self;
+        if jobs.is_empty() {
+            return Err(Error::Nothing(left_out.clone()));
+        }
+        if jobs.iter().any(|job| job.world == World::Emulate) {
+            experiment.check_users()?;
+        }
+        let folders: Vec<_> = jobs.iter().filter_map(|job| job.folder.clone()).collect();
+        let folder = experiment.folder.as_deref();
+        let output = folder.map(|folder| Output::open(folder, REPORT, &folders)).transpose()?;
+        let mut results = Results {
+            runs: Vec::new(),
+            failures: Vec::new(),
+            unwritten: None,
+            scenario_text: experiment.scenario.source_text.clone(),
+            description: experiment.scenario.description.clone(),
+            left_out: left_out.clone(),
+        };
+        let mut whole: Vec<&Path> = Vec::new();
+        for (job, done) in jobs.iter().zip(run_all(jobs, listener, |_, run| run)) {
+            match done {
+                Ok(run) => {
+                    results.runs.push(run);
+                    whole.extend(job.folder.as_deref());
+                }
+                Err(error) => results.failures.push(Failed { run: job.name(), error }),
+            }
+        }
+        // The results of finished runs are written even where other runs failed.
+        if let Some(output) = output.filter(|_| !results.runs.is_empty()) {
+            let page: Page = results.page();
+            let pages = [html::render(&page), summary_json(&page)];
+            results.unwritten = output.put_in_place(&whole, pages).err();
+        }
+        if results.is_complete() { Ok(results) } else { Err(Error::Incomplete(Box::new(results))) }
+    }
+}
+
+impl Experiment {
+    /// Whether the scenario's programs may run as the users that it names.
+    ///
+    /// # Errors
+    /// That they may not, with the places in the scenario.
+    pub fn check_users(&self) -> Result<(), Error> {
+        let refused = self.scenario.refused_users(|name| self.users.refuses(name));
+        if refused.is_empty() { Ok(()) } else { Err(Error::Scenario(refused)) }
+    }
+}
+
+fn can_emulate(plan: &Plan, kernel: Kernel) -> Result<(), ratewire_emulate::Error> {
+    ratewire_emulate::check(&plan.setup)?;
+    match kernel {
+        Kernel::Asked => ratewire_emulate::check_kernel(&plan.setup, None),
+        Kernel::NotAsked => Ok(()),
+    }
+}
+
+/// What does nothing in an emulated run of `plan`: options that nobody reads, expectations that cannot be
+/// measured.
+pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
+    let mut ignored = scenario.ignored_options(plan, ratewire_emulate::ignores);
+    ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
+    ignored
+}
+
+/// The links to capture, by their names.
+fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Error> {
+    let known = &plan.setup.network.links;
+    let find = |name: &String| match known.iter().position(|link| link.name == *name) {
+        Some(at) => Ok(LinkId(at as u32)),
+        None => {
+            let all: Vec<&str> = known.iter().map(|link| link.name.as_str()).collect();
+            Err(Error::unknown("capture", "link", name, &all))
+        }
+    };
+    names.iter().map(find).collect()
+}

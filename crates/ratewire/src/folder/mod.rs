@@ -1,0 +1,189 @@
+//! Where results go: made aside, and put in place together at the end, so that a run that is
+//! stopped or comes to nothing leaves earlier results as they were.
+
+pub(crate) mod ours;
+mod replace;
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use replace::{JOURNAL, NEW, Replacement, System};
+
+/// Holds results that are not whole, within the folder that they are for: a query over
+/// `FOLDER/*/flows.parquet` does not find them.
+const UNFINISHED: &str = ".unfinished";
+
+/// What `ratewire run` tells of all runs together.
+pub const REPORT: [&str; 2] = ["report.html", "summary.json"];
+/// What `ratewire compare` tells.
+pub const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
+
+/// A folder that is being filled, by nobody else meanwhile.
+pub struct Output {
+    folder: PathBuf,
+    pages: [&'static str; 2],
+    /// Locked as long as it is open, however this process ends.
+    _held: File,
+}
+
+impl Output {
+    /// Makes the folder, and room aside for pages of these names and the files of these runs. A
+    /// replacement that an earlier process has left undone is carried out first.
+    pub fn open(
+        folder: &Path,
+        pages: [&'static str; 2],
+        runs: &[PathBuf],
+    ) -> Result<Output, Error> {
+        make_folder(folder)?;
+        let held = File::open(folder).map_err(|e| Error::write(folder, e))?;
+        match held.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let busy = "another run is writing there; wait for it, or choose another (--out)";
+                return Err(Error::refused(folder, busy));
+            }
+            // A file system that knows no locks is written to all the same.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let output = Output { folder: folder.to_path_buf(), pages, _held: held };
+        let aside = output.aside();
+        if let Some(left) = failing(Replacement::resume(folder, &aside, System))? {
+            failing(left.carry_out())?;
+        }
+        output.check_pages()?;
+        for run in runs.iter().map(|run| at_last(run)) {
+            if run.symlink_metadata().is_ok() && !ours::is_run(&run) {
+                return Err(Error::refused(&run, ours::NO_RUN));
+            }
+        }
+        if let Some(other) = ours::remove_unfinished(&aside).map_err(|e| Error::write(&aside, e))? {
+            let why = "Ratewire did not write what is there; move it, or choose another (--out)";
+            return Err(Error::refused(&other, why));
+        }
+        fs::create_dir(&aside).map_err(|e| Error::write(&aside, e))?;
+        Ok(output)
+    }
+
+    fn aside(&self) -> PathBuf {
+        self.folder.join(UNFINISHED)
+    }
+
+    fn check_pages(&self) -> Result<(), Error> {
+        self.pages.iter().try_for_each(|page| check_replaceable(&self.folder.join(page)))
+    }
+
+    /// Puts runs and what is told of them in the place of earlier ones. Of earlier runs none stays
+    /// where `runs` has any: queries over all of a folder's Parquet files would mix the two.
+    pub fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Error> {
+        let aside = self.aside();
+        for (name, text) in self.pages.iter().zip(pages) {
+            let page = aside.join(name);
+            fs::write(&page, text).map_err(|e| Error::write(&page, e))?;
+        }
+        let names = runs.iter().filter_map(|run| run.file_name()?.to_str());
+        // The pages last: where they are, the runs are too.
+        let new: Vec<&str> = names.chain(self.pages).collect();
+        let gone = if runs.is_empty() { Vec::new() } else { self.earlier_runs(&new)? };
+        let replacement = failing(Replacement::begin(&self.folder, &aside, &new, gone, System))?;
+        replacement.carry_out().map_err(|(path, e)| {
+            let state = match aside.join(JOURNAL).exists() {
+                true => {
+                    "the next run into this folder goes on replacing earlier results".to_string()
+                }
+                false => format!(
+                    "earlier results are as they were; the new ones are in {} until the next run",
+                    aside.join(NEW).display()
+                ),
+            };
+            Error::write(&path, io::Error::new(e.kind(), format!("{e}; {state}")))
+        })?;
+        // What failed is kept for whoever asks why.
+        let _ = fs::remove_dir(aside);
+        Ok(())
+    }
+
+    /// The names of earlier runs that no new one is called by.
+    fn earlier_runs(&self, new: &[&str]) -> Result<Vec<String>, Error> {
+        let entries = fs::read_dir(&self.folder).map_err(|e| Error::write(&self.folder, e))?;
+        let runs = entries.flatten().filter(|entry| ours::is_run(&entry.path()));
+        let names = runs.filter_map(|entry| entry.file_name().into_string().ok());
+        Ok(names.filter(|name| !new.contains(&name.as_str())).collect())
+    }
+}
+
+fn failing<T>(done: replace::Result<T>) -> Result<T, Error> {
+    done.map_err(|(path, e)| Error::write(&path, e))
+}
+
+/// Makes a folder, and those above it.
+fn make_folder(folder: &Path) -> Result<(), Error> {
+    if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
+        return Err(Error::refused(file, "it is a file, not a folder; choose another (--out)"));
+    }
+    fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))
+}
+
+/// Checks that nothing is at `path`, or a page that Ratewire wrote.
+fn check_replaceable(path: &Path) -> Result<(), Error> {
+    match ours::why_not_replace(path).map_err(|e| Error::write(path, e))? {
+        Some(why) => Err(Error::refused(path, why)),
+        None => Ok(()),
+    }
+}
+
+/// Checks that nothing is at `path` that [`write_page`] must not replace.
+pub fn check_page(path: &Path) -> Result<(), Error> {
+    match path.metadata() {
+        // A device or a pipe has nothing that would be lost.
+        Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
+        Err(_) if path.is_symlink() => {
+            Err(Error::refused(path, "it is a link that leads nowhere; remove it"))
+        }
+        _ => check_replaceable(path),
+    }
+}
+
+/// Writes a page in one step: where that fails, an earlier one is as it was.
+pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
+    check_page(path)?;
+    path.parent().map_or(Ok(()), make_folder)?;
+    // What a link leads to is written, not the link.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if path.exists() && !path.is_file() {
+        return fs::write(&path, text).map_err(|e| Error::write(&path, e));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = File::create_new(&made).and_then(|mut file| file.write_all(text.as_bytes()));
+    let put = written.and_then(|()| fs::rename(&made, &path));
+    put.map_err(|e| {
+        let _ = fs::remove_file(&made);
+        Error::write(&path, e)
+    })
+}
+
+/// The folder a run's files are made in, within that of all; none of `others`.
+pub(crate) fn made_in<'a>(
+    folder: &Path,
+    law: &str,
+    seed: u64,
+    others: impl Iterator<Item = &'a Path> + Clone,
+) -> PathBuf {
+    // Variants may be called anything; folders may not.
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let name: String = law.chars().map(plain).collect();
+    let name = name.trim_start_matches('.');
+    let number = |n: u32| if n == 1 { String::new() } else { format!("_{n}") };
+    let path = |n| folder.join(UNFINISHED).join(format!("{name}{}-seed-{seed}", number(n)));
+    let is_free = |path: &PathBuf| !others.clone().any(|other| other == path);
+    (1..).map(path).find(is_free).expect("a number that is free")
+}
+
+/// Where what is made aside is found when all is done.
+pub(crate) fn at_last(made: &Path) -> PathBuf {
+    let aside =
+        made.ancestors().find(|part| part.file_name().is_some_and(|name| name == UNFINISHED));
+    let place = |aside: &Path| Some(aside.parent()?.join(made.strip_prefix(aside).ok()?));
+    aside.and_then(place).unwrap_or_else(|| made.to_path_buf())
+}

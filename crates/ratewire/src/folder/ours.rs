@@ -1,0 +1,168 @@
+//! Which files are Ratewire's own: nothing else is ever replaced or removed.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use ratewire_report::{JSON_HEAD, html};
+
+/// Where an emulated run keeps what its programs wrote.
+pub(crate) const PROGRAMS: &str = "programs";
+
+/// Pages of all commands.
+const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
+
+/// Why a run may not be written where something else is.
+pub(super) const NO_RUN: &str =
+    "what is there is no earlier run's; move it, or choose another (--out)";
+
+/// Files of a run's folder.
+const FILES: [&str; 7] = [
+    "flows.parquet",
+    "links.parquet",
+    "completions.parquet",
+    "groups.parquet",
+    "connections.parquet",
+    "senders.parquet",
+    "packets.pcapng",
+];
+
+/// How files begin: Apache Parquet's magic number, and the type of pcapng's section header block.
+const PARQUET: &[u8] = b"PAR1";
+const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// Whether a name is one that a run's folder can have: `LAW-seed-N`.
+pub(super) fn is_name_of_run(name: &str) -> bool {
+    name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok())
+}
+
+/// Whether a name is one that results can have.
+pub(super) fn is_name(name: &str) -> bool {
+    is_name_of_run(name) || PAGES.as_flattened().contains(&name)
+}
+
+/// Removes from the folder of unfinished results what Ratewire puts there. Returns a path that
+/// something else is at, if there is one.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(super) fn remove_unfinished(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut others = None;
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let path = entry.path();
+        let is_ours =
+            is_of_run(&path) || is_log(&path) || is_name(name_of(&path)) || is_journal(&path);
+        others = if entry.file_type()?.is_dir() {
+            remove_unfinished(&path)?.or(others)
+        } else if is_ours && std::fs::remove_file(&path).is_ok() {
+            others
+        } else {
+            Some(path)
+        };
+    }
+    if others.is_none() {
+        std::fs::remove_dir(folder)?;
+    }
+    Ok(others)
+}
+
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+fn is_journal(path: &Path) -> bool {
+    let name = name_of(path);
+    let stem = name.strip_suffix(".draft").unwrap_or(name);
+    stem == super::replace::JOURNAL
+}
+
+/// Whether a path is the folder of a run, with samples in it.
+pub(super) fn is_run(folder: &Path) -> bool {
+    let samples = folder.join("links.parquet");
+    is_name_of_run(name_of(folder)) && is_of_run(&samples)
+}
+
+/// Whether a run made a file of its folder: it has the name of one, and begins as one, unless it
+/// was left empty.
+pub(super) fn is_of_run(path: &Path) -> bool {
+    let starts: &[u8] = match name_of(path) {
+        name if !FILES.contains(&name) => return false,
+        name if name.ends_with(".pcapng") => &PCAPNG,
+        _ => PARQUET,
+    };
+    if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut head));
+    read.is_ok() && (head.is_empty() || head == starts)
+}
+
+/// Whether a run made a file of its folder [`PROGRAMS`]: `N-HOST.txt`.
+pub(super) fn is_log(path: &Path) -> bool {
+    let name = name_of(path);
+    let number = name.strip_suffix(".txt").and_then(|name| Some(name.split_once('-')?.0));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Why a page may not be written at `path`, if it may not: something is there that Ratewire did not
+/// write.
+///
+/// # Errors
+/// When what is there cannot be read.
+pub(super) fn why_not_replace(path: &Path) -> io::Result<Option<&'static str>> {
+    let Ok(about) = path.metadata() else {
+        // Nothing is there, or a link that leads nowhere.
+        return Ok(None);
+    };
+    if about.is_dir() {
+        return Ok(Some("it is a folder; move it, or choose another (--out)"));
+    }
+    if !about.is_file() {
+        return Ok(Some("it is no regular file; move it, or choose another (--out)"));
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(1024).read_to_end(&mut head)?;
+    let head = String::from_utf8_lossy(&head);
+    let is_ours = head.is_empty() || head.starts_with(JSON_HEAD) || html::is_ours(&head);
+    let why = "Ratewire did not write the file that is there; move it, or choose another (--out)";
+    Ok((!is_ours).then_some(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_without_samples_of_ours_is_no_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("xcp-seed-1");
+        std::fs::create_dir(&run).unwrap();
+        assert!(!is_run(&run));
+        for (samples, is_ours) in [("PAR1...", true), ("", true), ("mine", false)] {
+            std::fs::write(run.join("links.parquet"), samples).unwrap();
+            assert_eq!(is_run(&run), is_ours, "{samples}");
+        }
+    }
+
+    #[test]
+    fn names_of_runs_and_of_logs() {
+        for name in ["xcp-seed-1", "a-seed-2-seed-18446744073709551615"] {
+            assert!(is_name_of_run(name), "{name}");
+        }
+        for name in ["xcp", "xcp-seed-", "xcp-seed-one", "xcp-seed-1.old"] {
+            assert!(!is_name_of_run(name), "{name}");
+        }
+        for name in ["1-s1.txt", "12-a-b.txt"] {
+            assert!(is_log(Path::new(name)), "{name}");
+        }
+        for name in ["notes.txt", "s1-1.txt", "1-s1.csv", "1.txt"] {
+            assert!(!is_log(Path::new(name)), "{name}");
+        }
+    }
+}

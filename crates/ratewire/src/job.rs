@@ -1,0 +1,248 @@
+//! One run of one scenario under one law, and many of them on all cores.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use ratewire_emulate::{Options, Shell, Users};
+use ratewire_report::{LoadInfo, World};
+use ratewire_scenario::{Load, Plan, Scenario};
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, Recorder,
+};
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Bytes, Duration};
+use rayon::prelude::*;
+
+use crate::capture::PacketFile;
+use crate::folder::ours::PROGRAMS;
+use crate::listen::{Listener, Running, name_of_run};
+use crate::observe::{Files, Labels, Place, describe, estimate, explain, watch};
+use crate::{Error, Run, emulated, question};
+
+/// A run that is to be carried out: one scenario under one law, from one seed, in one world.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) plan: Plan,
+    pub(crate) world: World,
+    /// Where its tables and its capture are made; `None` for nowhere.
+    pub(crate) folder: Option<PathBuf>,
+    /// Whether its samples stay in memory where they are written to no folder.
+    pub(crate) keeps_samples: bool,
+    /// Whom programs may run as.
+    pub(crate) users: Option<&'a Users>,
+}
+
+impl<'a> Job<'a> {
+    /// A run of `plan`, which is the scenario's, in a world. It writes no files and keeps no samples.
+    pub fn new(scenario: &'a Scenario, plan: Plan, world: World) -> Job<'a> {
+        let plan = if world == World::Emulate { plan.emulated() } else { plan };
+        Job { scenario, plan, world, folder: None, keeps_samples: false, users: None }
+    }
+
+    /// The same run, whose programs may run as `users` where the scenario says so.
+    pub fn with_users(self, users: &'a Users) -> Job<'a> {
+        Job { users: Some(users), ..self }
+    }
+
+    /// The scenario that it is a run of.
+    pub fn scenario(&self) -> &'a Scenario {
+        self.scenario
+    }
+
+    /// What it carries out, all in numbers and indices.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where it takes place.
+    pub fn world(&self) -> World {
+        self.world
+    }
+
+    /// How long it lasts, in its own time.
+    pub fn duration(&self) -> Duration {
+        self.plan.setup.duration
+    }
+
+    /// The folder that its files are in when all is done, if it writes any.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.folder.as_deref().map(crate::folder::at_last)
+    }
+
+    /// How it is told from the other runs of its scenario: `xcp, seed 1`.
+    pub fn name(&self) -> String {
+        name_of_run(&self.plan.law, self.world, self.plan.setup.seed)
+    }
+
+    /// Memory that it will need, to about a factor of two where it is much.
+    pub fn memory_estimate(&self) -> Bytes {
+        estimate::memory(&self.plan.setup)
+    }
+
+    /// Carries it out, on this thread.
+    ///
+    /// # Errors
+    /// When it cannot be carried out, the listener ends it, or a file cannot be written. What it has
+    /// written then stays aside, and earlier results are as they were.
+    pub fn run(&self, listener: &dyn Listener) -> Result<Run, Error> {
+        self.carry_out(0, listener, None)
+    }
+
+    /// Carries it out in real time with a shell at a host, until that is left.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    pub fn run_with_shell(&self, shell: Shell, listener: &dyn Listener) -> Result<Run, Error> {
+        self.carry_out(0, listener, Some(shell))
+    }
+
+    fn carry_out(
+        &self,
+        index: usize,
+        listener: &dyn Listener,
+        shell: Option<Shell>,
+    ) -> Result<Run, Error> {
+        let setup = &self.plan.setup;
+        let is_alone = shell.is_some_and(|shell| shell.is_alone);
+        let told = if is_alone { Cow::Owned(without_flows(setup)) } else { Cow::Borrowed(setup) };
+        let labels = self.labels();
+        let info = describe(self.world, &told, &labels);
+        let running = Running { index, info: &info };
+        listener.begins(&running);
+        let done = self.run_as(running, listener, &told, &labels, shell);
+        listener.ends(&running);
+        done
+    }
+
+    /// Carries it out. `told` is what is recorded of it: the setup, without its flows where a shell is alone.
+    fn run_as(
+        &self,
+        running: Running<'_>,
+        listener: &dyn Listener,
+        told: &Setup,
+        labels: &Labels,
+        shell: Option<Shell>,
+    ) -> Result<Run, Error> {
+        let setup = &self.plan.setup;
+        let files = self.files()?;
+        let evaluator = self.scenario.evaluator(&self.plan);
+        let evaluator = match self.world {
+            World::Emulate => evaluator.emulated(),
+            _ => evaluator,
+        };
+        let mut also = (evaluator, (self.capture()?, Asked(None)));
+        let audience = (running, listener);
+        let (watched, left) = match self.world {
+            World::Emulate => {
+                let options = self.options(shell);
+                emulated::run(setup, told, labels, audience, files, &options, &mut also)?
+            }
+            _ => {
+                let watched = watch(told, labels, audience, files, &mut also, |observer| {
+                    Ok(ratewire_sim::run(setup, observer)?)
+                });
+                (watched?, None)
+            }
+        };
+        let (evaluator, (capture, asked)) = also;
+        capture.map_or(Ok(()), PacketFile::finish)?;
+        let why = setup.follow.asked.map(|question| match &asked.0 {
+            Some(followed) => explain(followed, setup, labels),
+            None => question::no_answer(question, &watched.run),
+        });
+        let verdicts = evaluator.finish(&watched.outcome);
+        Ok(Run::new(watched.run, verdicts, why, left, watched.held))
+    }
+
+    fn labels(&self) -> Labels {
+        Labels {
+            scenario: self.scenario.name.clone(),
+            law: self.plan.law.clone(),
+            laws: self.plan.law_names.clone(),
+            bottleneck: self.scenario.bottleneck,
+            slowest: self.scenario.slowest.clone(),
+            loads: self.loads(),
+        }
+    }
+
+    /// By class of arriving traffic: the load that the scenario asks for.
+    fn loads(&self) -> Vec<Option<LoadInfo>> {
+        let links = &self.plan.setup.network.links;
+        let info = |load: &Load| LoadInfo {
+            share: load.share,
+            link: load.link.map(|id| links[id.index()].name.clone()),
+            others: load.others,
+        };
+        self.scenario.loads.iter().map(|load| load.as_ref().map(info)).collect()
+    }
+
+    fn files(&self) -> Result<Option<Files>, Error> {
+        let place = match &self.folder {
+            Some(folder) => Place::Folder(make_folder(folder)?),
+            None if self.keeps_samples => Place::Memory,
+            None => return Ok(None),
+        };
+        Files::create(place, &self.plan.setup).map(Some)
+    }
+
+    fn capture(&self) -> Result<Option<PacketFile<'_>>, Error> {
+        let setup = &self.plan.setup;
+        let folder = self.folder.as_ref().filter(|_| !setup.captured_links.is_empty());
+        folder.map(|folder| PacketFile::create(folder.join("packets.pcapng"), setup)).transpose()
+    }
+
+    fn options(&self, shell: Option<Shell>) -> Options {
+        let logs = self.folder.as_ref().filter(|_| !self.plan.setup.programs.is_empty());
+        let logs = logs.map(|folder| folder.join(PROGRAMS));
+        Options { logs, shell, users: self.users.cloned().unwrap_or_default() }
+    }
+}
+
+/// Carries out the jobs on all cores and keeps of each what `keep` makes of it, in the order of the jobs.
+/// Runs in real time come one after the other, when the others are done.
+pub fn run_all<T: Send>(
+    jobs: &[Job<'_>],
+    listener: &dyn Listener,
+    keep: impl Fn(&Job<'_>, Run) -> T + Sync,
+) -> Vec<Result<T, Error>> {
+    let run = |index: usize| {
+        let job: &Job<'_> = &jobs[index];
+        Ok(keep(job, job.carry_out(index, listener, None)?))
+    };
+    let is_simulated = |index: &usize| jobs[*index].world != World::Emulate;
+    let mut done: Vec<Option<Result<T, Error>>> = (0..jobs.len())
+        .into_par_iter()
+        .map(|index| is_simulated(&index).then(|| run(index)))
+        .collect();
+    // A run in real time has the machine to itself.
+    for (index, done) in done.iter_mut().enumerate() {
+        done.get_or_insert_with(|| run(index));
+    }
+    done.into_iter().flatten().collect()
+}
+
+fn make_folder(folder: &Path) -> Result<&Path, Error> {
+    std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    Ok(folder)
+}
+
+/// What is told of a shell that is alone.
+fn without_flows(setup: &Setup) -> Setup {
+    Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
+}
+
+/// Keeps the packet that was asked about.
+struct Asked(Option<Followed>);
+
+impl Recorder for Asked {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, _: &LinkSample) {}
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+    fn followed(&mut self, followed: &Followed) {
+        if followed.asked {
+            self.0 = Some(followed.clone());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Who hears of runs while they go on.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ratewire_report::{FlowRow, LinkRow, RunInfo, World};
+
+pub use ratewire_sim::record::Progress;
+
+/// Why a listener ends a run.
+pub type Reason = Box<dyn std::error::Error + Send + Sync>;
+
+/// A run that is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Running<'a> {
+    /// Its number among those that are carried out together, from 0.
+    pub index: usize,
+    /// What it is: law, seed, world, length, and the names of flows and links by index.
+    pub info: &'a RunInfo,
+}
+
+impl Running<'_> {
+    /// How it is told from the other runs of its scenario: `xcp, seed 1`.
+    pub fn name(&self) -> String {
+        name_of_run(&self.info.law, self.info.world, self.info.seed)
+    }
+}
+
+/// How a run is told from the other runs of its scenario.
+pub(crate) fn name_of_run(law: &str, world: World, seed: u64) -> String {
+    let emulated = if world == World::Emulate { " (emulated)" } else { "" };
+    format!("{law}{emulated}, seed {seed}")
+}
+
+/// Something that a run did not do as it was to, and went on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What happened.
+    pub message: String,
+    /// What to do about it, if anything.
+    pub help: Option<String>,
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  help: {help}"))
+    }
+}
+
+/// Hears of runs while they go on: progress, samples, warnings. It can end a run.
+///
+/// Runs go on at the same time on several threads, so each method takes `&self` and says which run it is
+/// about. Of one run calls come in the order of its time. `()` hears nothing, and a pair of listeners is a
+/// listener:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use ratewire::{Cancel, Experiment, Listener, Running};
+/// use ratewire::report::FlowRow;
+///
+/// #[derive(Default)]
+/// struct Samples(AtomicU64);
+/// impl Listener for Samples {
+///     fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowRow) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+/// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
+/// let (samples, cancel) = (Samples::default(), Cancel::default());
+/// Experiment::parse("hello.toml", text)?.run_with(&(&samples, &cancel))?;
+/// assert!(samples.0.into_inner() > 0);
+/// # Ok::<(), ratewire::Error>(())
+/// ```
+pub trait Listener: Sync {
+    /// A run begins.
+    fn begins(&self, _run: &Running<'_>) {}
+    /// A run has come to `progress`. Called at its start and then about every 65,536 events; a break ends
+    /// the run with [`Error::Stopped`](crate::Error::Stopped).
+    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<Reason> {
+        ControlFlow::Continue(())
+    }
+    /// A flow's sample, at the end of each sampling interval.
+    fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowRow) {}
+    /// A link's sample, at the end of each sampling interval.
+    fn link_sample(&self, _run: &Running<'_>, _sample: &LinkRow) {}
+    /// A run did not do all that it was to.
+    fn warning(&self, _run: &Running<'_>, _warning: &Warning) {}
+    /// A run has ended, whether it came to the end of its time or not.
+    fn ends(&self, _run: &Running<'_>) {}
+}
+
+impl Listener for () {}
+
+impl<L: Listener + ?Sized> Listener for &L {
+    fn begins(&self, run: &Running<'_>) {
+        (**self).begins(run);
+    }
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+        (**self).reached(run, progress)
+    }
+    fn flow_sample(&self, run: &Running<'_>, sample: &FlowRow) {
+        (**self).flow_sample(run, sample);
+    }
+    fn link_sample(&self, run: &Running<'_>, sample: &LinkRow) {
+        (**self).link_sample(run, sample);
+    }
+    fn warning(&self, run: &Running<'_>, warning: &Warning) {
+        (**self).warning(run, warning);
+    }
+    fn ends(&self, run: &Running<'_>) {
+        (**self).ends(run);
+    }
+}
+
+impl<A: Listener, B: Listener> Listener for (A, B) {
+    fn begins(&self, run: &Running<'_>) {
+        self.0.begins(run);
+        self.1.begins(run);
+    }
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+        // Both hear of it, whichever of them ends the run.
+        let (first, second) = (self.0.reached(run, progress), self.1.reached(run, progress));
+        first?;
+        second
+    }
+    fn flow_sample(&self, run: &Running<'_>, sample: &FlowRow) {
+        self.0.flow_sample(run, sample);
+        self.1.flow_sample(run, sample);
+    }
+    fn link_sample(&self, run: &Running<'_>, sample: &LinkRow) {
+        self.0.link_sample(run, sample);
+        self.1.link_sample(run, sample);
+    }
+    fn warning(&self, run: &Running<'_>, warning: &Warning) {
+        self.0.warning(run, warning);
+        self.1.warning(run, warning);
+    }
+    fn ends(&self, run: &Running<'_>) {
+        self.0.ends(run);
+        self.1.ends(run);
+    }
+}
+
+/// Ends runs from elsewhere: a listener whose clones share one switch.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+/// Why a run ended that a [`Cancel`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it was cancelled")]
+pub struct Cancelled;
+
+impl Cancel {
+    /// Ends the runs that go on, and those that would begin; from any thread.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Cancel::cancel`] was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Listener for Cancel {
+    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<Reason> {
+        if self.is_cancelled() {
+            ControlFlow::Break(Box::new(Cancelled))
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a setup is, in the report's words.
+
+use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
+use ratewire_report::{
+    ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, Room, RunInfo,
+    Topology, TrafficInfo, World,
+};
+use ratewire_sim::overlay::optimum::trees;
+use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
+use ratewire_sim::setup::{Arrivals, Setup};
+use ratewire_units::{Duration, Time};
+
+/// Names that a setup does not carry.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The law the run is made for, as the user wrote it.
+    pub law: String,
+    /// The names of the setup's laws, by index; a law without one goes by its own.
+    pub laws: Vec<String>,
+    /// The link that figures are to be about.
+    pub bottleneck: Option<LinkId>,
+    /// Links that are worth showing where not all can be.
+    pub slowest: Vec<LinkId>,
+    /// By class of arriving traffic: the load that was asked for, if one was.
+    pub loads: Vec<Option<LoadInfo>>,
+}
+
+impl Labels {
+    /// How a law of the setup is called.
+    pub(crate) fn law_name(&self, setup: &Setup, law: usize) -> String {
+        let own = || setup.laws[law].info().name.to_string();
+        self.laws.get(law).cloned().unwrap_or_else(own)
+    }
+}
+
+pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo {
+    let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
+    tell_ensembles(setup, &mut nodes);
+    let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
+        name: l.name.clone(),
+        from: l.from.0,
+        to: l.to.0,
+        rate: l.service.mean_rate(),
+        delay: l.delay,
+        room: match l.limit {
+            Limit::Unlimited => Room::Unlimited,
+            Limit::Bytes(bytes) => Room::Bytes(bytes),
+            Limit::Packets(packets) => Room::Packets(packets),
+        },
+        bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
+        slowest: labels.slowest.contains(&LinkId(i as u32)),
+    });
+    let flows = setup.flows.iter().enumerate().map(|(id, f)| FlowInfo {
+        name: f.name.clone(),
+        from: f.from.0,
+        to: f.to.0,
+        law: labels.law_name(setup, f.law),
+        goes_on: setup.ensembles.ends_at_switch(id),
+    });
+    let traffic = setup.traffic.iter().enumerate().map(|(id, class)| TrafficInfo {
+        name: class.name.clone(),
+        law: labels.law_name(setup, class.law),
+        per_second: match class.arrivals {
+            Arrivals::Poisson(per_second) => Some(per_second),
+            Arrivals::Periodic(interval) => Some(1.0 / interval.secs()),
+            Arrivals::Listed(_) => None,
+        },
+        load: labels.loads.get(id).cloned().flatten(),
+    });
+    RunInfo {
+        scenario: labels.scenario.clone(),
+        law: labels.law.clone(),
+        seed: setup.seed,
+        world,
+        duration: setup.duration,
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
+        topology: Topology { nodes, links: links.collect() },
+        flows: flows.collect(),
+        traffic: traffic.collect(),
+        overlay: setup.overlay.as_ref().map(|overlay| OverlayInfo {
+            groups: overlay.groups.iter().map(|group| group.name.clone()).collect(),
+            connections: overlay.links.iter().map(|link| link.flow as u32).collect(),
+            trees: trees(setup).unwrap_or_default(),
+            senders: overlay.senders.iter().map(|sender| at(overlay, sender)).collect(),
+        }),
+        changes: changes(setup),
+    }
+}
+
+/// Links that an instant's changes name; the others are counted.
+const NAMED: usize = 3;
+
+/// What becomes of links, one entry an instant.
+fn changes(setup: &Setup) -> Vec<ChangeInfo> {
+    let end = Time::ZERO + setup.duration;
+    let mut all: Vec<&(Time, LinkId, Change)> =
+        setup.changes.iter().filter(|change| change.0 <= end).collect();
+    all.sort_by_key(|change| change.0);
+    let instants = all.chunk_by(|a, b| a.0 == b.0).map(|together| {
+        let told = together.iter().take(NAMED).map(|(_, link, change)| {
+            let name = &setup.network.links[link.index()].name;
+            match change {
+                Change::Rate(rate) => format!("{name} sends at {rate}"),
+                Change::Delay(delay) => format!("{name} has a delay of {delay}"),
+                Change::Up(false) => format!("{name} goes down"),
+                Change::Up(true) => format!("{name} comes up"),
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        if together.len() > NAMED {
+            told.push(format!("and {} more", together.len() - NAMED));
+        }
+        ChangeInfo { at: together[0].0, what: told.join(", ") }
+    });
+    instants.collect()
+}
+
+/// The group that a sender sends to, and where it is.
+fn at(overlay: &OverlaySpec, sender: &OverlaySender) -> (u32, u32) {
+    (sender.spec.group.index() as u32, overlay.nodes[sender.at.index()].0)
+}
+
+fn node(spec: &NodeSpec) -> NodeInfo {
+    NodeInfo {
+        name: spec.name.clone(),
+        kind: if spec.is_host { NodeKind::Host } else { NodeKind::Router },
+        part: String::new(),
+        at: spec.position,
+    }
+}
+
+/// Says of nodes what they are of ensembles.
+fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
+    let ensembles = &setup.ensembles;
+    let is_switch = |node: NodeId| ensembles.junctions.iter().any(|j| j.node == node);
+    let mut tell = |node: NodeId, kind: NodeKind, part: String| {
+        if let Some(info) = nodes.get_mut(node.index()) {
+            info.kind = kind;
+            if !info.part.split(", ").any(|known| known == part) {
+                info.part += if info.part.is_empty() { "" } else { ", " };
+                info.part += &part;
+            }
+        }
+    };
+    for junction in &ensembles.junctions {
+        tell(junction.node, NodeKind::Switch, format!("switch of {}", junction.name));
+        for edge in &junction.members {
+            // One of the ends is the switch itself.
+            let flow = edge.inbound.or(edge.outbound).and_then(|id| setup.flows.get(id as usize));
+            let ends = flow.into_iter().flat_map(|flow| [flow.from, flow.to]);
+            for member in ends.filter(|node| !is_switch(*node)) {
+                tell(member, NodeKind::Member, format!("member of {}", junction.name));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_laws::AnyLaw;
+    use ratewire_sim::dumbbell::{BOTTLENECK, Dumbbell};
+    use ratewire_units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn changes_of_an_instant_are_told_together() {
+        let law = AnyLaw::new("newreno", &[]).expect("newreno");
+        let rtt = Duration::from_millis(100);
+        let mut setup = Dumbbell::new(law, 2, Rate::from_mbps(8), rtt, 100).setup();
+        let name = setup.network.links[BOTTLENECK.index()].name.clone();
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        setup.duration = Duration::from_secs(3);
+        setup.changes = vec![
+            (at(4), BOTTLENECK, Change::Up(false)),
+            (at(3), BOTTLENECK, Change::Up(true)),
+            (at(2), BOTTLENECK, Change::Rate(Rate::from_mbps(2))),
+            (at(2), BOTTLENECK, Change::Delay(Duration::from_millis(7))),
+            (at(2), BOTTLENECK, Change::Up(false)),
+            (at(2), LinkId(0), Change::Up(false)),
+            (at(2), LinkId(1), Change::Up(false)),
+        ];
+        let told = changes(&setup);
+        let told: Vec<(Time, &str)> = told.iter().map(|c| (c.at, c.what.as_str())).collect();
+        let both = format!(
+            "{name} sends at 2 Mbit/s, {name} has a delay of 7 ms, {name} goes down, and 2 more"
+        );
+        assert_eq!(told, [(at(2), &both[..]), (at(3), &format!("{name} comes up"))]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The Parquet tables of a run.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use ratewire_report::parquet::{Row, Table, When};
+use ratewire_report::{
+    ConnectionRow, FlowRow, GroupRow, LinkRow, OverlayRows, RunInfo, SenderRow, Transfer,
+};
+use ratewire_sim::setup::Setup;
+
+use crate::Error;
+use crate::folder::at_last;
+
+/// Where the tables of a run go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    /// Files in a folder that exists.
+    Folder(&'a Path),
+    /// The process's memory, compressed as in a file.
+    Memory,
+}
+
+/// The tables that take every sample and every transfer: `flows.parquet`, `links.parquet` and
+/// `completions.parquet`, and of an overlay `groups.parquet`, `connections.parquet` and
+/// `senders.parquet`.
+pub(crate) struct Files {
+    flows: Output<FlowRow>,
+    links: Output<LinkRow>,
+    completions: Output<Transfer>,
+    overlay: Option<OverlayFiles>,
+}
+
+struct OverlayFiles {
+    groups: Output<GroupRow>,
+    connections: Output<ConnectionRow>,
+    senders: Output<SenderRow>,
+}
+
+/// One of the tables.
+struct Output<R: Row> {
+    path: PathBuf,
+    table: Table<R, Sink>,
+}
+
+enum Sink {
+    File(BufWriter<File>),
+    Memory(Vec<u8>),
+}
+
+/// A table that is complete.
+#[derive(Clone, Debug)]
+pub(crate) enum Stored {
+    /// The file that it is found in once the run's folder is in place.
+    File(PathBuf),
+    Memory(Bytes),
+}
+
+/// The tables of a run that is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) flows: Stored,
+    pub(crate) links: Stored,
+    pub(crate) completions: Stored,
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::File(file) => file.write(bytes),
+            Sink::Memory(memory) => memory.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::File(file) => file.flush(),
+            Sink::Memory(_) => Ok(()),
+        }
+    }
+}
+
+impl Files {
+    /// Creates the tables that a run of this setup fills.
+    ///
+    /// # Errors
+    /// When a file cannot be created.
+    pub(crate) fn create(place: Place<'_>, setup: &Setup) -> Result<Files, Error> {
+        let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(place)).transpose()?;
+        Ok(Files {
+            flows: Output::create(place, "flows.parquet")?,
+            links: Output::create(place, "links.parquet")?,
+            completions: Output::create(place, "completions.parquet")?,
+            overlay,
+        })
+    }
+
+    pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowRow) -> Result<(), Error> {
+        self.flows.write(info, When { at: sample.at, interval: sample.interval }, sample)
+    }
+
+    pub(crate) fn link(&mut self, info: &RunInfo, sample: &LinkRow) -> Result<(), Error> {
+        self.links.write(info, When { at: sample.at, interval: sample.interval }, sample)
+    }
+
+    pub(crate) fn completion(&mut self, info: &RunInfo, transfer: &Transfer) -> Result<(), Error> {
+        self.completions.write(info, (), transfer)
+    }
+
+    pub(crate) fn overlay(&mut self, info: &RunInfo, sample: &OverlayRows) -> Result<(), Error> {
+        let Some(files) = &mut self.overlay else { return Ok(()) };
+        let when = When { at: sample.at, interval: sample.interval };
+        sample.groups.iter().try_for_each(|group| files.groups.write(info, when, group))?;
+        sample.connections.iter().try_for_each(|c| files.connections.write(info, when, c))?;
+        sample.senders.iter().try_for_each(|sender| files.senders.write(info, when, sender))
+    }
+
+    pub(crate) fn finish(self) -> Result<Held, Error> {
+        let held = Held {
+            flows: self.flows.finish()?,
+            links: self.links.finish()?,
+            completions: self.completions.finish()?,
+        };
+        self.overlay.map_or(Ok(()), OverlayFiles::finish)?;
+        Ok(held)
+    }
+}
+
+impl OverlayFiles {
+    fn create(place: Place<'_>) -> Result<OverlayFiles, Error> {
+        Ok(OverlayFiles {
+            groups: Output::create(place, "groups.parquet")?,
+            connections: Output::create(place, "connections.parquet")?,
+            senders: Output::create(place, "senders.parquet")?,
+        })
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        self.groups.finish()?;
+        self.connections.finish()?;
+        self.senders.finish().map(drop)
+    }
+}
+
+impl<R: Row> Output<R> {
+    fn create(place: Place<'_>, name: &str) -> Result<Output<R>, Error> {
+        let (path, sink) = match place {
+            Place::Folder(folder) => {
+                let path = folder.join(name);
+                let file = File::create(&path).map_err(|e| Error::write(&path, e))?;
+                (path, Sink::File(BufWriter::new(file)))
+            }
+            Place::Memory => (PathBuf::from(name), Sink::Memory(Vec::new())),
+        };
+        let table = Table::new(sink).map_err(|e| failure(&path, e))?;
+        Ok(Output { path, table })
+    }
+
+    fn write(&mut self, info: &RunInfo, begins: R::Begins, row: &R) -> Result<(), Error> {
+        self.table.write(info, begins, row).map_err(|e| failure(&self.path, e))
+    }
+
+    fn finish(self) -> Result<Stored, Error> {
+        let mut sink = self.table.finish().map_err(|e| failure(&self.path, e))?;
+        sink.flush().map_err(|e| Error::write(&self.path, e))?;
+        Ok(match sink {
+            Sink::File(_) => Stored::File(at_last(&self.path)),
+            Sink::Memory(table) => Stored::Memory(table.into()),
+        })
+    }
+}
+
+fn failure(path: &Path, e: ratewire_report::parquet::Error) -> Error {
+    Error::write(path, io::Error::other(e))
+}

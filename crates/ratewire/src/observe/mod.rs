@@ -1,0 +1,60 @@
+//! What is watched of a run, and what is left of it.
+//!
+//! A world records numbers and indices; the report knows names and figures. [`watch`] stands between
+//! them: it hands each sample to the report's collector, to files and to listeners, and puts the outcome
+//! into a [`ratewire_report::Run`].
+
+mod describe;
+pub(crate) mod estimate;
+mod files;
+mod observer;
+mod overlay;
+mod shares;
+mod summarise;
+mod transfers;
+mod why;
+
+pub(crate) use describe::{Labels, describe};
+pub(crate) use files::{Files, Held, Place, Stored};
+pub(crate) use observer::Observer;
+pub(crate) use why::explain;
+
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::Recorder;
+use ratewire_sim::setup::Setup;
+
+use crate::Error;
+use crate::listen::{Listener, Running};
+
+/// What is left of a run.
+pub(crate) struct Watched {
+    pub(crate) run: ratewire_report::Run,
+    pub(crate) outcome: Outcome,
+    pub(crate) held: Option<Held>,
+}
+
+/// Watches a run that `carry_out` carries out in its world. `files` takes every sample, if given; `also`
+/// hears everything that the world records.
+///
+/// # Errors
+/// What `carry_out` returns, when the listener ends the run, or when a file cannot be written.
+pub(crate) fn watch(
+    setup: &Setup,
+    labels: &Labels,
+    (running, listener): (Running<'_>, &dyn Listener),
+    files: Option<Files>,
+    also: &mut dyn Recorder,
+    carry_out: impl FnOnce(&mut Observer<'_>) -> Result<Outcome, Error>,
+) -> Result<Watched, Error> {
+    let mut observer = Observer::new(setup, labels, running, listener, files, also);
+    let carried_out = observer.begin().and_then(|()| carry_out(&mut observer));
+    if let Some((at, source)) = observer.stopped {
+        return Err(Error::Stopped { at, source });
+    }
+    let outcome = carried_out?;
+    let seen = observer.finish(&outcome)?;
+    let info = running.info.clone();
+    let summary = summarise::summarise(setup, &info, &outcome, &seen);
+    let run = ratewire_report::Run { info, summary, collected: seen.collected };
+    Ok(Watched { run, outcome, held: seen.held })
+}

@@ -1,0 +1,263 @@
+//! Passes what a world records on to the report, to files and to listeners.
+
+use std::ops::ControlFlow;
+
+use ratewire_net::CapturedFrame;
+use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
+use ratewire_sim::RunError;
+use ratewire_sim::outcome::Outcome;
+use ratewire_sim::record::{
+    ArrivingSample, FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, OverlaySample,
+    PacketSeen, Progress, Recorder,
+};
+use ratewire_sim::setup::Setup;
+use ratewire_transport::Writer;
+use ratewire_units::{Bytes, Throughput, Time};
+
+use super::Labels;
+use super::files::{Files, Held};
+use super::overlay::{self, Prices};
+use super::shares::{Shared, Shares};
+use super::transfers::Transfers;
+use super::why;
+use crate::Error;
+use crate::listen::{Listener, Reason, Running};
+
+/// What was seen beside the engine's own counters.
+pub(crate) struct Seen {
+    pub(crate) collected: Collected,
+    /// Queue samples of each link: packets, bytes.
+    pub(crate) queues: Vec<(Histogram, Histogram)>,
+    /// Payload that each listed flow delivered while all long flows were running.
+    pub(crate) together: Vec<Option<Bytes>>,
+    pub(crate) shared: Shared,
+    pub(crate) prices: Prices,
+    /// Flows of arriving traffic that started.
+    pub(crate) arrived: u64,
+    /// Flows of a given size that started and did not complete.
+    pub(crate) unfinished: u64,
+    /// The tables of samples, if any were written.
+    pub(crate) held: Option<Held>,
+}
+
+/// Passes what a world records on to the report, to files, to the listener and to another recorder.
+pub(crate) struct Observer<'a> {
+    setup: &'a Setup,
+    labels: &'a Labels,
+    info: &'a RunInfo,
+    running: Running<'a>,
+    listener: &'a dyn Listener,
+    /// Why the listener ends the run, if it does.
+    pub(super) stopped: Option<(Time, Reason)>,
+    collector: Collector,
+    files: Option<Files>,
+    /// The first failure to write, told when the run is over.
+    failed: Option<Error>,
+    also: &'a mut dyn Recorder,
+    queues: Vec<(Histogram, Histogram)>,
+    together: Vec<Option<Bytes>>,
+    /// From when on all long flows are running.
+    together_from: Time,
+    shares: Shares,
+    prices: Prices,
+    transfers: Transfers,
+    arrived: u64,
+}
+
+impl<'a> Observer<'a> {
+    pub(crate) fn new(
+        setup: &'a Setup,
+        labels: &'a Labels,
+        running: Running<'a>,
+        listener: &'a dyn Listener,
+        files: Option<Files>,
+        also: &'a mut dyn Recorder,
+    ) -> Observer<'a> {
+        let end = Time::ZERO + setup.duration;
+        // Parts of connections with many ends cannot be compared with whole flows.
+        let is_long = |(id, f): &(usize, &ratewire_sim::setup::FlowSpec)| {
+            let all_the_time = f.start < end && f.stop.is_none_or(|s| s >= end);
+            let is_whole = !setup.ensembles.has_edge(*id);
+            f.app.writer == Writer::Unlimited && all_the_time && is_whole
+        };
+        let flows = || setup.flows.iter().enumerate();
+        let together = flows().map(|f| is_long(&f).then_some(Bytes::ZERO)).collect();
+        let starts = flows().filter(is_long).map(|(_, f)| f.start);
+        Observer {
+            setup,
+            labels,
+            info: running.info,
+            running,
+            listener,
+            stopped: None,
+            collector: Collector::new(running.info),
+            files,
+            failed: None,
+            also,
+            queues: vec![Default::default(); setup.network.links.len()],
+            together,
+            together_from: starts.max().unwrap_or(Time::ZERO),
+            shares: Shares::new(setup),
+            prices: Prices::default(),
+            transfers: Transfers::default(),
+            arrived: 0,
+        }
+    }
+
+    /// Asks the listener whether to run at all.
+    ///
+    /// # Errors
+    /// When it ends the run; the reason is in [`Observer::stopped`].
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        let start = Progress { now: Time::ZERO, packets: 0, flows: 0 };
+        match self.progress(&start) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(RunError::Stopped(Time::ZERO).into()),
+        }
+    }
+
+    pub(crate) fn finish(mut self, outcome: &Outcome) -> Result<Seen, Error> {
+        let mut unfinished = 0;
+        for transfer in std::mem::take(&mut self.transfers).rest(outcome) {
+            unfinished += 1;
+            self.write(|files, info| files.completion(info, &transfer));
+        }
+        let finished = self.files.take().map(Files::finish).transpose();
+        match (self.failed, finished) {
+            (Some(failure), _) | (None, Err(failure)) => Err(failure),
+            (None, Ok(held)) => Ok(Seen {
+                collected: self.collector.finish(),
+                queues: self.queues,
+                together: self.together,
+                shared: self.shares.finish(),
+                prices: self.prices,
+                arrived: self.arrived,
+                unfinished,
+                held,
+            }),
+        }
+    }
+
+    /// Writes to the files, until that first fails.
+    fn write(&mut self, write: impl FnOnce(&mut Files, &RunInfo) -> Result<(), Error>) {
+        if let Some(files) = &mut self.files
+            && let Err(failure) = write(files, self.info)
+        {
+            self.files = None;
+            self.failed = Some(failure);
+        }
+    }
+}
+
+impl Recorder for Observer<'_> {
+    fn flow_started(&mut self, started: &FlowStarted<'_>) {
+        self.also.flow_started(started);
+        self.arrived += u64::from(started.traffic.is_some());
+        self.transfers.begin(&self.setup.ensembles, started);
+    }
+
+    fn flow_sample(&mut self, sample: &FlowSample) {
+        self.also.flow_sample(sample);
+        self.shares.reach(sample.at);
+        self.shares.deliver(sample.flow.0, sample.delivered);
+        let index = sample.flow.0 as usize;
+        if sample.at - sample.interval >= self.together_from
+            && let Some(Some(delivered)) = self.together.get_mut(index)
+        {
+            *delivered += sample.delivered;
+        }
+        let row = ratewire_report::FlowRow {
+            at: sample.at,
+            interval: sample.interval,
+            flow: sample.flow.0,
+            goodput: Throughput::over(sample.delivered, sample.interval),
+            cwnd: sample.window,
+            in_flight: sample.in_flight,
+            receive_window: sample.receive_window,
+            srtt: sample.srtt,
+            pacing: sample.pacing,
+            retransmitted: sample.retransmitted,
+        };
+        self.collector.flow(&row);
+        self.listener.flow_sample(&self.running, &row);
+        self.write(|files, info| files.flow(info, &row));
+    }
+
+    fn arriving_sample(&mut self, sample: &ArrivingSample) {
+        self.also.arriving_sample(sample);
+        let goodput = Throughput::over(sample.delivered, sample.interval);
+        self.collector.add(sample.at, sample.interval, goodput);
+    }
+
+    fn link_sample(&mut self, sample: &LinkSample) {
+        self.also.link_sample(sample);
+        self.shares.reach(sample.at);
+        if let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {
+            packets.add(f64::from(sample.queue_packets));
+            bytes.add(sample.queue_bytes.as_f64());
+        }
+        let row = ratewire_report::LinkRow {
+            at: sample.at,
+            interval: sample.interval,
+            link: sample.link.0,
+            utilisation: sample.busy,
+            throughput: Throughput::over(sample.sent, sample.interval),
+            queue_packets_mean: sample.queue_packets_mean,
+            queue_packets_max: sample.queue_packets_max,
+            queue_bytes_mean: sample.queue_bytes_mean,
+            drops: sample.drops,
+            marks: sample.marks,
+            paused: sample.paused,
+        };
+        self.collector.link(&row);
+        self.listener.link_sample(&self.running, &row);
+        self.write(|files, info| files.link(info, &row));
+    }
+
+    fn overlay_sample(&mut self, sample: &OverlaySample<'_>) {
+        self.also.overlay_sample(sample);
+        if let Some(spec) = &self.setup.overlay {
+            self.prices.add(sample);
+            let rows = overlay::sample(sample, spec);
+            self.collector.overlay(&rows);
+            self.write(|files, info| files.overlay(info, &rows));
+        }
+    }
+
+    fn flow_completed(&mut self, completed: &FlowCompleted) {
+        self.also.flow_completed(completed);
+        self.shares.complete(completed.flow.0, completed.start + completed.took);
+        // Of a flow without a size the time it takes is when it is stopped, or how long it pauses.
+        let Some(transfer) = self.transfers.complete(completed) else { return };
+        self.write(|files, info| files.completion(info, &transfer));
+        self.collector.completion(Completion {
+            flow: u64::from(transfer.flow),
+            law: self.labels.law_name(self.setup, completed.law),
+            size: transfer.size,
+            start: transfer.start,
+            took: completed.took,
+            ideal: transfer.ideal,
+        });
+    }
+
+    fn followed(&mut self, followed: &Followed) {
+        self.also.followed(followed);
+        self.collector.answer(why::answer(followed, self.setup));
+    }
+
+    fn packet(&mut self, seen: &PacketSeen) {
+        self.also.packet(seen);
+    }
+
+    fn frame(&mut self, seen: &CapturedFrame) {
+        self.also.frame(seen);
+    }
+
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if let ControlFlow::Break(reason) = self.listener.reached(&self.running, progress) {
+            self.stopped = Some((progress.now, reason));
+            return ControlFlow::Break(());
+        }
+        self.also.progress(progress)
+    }
+}

@@ -1,0 +1,140 @@
+//! Overlays in the report's words.
+
+use ratewire_overlay::{Benefit, Dollars};
+use ratewire_report::{ConnectionRow, ConnectionSummary, GroupSummary, OverlaySummary};
+use ratewire_sim::outcome::{GroupOutcome, OverlayOutcome};
+use ratewire_sim::overlay::optimum::{Period, optimum};
+use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
+use ratewire_sim::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
+use ratewire_sim::setup::Setup;
+use ratewire_units::{Bytes, Duration, Throughput};
+
+/// Sums over samples, for means.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prices {
+    /// By connection: price times seconds.
+    sums: Vec<f64>,
+    seconds: f64,
+}
+
+impl Prices {
+    pub(crate) fn add(&mut self, sample: &OverlaySample<'_>) {
+        self.sums.resize(sample.links.len(), 0.0);
+        self.seconds += sample.interval.secs();
+        for (sum, link) in self.sums.iter_mut().zip(sample.links) {
+            *sum += link.price.get() * sample.interval.secs();
+        }
+    }
+
+    fn mean(&self, connection: usize) -> f64 {
+        self.sums.get(connection).map_or(0.0, |sum| sum / self.seconds)
+    }
+}
+
+/// A sample as the report takes it.
+pub(crate) fn sample(
+    sample: &OverlaySample<'_>,
+    spec: &OverlaySpec,
+) -> ratewire_report::OverlayRows {
+    let data = |messages: u64| Throughput::over(spec.payload * messages, sample.interval);
+    let group = |(group, seen): (u32, &GroupSample)| ratewire_report::GroupRow {
+        group,
+        sent: data(seen.sent),
+        sent_messages: seen.sent,
+        delivered_messages: seen.delivered.iter().sum(),
+    };
+    let connection = |(link, seen): (&OverlayLink, &OverlayLinkSample)| ConnectionRow {
+        flow: link.flow as u32,
+        price: seen.price.get(),
+        waiting_mean: seen.queue_mean,
+        waiting_max: seen.queue_max,
+        data: seen.data,
+        control: seen.control,
+    };
+    let sender = |(sender, seen): (u32, &SenderSample)| ratewire_report::SenderRow {
+        sender,
+        sent: data(seen.sent),
+        money: seen.money.map(Dollars::get),
+        period: seen.period,
+    };
+    ratewire_report::OverlayRows {
+        at: sample.at,
+        interval: sample.interval,
+        groups: (0..).zip(sample.groups).map(group).collect(),
+        connections: spec.links.iter().zip(sample.links).map(connection).collect(),
+        senders: (0..).zip(sample.senders).map(sender).collect(),
+    }
+}
+
+/// The figures of an overlay.
+pub(crate) fn summary(
+    setup: &Setup,
+    spec: &OverlaySpec,
+    outcome: &OverlayOutcome,
+    prices: &Prices,
+) -> OverlaySummary {
+    let best = optimum(setup).unwrap_or_default();
+    let groups = outcome.groups.iter().enumerate();
+    let connections = outcome.links.iter().enumerate().map(|(i, link)| ConnectionSummary {
+        name: setup.flows[link.flow].name.clone(),
+        waiting_mean: link.queue_mean,
+        waiting_max: link.queue_max,
+        price_mean: prices.mean(i),
+        data_bytes: link.counts.data.get(),
+        control_bytes: link.counts.control().get(),
+    });
+    let data: Bytes = outcome.links.iter().map(|link| link.counts.data).sum();
+    let control: Bytes = outcome.links.iter().map(|link| link.counts.control()).sum();
+    let sent = outcome.groups.iter().map(|group| group.sent).sum();
+    OverlaySummary {
+        groups: groups.map(|(i, group)| of_group(setup, spec, i, group)).collect(),
+        connections: connections.collect(),
+        sent_bps: bps(setup, spec, sent),
+        optimum_bps: optimum_bps(setup, spec, &best),
+        optimum_ratio: over_optimum(spec, outcome, &best),
+        control_share: control.as_f64() / data.as_f64().max(1.0),
+    }
+}
+
+fn of_group(
+    setup: &Setup,
+    spec: &OverlaySpec,
+    index: usize,
+    outcome: &GroupOutcome,
+) -> GroupSummary {
+    let senders = spec.senders.iter().filter(|sender| sender.spec.group.index() == index);
+    let receiving: Vec<u64> = outcome.delivered.iter().copied().filter(|n| *n > 0).collect();
+    let received = receiving.iter().sum::<u64>() / (receiving.len() as u64).max(1);
+    GroupSummary {
+        name: spec.groups[index].name.clone(),
+        senders: senders.count() as u64,
+        sent_bps: bps(setup, spec, outcome.sent),
+        receiving_nodes: receiving.len() as u64,
+        received_bps: bps(setup, spec, received),
+        delivery_mean_s: outcome.latency_mean.map(Duration::secs),
+        delivery_max_s: outcome.latency_max.map(Duration::secs),
+    }
+}
+
+/// Clients' own data of so many messages, over the run.
+fn bps(setup: &Setup, spec: &OverlaySpec, messages: u64) -> f64 {
+    Throughput::over(spec.payload * messages, setup.duration).bps()
+}
+
+fn optimum_bps(setup: &Setup, spec: &OverlaySpec, best: &[Period]) -> Option<f64> {
+    let own = spec.payload.as_f64() / spec.senders.first()?.spec.message.as_f64();
+    let of = |p: &Period| {
+        p.groups.iter().map(|rate| rate.bps()).sum::<f64>() * p.to.since(p.from).secs()
+    };
+    (!best.is_empty()).then(|| best.iter().map(of).sum::<f64>() * own / setup.duration.secs())
+}
+
+fn over_optimum(spec: &OverlaySpec, outcome: &OverlayOutcome, best: &[Period]) -> Option<f64> {
+    let message = spec.senders.first()?.spec.message;
+    let most: f64 = best.iter().map(|p| p.worth.get() * p.to.since(p.from).secs()).sum();
+    let worth: u64 = match spec.params.benefit {
+        Benefit::PerReceiver => outcome.groups.iter().map(|group| group.owed).sum(),
+        Benefit::PerMessage | Benefit::Concave(_) => outcome.groups.iter().map(|g| g.sent).sum(),
+    };
+    (most > 0.0).then(|| (message * worth).as_f64() / most)
+}

@@ -1,0 +1,110 @@
+//! The figures of a run, from the engine's counters.
+
+use ratewire_report::{
+    Conservation, DeadlockSummary, EngineFigures, FlowSummary, LinkSummary, PausingSummary,
+    RunInfo, Summary,
+};
+use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
+use ratewire_sim::setup::{FlowSpec, Setup};
+use ratewire_statistics::jain_index;
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use super::observer::Seen;
+use super::overlay;
+
+pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: &Seen) -> Summary {
+    let mut summary = Summary::of(info);
+    let listed = setup.flows.iter().zip(&outcome.flows);
+    for (flow, (spec, end)) in summary.flows.iter_mut().zip(listed) {
+        fill_flow(flow, spec, end, outcome.ended);
+    }
+    // What a switch passes on is not counted twice.
+    let last = summary.flows.iter().zip(&info.flows).filter(|(_, about)| !about.goes_on);
+    let total: u64 = last.map(|(flow, _)| flow.delivered_bytes).sum();
+    for flow in &mut summary.flows {
+        flow.share = flow.delivered_bytes as f64 / total.max(1) as f64;
+    }
+    for (i, (link, end)) in summary.links.iter_mut().zip(&outcome.links).enumerate() {
+        fill_link(link, end, outcome.ended);
+        let (packets, bytes) = &seen.queues[i];
+        link.queue_packets_p99 = packets.quantile(0.99).unwrap_or(0.0);
+        link.queue_bytes_p99 = bytes.quantile(0.99).unwrap_or(0.0);
+    }
+    let together = seen.together.iter().enumerate();
+    let together: Vec<f64> = together
+        .filter_map(|(id, delivered)| Some(delivered.as_ref()?.as_f64() / setup.weight(id)))
+        .collect();
+    // Of one it is 1 whatever it gets.
+    summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
+    summary.jain_over_time = seen.shared.jain_over_time();
+    summary.settlings.clone_from(&seen.shared.settlings);
+    summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
+    summary.arrived_flows = (!setup.traffic.is_empty()).then_some(seen.arrived);
+    let is_any = seen.arrived > 0 || setup.flows.iter().any(|flow| flow.size().is_some());
+    summary.unfinished_flows = is_any.then_some(seen.unfinished);
+    summary.completions = seen.collected.completion_summary.clone();
+    summary.overlay = match (&setup.overlay, &outcome.overlay) {
+        (Some(spec), Some(end)) => Some(overlay::summary(setup, spec, end, &seen.prices)),
+        _ => None,
+    };
+    summary.conservation = Conservation {
+        sent_packets: outcome.packets.sent,
+        delivered_packets: outcome.packets.delivered,
+        dropped_packets: outcome.packets.dropped,
+        in_flight_packets: outcome.packets.in_flight,
+    };
+    summary.deadlock = outcome.deadlock.as_ref().map(|found| DeadlockSummary {
+        at_s: found.at.secs(),
+        ring: found.ring.iter().map(|id| setup.network.links[id.index()].name.clone()).collect(),
+    });
+    summary.engine = EngineFigures {
+        events: outcome.events,
+        data_packets_delivered: outcome.data_packets_delivered,
+    };
+    summary
+}
+
+fn fill_flow(flow: &mut FlowSummary, spec: &FlowSpec, end: &FlowOutcome, ended: Time) {
+    let started = end.started.unwrap_or(spec.start);
+    let over = end.completed.unwrap_or(ended).since(started);
+    flow.start_s = started.secs();
+    flow.size_bytes = spec.size().map(Bytes::get);
+    flow.delivered_bytes = end.delivered.get();
+    flow.goodput_bps = Throughput::over(end.delivered, over).bps();
+    flow.completion_s = end.completed.map(|at| at.since(started).secs());
+    flow.retransmitted_bytes = end.retransmitted.get();
+    flow.retransmitted_packets = end.retransmitted_packets;
+    flow.rtt_mean_s = end.mean_rtt.map(Duration::secs);
+    flow.rtt_min_s = end.min_rtt.map(Duration::secs);
+    flow.clamps = end.clamps;
+    flow.rtt_max_s = end.max_rtt.map(Duration::secs);
+}
+
+fn fill_link(link: &mut LinkSummary, end: &LinkOutcome, ended: Time) {
+    let over = ended.since(Time::ZERO);
+    let secs = over.secs();
+    link.utilisation = if secs > 0.0 { end.busy.secs() / secs } else { 0.0 };
+    link.throughput_bps = Throughput::over(end.sent, over).bps();
+    link.queue_packets_mean = end.queue_packets_mean;
+    link.queue_packets_max = u64::from(end.queue_packets_max);
+    link.queue_bytes_mean = end.queue_bytes_mean;
+    link.queue_bytes_max = end.queue_bytes_max.get();
+    let reasons = [
+        ("queue full", end.drops.full),
+        ("early (queue discipline)", end.drops.early),
+        ("lost on the link", end.drops.lost),
+        ("link down", end.drops.down),
+        ("policed", end.drops.policed),
+    ];
+    let counted = reasons.into_iter().filter(|(_, n)| *n > 0);
+    link.drops = counted.map(|(reason, n)| (reason.to_string(), n)).collect();
+    link.marks = end.marks;
+    link.clamps = end.clamps;
+    let of = &end.pausing;
+    link.pausing = (*of != Pausing::default()).then(|| PausingSummary {
+        pauses: of.pauses,
+        paused_s: of.paused.secs(),
+        frames: of.frames,
+        overflowed: of.overflowed,
+    });
+}

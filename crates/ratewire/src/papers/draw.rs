@@ -1,0 +1,98 @@
+//! Figures of papers, drawn from runs.
+
+use ratewire_report::html;
+use ratewire_report::html::papers::{Claims, Line, Panel, Sweep};
+use ratewire_scenario::{Finding, Scenario};
+
+use super::{Figure, Name, is_metric};
+use crate::Run;
+
+/// Draws a figure for the page from the runs of each of its scenarios. Of the runs, only what is drawn is
+/// kept.
+pub fn draw(figure: &Figure, results: Vec<(&Scenario, Vec<Run>)>) -> html::papers::Figure {
+    let sweeps = figure.sweep.iter().flat_map(|sweep| {
+        let metrics = sweep.metrics.iter().map(Name::get_ref);
+        metrics.map(|metric| sweep_of(sweep, metric, figure, &results))
+    });
+    let sweeps = sweeps.collect();
+    let claims = results.iter().map(|(scenario, runs)| Claims {
+        scenario: scenario.name.clone(),
+        file: scenario.file.clone(),
+        expectations: runs.iter().flat_map(Run::expectations).cloned().collect(),
+    });
+    let claims = claims.collect();
+    let panels = figure.scenarios.iter().zip(results).filter(|(file, _)| figure.draws(file));
+    let panels = panels.map(|(_, (scenario, runs))| Panel {
+        title: scenario.name.clone(),
+        runs: runs
+            .into_iter()
+            .filter(|run| figure.draws_law(run.law()))
+            .map(Run::into_report)
+            .collect(),
+        plots: figure.plots.clone(),
+        links: figure.links.iter().map(|link| link.get_ref().clone()).collect(),
+        apart: figure.apart,
+    });
+    html::papers::Figure {
+        id: figure.id.clone(),
+        title: figure.title.clone(),
+        caption: figure.caption.clone(),
+        note: figure.note.clone(),
+        panels: panels.collect(),
+        sweeps,
+        claims,
+    }
+}
+
+/// What the expectations of one metric measured, law by law.
+fn sweep_of(
+    sweep: &super::Sweep,
+    metric: &str,
+    figure: &Figure,
+    results: &[(&Scenario, Vec<Run>)],
+) -> Sweep {
+    let is_of = |v: &Finding| is_metric(metric, v.metric, &v.target);
+    // What varies is another scenario, or another flow or link of the same one.
+    let value_of = |scenario: usize, v: &Finding| {
+        let place = match sweep.of.is_empty() {
+            true => Some(scenario),
+            false => sweep.of.iter().position(|target| *target.get_ref() == v.target),
+        };
+        place.and_then(|place| sweep.values.get(place)).copied()
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    let mut claimed: Vec<(f64, f64)> = Vec::new();
+    let mut unit = None;
+    for (i, (_, runs)) in results.iter().enumerate() {
+        let laws = runs.iter().flat_map(Run::expectations).map(|e| e.run(&[]));
+        let verdicts = laws.zip(runs.iter().flat_map(Run::verdicts));
+        for (law, verdict) in verdicts.filter(|(_, v)| is_of(v) && figure.draws_law(&v.law)) {
+            let (Some(x), Some(y)) = (value_of(i, verdict), verdict.measured) else { continue };
+            let at = lines.iter().position(|line| line.law == law).unwrap_or_else(|| {
+                lines.push(Line { law, points: Vec::new() });
+                lines.len() - 1
+            });
+            // Two expectations of the same thing draw it once, over the time of the first.
+            if lines[at].points.iter().all(|(known, _)| *known != x) {
+                lines[at].points.push((x, y));
+            }
+            if let Some(y) = verdict.equals
+                && claimed.iter().all(|(known, _)| *known != x)
+            {
+                claimed.push((x, y));
+            }
+            unit = Some(verdict.unit);
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    Sweep {
+        title: metric.replace('_', " "),
+        over: sweep.over.clone(),
+        logarithmic: sweep.logarithmic,
+        show: Box::new(move |value| unit.map_or_else(String::new, |unit| unit.show(value))),
+        lines,
+        claimed,
+    }
+}

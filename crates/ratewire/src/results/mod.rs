@@ -1,0 +1,223 @@
+//! What comes of an experiment.
+
+mod names;
+mod run;
+mod samples;
+
+use std::path::Path;
+
+use ratewire_report::{
+    Expectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
+};
+use serde::Serialize;
+
+pub use run::Run;
+pub use samples::Samples;
+
+use crate::{Error, folder};
+
+/// What comes of an experiment: its runs, in the order of laws, worlds and seeds.
+///
+/// ```
+/// # let text = "duration = '4 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+/// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
+/// let experiment = ratewire::Experiment::parse("hello.toml", text)?;
+/// let results = experiment.laws(["xcp", "cubic"]).run()?;
+/// for law in ["xcp", "cubic"] {
+///     println!("{law}: {:.2}", results.law(law)?.utilisation("bottleneck")?);
+/// }
+/// assert!(results.law("xcp")?.utilisation("bottleneck")? > 0.8);
+/// # Ok::<(), ratewire::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Results {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) failures: Vec<Failed>,
+    pub(crate) unwritten: Option<Error>,
+    pub(crate) scenario_text: String,
+    pub(crate) description: Option<String>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// A run that came to nothing.
+#[derive(Debug)]
+pub struct Failed {
+    /// How it is told from the other runs of its scenario: `xcp, seed 1`.
+    pub run: String,
+    /// Why it came to nothing.
+    pub error: Error,
+}
+
+/// The schema of `summary.json`, whose first key is `generator`.
+#[derive(Serialize)]
+struct SummaryFile<'a> {
+    runs: Vec<&'a Summary>,
+    /// The links whose utilisation and queue the verdict has.
+    verdict_links: Vec<String>,
+    expectations: &'a [Expectation],
+    left_out: &'a [LeftOut],
+}
+
+impl Results {
+    /// Every run that came to its end.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The runs under `law`: one a seed and world.
+    ///
+    /// # Errors
+    /// When none ran under a law of this name.
+    pub fn law(&self, law: &str) -> Result<OfLaw<'_>, Error> {
+        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.law() == law).collect();
+        if runs.is_empty() {
+            let known = self.runs.iter().map(|run| &run.info().law);
+            return Err(names::unknown("law", law, known));
+        }
+        Ok(OfLaw { runs })
+    }
+
+    /// Runs that came to nothing. [`Experiment::run`](crate::Experiment::run) returns
+    /// [`Error::Incomplete`] if there are any.
+    pub fn failures(&self) -> &[Failed] {
+        &self.failures
+    }
+
+    /// Why the experiment's folder could not be written, if it could not.
+    pub fn unwritten(&self) -> Option<&Error> {
+        self.unwritten.as_ref()
+    }
+
+    /// Laws that could not run in a world that was asked for, and why.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// Every expectation of the scenario, run by run.
+    pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
+        self.runs.iter().flat_map(Run::expectations)
+    }
+
+    /// Whether every expectation of every run holds, and every world was true to time.
+    pub fn hold(&self) -> bool {
+        self.runs.iter().all(Run::holds)
+    }
+
+    /// A sample of every flow at the end of every sampling interval, of all runs.
+    pub fn flows(&self) -> Samples<FlowRow> {
+        self.samples(Run::flow_samples)
+    }
+
+    /// A sample of every link at the end of every sampling interval, of all runs.
+    pub fn links(&self) -> Samples<LinkRow> {
+        self.samples(Run::link_samples)
+    }
+
+    /// Every flow of a given size, complete or not, of all runs.
+    pub fn completions(&self) -> Samples<Transfer> {
+        self.samples(Run::completions)
+    }
+
+    fn samples<R>(&self, of: impl Fn(&Run) -> Samples<R>) -> Samples<R> {
+        self.runs.iter().map(of).fold(Samples::new(Vec::new()), Samples::and)
+    }
+
+    /// The page's content: all runs, expectations, and the scenario's text.
+    pub fn page(&self) -> Page {
+        Page {
+            runs: self.runs.iter().map(|run| run.report().clone()).collect(),
+            expectations: self.expectations().cloned().collect(),
+            scenario_text: Some(self.scenario_text.clone()),
+            description: self.description.clone(),
+            left_out: self.left_out.clone(),
+        }
+    }
+
+    /// Writes the page of all runs: one HTML file, which opens without a network.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or Ratewire did not write the file that is there. A file that
+    /// was there is then as it was.
+    pub fn report(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        folder::write_page(path.as_ref(), &html::render(&self.page()))
+    }
+
+    /// The figures of all runs, and the expectations, as `summary.json` has them.
+    pub fn json(&self) -> String {
+        summary_json(&self.page())
+    }
+
+    /// The figures of all runs as tables, for a terminal that has as many columns as there are.
+    pub fn table(&self) -> String {
+        table::render(&self.page().runs, &table::Options::default())
+    }
+
+    /// In words, what is missing of what was asked for.
+    pub(crate) fn shortfall(&self) -> String {
+        let failed =
+            |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
+        let left =
+            |left: &LeftOut| format!("{} did not run in {}: {}", left.law, left.world, left.why);
+        let failures = self.failures.iter().map(failed);
+        let left_out = self.left_out.iter().map(left);
+        let unwritten = self.unwritten.iter().map(ToString::to_string);
+        failures.chain(left_out).chain(unwritten).collect::<Vec<_>>().join("\n")
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.failures.is_empty() && self.left_out.is_empty() && self.unwritten.is_none()
+    }
+}
+
+/// What `summary.json` holds of a page's runs.
+pub(crate) fn summary_json(page: &Page) -> String {
+    ratewire_report::json(&SummaryFile {
+        runs: page.runs.iter().map(|run| &run.summary).collect(),
+        verdict_links: ratewire_report::verdict_links(&page.runs),
+        expectations: &page.expectations,
+        left_out: &page.left_out,
+    })
+}
+
+/// The runs under one law.
+#[derive(Clone, Debug)]
+pub struct OfLaw<'a> {
+    runs: Vec<&'a Run>,
+}
+
+impl<'a> OfLaw<'a> {
+    /// Each run, in the order of worlds and seeds.
+    pub fn runs(&self) -> &[&'a Run] {
+        &self.runs
+    }
+
+    /// Share of the run that a link was busy, 0 to 1; the mean over the runs.
+    ///
+    /// # Errors
+    /// When no link has this name.
+    pub fn utilisation(&self, link: &str) -> Result<f64, Error> {
+        self.mean(|run| run.utilisation(link))
+    }
+
+    /// Packets that waited for a link, mean over time; the mean over the runs.
+    ///
+    /// # Errors
+    /// When no link has this name.
+    pub fn queue_packets(&self, link: &str) -> Result<f64, Error> {
+        self.mean(|run| Ok(run.link(link)?.queue_packets_mean))
+    }
+
+    /// What a listed flow delivered in order to its application over the flow's life, bits per second; the
+    /// mean over the runs.
+    ///
+    /// # Errors
+    /// When no flow has this name.
+    pub fn goodput_bps(&self, flow: &str) -> Result<f64, Error> {
+        self.mean(|run| run.goodput_bps(flow))
+    }
+
+    fn mean(&self, of: impl Fn(&Run) -> Result<f64, Error>) -> Result<f64, Error> {
+        let sum: f64 = self.runs.iter().map(|run| of(run)).sum::<Result<f64, Error>>()?;
+        Ok(sum / self.runs.len() as f64)
+    }
+}

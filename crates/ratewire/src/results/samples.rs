@@ -1,0 +1,83 @@
+//! Samples of runs as tables.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::marker::PhantomData;
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use ratewire_report::parquet::{Row, copy};
+
+use crate::Error;
+use crate::observe::Stored;
+
+/// Samples of one kind, of one run or of several, a row each. Columns have their units in their names;
+/// the run is named by `world`, `law` and `seed` in every row. Empty where samples were not kept
+/// ([`Experiment::without_samples`](crate::Experiment::without_samples)).
+#[derive(Clone, Debug)]
+pub struct Samples<R> {
+    tables: Vec<Stored>,
+    kind: PhantomData<R>,
+}
+
+impl<R> Samples<R> {
+    pub(crate) fn new(tables: Vec<Stored>) -> Samples<R> {
+        Samples { tables, kind: PhantomData }
+    }
+
+    /// The samples of `self` and then those of `others`.
+    pub(super) fn and(mut self, others: Samples<R>) -> Samples<R> {
+        self.tables.extend(others.tables);
+        self
+    }
+}
+
+impl<R: Row> Samples<R> {
+    /// All rows as Arrow record batches, run by run, in the order of their time.
+    ///
+    /// # Errors
+    /// When a table lies in a file that cannot be read.
+    pub fn batches(&self) -> Result<Vec<RecordBatch>, Error> {
+        let mut all = Vec::new();
+        for table in &self.tables {
+            let read = reader(table)
+                .and_then(|rows| rows.map(|batch| batch.map_err(ParquetError::from)).collect());
+            all.extend::<Vec<RecordBatch>>(read.map_err(|e| cannot_read(table, e))?);
+        }
+        Ok(all)
+    }
+
+    /// Writes all rows into one Parquet file.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or a table lies in a file that cannot be read. What was at `path`
+    /// is then lost.
+    pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let batches = self.batches()?;
+        let file = File::create(path).map_err(|e| Error::write(path, e))?;
+        let mut out = copy::<R, _>(&batches, BufWriter::new(file))
+            .map_err(|e| Error::write(path, io::Error::other(e)))?;
+        out.flush().map_err(|e| Error::write(path, e))
+    }
+}
+
+fn reader(table: &Stored) -> Result<ParquetRecordBatchReader, ParquetError> {
+    match table {
+        Stored::Memory(bytes) => ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?.build(),
+        Stored::File(path) => {
+            let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
+            ParquetRecordBatchReaderBuilder::try_new(file)?.build()
+        }
+    }
+}
+
+fn cannot_read(table: &Stored, e: ParquetError) -> Error {
+    let path = match table {
+        Stored::File(path) => path.clone(),
+        Stored::Memory(_) => "the samples in memory".into(),
+    };
+    Error::Read { path, source: io::Error::other(e) }
+}

@@ -1,0 +1,190 @@
+//! `completions.parquet` has every flow of a given size, and says of each what the rest of a run's figures say of all.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use ratewire::Experiment;
+use ratewire::report::Run;
+use ratewire_statistics::percentile;
+
+/// Two listed flows with a size, of which one is too large to complete; flows that arrive; and one that has an end and
+/// no size.
+const SCENARIO: &str = r#"
+duration = "10 s"
+law      = "newreno"
+
+[topology]
+kind       = "dumbbell"
+pairs      = 2
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", queue = "20 packets" }
+
+[[flow]]
+name = "small"
+from = "s1"
+to   = "d1"
+size = "500 KB"
+
+[[flow]]
+name = "large"
+from = "s2"
+to   = "d2"
+size = "1 GB"
+
+[[flow]]
+name = "stops"
+from = "s1"
+to   = "d2"
+stop = "2 s"
+
+[[traffic]]
+name     = "mice"
+between  = [["s1", "d2"]]
+arrivals = { poisson = "20 /s" }
+sizes    = { fixed = "9 KB" }
+"#;
+
+/// A flow, as the file tells of it.
+#[derive(Debug)]
+struct Row {
+    flow: u32,
+    name: String,
+    from: String,
+    to: String,
+    size: u64,
+    start_s: f64,
+    completion_s: Option<f64>,
+    slowdown: Option<f64>,
+    retransmitted: u64,
+}
+
+fn run() -> (Run, Vec<Row>) {
+    run_of(SCENARIO)
+}
+
+fn run_of(scenario: &str) -> (Run, Vec<Row>) {
+    let experiment = Experiment::parse("test.toml", scenario).unwrap();
+    let results = experiment.run().unwrap();
+    let batches = results.completions().batches().unwrap();
+    (results.runs()[0].clone().into_report(), batches.iter().flat_map(rows).collect())
+}
+
+fn rows(batch: &RecordBatch) -> Vec<Row> {
+    let column = |name: &str| batch.column_by_name(name).unwrap_or_else(|| panic!("no {name}"));
+    let number = |name: &str, row| {
+        let cells = column(name).as_primitive::<Float64Type>();
+        cells.is_valid(row).then(|| cells.value(row))
+    };
+    let count = |name: &str, row| column(name).as_primitive::<UInt64Type>().value(row);
+    let text = |name: &str, row| {
+        let cells = column(name).as_dictionary::<UInt32Type>();
+        cells.values().as_string::<i32>().value(cells.keys().value(row) as usize).to_string()
+    };
+    let row = |row| Row {
+        flow: column("flow").as_primitive::<UInt32Type>().value(row),
+        name: text("flow_name", row),
+        from: text("from_name", row),
+        to: text("to_name", row),
+        size: count("size_bytes", row),
+        start_s: number("start_s", row).unwrap(),
+        completion_s: number("completion_s", row),
+        slowdown: number("slowdown", row),
+        retransmitted: count("retransmitted_bytes", row),
+    };
+    (0..batch.num_rows()).map(row).collect()
+}
+
+#[test]
+fn each_flow_of_a_given_size_has_a_row() {
+    let (run, rows) = run();
+    let named = |name: &'static str| rows.iter().filter(move |row| row.name == name);
+    let mice = named("mice").count() as u64;
+    assert_eq!(Some(mice), run.summary.arrived_flows);
+    assert!(mice > 100, "{mice}");
+    for mouse in named("mice") {
+        assert_eq!((&mouse.from[..], &mouse.to[..], mouse.size), ("s1", "d2", 9_000));
+        assert!(mouse.flow > 2 && mouse.slowdown.is_none_or(|times| times >= 1.0), "{mouse:?}");
+    }
+    for (listed, own) in [("small", 0), ("large", 1)] {
+        let [row] = named(listed).collect::<Vec<_>>()[..] else { panic!("rows of {listed}") };
+        let known = &run.summary.flows[own];
+        assert_eq!((row.flow, row.start_s), (own as u32, known.start_s));
+        assert_eq!((Some(row.size), row.completion_s), (known.size_bytes, known.completion_s));
+        // What is sent again after the last byte has arrived is not of the transfer.
+        assert!(row.retransmitted <= known.retransmitted_bytes && row.retransmitted > 0, "{row:?}");
+    }
+    assert_eq!(
+        named("large").next().map(|row| (row.completion_s, row.slowdown)),
+        Some((None, None))
+    );
+    assert_eq!(named("stops").count(), 0, "what has no size has no completion time");
+}
+
+#[test]
+fn rows_are_in_order_of_completion_and_then_those_that_did_not() {
+    let (_, rows) = run();
+    let ends: Vec<f64> = rows
+        .iter()
+        .map(|row| row.completion_s.map_or(f64::MAX, |took| row.start_s + took))
+        .collect();
+    assert!(ends.is_sorted(), "{ends:?}");
+}
+
+#[test]
+fn percentiles_are_those_of_the_rows() {
+    let (run, rows) = run();
+    let mice: Vec<f64> =
+        rows.iter().filter(|row| row.name == "mice").filter_map(|row| row.slowdown).collect();
+    let all = run.summary.completions.expect("completions");
+    let below_10_kb = &all.by_size[0];
+    assert_eq!((below_10_kb.below_bytes, below_10_kb.flows), (Some(10_000), mice.len() as u64));
+    assert_eq!(percentile(&mice, 50), Some(below_10_kb.slowdown_median));
+    assert_eq!(percentile(&mice, 99), Some(below_10_kb.slowdown_p99));
+    assert!(all.percentiles_exact);
+}
+
+#[test]
+fn figures_of_completion_are_of_flows_of_a_given_size() {
+    let (run, rows) = run();
+    let took: Vec<f64> = rows.iter().filter_map(|row| row.completion_s).collect();
+    let all = run.summary.completions.expect("completions");
+    assert_eq!((all.flows, run.collected.completions_total), (took.len() as u64, all.flows));
+    assert_eq!(Some((rows.len() - took.len()) as u64), run.summary.unfinished_flows);
+    assert_eq!(
+        (percentile(&took, 50), percentile(&took, 99)),
+        (Some(all.median_s), Some(all.p99_s))
+    );
+    // What stops has an end of its own all the same.
+    let stops = run.summary.flows.iter().find(|flow| flow.name == "stops").expect("the flow");
+    assert!(stops.completion_s.is_some_and(|took| took >= 2.0));
+    assert!(took.iter().all(|took| Some(*took) != stops.completion_s));
+}
+
+/// A flow that has not sent all when the run ends, one that pauses, and one at a constant rate.
+#[test]
+fn what_did_not_carry_a_given_size_has_no_figures_of_completion() {
+    let flows = r#"
+[[flow]]
+name = "cut"
+from = "s1"
+to   = "d1"
+size = "1 GB"
+stop = "1 s"
+
+[[flow]]
+from = "s1"
+to   = "d1"
+app  = { on_off = { burst = "10 KB", pause = "100 ms", count = 3 } }
+
+[[flow]]
+from = "s2"
+to   = "d2"
+stop = "1 s"
+app  = { constant = { rate = "1 Mbit/s" } }
+"#;
+    let (topology, _) = SCENARIO.split_once("[[flow]]").expect("flows");
+    let (run, rows) = run_of(&format!("{topology}{flows}"));
+    assert!(run.summary.completions.is_none(), "{:?}", run.summary.completions);
+    assert_eq!(run.summary.unfinished_flows, Some(1));
+    let told: Vec<_> = rows.iter().map(|row| (&row.name[..], row.size, row.completion_s)).collect();
+    assert_eq!(told, [("cut", 1_000_000_000, None)]);
+}

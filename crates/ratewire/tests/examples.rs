@@ -1,0 +1,62 @@
+//! The programs in `examples/` run, and say what they are there to say. `cargo test` builds them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+fn example(name: &str, arguments: &[&str]) -> String {
+    let own = std::env::current_exe().expect("this test's own file");
+    let folder = own.parent().and_then(|deps| deps.parent()).expect("the folder of the build");
+    let program: PathBuf = folder.join("examples").join(name);
+    let output = Command::new(&program).args(arguments).output();
+    let output = output.unwrap_or_else(|e| {
+        panic!("{}: {e}\nbuild it first: cargo build -p ratewire --examples", program.display())
+    });
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The numbers of a line, in order.
+fn numbers(line: &str) -> Vec<f64> {
+    let plain = |word: &str| word.trim_end_matches(',').parse().ok();
+    line.split_whitespace().filter_map(plain).collect()
+}
+
+#[test]
+fn one_run_tells_of_both_laws() {
+    let said = example("one_run", &[]);
+    let lines: Vec<&str> = said.lines().collect();
+    let [xcp, cubic] = lines[..] else { panic!("{said}") };
+    let (xcp, cubic) = (numbers(xcp), numbers(cubic));
+    assert!(xcp[0] > 0.9 && cubic[0] > 0.9, "utilisations: {said}");
+    assert!(xcp[1] < cubic[1] / 2.0, "XCP's queue is the shorter: {said}");
+}
+
+#[test]
+fn a_network_of_ones_own_is_built_and_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("report.html");
+    let said = example("own_network", &[page.to_str().expect("a plain path")]);
+    let lines: Vec<Vec<f64>> = said.lines().map(numbers).collect();
+    let [xcp, newreno] = &lines[..] else { panic!("{said}") };
+    let share = |law: &[f64]| law[0] / law[1];
+    assert!((0.8..1.25).contains(&share(xcp)), "XCP shares equally: {said}");
+    assert!(share(newreno) > 2.0, "NewReno favours the short path: {said}");
+    assert!(std::fs::read_to_string(page).expect("the page").contains("short"));
+}
+
+#[test]
+fn a_sweep_is_a_table_of_rates_and_laws() {
+    let said = example("sweep", &[]);
+    assert_eq!(said.lines().count(), 1 + 3 * 2, "{said}");
+    let last = said.lines().last().map(numbers).expect("rows");
+    assert!(last[0] == 50.0 && last[1] > 0.5, "{said}");
+}
+
+#[test]
+fn a_law_of_ones_own_fills_the_link_and_shares_it() {
+    let said = example("own_law", &[]);
+    let own: Vec<f64> = said.lines().next().map(numbers).expect("a line for the law");
+    assert!(said.starts_with("offers"), "{said}");
+    assert!(own[0] > 0.85 && own[0] < 0.96, "it aims at 95 % of the link: {said}");
+    assert!(own[1] < 30.0 && own[2] > 0.99, "CUBIC keeps 300 packets; equal shares: {said}");
+}

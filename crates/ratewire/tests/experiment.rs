@@ -1,0 +1,186 @@
+//! What an experiment does with its settings, its listeners and its folder.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ratewire::report::{FlowRow, LinkRow};
+use ratewire::{Cancel, Cancelled, Error, Experiment, Listener, Progress, Reason, Running, World};
+
+const TEXT: &str = r#"
+duration = "2 s"
+law      = "xcp"
+
+[topology]
+kind       = "dumbbell"
+pairs      = 2
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms" }
+
+[[flow]]
+from = "s*"
+to   = "d*"
+
+[[expect]]
+metric = "utilisation"
+link   = "bottleneck"
+during = "1 s .. 2 s"
+min    = 0.9
+"#;
+
+fn experiment() -> Experiment {
+    Experiment::parse("hello.toml", TEXT).expect("a scenario")
+}
+
+/// Counts what it hears.
+#[derive(Default)]
+struct Count {
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+    flows: AtomicUsize,
+    links: AtomicUsize,
+    names: Mutex<Vec<String>>,
+}
+
+impl Listener for Count {
+    fn begins(&self, run: &Running<'_>) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        self.names.lock().expect("no panic").push(run.name());
+    }
+    fn flow_sample(&self, run: &Running<'_>, sample: &FlowRow) {
+        assert!(run.info.flows.get(sample.flow as usize).is_some());
+        self.flows.fetch_add(1, Ordering::Relaxed);
+    }
+    fn link_sample(&self, _run: &Running<'_>, _sample: &LinkRow) {
+        self.links.fetch_add(1, Ordering::Relaxed);
+    }
+    fn ends(&self, _run: &Running<'_>) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn runs_are_in_the_order_of_laws_and_seeds_and_named_once() {
+    let results = experiment().laws(["cubic", "xcp", "cubic"]).seeds([7, 3, 7]).run().unwrap();
+    let runs: Vec<_> = results.runs().iter().map(|run| (run.law(), run.seed())).collect();
+    assert_eq!(runs, [("cubic", 7), ("cubic", 3), ("xcp", 7), ("xcp", 3)]);
+    assert_eq!(results.law("xcp").unwrap().runs().len(), 2);
+    assert!(results.hold() && results.expectations().count() == 4);
+}
+
+#[test]
+fn both_of_a_pair_of_listeners_hear_of_every_run() {
+    let (first, second) = (Count::default(), Count::default());
+    let experiment = experiment().laws(["xcp", "cubic"]);
+    let results = experiment.run_with(&(&first, (&second, ()))).unwrap();
+    for count in [&first, &second] {
+        let of = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+        assert_eq!((of(&count.begun), of(&count.ended)), (2, 2));
+        let rows = |batches: Vec<arrow_array::RecordBatch>| -> usize {
+            batches.iter().map(arrow_array::RecordBatch::num_rows).sum()
+        };
+        assert_eq!(of(&count.flows), rows(results.flows().batches().unwrap()));
+        assert_eq!(of(&count.links), rows(results.links().batches().unwrap()));
+        let mut names = count.names.lock().unwrap().clone();
+        names.sort();
+        assert_eq!(names, ["cubic, seed 1", "xcp, seed 1"]);
+    }
+}
+
+#[test]
+fn a_cancelled_run_says_so_and_takes_nothing_of_the_others() {
+    /// Cancels as soon as CUBIC's run begins.
+    struct Against<'a>(&'a Cancel);
+    impl Listener for Against<'_> {
+        fn reached(&self, run: &Running<'_>, at: &Progress) -> ControlFlow<Reason> {
+            match run.info.law.as_str() {
+                "cubic" => {
+                    self.0.cancel();
+                    self.0.reached(run, at)
+                }
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+    let cancel = Cancel::default();
+    let failed = experiment().laws(["xcp", "cubic"]).run_with(&Against(&cancel)).unwrap_err();
+    assert!(cancel.is_cancelled());
+    let Error::Incomplete(results) = failed else { panic!("{failed}") };
+    assert_eq!((results.runs().len(), results.runs()[0].law()), (1, "xcp"));
+    let [failed] = results.failures() else { panic!("one failure") };
+    assert_eq!(failed.run, "cubic, seed 1");
+    let Error::Stopped { source, .. } = &failed.error else { panic!("{}", failed.error) };
+    assert!(source.is::<Cancelled>());
+    assert!(failed.error.to_string().contains("stopped at 0 s of its time: it was cancelled"));
+}
+
+#[test]
+fn a_folder_holds_what_is_else_kept_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("results");
+    let written = experiment().folder(&out).run().unwrap();
+    let kept = experiment().run().unwrap();
+    for name in ["report.html", "summary.json", "xcp-seed-1/flows.parquet"] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+    assert_eq!(std::fs::read_to_string(out.join("summary.json")).unwrap(), kept.json());
+    let page = folder.path().join("page.html");
+    kept.report(&page).unwrap();
+    assert_eq!(std::fs::read(page).unwrap(), std::fs::read(out.join("report.html")).unwrap());
+    let batches = kept.flows().batches().unwrap();
+    assert!(!batches.is_empty());
+    assert_eq!(written.flows().batches().unwrap(), batches);
+    let table = folder.path().join("flows.parquet");
+    kept.flows().write_parquet(&table).unwrap();
+    let again = std::fs::read(table).unwrap();
+    assert_eq!(again, std::fs::read(out.join("xcp-seed-1/flows.parquet")).unwrap());
+    let none = experiment().without_samples().run().unwrap();
+    assert!(none.flows().batches().unwrap().is_empty());
+}
+
+#[test]
+fn values_take_the_place_of_the_scenarios_and_leave_what_was_chosen() {
+    let chosen =
+        experiment().laws(["cubic"]).seeds([5]).set("bottleneck.rate", "5 Mbit/s").unwrap();
+    let results = chosen.run().unwrap();
+    let run = &results.runs()[0];
+    assert_eq!((run.law(), run.seed()), ("cubic", 5));
+    assert_eq!(run.link("bottleneck").unwrap().rate_bps, 5_000_000);
+    let own = experiment().set("law", "cubic").unwrap().set("seed", "9").unwrap();
+    let results = own.run().unwrap();
+    assert_eq!((results.runs()[0].law(), results.runs()[0].seed()), ("cubic", 9));
+}
+
+#[test]
+fn mistakes_name_what_is_nearest() {
+    let says = |wrong: Error| wrong.to_string();
+    let wrong = says(experiment().set("bottleneck.rat", "5 Mbit/s").unwrap_err());
+    assert!(wrong.contains("rat") && wrong.contains("`rate`"), "{wrong}");
+    let wrong = says(experiment().laws(["xpc"]).run().unwrap_err());
+    assert!(wrong.contains("no law or variant is called \"xpc\""), "{wrong}");
+    let wrong = says(experiment().capture(["botleneck"]).run().unwrap_err());
+    assert!(wrong.starts_with("capture: no link") && wrong.contains("\"bottleneck\""), "{wrong}");
+    let wrong = says(experiment().why("s1->d1 at 1s").run().unwrap_err());
+    assert!(wrong.contains("write FLOW@TIME"), "{wrong}");
+    let results = experiment().run().unwrap();
+    let wrong = says(results.law("cubic").unwrap_err());
+    assert_eq!(wrong, "results: no law is called \"cubic\"; known: xcp");
+    let wrong = says(results.runs()[0].utilisation("bottlenec").unwrap_err());
+    assert!(wrong.contains("did you mean \"bottleneck\"?"), "{wrong}");
+}
+
+#[test]
+fn what_only_simulated_packets_have_is_refused_in_real_time() {
+    let emulated = || experiment().worlds([World::Emulate]);
+    for refused in [emulated().why("s1->d1@1s"), emulated().capture(["bottleneck"])] {
+        let wrong = refused.plan().unwrap_err().to_string();
+        assert!(wrong.contains("only simulated packets"), "{wrong}");
+    }
+}
+
+#[test]
+fn the_answer_to_a_question_is_in_the_run() {
+    let results = experiment().why("s1->d1@1s").run().unwrap();
+    let why = results.runs()[0].why().expect("an answer");
+    assert!(why.starts_with("Why s1->d1 sends as it does under xcp, seed 1"), "{why}");
+    assert_eq!(experiment().run().unwrap().runs()[0].why(), None);
+}

@@ -1,0 +1,28 @@
+//! Packets a link dropped.
+
+use super::said;
+use crate::Run;
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
+
+/// The chart also offers marks, and says so if there are any.
+fn title(runs: &[Run]) -> &'static str {
+    let is_marked = runs.iter().flat_map(|run| &run.summary.links).any(|link| link.marks > 0);
+    if is_marked { "Drops and marks" } else { "Drops" }
+}
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "drops",
+    key: "drops",
+    title: "Drops",
+    detail: "dropped",
+    explanation: "Packets that a link dropped, a second.",
+    chart: Chart::Opens(title),
+    source: PlotSource::Link(&[Recorded {
+        is_left_out_if_zero: true,
+        ..Recorded::rate(4, "drops", Scale::Fixed(1.0), |link| link.drops as f64)
+    }]),
+    is_shown: has_links,
+    said: said::links,
+    asks_why: false,
+    script: r#"{ lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true }"#,
+};

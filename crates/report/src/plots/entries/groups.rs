@@ -1,0 +1,23 @@
+//! What the senders of each group of an overlay send.
+
+use super::said;
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "groups",
+    key: "sent",
+    title: "Groups of the overlay",
+    detail: "sent by all their senders",
+    explanation: "What all senders of each group of an overlay send, as a moving mean.",
+    chart: Chart::Opens(|_| "Groups of the overlay"),
+    source: PlotSource::Group(&[Recorded::mean(
+        0,
+        "sent",
+        Scale::FitsLasting(Family::Rates),
+        |group| group.sent.bps(),
+    )]),
+    is_shown: has_overlay,
+    said: said::groups,
+    asks_why: false,
+    script: r#"{ lines: () => overlayLines("mean"), unit: data.units.sent, none: "No group was sampled." }"#,
+};

@@ -1,0 +1,21 @@
+//! Data of each flow in flight.
+
+use super::said;
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+use ratewire_units::Bytes;
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "in-flight",
+    key: "flight",
+    title: "Window",
+    detail: "data in flight",
+    explanation: "Payload of each flow that is sent and not acknowledged.",
+    chart: Chart::Joins,
+    source: PlotSource::Flow(&[Recorded::mean(2, "flight", Scale::Fits(Family::Sizes), |flow| {
+        flow.in_flight.map_or(f64::NAN, Bytes::as_f64)
+    })]),
+    is_shown: has_flows,
+    said: said::goodputs,
+    asks_why: false,
+    script: r#"{ lines: () => flowLines("flight"), unit: data.units.flight, none: "Nothing was sampled." }"#,
+};

@@ -1,0 +1,21 @@
+//! Packets a link marked.
+
+use super::said;
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "marks",
+    key: "marks",
+    title: "Marks",
+    detail: "marked",
+    explanation: "Packets to which a link gave a congestion mark, a second.",
+    chart: Chart::Joins,
+    source: PlotSource::Link(&[Recorded {
+        is_left_out_if_zero: true,
+        ..Recorded::rate(5, "marks", Scale::Fixed(1.0), |link| link.marks as f64)
+    }]),
+    is_shown: has_links,
+    said: said::links,
+    asks_why: false,
+    script: r#"{ lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true }"#,
+};

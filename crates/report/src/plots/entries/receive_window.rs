@@ -1,0 +1,21 @@
+//! What each receiver allows.
+
+use super::said;
+use super::window::limit;
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "receive-window",
+    key: "rwnd",
+    title: "Window",
+    detail: "receive window",
+    explanation: "Window that each flow's receiver advertises, where there is a limit.",
+    chart: Chart::Joins,
+    source: PlotSource::Flow(&[Recorded::mean(3, "rwnd", Scale::Fits(Family::Sizes), |flow| {
+        limit(flow.receive_window)
+    })]),
+    is_shown: has_flows,
+    said: said::goodputs,
+    asks_why: false,
+    script: r#"{ lines: () => flowLines("rwnd"), unit: data.units.rwnd, none: "No receiver sets a limit." }"#,
+};

@@ -1,0 +1,19 @@
+//! Goodput of each flow, point by point.
+
+use super::said;
+use super::throughput::GOODPUT;
+use crate::plots::{Chart, PlotEntry, PlotSource, has_flows};
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "sampled",
+    key: "sampled",
+    title: "Throughput",
+    detail: "per flow, as sampled",
+    explanation: "Goodput of each flow, point by point.",
+    chart: Chart::Joins,
+    source: PlotSource::Flow(&[GOODPUT]),
+    is_shown: has_flows,
+    said: said::goodputs,
+    asks_why: false,
+    script: r#"{ lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." }"#,
+};

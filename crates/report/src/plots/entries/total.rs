@@ -1,0 +1,31 @@
+//! Goodput of all flows together.
+
+use super::said;
+use crate::Run;
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "total",
+    key: "total",
+    title: "Throughput",
+    detail: "all flows together",
+    explanation: "Goodput of all flows together, those of `[[traffic]]` included.",
+    chart: Chart::Joins,
+    source: PlotSource::AllFlows(&[Recorded::rate(
+        0,
+        "total",
+        Scale::Fits(Family::Rates),
+        |bits| *bits,
+    )]),
+    is_shown: |runs| {
+        has_flows(runs) || runs.iter().any(|run: &Run| run.collected.all_flows.has("total"))
+    },
+    said: said::goodputs,
+    asks_why: false,
+    script: r#"{
+      lines: () => data.totals.filter((t) => t.total).map((t) => ({
+        g: t.g, dt: t.dt, v: t.total, name: "all flows", stroke: groupColour(t.g), dash: groupDash(t.g), width: 1.8,
+      })),
+      unit: data.units.total, none: "No goodput was sampled.",
+    }"#,
+};

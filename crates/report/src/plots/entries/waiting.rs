@@ -1,0 +1,23 @@
+//! Messages waiting for each connection of an overlay.
+
+use super::said;
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay, key};
+
+pub(crate) static PLOT: PlotEntry = PlotEntry {
+    name: "waiting",
+    key: "waiting",
+    title: "Connections of the overlay",
+    detail: "messages waiting",
+    explanation: "Messages waiting for each connection of an overlay.",
+    chart: Chart::Joins,
+    source: PlotSource::Connection(&[Recorded::mean(
+        0,
+        key::WAITING,
+        Scale::Fixed(1.0),
+        |connection| connection.waiting_mean,
+    )]),
+    is_shown: has_overlay,
+    said: said::groups,
+    asks_why: false,
+    script: r#"{ lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." }"#,
+};

@@ -1,0 +1,14 @@
+//! A finished run.
+
+use crate::{Collected, RunInfo, Summary};
+
+/// One finished run: what it was, its exact figures, and what was kept of its samples.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What ran.
+    pub info: RunInfo,
+    /// Exact counters and statistics.
+    pub summary: Summary,
+    /// Series for plots, bounded in size.
+    pub collected: Collected,
+}

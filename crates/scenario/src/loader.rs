@@ -1,0 +1,171 @@
+//! How a scenario is read: from a file or a text, with the laws that it may name.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use ratewire_laws::LawSet;
+
+use crate::context::{Context, ReadFile};
+use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::scenario::Scenario;
+use crate::{document, lower, overrides};
+
+/// Reads scenarios that may name the laws of a set, those of a program's own among them.
+///
+/// [`Scenario::load`] and its like read scenarios that name the laws of this workspace alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Loader<'a> {
+    /// The laws that scenarios may name; each scenario keeps them.
+    pub laws: &'a LawSet,
+}
+
+/// Reads scenarios that name the laws of this workspace.
+pub(crate) const IN_TREE: Loader<'static> = Loader { laws: &LawSet::in_tree() };
+
+impl Loader<'_> {
+    /// Reads the scenario in the file `path`, with `overrides` put in: see
+    /// [`Scenario::with_overrides`]. The files it names are relative to its folder.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order of the file.
+    pub fn load(
+        &self,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        let file = path.display().to_string();
+        let text = ratewire_inputs::read(path).map_err(|e| {
+            let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
+            let message = format!("cannot read the scenario: {line}{}", e.found);
+            let mut diagnostic = Diagnostic::general(&file, message);
+            diagnostic.help = Some(e.remedy);
+            if !path.exists() {
+                diagnostic.nearest = scenario_near(path);
+            }
+            vec![diagnostic]
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let read_file = |name: &str| read_file(&folder, name);
+        let mut scenario = self.read(&file, &text, overrides, &read_file, BTreeMap::new())?;
+        scenario.folder = Some(folder.clone());
+        Ok(scenario)
+    }
+
+    /// Reads a scenario from `text`, called `name` in diagnostics; `read_file` reads the files it
+    /// names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order of the text.
+    pub fn parse(
+        &self,
+        name: &str,
+        text: &str,
+        read_file: &dyn Fn(&str) -> io::Result<String>,
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        self.read(name, text, &[], read_file, BTreeMap::new())
+    }
+
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        text: &str,
+        values: &[(String, String)],
+        read_file: ReadFile<'_>,
+        files: BTreeMap<String, Arc<str>>,
+    ) -> Result<Scenario, Vec<Diagnostic>> {
+        let mut sources = vec![Source { name: name.to_string(), text: text.to_string() }];
+        let mut root = document::parse(&sources[0])?;
+        let mut wrong = Vec::new();
+        for (path, value) in values {
+            let applied = overrides::apply(&mut root, &mut sources, path, value);
+            wrong.extend(applied.err().map(|diagnostic| *diagnostic));
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let context = Context::new(&sources, self.laws, read_file, files);
+        let parts = lower::lower(&context, &root);
+        #[cfg(test)]
+        crate::tests::note_reads(&context.reads.borrow());
+        let (options, users) = (context.options.take(), context.users.take());
+        let (diagnostics, files) = context.finish();
+        match parts {
+            Some(parts) if !diagnostics.iter().any(Diagnostic::is_error) => Ok(Scenario {
+                name: parts.name,
+                description: parts.description,
+                duration: parts.duration,
+                seed: parts.seed,
+                expectations: parts.expectations,
+                source_text: text.to_string(),
+                file: name.to_string(),
+                warnings: diagnostics,
+                bottleneck: parts.bottleneck,
+                slowest: parts.slowest,
+                loads: parts.loads,
+                laws: parts.laws,
+                book: parts.book,
+                uses: parts.uses,
+                options,
+                users,
+                template: parts.template,
+                files,
+                folder: None,
+                overrides: values.to_vec(),
+            }),
+            _ if values.is_empty() => Err(diagnostics),
+            _ => {
+                Err(blamed(diagnostics, values, self.read(name, text, &[], read_file, files).err()))
+            }
+        }
+    }
+}
+
+/// The scenario beside `path` whose name is nearest to it.
+fn scenario_near(path: &Path) -> Option<String> {
+    let beside = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let names = beside.read_dir().ok()?.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.retain(|name| name.ends_with(".toml"));
+    names.sort();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near).display().to_string())
+}
+
+pub(crate) fn read_file(folder: &Path, name: &str) -> io::Result<String> {
+    ratewire_inputs::read(&folder.join(name)).map_err(|e| {
+        let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
+        io::Error::other(format!("{line}{}; allowed: {}; {}", e.found, e.allowed, e.remedy))
+    })
+}
+
+/// The diagnostics of a file with values put in: errors that the file does not have alone say what it is wrong with.
+/// Not where the values mend an error, though: what is told now may be the file's own, and was not looked for as
+/// long as, say, its nodes were not known.
+fn blamed(
+    diagnostics: Vec<Diagnostic>,
+    values: &[(String, String)],
+    alone: Option<Vec<Diagnostic>>,
+) -> Vec<Diagnostic> {
+    let alone: Vec<Diagnostic> = alone.into_iter().flatten().filter(Diagnostic::is_error).collect();
+    let place = |d: &Diagnostic| (d.file.clone(), d.line, d.column);
+    let is_told = |own: &Diagnostic| {
+        diagnostics.iter().any(|d| (place(d), &d.message) == (place(own), &own.message))
+    };
+    if !alone.iter().all(is_told) {
+        return diagnostics;
+    }
+    let sets: Vec<String> = values.iter().map(|(path, v)| format!("`--set {path}={v}`")).collect();
+    let blame = |mut d: Diagnostic| {
+        let is_own = alone.iter().any(|own| place(own) == place(&d));
+        if d.is_error() && d.file != overrides::SOURCE && !is_own {
+            d.message = format!("{}, with {}", d.message, sets.join(" and "));
+        }
+        d
+    };
+    diagnostics.into_iter().map(blame).collect()
+}
