@@ -163,7 +163,7 @@ fn shares_of_ensembles_are_parts_of_one_total() {
     assert_eq!(run.summary.completions.map(|all| all.flows), Some(4));
     assert_eq!(run.summary.unfinished_flows, Some(0));
     // And the total that is drawn is of what arrives.
-    let total = &run.collected.total_goodput_bps;
+    let total = run.collected.all_flows.get("total").unwrap();
     let bytes: f64 = total.values().sum::<f64>() * total.interval().secs() / 8.0;
     assert!((bytes / 2.4e6 - 1.0).abs() < 0.01, "{bytes}");
 }
