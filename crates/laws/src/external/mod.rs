@@ -206,6 +206,9 @@ impl<L: ExternalLaw> HeaderFormat for Typed<L> {
         let headers = self.law.headers().ok_or_else(|| HeaderError::new(NO_BYTES))?;
         headers.decode(bytes, packet).map(|header| self.pack(header))
     }
+    fn ip_protocol(&self) -> Option<u8> {
+        self.law.headers()?.ip_protocol()
+    }
     fn quantise(&self, header: ExternalHeader, packet: Bytes) -> ExternalHeader {
         let own = self.law.headers().zip(self.unpack(&header));
         own.map_or(header, |(headers, own)| self.pack(headers.quantise(own, packet)))

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Rate, Throughput};
 
 use crate::law::{
     Acked, Congestion, FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink,
-    Promises, Sending, Source,
+    Promises, Properties, Sending, Source,
 };
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::reason::{Figure, Reason};
@@ -79,6 +79,9 @@ impl Law for Fixed {
             rate: rate.map(Rate::throughput),
             window: self.window.map_or(Bytes::MAX, |size| size.bytes(flow.mss)).max(flow.mss),
         }
+    }
+    fn properties(&self) -> Properties {
+        Properties { reacts: false, ..Properties::default() }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
         Some(self)

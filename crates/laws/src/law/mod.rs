@@ -101,6 +101,8 @@ pub struct Properties {
     pub marks_above: Option<Size>,
     /// Whether queues alone hold its senders back where their own link is paused.
     pub leaves_it_to_queues: bool,
+    /// Whether senders slow down when the network cannot carry what they send.
+    pub reacts: bool,
 }
 
 impl Default for Properties {
@@ -110,6 +112,7 @@ impl Default for Properties {
             weight: 1.0,
             marks_above: None,
             leaves_it_to_queues: false,
+            reacts: true,
         }
     }
 }

@@ -95,6 +95,10 @@ macro_rules! dispatch {
                     },)*
                 }
             }
+            /// See [`HeaderFormat::ip_protocol`](crate::HeaderFormat::ip_protocol).
+            pub fn ip_protocol(&self) -> Option<u8> {
+                match self { $(AnyLaw::$variant(law) => law.headers()?.ip_protocol(),)* }
+            }
             /// See [`HeaderFormat::quantise`](crate::HeaderFormat::quantise); a header of another law
             /// is left as it is.
             pub fn quantise(&self, header: Header, packet: Bytes) -> Header {

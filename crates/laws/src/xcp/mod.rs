@@ -75,7 +75,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate};
-use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
+use ratewire_wire::xcp::{Draft, HEADER_LEN, IP_PROTOCOL, XcpHeader};
 
 use crate::junction::Divisible;
 use crate::law::{
@@ -318,6 +318,9 @@ impl HeaderFormat for Xcp {
         let (draft, header) =
             XcpHeader::parse(bytes, packet).map_err(|e| HeaderError::new(e.to_string()))?;
         if draft == self.draft { Ok(header) } else { Err(HeaderError::new("of another draft")) }
+    }
+    fn ip_protocol(&self) -> Option<u8> {
+        Some(IP_PROTOCOL)
     }
     fn quantise(&self, header: XcpHeader, packet: Bytes) -> XcpHeader {
         header.quantise(self.draft, packet)
