@@ -54,7 +54,8 @@ impl OptionSpec {
         self.kind.parse(self.default).map(drop)
     }
 
-    /// Whether only ports read it, where these options of the law are given, the later in place of the earlier.
+    /// Whether only ports read it, where these options of the law are given, the later in place of
+    /// the earlier.
     pub fn is_of_ports(&self, given: &[(&str, &str)]) -> bool {
         match self.part {
             Part::Port => true,
@@ -255,7 +256,8 @@ impl Options {
         Options { specs, values: specs.iter().map(parse).collect() }
     }
 
-    /// All at their defaults but those given, as users write them; the later in place of the earlier.
+    /// All at their defaults but those given, as users write them; the later in place of the
+    /// earlier.
     ///
     /// # Errors
     /// When there is no such option or a value is not allowed.

@@ -56,7 +56,8 @@ impl Figure {
     pub fn seconds(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::Seconds }
     }
-    /// Its value, for people. One that is infinite stands for a limit, or a router, that there is not.
+    /// Its value, for people. One that is infinite stands for a limit, or a router, that there is
+    /// not.
     pub fn amount(&self) -> Amount<'_> {
         Amount(self)
     }
@@ -124,8 +125,8 @@ pub struct Reason {
 /// Which port binds a flow's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Bound {
-    /// The last on the way that changed what the packet says of congestion: where each port may only
-    /// take from what those before it have left.
+    /// The last on the way that changed what the packet says of congestion: where each port may
+    /// only take from what those before it have left.
     #[default]
     LastChange,
     /// This one, counted from 0, of those that wrote into the header: the source works it out from
@@ -133,8 +134,8 @@ pub enum Bound {
     Hop(usize),
     /// That whose [`LinkContext::id`](crate::LinkContext) this is: the source has chosen it.
     Port(u32),
-    /// Said by a port that lets this share of the packets pass unchanged: that with the least share,
-    /// if below 1, whichever this packet is among.
+    /// Said by a port that lets this share of the packets pass unchanged: that with the least
+    /// share, if below 1, whichever this packet is among.
     Share(f64),
     /// None: the source goes by what is its own, as after a loss.
     Source,
@@ -148,8 +149,8 @@ impl Reason {
         Reason { equation, figures: figures.into(), bound: Bound::default() }
     }
 
-    /// The names in the equation that stand for quantities: single letters, names with an underscore, and what
-    /// stands beside an operator or a parenthesis.
+    /// The names in the equation that stand for quantities: single letters, names with an
+    /// underscore, and what stands beside an operator or a parenthesis.
     pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
         let equation = self.equation;
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -172,7 +173,8 @@ impl Reason {
         self
     }
 
-    /// Those of its [`Reason::symbols`] that no figure tells the value of, alone or in a product as `gamma C`.
+    /// Those of its [`Reason::symbols`] that no figure tells the value of, alone or in a product as
+    /// `gamma C`.
     pub fn untold(&self) -> impl Iterator<Item = &'static str> {
         let told = |symbol: &&str| {
             self.figures.iter().any(|figure| figure.name.split(' ').any(|name| name == *symbol))

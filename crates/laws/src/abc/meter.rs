@@ -4,8 +4,8 @@ use ratewire_units::{Bytes, Duration, Time};
 
 const SLOTS: usize = 16;
 
-/// What has left since the port began. In whole numbers, so that the difference of two such counts is
-/// exactly what left between them.
+/// What has left since the port began. In whole numbers, so that the difference of two such counts
+/// is exactly what left between them.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     /// Bytes that left the queue, and when the last of them did.
@@ -92,8 +92,8 @@ impl Meter {
         self.current_ends += self.slot * ended;
     }
 
-    /// Bytes that left in the window, and its length in seconds: from one departure to another, so that
-    /// few packets are counted right too.
+    /// Bytes that left in the window, and its length in seconds: from one departure to another, so
+    /// that few packets are counted right too.
     #[inline]
     pub(super) fn departed(&self, now: Time) -> (f64, f64) {
         let window = now.since(self.before.last).max(self.shortest).min(self.longest);

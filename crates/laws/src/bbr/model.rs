@@ -204,8 +204,8 @@ impl BbrSource {
         }
     }
 
-    /// What the transport has given up, and what was marked, which counts as lost (3.7). `arrived` is
-    /// the newest packet acknowledged.
+    /// What the transport has given up, and what was marked, which counts as lost (3.7). `arrived`
+    /// is the newest packet acknowledged.
     pub(super) fn note_losses(&mut self, acked: &Acked, arrived: Option<&Sent>) {
         let mut untold = acked.lost.get();
         while let Some((number, packet)) = self.delivery.give_up(acked.in_flight.get()) {

@@ -1,8 +1,9 @@
 //! Laws that live outside this crate.
 //!
-//! Such a law is a type that implements [`Law`] and [`Named`], as the laws of this crate do, and whose
-//! header is a [`PackedHeader`]. [`LawSet::register`](crate::LawSet::register) makes it known by its
-//! name. Its parts are called through pointers; everything else is as with the laws of this crate.
+//! Such a law is a type that implements [`Law`] and [`Named`], as the laws of this crate do, and
+//! whose header is a [`PackedHeader`]. [`LawSet::register`](crate::LawSet::register) makes it known
+//! by its name. Its parts are called through pointers; everything else is as with the laws of this
+//! crate.
 
 mod header;
 mod parts;

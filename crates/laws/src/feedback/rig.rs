@@ -1,5 +1,5 @@
-//! For tests: paced flows through ports of one law, without queues, so that what happens is the law's
-//! doing alone.
+//! For tests: paced flows through ports of one law, without queues, so that what happens is the
+//! law's doing alone.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

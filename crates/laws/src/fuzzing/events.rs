@@ -12,8 +12,8 @@ pub(super) struct Event {
     /// How long after the one before.
     pub(super) after: Duration,
     pub(super) what: What,
-    /// A packet's size, or what is acknowledged; then what is outstanding, was outstanding or waits in
-    /// a queue, and is allowed.
+    /// A packet's size, or what is acknowledged; then what is outstanding, was outstanding or waits
+    /// in a queue, and is allowed.
     pub(super) sizes: [Bytes; 4],
     pub(super) rtt: Option<Duration>,
     pub(super) srtt: Duration,

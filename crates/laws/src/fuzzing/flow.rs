@@ -122,8 +122,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What can be seen from outside: a window of at least a packet, a pace that can be used, reasons
-    /// with numbers in them, one for each symbol of their equations.
+    /// What can be seen from outside: a window of at least a packet, a pace that can be used,
+    /// reasons with numbers in them, one for each symbol of their equations.
     pub(super) fn check(&mut self) {
         let name = self.law.info().name;
         let window = self.source.window();

@@ -21,7 +21,8 @@
 //! | qLen | 16 | 80 bytes; stays at the most it can hold |
 //!
 //! A link whose rate is none of these speeds takes the next above and counts its bytes by so much
-//! more, as if its packets were longer: shares of it, and times to drain it, are what they should be.
+//! more, as if its packets were longer: shares of it, and times to drain it, are what they should
+//! be.
 
 use crate::law::HeaderError;
 
@@ -101,7 +102,8 @@ impl Speed {
     pub fn tick(self) -> f64 {
         TICKS[usize::from(self.0)]
     }
-    /// Whether so many seconds are less than half of what TS and, on a busy link, txBytes can count.
+    /// Whether so many seconds are less than half of what TS and, on a busy link, txBytes can
+    /// count.
     #[inline]
     fn can_count(self, secs: f64) -> bool {
         const HALF: f64 = 0.5;
@@ -154,8 +156,8 @@ impl Stamp {
         f64::from(self.low & 0xffff) * QUEUE_UNIT
     }
 
-    /// What a link did from the stamp `before` to this one, if they can be compared: `elapsed` seconds
-    /// between them by a clock that need not be exact.
+    /// What a link did from the stamp `before` to this one, if they can be compared: `elapsed`
+    /// seconds between them by a clock that need not be exact.
     #[inline]
     pub fn since(self, before: Stamp, elapsed: f64) -> Option<Passed> {
         let speed = self.speed();

@@ -7,7 +7,8 @@ use super::header::KernelHeader;
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
-/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP): sums in 64 bits hold as many as an interval can have.
+/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP): sums in 64 bits hold as many as
+/// an interval can have.
 pub(super) const LONGEST_PACKET: Bytes = Bytes::new(1 << 19);
 
 /// A law's arithmetic at one output queue.

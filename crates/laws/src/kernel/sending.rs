@@ -11,7 +11,8 @@ const MOST_OUTSTANDING: f64 = (1_u32 << 28) as f64;
 /// A flow sends at least a packet so often, or a round trip.
 const SHORTEST_LEAST: f64 = 0.05;
 
-/// What each source here does alike: its `sender` says the rate, its `congestion` makes window and pace of it.
+/// What each source here does alike: its `sender` says the rate, its `congestion` makes window and
+/// pace of it.
 macro_rules! sends_at_its_rate {
     () => {
         fn on_congestion(&mut self, noticed: &$crate::law::Congestion) {
@@ -72,13 +73,15 @@ impl Sending {
         let packets = payload.as_f64() / self.mss.as_f64().max(1.0);
         Bytes::new((packets * self.packet.as_f64() + 0.5) as u64)
     }
-    /// An acknowledgement came, under a law that says a rate and no window: from here on a round trip's worth may be sent
-    /// without another one. Bound by the rate alone, a sender would stand still each time that is cut.
+    /// An acknowledgement came, under a law that says a rate and no window: from here on a round
+    /// trip's worth may be sent without another one. Bound by the rate alone, a sender would stand
+    /// still each time that is cut.
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         self.srtt = acked.srtt;
         self.spare = acked.in_flight;
     }
-    /// The window at this rate, zero while there is none: two packets more than it sends in a round trip, and the spare.
+    /// The window at this rate, zero while there is none: two packets more than it sends in a round
+    /// trip, and the spare.
     pub(super) fn window(&self, rate: Throughput) -> Bytes {
         let (packet, mss) = (self.packet.as_f64().max(1.0), self.mss.as_f64());
         let packets = if rate == Throughput::ZERO {

@@ -23,8 +23,8 @@ pub use source::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 
 /// A law with its parameters set, and how its three parts are made from them.
 ///
-/// Beyond its parts a law says only what it has: each method with a default stands for something that
-/// many laws lack. See [`Named`] for its name and options.
+/// Beyond its parts a law says only what it has: each method with a default stands for something
+/// that many laws lack. See [`Named`] for its name and options.
 pub trait Law {
     /// The congestion header its packets carry, [`NoHeader`] if they carry none.
     type Header: Copy;
@@ -129,8 +129,8 @@ pub struct LawInfo {
     /// The law in prose: idea, equations, sources, deliberate differences. Printed by
     /// `ratewire explain`.
     pub explanation: &'static str,
-    /// What its port works out for a packet, as its papers count: `3 additions`. Empty where routers
-    /// take no part or no paper counts.
+    /// What its port works out for a packet, as its papers count: `3 additions`. Empty where
+    /// routers take no part or no paper counts.
     pub operations: &'static str,
     /// Its parameters, in the order they are documented.
     pub options: &'static [OptionSpec],

@@ -34,8 +34,8 @@ pub struct PortQueue {
 /// The router's part of a law, at one output queue.
 ///
 /// Calls come in order of time. `header` is `None` for packets of other laws, which still count as
-/// traffic. The caller asks [`Port::next_timer`] when the port is made and after
-/// [`Port::on_timer`] and [`Port::on_rate_change`]: packets, of which there are many, do not move it.
+/// traffic. The caller asks [`Port::next_timer`] when the port is made and after [`Port::on_timer`]
+/// and [`Port::on_rate_change`]: packets, of which there are many, do not move it.
 pub trait Port {
     /// The congestion header it reads and writes.
     type Header;

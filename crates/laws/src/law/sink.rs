@@ -26,9 +26,9 @@ pub trait Sink {
     /// The congestion header it reads and writes.
     type Header;
 
-    /// Whether it holds the sender back by what is in the receive buffer, so that the receiver need not:
-    /// it is told of the buffer, and the receiver always advertises all of it and drops what finds no
-    /// room.
+    /// Whether it holds the sender back by what is in the receive buffer, so that the receiver need
+    /// not: it is told of the buffer, and the receiver always advertises all of it and drops what
+    /// finds no room.
     fn watches_buffer(&self) -> bool {
         false
     }

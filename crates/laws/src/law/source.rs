@@ -99,8 +99,8 @@ pub trait Source {
     /// The congestion header this law's packets carry.
     type Header;
 
-    /// The packet that opens the flow leaves, in a transport that opens flows; returns its congestion
-    /// header.
+    /// The packet that opens the flow leaves, in a transport that opens flows; returns its
+    /// congestion header.
     fn on_open(&mut self, _now: Time) -> Option<Self::Header> {
         None
     }

@@ -13,7 +13,8 @@ pub enum NoqSource {
     HeldBack {
         /// Rate of its own link.
         line_rate: Rate,
-        /// The largest the receiver's window was, which the transport holds it to; one packet before.
+        /// The largest the receiver's window was, which the transport holds it to; one packet
+        /// before.
         window: Bytes,
     },
     /// They do not: it holds itself back.

@@ -1,7 +1,7 @@
 //! For tests: a port and equal senders around one loop, in parcels of a hundredth of a round trip.
 //!
-//! Rates and queue are those of a fluid; port, source and sink are the laws' own. The RTT that packets
-//! claim is that of the path, as in the stability results, which know no queueing delay.
+//! Rates and queue are those of a fluid; port, source and sink are the laws' own. The RTT that
+//! packets claim is that of the path, as in the stability results, which know no queueing delay.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
-//! The router's part: what is measured, and the one rate that is given to all. How that rate moves is
-//! a [`Rule`], which is all that RCP and PIQI-RCP differ by.
+//! The router's part: what is measured, and the one rate that is given to all. How that rate moves
+//! is a [`Rule`], which is all that RCP and PIQI-RCP differ by.
 
 use alloc::vec::Vec;
 
@@ -57,7 +57,8 @@ pub struct RatePort<R> {
     /// This slot's length in seconds, and its end.
     length: f64,
     end: Time,
-    /// Arrived in this slot; and of a packet whose transmission would reach into the next, that part.
+    /// Arrived in this slot; and of a packet whose transmission would reach into the next, that
+    /// part.
     input: f64,
     spill: f64,
     /// The slot before this one.
@@ -124,8 +125,8 @@ impl<R: Rule> RatePort<R> {
 }
 
 impl MeanRtt {
-    /// Rises within an RTT, falls the slower the more flows there are; a slot without a sample repeats
-    /// the one before. All as in ns-2.
+    /// Rises within an RTT, falls the slower the more flows there are; a slot without a sample
+    /// repeats the one before. All as in ns-2.
     fn end_slot(&mut self, slot: f64, share_of_a_flow: f64) {
         if self.bytes > 0.0 {
             self.sample = self.sum / self.bytes * SECONDS_PER_PS;
