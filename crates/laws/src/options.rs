@@ -8,7 +8,7 @@ use core::fmt;
 
 use ratewire_units::{Bytes, Duration, Rate, quantity};
 
-/// What a parameter may hold.
+/// The values that a parameter may hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -28,20 +28,20 @@ pub enum Kind {
 /// One parameter of a law.
 #[derive(Debug)]
 pub struct OptionSpec {
-    /// Its key.
+    /// Key of the parameter.
     pub name: &'static str,
-    /// What it may hold.
+    /// The values that the parameter may hold.
     pub kind: Kind,
-    /// What it holds when not given, as it would be written.
+    /// The value when none is given, as a user would write it.
     pub default: &'static str,
-    /// What reads it.
+    /// The part of the law that reads the parameter.
     pub part: Part,
-    /// What it does there, its unit and source, in one or two sentences.
+    /// What the parameter does there, with its unit and source, in one or two sentences.
     pub doc: &'static str,
 }
 
 impl OptionSpec {
-    /// What it does, and what reads it.
+    /// What the parameter does, and which part reads it.
     pub fn description(&self) -> String {
         format!("{}: {}", self.part, self.doc)
     }
@@ -68,14 +68,14 @@ impl OptionSpec {
     }
 }
 
-/// What of a law reads a parameter.
+/// The part of a law that reads a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The source.
     Sender,
     /// The sink.
     Sink,
-    /// The port: what a flow's own law says does nothing.
+    /// The port. The option does nothing where a flow gives it to its own law.
     Port,
     /// The source and the port.
     Both,
@@ -84,12 +84,12 @@ pub enum Part {
         /// The other option, and that value.
         with: (&'static str, &'static str),
     },
-    /// What writes and reads headers as bytes.
+    /// The code that writes and reads headers as bytes.
     Header,
 }
 
 impl Part {
-    /// Whether ports read it.
+    /// Whether ports read the parameter.
     pub fn has_port(self) -> bool {
         matches!(self, Part::Port | Part::Both | Part::PortAndSink { .. })
     }
@@ -153,9 +153,9 @@ enum Value {
 pub struct OptionError {
     /// The option's key.
     pub option: String,
-    /// What is wrong with it and what would be right.
+    /// What is wrong with the option and what would be right.
     pub message: String,
-    /// The other option that it contradicts, if it is not wrong by itself.
+    /// The other option that this one contradicts; `None` if the value is wrong by itself.
     pub other: Option<&'static str>,
 }
 
@@ -165,7 +165,7 @@ impl OptionError {
         OptionError { option: option.to_string(), message: message.into(), other: None }
     }
 
-    /// An error about `option` where `other` is what it is.
+    /// An error about `option` that `other` makes wrong.
     pub fn between(option: &str, other: &'static str, message: impl Into<String>) -> OptionError {
         OptionError { other: Some(other), ..OptionError::new(option, message) }
     }
@@ -179,7 +179,7 @@ impl fmt::Display for OptionError {
 impl core::error::Error for OptionError {}
 
 impl fmt::Display for Kind {
-    /// What is allowed, in words.
+    /// Says in words what is allowed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Switch => f.write_str("true or false"),

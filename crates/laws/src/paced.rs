@@ -35,7 +35,7 @@ pub(crate) const AFTER_LOSS_EQUATION: &str =
 /// The rate of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Paced {
-    /// As the network grants it, in network-layer bytes per second.
+    /// Rate that the network grants, in network-layer bytes per second.
     granted: f64,
     /// After a loss; infinite without.
     cap: f64,
@@ -66,12 +66,12 @@ impl Paced {
     pub(crate) fn srtt(&self) -> f64 {
         self.srtt
     }
-    /// In seconds.
+    /// Takes the smoothed RTT.
     #[inline]
     pub(crate) fn set_srtt(&mut self, srtt: Duration) {
         self.srtt = srtt.secs();
     }
-    /// As granted, B/s.
+    /// Rate that the network grants, B/s.
     #[inline]
     pub(crate) fn granted(&self) -> f64 {
         self.granted
@@ -84,12 +84,12 @@ impl Paced {
     pub(crate) fn is_capped(&self) -> bool {
         self.cap < self.granted
     }
-    /// At which it sends, B/s.
+    /// Rate at which the source sends, B/s.
     #[inline]
     pub(crate) fn rate(&self) -> f64 {
         self.granted.min(self.cap)
     }
-    /// What the network grants now, B/s; what is no rate changes nothing.
+    /// Takes the rate that the network grants now, B/s. A number that is no rate changes nothing.
     #[inline]
     pub(crate) fn grant(&mut self, rate: f64) {
         if rate.is_finite() && rate >= 0.0 {

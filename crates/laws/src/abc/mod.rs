@@ -79,16 +79,16 @@ use crate::trust::Trust;
 /// What ABC packets carry, in their ECN bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbcHeader {
-    /// On a data packet.
+    /// A data packet carries this.
     Data {
         /// Accelerate; else brake.
         accelerate: bool,
     },
-    /// On an acknowledgement: packets it speaks for.
+    /// An acknowledgement carries this: counts of the packets that it acknowledges.
     Echo {
-        /// That said accelerate.
+        /// Packets that said accelerate.
         accelerated: u32,
-        /// That said brake.
+        /// Packets that said brake.
         braked: u32,
     },
 }

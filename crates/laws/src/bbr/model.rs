@@ -95,7 +95,7 @@ impl Model {
     pub(super) fn bw(&self) -> f64 {
         self.max_bw().min(self.bw_shortterm)
     }
-    /// In seconds; `None` while unknown.
+    /// Lowest RTT in seconds; `None` while unknown.
     pub(super) fn min_rtt(&self) -> Option<f64> {
         self.min_rtt
     }

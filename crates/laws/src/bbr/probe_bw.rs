@@ -7,7 +7,7 @@ use super::source::{BbrSource, State};
 
 /// Most rounds between two probes, for the sake of Reno and CUBIC (5.3.3.5.2).
 const RENO_ROUNDS: f64 = 63.0;
-/// By how much, in seconds, the wait between two probes differs (5.3.3.5.3).
+/// Most that two waits between probes differ by, in seconds (5.3.3.5.3).
 const WAIT_SPREAD: f64 = 1.0;
 /// Doublings of the growth of `inflight_longterm` in one probe, at most (5.3.3.6).
 const MOST_DOUBLINGS: u32 = 30;

@@ -99,7 +99,7 @@ impl Limits {
 
 /// A header that a receiver can send back.
 pub(crate) trait Returned: Copy {
-    /// The same on its way back, where routers leave it alone.
+    /// The header on its way back, where routers leave it alone.
     fn returned(self) -> Self;
 }
 

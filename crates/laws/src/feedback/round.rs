@@ -8,9 +8,9 @@
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Round {
     marker: u8,
-    /// Two routers, for the larger of nearly equal figures comes now from one and now from the
-    /// other; 0 for none. With each, the interval that had just ended where the first packet of
-    /// this round passed.
+    /// Two routers, 0 for none, and for each the interval that had just ended there when the first
+    /// packet of this round passed. Two, because the larger of nearly equal figures comes now from
+    /// one router and now from the other.
     first: [(u32, u16); 2],
 }
 

@@ -91,7 +91,7 @@ impl Law for Fixed {
 impl Invariants for Fixed {
     type Header = NoHeader;
 
-    /// It answers nothing, has no limit unless it is given one, and takes any window it is told.
+    /// Fixed answers nothing, has no limit unless it is given one, and takes any window.
     fn promises(&self) -> Promises {
         Promises {
             equal_shares: false,

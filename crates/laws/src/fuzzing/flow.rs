@@ -266,7 +266,7 @@ impl Told {
     }
 }
 
-/// None is NaN; infinity stands for what nobody has limited.
+/// Checks that no figure is NaN. Infinity stands for a limit that nobody has set.
 fn numbers(law: &str, figures: &[Figure]) {
     for figure in figures {
         assert!(!figure.value.is_nan(), "{law}: {figure}");

@@ -183,7 +183,7 @@ impl HeaderFormat for Hpcc {
     fn decode(&self, bytes: &[u8], _packet: Bytes) -> Result<HpccHeader, HeaderError> {
         HpccHeader::from_bytes(bytes)
     }
-    /// In memory it is what it is on the wire.
+    /// The header is kept as it is on the wire, so nothing is rounded.
     fn quantise(&self, header: HpccHeader, _packet: Bytes) -> HpccHeader {
         header
     }

@@ -21,7 +21,7 @@ pub trait Arithmetic {
     fn next_timer(&self) -> Time;
     /// The link's capacity has changed.
     fn set_capacity(&mut self, capacity: Rate);
-    /// Its equation, with its figures.
+    /// The port's equation, with its figures.
     fn reason(&self) -> Reason;
 }
 
@@ -33,7 +33,7 @@ pub struct KernelPort<A> {
 }
 
 impl<A> KernelPort<A> {
-    /// At this link; a capacity that is given is believed in place of the link's.
+    /// A port at this link. A given capacity replaces the link's rate.
     pub(super) fn new(
         capacity: Option<Rate>,
         link: &LinkContext,

@@ -17,9 +17,9 @@ const RTT: Duration = Duration::from_millis(100);
 /// Parcels in a round trip, and slots: the fluid's controller has no slot.
 const PARCELS: u64 = 100;
 const FLOWS: f64 = 10.0;
-/// Of the link, B/s.
+/// Capacity of the link, B/s.
 const CAPACITY: f64 = 1e7;
-/// What a fluid is poured in, small against what a parcel holds.
+/// Bytes in which the fluid is poured, few against what a parcel holds.
 const DROP: Bytes = Bytes::new(50);
 
 /// Arrival rates at the port as shares of the capacity, one a parcel, of ten flows that start

@@ -30,7 +30,7 @@ pub(super) struct Window {
     episode: Episode,
     /// The timer has expired and nothing was acknowledged since.
     backed_off: bool,
-    /// In the slow start that follows a timeout.
+    /// Whether the sender is in the slow start that follows a timeout.
     after_timeout: bool,
 }
 
@@ -67,7 +67,7 @@ impl Window {
         }
     }
 
-    /// In payload bytes.
+    /// The window in payload bytes.
     #[inline]
     pub(super) fn cwnd(&self) -> f64 {
         self.cwnd

@@ -90,7 +90,7 @@ struct Meter {
     /// When the packet began to leave that others wait behind; [`Time::NEVER`] where none do.
     started: Time,
     size: f64,
-    /// Of this control interval: what left while something waited, in bytes and seconds.
+    /// Bytes that left while others waited, and seconds that they took, in this control interval.
     bytes: f64,
     time: f64,
 }

@@ -60,7 +60,7 @@ struct Epoch {
     packets: f64,
     rtt_sum: f64,
     rtts: f64,
-    /// At its start.
+    /// Payload read and packets refused, at the start of the epoch.
     read: Bytes,
     refused: u64,
 }

@@ -53,7 +53,8 @@ use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 #[derive(Clone, Debug)]
 pub struct NewReno {
     pub(super) common: Common,
-    /// In congestion avoidance an acknowledgement counts as one packet, however much it covers.
+    /// Whether an acknowledgement counts as one packet in congestion avoidance, however much it
+    /// covers.
     pub(super) counts_acks: bool,
 }
 
