@@ -64,7 +64,7 @@ pub trait Port {
     fn next_timer(&self) -> Time;
     /// Handles the timer, which is due.
     fn on_timer(&mut self, now: Time, queue: PortQueue);
-    /// Takes the link's new rate; zero while the link is down.
+    /// Takes the link's new rate, which may be zero.
     fn on_rate_change(&mut self, now: Time, rate: Rate);
     /// Why the port answers packets as it does now: its equation, with the figures of now.
     fn reason(&self) -> Reason;
