@@ -1,12 +1,13 @@
-//! A rate set by the network, as a pace and a window: what the sources of all rate-based laws
-//! share.
+//! The pace and the window of a source whose rate the network sets: all rate-based laws share them.
 //!
-//! The window is no part of these laws. It is [`SPARE`] times what the rate sends in a round trip,
-//! so that it binds only when acknowledgements stay away: with two, it took the end off the queue
-//! that newcomers cause under RCP, which ns-2's senders, without any, do build. Losses are answered
-//! beside the law, for a bottleneck may not take part in it: the rate is capped at half of what it
-//! was, the cap grows by a packet an RTT each RTT, and is forgotten once it has reached what the
-//! network grants.
+//! The window is not part of these laws. It is [`SPARE`] times what the rate sends in a round trip,
+//! so that it binds only when acknowledgements stay away. With two round trips the window cut off
+//! the end of the queue that newcomers cause under RCP; ns-2's senders have no window and build
+//! that queue.
+//!
+//! Losses are answered beside the law, because a bottleneck may not take part in the law. A loss
+//! caps the rate at half of what it was. The cap grows by a packet an RTT each RTT, and is dropped
+//! once it has reached what the network grants.
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 

@@ -1,17 +1,17 @@
 //! ABC, Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan, NSDI 2020).
 //!
-//! One bit a packet: routers turn it from accelerate to brake so often that senders together send
-//! at a target rate. Made for wireless links, whose capacity changes faster than a router could
-//! work out rates for its flows. Units: packets at the sender; bytes, seconds, bytes per second at
-//! the port.
+//! Each packet carries one bit. Routers turn the bit from accelerate to brake so often that senders
+//! together send at a target rate. The law is made for wireless links, whose capacity changes
+//! faster than a router could work out rates for its flows. Units: packets at the sender; bytes,
+//! seconds, bytes per second at the port.
 //!
 //! # Port, at each departure
-//! - target rate `tr = eta mu - (mu / delta) max(x - d_t, 0)`, `mu` the link's capacity, `x = q /
-//!   mu` the delay in the queue `q`; that is `eta mu - max(q - mu d_t, 0) / delta`.
+//! - target rate `tr = eta mu - (mu / delta) max(x - d_t, 0)`, `mu` the link's capacity,
+//!   `x = q / mu` the delay in the queue `q`; that is `eta mu - max(q - mu d_t, 0) / delta`.
 //! - share to accelerate `f = min(tr / (2 cr), 1)`, `cr` the rate of departures over the last
 //!   `window`.
-//! - `token = min(token + f, token_limit)`; a packet that says accelerate keeps it where `token >
-//!   1`, which costs a token, else leaves with brake. A brake set upstream stays.
+//! - `token = min(token + f, token_limit)`; a packet that says accelerate keeps it where
+//!   `token > 1`, which costs a token, else leaves with brake. A brake set upstream stays.
 //!
 //! # Receiver
 //! - echoes on each acknowledgement how many packets said accelerate and how many brake.
@@ -34,11 +34,11 @@
 //! so it settles at `x = d_t + delta (N / W - (1 - eta))`; if that is below `d_t` the link is used
 //! to `eta / (1 - N / W)` and the queue is empty.
 //!
-//! There are then `N` brakes more than accelerates each RTT, the token bucket spaces them by `W /
-//! N` packets, and where flows send in trains and nothing disturbs them each can be hit by one,
-//! whatever its share: then nothing makes shares equal. Measured with three flows that join at 100
-//! Mbit/s and 48 ms: 18, 58 and 20 Mbit/s after five minutes, and 29, 33 and 33 with 1 % of other
-//! packets in between.
+//! There are then `N` more brakes than accelerates each RTT, and the token bucket spaces them by
+//! `W / N` packets. Where flows send in trains and nothing disturbs them, one brake can hit each
+//! flow, whatever the flow's share, and nothing makes shares equal. Measured with three flows that
+//! join at 100 Mbit/s and 48 ms: 18, 58 and 20 Mbit/s after five minutes, and 29, 33 and 33 with
+//! 1 % of other packets in between.
 //!
 //! # Deliberate differences
 //! - A port is not told `mu` where capacity varies, and measures it from packets that left one

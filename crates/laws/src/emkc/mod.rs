@@ -22,19 +22,19 @@
 //!
 //! # Sources
 //! The abstracts: stable whatever the delays and hops; JetMax's adds "undesirable equilibrium
-//! properties and slow convergence". The texts of the papers were not to be had; equations and
-//! constants are as remembered, the equilibrium is derived, the header is ours.
+//! properties and slow convergence". The papers themselves were not at hand: the equations and
+//! constants are remembered, the equilibrium is derived, the header is ours.
 //!
 //! # Deliberate choices where the paper is not known
-//! - The capacity is virtual, `gamma` 0.9 by default: a real queue holds its own while `N alpha /
-//!   beta < (1 - gamma) C`, which is `N` up to `C / 4 Mbit/s`. Beyond, or with `gamma` 1, queues
-//!   fill and overflow: that is the law's standing overload, not an error.
+//! - The capacity is virtual, `gamma` 0.9 by default: a real queue holds its own while
+//!   `N alpha / beta < (1 - gamma) C`, which is `N` up to `C / 4 Mbit/s`. Beyond, or with `gamma`
+//!   1, queues fill and overflow: that is the law's standing overload, not an error.
 //! - A price counts as caused by a rate if the router measured it over a whole interval after a
 //!   packet of that rate had passed (the header's marker and number say so). A round therefore
 //!   lasts a round trip and up to two intervals.
-//! - An idle link is taken to carry a packet an interval: `p` is finite, and a source that sends
-//!   what it may never grows by more than `alpha + beta gamma C` at once. One that is short of data
-//!   is told of a link with room, and grows towards its own link's rate.
+//! - An idle link counts as carrying a packet an interval, so that `p` is finite. A source that
+//!   sends what it may then never grows by more than `alpha + beta gamma C` at once. A source short
+//!   of data hears of a link with room, and grows towards its own link's rate.
 //! - Losses are answered beside the law (`after_loss`).
 
 mod header;

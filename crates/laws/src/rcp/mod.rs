@@ -20,9 +20,10 @@
 //! asks, and none other leaves before a rate has come back; the same if the answer carries none.
 //!
 //! # Stability
-//! With `q` free to move and one RTT the loop is XCP's: with `u^2 = (alpha^2 + sqrt(alpha^4 + 4
-//! beta^2)) / 2` its phase margin is `arctan(alpha u / beta) - u`. 12.6 degrees at the defaults
-//! (0.4, 0.226); -5.1 at ns-2's (0.4, 0.4), which still settles because the queue cannot go below
+//! With `q` free to move and one RTT the loop is XCP's: with
+//! `u^2 = (alpha^2 + sqrt(alpha^4 + 4 beta^2)) / 2` its phase margin is
+//! `arctan(alpha u / beta) - u`. 12.6 degrees at the defaults (0.4, 0.226); -5.1 at ns-2's (0.4,
+//! 0.4), which still settles because the queue cannot go below
 //! 0. Queue-free the bound is `alpha < pi/2`.
 //!
 //! # Deliberate differences from ns-2

@@ -29,10 +29,11 @@
 //!
 //! # Deliberate differences from draft -03
 //! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of
-//!   data or of receiver's window is what it measured over its last RTT (`throughput =
-//!   "measured"`). The draft leaves the choice open; both variants it names can be chosen.
-//! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x` (`rtt_zero =
-//!   "separate"`): the draft's text accepts them and its notes ignore them.
+//!   data or of receiver's window is what it measured over its last RTT
+//!   (`throughput = "measured"`). The draft leaves the choice open; both variants it names can be
+//!   chosen.
+//! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x`
+//!   (`rtt_zero = "separate"`): the draft's text accepts them and its notes ignore them.
 //! - No packet is given more than there was to give in its interval: after a link has stood still
 //!   for a second a lone packet's `X` is so long that the draft's `Cp X` is many times that, and
 //!   its RTT makes a window of it. ns-2 clips to what is left (`packet_limit = "residue"`), so the

@@ -18,15 +18,15 @@
 //!   (5.8).
 //!
 //! # Congestion (section 4.6 to 4.8)
-//! - loss or mark: `cwnd_prior = cwnd`, `ssthresh = max(beta flight, 2)`, `cwnd = max(beta flight,
-//!   2)`, after a mark `max(beta flight, 1)`.
+//! - loss or mark: `cwnd_prior = cwnd`, `ssthresh = max(beta flight, 2)`,
+//!   `cwnd = max(beta flight, 2)`, after a mark `max(beta flight, 1)`.
 //! - fast convergence: `W_max = cwnd (1 + beta) / 2` if the window had not got back to `W_max`,
 //!   else `W_max = cwnd`.
 //! - timeout: `ssthresh` as for a loss, `cwnd = 1`, `W_max` unknown.
 //!
 //! Slow start, restart after idling and pacing are those of every TCP here: see [`super`] and the
-//! options. Mean window with one packet in `1/p` lost: `(C (3 + beta) / (4 (1 - beta)))^(1/4)
-//! (RTT / p)^(3/4) = 1.054 (RTT / p)^(3/4)` (5.1).
+//! options. Mean window with one packet in `1/p` lost:
+//! `(C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4) = 1.054 (RTT / p)^(3/4)` (5.1).
 //!
 //! # Deliberate differences from RFC 9438
 //! - Growth is by packets acknowledged, not by acknowledgements (4.4), so that delayed

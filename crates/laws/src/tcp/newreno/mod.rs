@@ -8,9 +8,10 @@
 //! - slow start, `cwnd < ssthresh`: `cwnd += min(acked, L * SMSS)` for each acknowledgement, L = 2
 //!   (RFC 3465, 2.2), so that the window doubles each RTT with delayed acknowledgements too.
 //!   L = 1 in the slow start after a timeout (RFC 3465, 2.3).
-//! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted, `cwnd +=
-//!   SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count = "acks"` an acknowledgement
-//!   counts as one packet (RFC 2581, 3.1, and Linux before 4.0): half as fast with delayed ones.
+//! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted,
+//!   `cwnd += SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count = "acks"` an
+//!   acknowledgement counts as one packet (RFC 2581, 3.1, and Linux before 4.0): half as fast with
+//!   delayed ones.
 //! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4;
 //!   RFC 6675, 5; RFC 3168, 6.1.2).
 //! - timeout: the same `ssthresh`, `cwnd = 1 SMSS` (RFC 5681, 3.1); `ssthresh` is held while the
