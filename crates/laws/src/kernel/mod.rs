@@ -31,7 +31,8 @@ pub use jetmax::{
 };
 pub use port::{Arithmetic, KernelPort};
 pub use rcp::{
-    OfPiqi, OfRcp, PiqiRcpKernel, RateKernel, RcpKernel, RcpKernelSink, RcpKernelSource, Which,
+    KernelVariant, PiqiRcpKernel, PiqiVariant, RateKernel, RcpKernel, RcpKernelSink,
+    RcpKernelSource, RcpVariant,
 };
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
