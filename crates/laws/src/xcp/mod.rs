@@ -25,7 +25,7 @@
 //!
 //! # Receiver
 //! Returns the sum of what arrived. With `flow_control = "soft"` its buffer is one more router on
-//! the way ([`soft`], after the Anypoint paper).
+//! the way (`soft.rs`, after the Anypoint paper).
 //!
 //! # Deliberate differences from draft -03
 //! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of
