@@ -6,7 +6,6 @@ use ratewire_net::{Body, Captured, Ecn};
 use ratewire_sim::record::FlowId;
 use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::Bytes;
-use ratewire_wire::xcp;
 
 const IPV4_LEN: usize = 20;
 const TCP_LEN: usize = 20;
@@ -107,10 +106,9 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
     let addresses = [address(from), address(to)];
 
     buf.clear();
-    let protocol = match packet.header {
-        _ if header_len == 0 => TCP,
-        Header::Xcp(_) => xcp::IP_PROTOCOL,
-        _ => EXPERIMENT,
+    let protocol = match header_len {
+        0 => TCP,
+        _ => flow.law.ip_protocol().unwrap_or(EXPERIMENT),
     };
     ipv4(packet.ecn, total, protocol, &addresses, buf);
     buf.extend_from_slice(&header[..header_len]);

@@ -9,6 +9,9 @@ use ratewire_wire::xcp::{Draft, Format, HEADER_LEN, XcpHeader, XcpView};
 use super::headers::Load;
 use super::*;
 
+#[path = "../../sim/examples/outside/mod.rs"]
+mod outside;
+
 fn xcp() -> XcpHeader {
     XcpHeader {
         protocol: 6,
@@ -266,8 +269,9 @@ fn every_law_s_header_stands_before_tcp_as_the_law_writes_it() {
         back_pressured: false,
     };
     let mut with_header = 0;
-    for info in ratewire_laws::list() {
-        let law = law(info.name, &[]);
+    let inside = ratewire_laws::list().iter().map(|info| law(info.name, &[]));
+    for law in inside.chain([outside::law()]) {
+        let info = law.info();
         let header = law.source(&context).on_send(&Sending {
             now: Time::ZERO,
             packet: Bytes::new(1500),

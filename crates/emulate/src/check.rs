@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
+use ratewire_laws::{AnyLaw, list};
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::Setup;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::control::{needed, of_flow};
+use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
 use crate::{Error, Shell, arriving, names};
 
@@ -114,7 +115,7 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
         let Some(control) = of_flow(setup, flow) else {
             return Err(Error::new(
                 format!("no kernel sends under {name}, as the flow {:?} is to", flow.name),
-                "laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, noq, newreno, cubic, bbr, dctcp, and those @kernel",
+                format!("laws with a kernel's sender: {}", kernels_laws().join(", ")),
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {
@@ -122,6 +123,12 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The laws that some kernel sends under.
+fn kernels_laws() -> Vec<&'static str> {
+    let has_sender = |name: &&str| AnyLaw::new(name, &[]).is_ok_and(|law| control(&law).is_some());
+    list().iter().map(|info| info.name).filter(has_sender).collect()
 }
 
 fn not_built(law: &str) -> Error {
@@ -132,8 +139,27 @@ fn not_built(law: &str) -> Error {
 }
 
 #[cfg(test)]
+#[path = "../../sim/examples/outside/mod.rs"]
+mod outside;
+
+#[cfg(test)]
 mod tests {
+    use ratewire_sim::dumbbell::Dumbbell;
+    use ratewire_units::{Duration, Rate};
+
     use super::*;
+
+    #[test]
+    fn a_law_of_another_crate_has_no_kernel() {
+        let (rate, rtt) = (Rate::from_mbps(10), Duration::from_millis(40));
+        let setup = Dumbbell::new(outside::law(), 1, rate, rtt, 10).setup();
+        let said = check_flows(&setup).expect_err("no kernel knows it").to_string();
+        assert!(said.starts_with("no kernel sends under rcp-outside, as the flow "), "{said}");
+        assert!(
+            said.contains("laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, "),
+            "{said}"
+        );
+    }
 
     #[test]
     fn what_is_missing_has_remedies() {

@@ -8,7 +8,7 @@ use core::fmt;
 
 use ratewire_units::{Bytes, Duration, Rate, quantity};
 
-/// What a parameter may hold.
+/// The values that a parameter may hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -30,20 +30,20 @@ pub enum Kind {
 /// One parameter of a law or a queue discipline.
 #[derive(Debug)]
 pub struct OptionSpec {
-    /// Its key.
+    /// Key of the parameter.
     pub name: &'static str,
-    /// What it may hold.
+    /// The values that the parameter may hold.
     pub kind: Kind,
-    /// What it holds when not given, as it would be written.
+    /// The value when none is given, as a user would write it.
     pub default: &'static str,
-    /// What reads it.
+    /// The part of the law that reads the parameter.
     pub part: Part,
-    /// What it does there, its unit and source, in one or two sentences.
+    /// What the parameter does there, with its unit and source, in one or two sentences.
     pub doc: &'static str,
 }
 
 impl OptionSpec {
-    /// What it does, and what reads it.
+    /// What the parameter does, and which part reads it.
     pub fn description(&self) -> String {
         format!("{}: {}", self.part, self.doc)
     }
@@ -56,7 +56,8 @@ impl OptionSpec {
         self.kind.parse(self.default).map(drop)
     }
 
-    /// Whether only ports read it, where these options of the law are given, the later in place of the earlier.
+    /// Whether only ports read it, where these options of the law are given, the later in place of
+    /// the earlier.
     pub fn is_of_ports(&self, given: &[(&str, &str)]) -> bool {
         match self.part {
             Part::Port => true,
@@ -69,14 +70,14 @@ impl OptionSpec {
     }
 }
 
-/// What reads a parameter.
+/// The part of a law, or the queue discipline, that reads a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The source.
     Sender,
     /// The sink.
     Sink,
-    /// The port: what a flow's own law says does nothing.
+    /// The port. The option does nothing where a flow gives it to its own law.
     Port,
     /// The source and the port.
     Both,
@@ -85,14 +86,14 @@ pub enum Part {
         /// The other option, and that value.
         with: (&'static str, &'static str),
     },
-    /// What writes and reads headers as bytes.
+    /// The code that writes and reads headers as bytes.
     Header,
     /// A queue discipline.
     Queue,
 }
 
 impl Part {
-    /// Whether ports read it.
+    /// Whether ports read the parameter.
     pub fn has_port(self) -> bool {
         matches!(self, Part::Port | Part::Both | Part::PortAndSink { .. })
     }
@@ -158,9 +159,9 @@ enum Value {
 pub struct OptionError {
     /// The option's key.
     pub option: String,
-    /// What is wrong with it and what would be right.
+    /// What is wrong with the option and what would be right.
     pub message: String,
-    /// The other option that it contradicts, if it is not wrong by itself.
+    /// The other option that this one contradicts; `None` if the value is wrong by itself.
     pub other: Option<&'static str>,
 }
 
@@ -170,7 +171,7 @@ impl OptionError {
         OptionError { option: option.to_string(), message: message.into(), other: None }
     }
 
-    /// An error about `option` where `other` is what it is.
+    /// An error about `option` that `other` makes wrong.
     pub fn between(option: &str, other: &'static str, message: impl Into<String>) -> OptionError {
         OptionError { other: Some(other), ..OptionError::new(option, message) }
     }
@@ -184,7 +185,7 @@ impl fmt::Display for OptionError {
 impl core::error::Error for OptionError {}
 
 impl fmt::Display for Kind {
-    /// What is allowed, in words.
+    /// Says in words what is allowed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Switch => f.write_str("true or false"),
@@ -266,11 +267,12 @@ impl Options {
         Options { specs, values: specs.iter().map(parse).collect() }
     }
 
-    /// All at their defaults but those given, as users write them; the later in place of the earlier.
+    /// All at their defaults but those given, as users write them; the later in place of the
+    /// earlier.
     ///
     /// # Errors
     /// When there is no such option or a value is not allowed.
-    pub(crate) fn given(
+    pub fn given(
         specs: &'static [OptionSpec],
         given: &[(&str, &str)],
     ) -> Result<Options, OptionError> {

@@ -9,8 +9,8 @@ use crate::registry::AnyLaw;
 
 /// Whether some value of `option` makes a difference to what `made` makes of its law's options.
 ///
-/// The option is tried beside the defaults, and beside the options that switch on what is off. `made`
-/// returns `None` for options that the law refuses.
+/// The option is tried beside the defaults, and beside the options that switch on what is off.
+/// `made` returns `None` for options that the law refuses.
 pub fn makes_a_difference<T: PartialEq>(
     law: &AnyLaw,
     option: &OptionSpec,

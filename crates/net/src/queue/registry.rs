@@ -26,10 +26,7 @@ macro_rules! registry {
                 packet: Bytes,
             ) -> Result<AnyDiscipline, OptionError> {
                 $(if <$discipline as Discipline>::INFO.name == name {
-                    let mut all = Options::defaults(<$discipline as Discipline>::INFO.options);
-                    for (key, value) in options {
-                        all.set(key, value)?;
-                    }
+                    let all = Options::given(<$discipline as Discipline>::INFO.options, options)?;
                     return <$discipline as Discipline>::from_options(&all, packet)
                         .map(AnyDiscipline::$variant);
                 })*
