@@ -128,8 +128,8 @@ impl Default for LinkSpec {
 }
 
 impl LinkSpec {
-    /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but for lack of room, lost,
-    /// late, or changed.
+    /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but
+    /// for lack of room, lost, late, or changed.
     pub(crate) fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -168,8 +168,8 @@ impl Service {
     }
 }
 
-/// Delivery opportunities, repeated for ever. Without any, or with nothing passing at them, the link
-/// sends nothing.
+/// Delivery opportunities, repeated for ever. Without any, or with nothing passing at them, the
+/// link sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// When in the period, in order, each below or at the period.
@@ -240,8 +240,8 @@ pub struct PoliceSpec {
 
 /// A buffer that pauses the link that fills it.
 ///
-/// What came by such a link waits in this buffer, whichever link it is to leave by, and takes no room
-/// in the queue of that link.
+/// What came by such a link waits in this buffer, whichever link it is to leave by, and takes no
+/// room in the queue of that link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PauseSpec {
     /// The link on which the far end tells the near end, between the same two nodes.
@@ -260,8 +260,8 @@ pub struct PauseSpec {
     pub quanta: Quanta,
     /// How long the transmitter takes to obey.
     pub reaction: Duration,
-    /// With queues by flow: from a packet's leaving the transmitter until a pause, for what it met, is
-    /// felt there.
+    /// With queues by flow: from a packet's leaving the transmitter until a pause, for what it met,
+    /// is felt there.
     pub hop_round_trip: Duration,
     /// How long the far end takes to take each packet in; zero for at once.
     pub intake: Duration,

@@ -50,8 +50,9 @@ fn dumbbell(bencher: Bencher, law: &str) {
     bencher.counter(ItemsCount::new(packets)).bench_local(run);
 }
 
-/// The same path with a switch on it: from the first source to a switch at the second router, and from
-/// there to many destinations, or back. An item is a packet from end to end, as in [`dumbbell`].
+/// The same path with a switch on it: from the first source to a switch at the second router, and
+/// from there to many destinations, or back. An item is a packet from end to end, as in
+/// [`dumbbell`].
 #[divan::bench(
     args = [("xcp", 4, false), ("xcp", 256, false), ("xcp", 256, true), ("newreno", 256, false)],
     sample_count = 5,

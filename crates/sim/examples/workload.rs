@@ -1,7 +1,7 @@
-//! One workload of `make bench`, to be timed from outside:
-//! `workload LAW FLOWS MBITPS RTT_MS QUEUE STAGGER_MS DURATION_S [record|paused|ensemble|shared]`. With
-//! `overlay` for a law, the flows are clients of an overlay over fifty nodes, whose connections obey NewReno; with
-//! `shared` they are flows of ten pairs of hosts, else each has hosts of its own.
+//! One workload of `make bench`, to be timed from outside: `workload LAW FLOWS MBITPS RTT_MS QUEUE
+//! STAGGER_MS DURATION_S [record|paused|ensemble|shared]`. With `overlay` for a law, the flows are
+//! clients of an overlay over fifty nodes, whose connections obey NewReno; with `shared` they are
+//! flows of ten pairs of hosts, else each has hosts of its own.
 //!
 //! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
 
@@ -88,8 +88,8 @@ fn run(args: &[String]) -> Result<String, String> {
     Ok(format!("packets {packets} events {} utilisation {utilisation:.4}", outcome.events))
 }
 
-/// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged. `rcp-outside` is RCP as a law of
-/// another crate: beside `rcp` it shows what pointers cost.
+/// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged. `rcp-outside` is RCP as a
+/// law of another crate: beside `rcp` it shows what pointers cost.
 fn make_law(name: &str) -> Result<AnyLaw, ratewire_laws::OptionError> {
     let as_in_ns2 =
         [("throughput", "cwnd"), ("pacing", "false"), ("aging", "0"), ("rtt_zero", "ignore")];

@@ -12,8 +12,9 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::setup::{Edge, FlowSpec, JunctionSpec, Keys, RoutingSpec, Setup};
 
-/// A dumbbell with unlimited flows. Nodes: routers 0 and 1, then source and destination of each pair. Links: 0 the
-/// bottleneck, 1 its reverse, then four a pair (to router 0, back, from router 1, back).
+/// A dumbbell with unlimited flows. Nodes: routers 0 and 1, then source and destination of each
+/// pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from router
+/// 1, back).
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
     /// The law of all flows and of all ports.
@@ -79,7 +80,8 @@ impl Dumbbell {
             let destination = node(&mut network, format!("d{}", i + 1), true);
             let room = if self.paused { Limit::Packets(100) } else { Limit::Unlimited };
             let first = network.links.len() as u32;
-            // A port of a tenth of the bottleneck's rate: enough of them to fill it many times over.
+            // A port of a tenth of the bottleneck's rate: enough of them to fill it many times
+            // over.
             let own = if self.paused { Rate::from_bps(self.rate.bps() / 10) } else { fast };
             cable(&mut network, source, 0, own, access, room);
             if self.paused {
@@ -113,8 +115,8 @@ impl Dumbbell {
 }
 
 impl Dumbbell {
-    /// The same, with a switch of an ensemble at the second router: from the first source to the switch, and
-    /// from there to all destinations, or back.
+    /// The same, with a switch of an ensemble at the second router: from the first source to the
+    /// switch, and from there to all destinations, or back.
     pub fn through_a_switch(&self, outbound: bool) -> Setup {
         let mut setup = self.setup();
         let whole = setup.flows[0].clone();

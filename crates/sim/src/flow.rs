@@ -159,7 +159,8 @@ impl Flow {
         self.sender.poll_transmit(now)
     }
 
-    /// Where a packet of the sender's goes. With exact headers, its header passes through its bytes.
+    /// Where a packet of the sender's goes. With exact headers, its header passes through its
+    /// bytes.
     #[inline]
     pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
         let size = match segment.kind {
@@ -178,7 +179,8 @@ impl Flow {
         Address { route: self.forward, size, flow: slot, generation, ecn: self.ecn, class }
     }
 
-    /// Where a packet of the receiver's goes. With exact headers, its header passes through its bytes.
+    /// Where a packet of the receiver's goes. With exact headers, its header passes through its
+    /// bytes.
     #[inline]
     pub(crate) fn back(&self, slot: u32, ack: &mut Ack, setup: &Setup) -> Address {
         let bare = ack.opens && ack.header == Header::None;
@@ -299,7 +301,8 @@ impl FlowTable {
             prefetch_bytes(place, 0..1);
         }
     }
-    /// The way of what it sends when data arrives, or else when its sender acts, and the first link of it.
+    /// The way of what it sends when data arrives, or else when its sender acts, and the first link
+    /// of it.
     #[inline]
     pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<(RouteId, spec::LinkId)> {
         let flow = self.slots.get(slot as usize)?.as_deref()?;
@@ -310,7 +313,8 @@ impl FlowTable {
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut()
     }
-    /// Takes a flow out of a slot that is never used again: packets for it may still be on their way.
+    /// Takes a flow out of a slot that is never used again: packets for it may still be on their
+    /// way.
     pub(crate) fn abandon(&mut self, slot: u32) -> Option<Box<Flow>> {
         self.slots[slot as usize].take()
     }
@@ -342,8 +346,9 @@ mod tests {
         assert!(size_of::<Flow>() <= 1280, "{}", size_of::<Flow>());
     }
 
-    /// What a flow with two hosts and four links of its own adds to a run's memory, beside names and packets
-    /// and the four links at work (net's tests know their size): a hundred thousand are to fit a GiB.
+    /// What a flow with two hosts and four links of its own adds to a run's memory, beside names
+    /// and packets and the four links at work (net's tests know their size): a hundred thousand are
+    /// to fit a GiB.
     #[test]
     fn a_flow_with_its_own_hosts_and_links_takes_less_than_five_kibibytes() {
         let told = size_of::<FlowSpec>() + size_of::<FlowOutcome>();

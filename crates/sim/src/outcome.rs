@@ -201,7 +201,8 @@ pub struct Pausing {
     pub pauses: u64,
     /// For how long it was paused.
     pub paused: Duration,
-    /// Frames sent on it that pause links the other way or let them go on, 84 bytes each on the wire.
+    /// Frames sent on it that pause links the other way or let them go on, 84 bytes each on the
+    /// wire.
     pub frames: u64,
     /// Packets dropped because the buffer that pauses it had no room: with headroom enough, none.
     pub overflowed: u64,

@@ -13,8 +13,9 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// Takes what a run records, as it happens. Calls come in order of time, but packets only among themselves: where hosts take
-/// turns with the network, they are told of before what hosts do a little earlier.
+/// Takes what a run records, as it happens. Calls come in order of time, but packets only among
+/// themselves: where hosts take turns with the network, they are told of before what hosts do a
+/// little earlier.
 pub trait Recorder {
     /// A flow has started.
     fn flow_started(&mut self, started: &FlowStarted<'_>);
@@ -30,9 +31,9 @@ pub trait Recorder {
     fn flow_completed(&mut self, completed: &FlowCompleted);
     /// A packet has reached the far end of a captured link.
     fn packet(&mut self, _seen: &PacketSeen) {}
-    /// A frame that pauses a link has come by a captured link, or to the start of one. Told when the next
-    /// packet is or before the next call of [`Recorder::progress`], and at the end: in order of time among
-    /// packets, but not among samples.
+    /// A frame that pauses a link has come by a captured link, or to the start of one. Told when
+    /// the next packet is or before the next call of [`Recorder::progress`], and at the end: in
+    /// order of time among packets, but not among samples.
     fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged, or lost.
     fn followed(&mut self, _followed: &Followed) {}
@@ -200,7 +201,8 @@ pub struct FlowSample {
     pub delivered: Bytes,
     /// Payload sent for the second time in the interval.
     pub retransmitted: Bytes,
-    /// The law's window at the end of the interval, payload; [`Bytes::MAX`] where it has none, or none is known.
+    /// The law's window at the end of the interval, payload; [`Bytes::MAX`] where it has none, or
+    /// none is known.
     pub window: Bytes,
     /// Payload outstanding at the end of the interval, where the sender can be asked.
     pub in_flight: Option<Bytes>,

@@ -34,7 +34,8 @@ pub struct Setup {
     pub paths: Vec<Vec<NodeId>>,
     /// Flows that are listed one by one.
     pub flows: Vec<FlowSpec>,
-    /// What each of those is to get at a bottleneck, by number, beside flows of weight 1, which are all others.
+    /// What each of those is to get at a bottleneck, by number, beside flows of weight 1, which are
+    /// all others.
     pub weights: Vec<f64>,
     /// Flows that arrive.
     pub traffic: Vec<TrafficSpec>,
@@ -51,7 +52,8 @@ pub struct Setup {
     pub sampled_flows: u32,
     /// The links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,
-    /// Links whose packets, and the frames that pause them, are told to the recorder one by one, to be kept.
+    /// Links whose packets, and the frames that pause them, are told to the recorder one by one, to
+    /// be kept.
     pub captured_links: Vec<LinkId>,
     /// Further links whose packets are told, for what is measured packet by packet.
     pub watched_links: Vec<LinkId>,
@@ -129,8 +131,8 @@ impl Setup {
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
     }
 
-    /// The links by which frames come that pause a captured link, and the captured links by which frames
-    /// come.
+    /// The links by which frames come that pause a captured link, and the captured links by which
+    /// frames come.
     pub fn frame_links(&self) -> BTreeSet<LinkId> {
         let is_captured = |link: &LinkId| self.captured_links.contains(link);
         let links = self.network.links.iter().zip((0..).map(LinkId));

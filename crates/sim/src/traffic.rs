@@ -50,8 +50,8 @@ impl Arrival {
     }
 }
 
-/// The flows that arrive in a run, in the order of their starts, each with the index of its class; not more than
-/// `most`.
+/// The flows that arrive in a run, in the order of their starts, each with the index of its class;
+/// not more than `most`.
 pub fn arrivals(setup: &Setup, most: usize) -> Vec<(FlowSpec, usize)> {
     let specs = &setup.traffic;
     let classes = specs.iter().zip(0..).map(|(spec, i)| Traffic::new(spec, i, setup.seed));

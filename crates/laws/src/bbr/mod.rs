@@ -13,23 +13,24 @@
 //! - `extra_acked` is the most that was acknowledged above `bw * time` in ten rounds (5.5.9).
 //! - `inflight_longterm`: outstanding when more than 2 % of a probe's packets were lost, at least
 //!   `0.7 min(bdp, cwnd)` (5.5.10.2).
-//! - each round with losses in which it does not probe (5.5.10.3):
-//!   `bw_shortterm = max(bw of the round, 0.7 bw_shortterm)`,
-//!   `inflight_shortterm = max(delivered in the round, 0.7 inflight_shortterm)`; forgotten at the
-//!   next REFILL.
+//! - each round with losses in which it does not probe (5.5.10.3): `bw_shortterm = max(bw of the
+//!   round, 0.7 bw_shortterm)`, `inflight_shortterm = max(delivered in the round, 0.7
+//!   inflight_shortterm)`; forgotten at the next REFILL.
 //!
 //! # States (5.3, 5.6.1)
 //!
 //! | state | pace / bw | cwnd / bdp | until |
 //! |---|---|---|---|
-//! | Startup | 2.77 | 2 | three rounds in which bw grows by less than 1/4; or a round in recovery with more than 2 % lost, in six ranges |
+//! | Startup | 2.77 | 2 | three rounds with growth of bw below 1/4; or see below |
 //! | Drain | 0.5 | 2 | no more than the bdp is outstanding; three rounds |
 //! | DOWN | 0.9 | 2 | as Drain, and 15 % below `inflight_longterm` |
 //! | CRUISE | 1 | 2 | 2 to 3 s, or `min(bdp, 63 packets)` rounds, since DOWN began |
 //! | REFILL | 1 | 2 | one round |
-//! | UP | 1.25 | 2.25 | three rounds without growth; more than 2 % lost; `inflight_longterm`, if the last probe lost too much |
+//! | UP | 1.25 | 2.25 | three rounds without growth; more than 2 % lost; or see below |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and a round; begins 5 s after the lowest RTT was seen |
 //!
+//! - Startup also ends with a round in recovery with more than 2 % lost, in six ranges. UP also
+//!   ends at `inflight_longterm`, if the last probe lost too much.
 //! - `pacing_rate = 0.99 gain bw`, in Startup never less than before (5.6.2).
 //! - `max_inflight = max(gain bdp + extra_acked, 3 send_quantum, 4 packets)`, two packets more in
 //!   UP (5.6.4.2). `cwnd` grows towards it by what is acknowledged, and is cut to it at once; it is

@@ -1,9 +1,9 @@
 //! Switches and hosts whose queues pause each other.
 //!
 //! A node at an end of a link with a buffer that pauses it ([`PauseSpec`]) keeps what waits in a
-//! [`SwitchQueues`] and not in the rows of its links, because the next to be sent is not the first that
-//! came, and may not be sent at all for a while. Its links have an event for each departure; all
-//! others go on being caught up with.
+//! [`SwitchQueues`] and not in the rows of its links, because the next to be sent is not the first
+//! that came, and may not be sent at all for a while. Its links have an event for each departure;
+//! all others go on being caught up with.
 //!
 //! What came by a paused link is accounted to that link until it leaves the node, as switches do. A
 //! full buffer's frame goes out on the way back as soon as the packet being sent there has left,

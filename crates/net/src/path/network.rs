@@ -89,7 +89,8 @@ impl Network {
     /// Makes a route of these links.
     ///
     /// # Panics
-    /// When there are none, for packets would arrive where they are, or the last is none of the network's.
+    /// When there are none, for packets would arrive where they are, or the last is none of the
+    /// network's.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
         let last = links.last().expect("a route has at least one link");
         let last = &mut self.links[last.index()];

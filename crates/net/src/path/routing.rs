@@ -96,7 +96,8 @@ impl Routing {
         Ok(())
     }
 
-    /// Whether a node is reached only through another, by one cable. No route leads through it, unless a given path does.
+    /// Whether a node is reached only through another, by one cable. No route leads through it,
+    /// unless a given path does.
     pub fn is_leaf(&self, node: NodeId) -> bool {
         matches!(self.attachments[node.index()], Attachment::Leaf { .. })
     }

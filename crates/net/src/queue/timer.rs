@@ -6,8 +6,8 @@ use ratewire_units::{Duration, Time};
 /// Shorter intervals than this would take long to work out.
 const LEAST: Duration = Duration::from_micros(1);
 
-/// A timer that goes off at each multiple of its interval and is worked out late: at the next arrival or
-/// departure, step by step.
+/// A timer that goes off at each multiple of its interval and is worked out late: at the next
+/// arrival or departure, step by step.
 #[derive(Clone, Debug)]
 pub(super) struct Timer {
     interval: Duration,

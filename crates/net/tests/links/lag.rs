@@ -135,8 +135,8 @@ fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
     assert!((1..4).all(|place| !lines[..place].contains(&lines[place])));
 }
 
-/// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off their link at 1500 us,
-/// or before it is: it depends on where a turn ended.
+/// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off
+/// their link at 1500 us, or before it is: it depends on where a turn ended.
 #[test]
 fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
     for is_taken in [true, false] {
@@ -273,7 +273,8 @@ fn what_waits_behind_a_packet_on_a_delay_line_leaves_though_hosts_stop_lagging()
         b.send(us(at), 0, 500);
     }
     b.run(us(6200));
-    // The second arrives while the third is being sent, on a delay line, and the fourth waits behind it.
+    // The second arrives while the third is being sent, on a delay line, and the fourth waits
+    // behind it.
     b.end_lag();
     b.run(ms(100));
     assert_eq!(b.times_us(), [6000.0, 6500.0, 12_000.0, 12_500.0]);

@@ -160,7 +160,8 @@ proptest! {
         prop_assert_eq!(s.busy, Duration::from_micros(total));
     }
 
-    /// Hosts each at a router, which leads on: they may send several packets at once, and more before those have left.
+    /// Hosts each at a router, which leads on: they may send several packets at once, and more
+    /// before those have left.
     #[test]
     fn packets_that_a_host_sends_at_once_arrive_when_they_do_one_by_one(
         links in prop::collection::vec((1u64..4, 1u64..3, limits(), 0u64..2), 1..4),

@@ -1,7 +1,7 @@
 //! Sockets that wait for room in their own host's queue.
 //!
-//! A queue inside a host does not drop what its own host sends: it makes the socket wait, and no packet is
-//! made that could be dropped. Who goes first when there is room is the host's to choose.
+//! A queue inside a host does not drop what its own host sends: it makes the socket wait, and no
+//! packet is made that could be dropped. Who goes first when there is room is the host's to choose.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,8 +42,8 @@ impl Waits {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// A socket found no room. One that tries again on its next acknowledgement waits for room all the
-    /// same if none is to come.
+    /// A socket found no room. One that tries again on its next acknowledgement waits for room all
+    /// the same if none is to come.
     #[cold]
     pub(super) fn wait_for_room(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
@@ -58,8 +58,8 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// There is room on these links: those that wait send a packet each, one after the other, as long as
-    /// there is.
+    /// There is room on these links: those that wait send a packet each, one after the other, as
+    /// long as there is.
     #[cold]
     pub(super) fn let_sockets_send(&mut self, links: &[LinkId]) {
         for &link in links {

@@ -43,8 +43,8 @@ impl KeySource {
     }
 }
 
-/// 2^64 over the golden ratio, and the finaliser of SplitMix64: a generator that can be asked for any
-/// of its numbers.
+/// 2^64 over the golden ratio, and the finaliser of SplitMix64: a generator that can be asked for
+/// any of its numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn mix(x: u64) -> u64 {

@@ -148,8 +148,8 @@ impl RoutingSpec {
     }
 }
 
-/// What frames contain, as far as that is simulated: the first eight bytes are a key, its number with
-/// the highest byte first.
+/// What frames contain, as far as that is simulated: the first eight bytes are a key, its number
+/// with the highest byte first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Keys {
     /// This many, each as likely.

@@ -1,9 +1,9 @@
 //! The best that any sharing of a run's links could do, time by time.
 //!
 //! Each physical link carries what its rate allows; where other listed flows cross it too, each of
-//! the overlay's connections has as much of it as each of them (section 5: an overlay link is to be one
-//! flow among others). Arriving traffic, acknowledgements and losses are not counted, so that the
-//! optimum is what the overlay could do at best.
+//! the overlay's connections has as much of it as each of them (section 5: an overlay link is to be
+//! one flow among others). Arriving traffic, acknowledgements and losses are not counted, so that
+//! the optimum is what the overlay could do at best.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ pub struct Period {
     pub groups: Vec<Throughput>,
 }
 
-/// The optimum of a run with an overlay, period by period; `None` without an overlay, or where it has
-/// no ways.
+/// The optimum of a run with an overlay, period by period; `None` without an overlay, or where it
+/// has no ways.
 pub fn optimum(setup: &Setup) -> Option<Vec<Period>> {
     let spec = setup.overlay.as_deref()?;
     let plan = Plan::new(setup, spec)?;
@@ -64,8 +64,8 @@ pub fn trees(setup: &Setup) -> Option<Vec<Vec<u32>>> {
 pub fn weight(benefit: Benefit, receivers: usize) -> f64 {
     match benefit {
         Benefit::PerReceiver => receivers as f64,
-        // What a concave benefit adds up to is no sum of rates: its allocations are held against the
-        // most that could be sent, and fall short of it by what fairness costs.
+        // What a concave benefit adds up to is no sum of rates: its allocations are held against
+        // the most that could be sent, and fall short of it by what fairness costs.
         Benefit::PerMessage | Benefit::Concave(_) => 1.0,
     }
 }

@@ -107,7 +107,8 @@ impl Wheel {
     }
 
     /// The same, of which it is not to matter when it is noted, if that was asked for with
-    /// [`Wheel::order_by_what`]: of such events at one time those come first that are about what is less.
+    /// [`Wheel::order_by_what`]: of such events at one time those come first that are about what is
+    /// less.
     #[inline]
     pub fn push_in_any_order(&mut self, at: Time, what: u32) {
         self.push_with(self.mask, at, what);

@@ -149,8 +149,8 @@ fn a_sampling_interval_longer_than_the_run_samples_its_end() {
     }
 }
 
-/// Common random numbers: laws are compared on the same arrivals between the same hosts, of the same
-/// sizes, however differently they lose packets.
+/// Common random numbers: laws are compared on the same arrivals between the same hosts, of the
+/// same sizes, however differently they lose packets.
 #[test]
 fn every_law_meets_the_same_flows() {
     let met = |law: &str| {
