@@ -230,6 +230,8 @@ fn every_command_has_a_manual_page() {
     }
     let laws = fs::read_to_string(folder.join("book/laws.md")).unwrap();
     assert!(laws.contains("## `xcp`") && laws.contains("| `aging` |"), "{laws}");
+    let disciplines = fs::read_to_string(folder.join("book/disciplines.md")).unwrap();
+    assert!(disciplines.contains("## `pie`") && disciplines.contains("| `target` |"));
     let Ok(version) = Command::new("groff").arg("--version").output() else {
         let is_needed = std::env::var_os("RATEWIRE_REQUIRE_TOOLS").is_some();
         assert!(!is_needed, "groff is not installed");

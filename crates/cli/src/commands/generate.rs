@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use ratewire_laws::OptionSpec;
 
 use crate::exit::Exit;
 
@@ -45,7 +46,8 @@ fn write_all(root: Command, folder: &Path) -> Result<()> {
     }
     let book = made(folder, "book")?;
     fs::write(book.join("command-line.md"), command_line(&root))?;
-    fs::write(book.join("laws.md"), laws())
+    fs::write(book.join("laws.md"), laws())?;
+    fs::write(book.join("disciplines.md"), disciplines())
 }
 
 fn made(folder: &Path, name: &str) -> Result<PathBuf> {
@@ -85,21 +87,28 @@ fn command_line(root: &Command) -> String {
 
 /// Every law's explanation and options, as a part of a page of the book.
 fn laws() -> String {
-    let mut text = String::new();
-    for info in ratewire_laws::list() {
-        // Explanations are Markdown: equations are indented by four columns.
-        text += &format!("## `{}`\n\n{}\n\n", info.name, info.explanation.trim_end());
-        if info.options.is_empty() {
-            text += "No options.\n\n";
-            continue;
-        }
-        text += "| option | allowed | default | what it does |\n|---|---|---|---|\n";
-        for option in info.options {
-            let cells = [option.kind.to_string(), option.default.to_string(), option.description()];
-            let [kind, default, does] = cells.map(|cell| cell.replace('|', "\\|"));
-            text += &format!("| `{}` | {kind} | `{default}` | {does} |\n", option.name);
-        }
-        text.push('\n');
+    let all = ratewire_laws::list().iter();
+    all.map(|info| section(info.name, info.explanation, info.options)).collect()
+}
+
+/// Every queue discipline's explanation and options, as a part of a page of the book.
+fn disciplines() -> String {
+    let all = ratewire_net::queue::list().iter();
+    all.map(|info| section(info.name, info.explanation, info.options)).collect()
+}
+
+/// One entry of a registry. Explanations are Markdown: equations are indented by four columns.
+fn section(name: &str, explanation: &str, options: &[OptionSpec]) -> String {
+    let mut text = format!("## `{name}`\n\n{}\n\n", explanation.trim_end());
+    if options.is_empty() {
+        return text + "No options.\n\n";
     }
+    text += "| option | allowed | default | what it does |\n|---|---|---|---|\n";
+    for option in options {
+        let cells = [option.kind.to_string(), option.default.to_string(), option.description()];
+        let [kind, default, does] = cells.map(|cell| cell.replace('|', "\\|"));
+        text += &format!("| `{}` | {kind} | `{default}` | {does} |\n", option.name);
+    }
+    text.push('\n');
     text
 }
