@@ -1,4 +1,4 @@
-//! The reference of the language, made from the tables that the language is read by.
+//! The reference of the language, made from the tables that also check files.
 
 use std::fmt::Write;
 
@@ -6,8 +6,10 @@ use crate::expect::{Subject, Unit, metrics};
 use crate::keys::{self, Key};
 use crate::topology::topologies;
 
-/// The reference as Markdown: every table and key with what it may hold, its default and an example;
-/// every topology; every metric.
+/// The reference as Markdown.
+///
+/// It lists every table and key with allowed values, default and example, every topology, and every
+/// metric.
 pub fn reference() -> String {
     let mut text = String::from(INTRODUCTION);
     for table in keys::tables() {
@@ -79,7 +81,7 @@ pub fn reference() -> String {
     text
 }
 
-/// Text that may stand in a cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

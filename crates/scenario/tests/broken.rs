@@ -1,4 +1,4 @@
-//! Broken scenarios, each with what is said about it in the text file beside.
+//! Broken scenarios, each with its expected diagnostics in the text file beside it.
 //!
 //! `RATEWIRE_BLESS=1 cargo test -p ratewire-scenario --test broken` writes the texts anew.
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ratewire_scenario::Scenario;
 
-/// Lists of laws and of their options grow with the laws, which is no matter of this crate.
+/// Cuts lists of laws and their options, which grow with the laws and are no matter of this crate.
 fn without_laws(text: &str) -> String {
     let cut = |line: &str| match line.split_once("known: xcp, ") {
         Some((before, _)) => format!("{before}known: xcp, ...\n"),
@@ -35,7 +35,7 @@ fn broken_scenarios_are_explained() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let loader = |name: &str| {
             std::fs::read_to_string(folder.join(name))
-                // The system's own words differ between systems.
+                // Operating systems word their errors differently.
                 .map_err(|_| std::io::Error::other("no such file"))
         };
         let diagnostics = Scenario::parse(&name, &text, &loader).expect_err(&name);

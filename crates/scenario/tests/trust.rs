@@ -1,4 +1,4 @@
-//! Lies and policers that do nothing under the laws of a run.
+//! Lies and policers without effect under the laws of a run.
 
 mod common;
 

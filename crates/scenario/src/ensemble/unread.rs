@@ -1,4 +1,4 @@
-//! Keys of ensembles that nothing reads, and ends that are there twice.
+//! Keys of ensembles that have no effect, and nodes that are two ends at once.
 
 use ratewire_units::{Duration, Time};
 
@@ -7,7 +7,7 @@ use super::ends::{End, EndKind};
 use crate::context::Context;
 use crate::section::Section;
 
-/// Errors for what cannot do anything, warnings for what comes too late.
+/// Notes errors for keys without effect, warnings for times after the run's end.
 pub(super) fn check(
     section: &Section<'_>,
     ways: Ways,
@@ -65,7 +65,7 @@ struct Check<'a, 'c> {
 }
 
 impl Check<'_, '_> {
-    /// Looks at an end whose hosts send, or are sent something, or both.
+    /// Checks an end whose hosts send, receive, or both.
     fn end(&self, end: &End, sends: bool, receives: bool) {
         match &end.kind {
             EndKind::Switch { members, told, .. } => {
@@ -102,7 +102,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// All nodes of an end.
+/// Collects all nodes of an end.
 fn collect<'e>(end: &'e End, nodes: &mut Vec<&'e End>) {
     nodes.push(end);
     if let EndKind::Switch { members, .. } = &end.kind {

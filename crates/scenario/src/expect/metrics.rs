@@ -1,10 +1,10 @@
-//! The metrics an expectation can name, and their units.
+//! The metrics that an expectation can name, and their units.
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, quantity};
 
 use crate::document::Value;
 
-/// What a value is in.
+/// Unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A share: `0.98` or `"98 %"`.
@@ -23,7 +23,7 @@ pub enum Unit {
     Number,
 }
 
-/// What a metric is of.
+/// Kind of thing that a metric measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// One link.
@@ -47,13 +47,13 @@ pub enum Subject {
 /// A metric.
 #[derive(Debug)]
 pub struct MetricInfo {
-    /// As written.
+    /// Name as written in a scenario.
     pub name: &'static str,
-    /// What it is of.
+    /// Kind of thing that the metric measures.
     pub subject: Subject,
-    /// Units of its bound; the first is that of a bare number.
+    /// Allowed units of the bound; a bare number is in the first.
     pub units: &'static [Unit],
-    /// What it is.
+    /// Description for the reference.
     pub doc: &'static str,
 }
 
@@ -69,11 +69,11 @@ const fn metric(
 const QUEUE: &[Unit] = &[Unit::Packets, Unit::Bytes, Unit::Seconds];
 
 impl MetricInfo {
-    /// Between which values it lies, whatever happens.
+    /// Smallest and largest possible value.
     pub fn range(&self) -> (f64, f64) {
         let most = match self.name {
             "utilisation" | "paused" | "late_acks" | "jain" => 1.0,
-            // Its units are shares, but of a part that need not be one.
+            // A ratio of shares may exceed 1.
             _ => f64::INFINITY,
         };
         (0.0, most)
@@ -158,7 +158,7 @@ impl Unit {
         }
     }
 
-    /// Its symbol; none for a share or a number.
+    /// Symbol of the unit; empty for a share or a number.
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::BitsPerSecond => "bit/s",
@@ -169,7 +169,7 @@ impl Unit {
         }
     }
 
-    /// What may be written, for example.
+    /// An example of a value, for messages.
     pub fn example(self) -> &'static str {
         match self {
             Unit::Share => "0.98 or \"98 %\"",
@@ -182,7 +182,7 @@ impl Unit {
         }
     }
 
-    /// `value` as a reader likes it.
+    /// `value` as short text with its unit.
     pub fn show(self, value: f64) -> String {
         let trimmed = |decimals: usize| {
             let text = format!("{value:.decimals$}");

@@ -1,5 +1,7 @@
-//! The one table of keys. It drives the reference and the detection of unknown keys, so that
-//! neither can drift from the other; a test holds it against what is read.
+//! The table of keys.
+//!
+//! The reference and the detection of unknown keys both use it, so they cannot differ. A test
+//! compares it with the keys that are read.
 
 mod checks;
 mod ensemble;
@@ -26,7 +28,7 @@ const fn key(
 #[cfg(test)]
 pub(crate) use checks::METRIC_NAMES;
 
-/// What a key may hold.
+/// The allowed values of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Any text.
@@ -51,12 +53,12 @@ pub enum Kind {
     Table(&'static str),
     /// A list of tables with the keys of this table of the reference.
     Tables(&'static str),
-    /// What these words say.
+    /// The values that these words describe.
     Other(&'static str),
 }
 
 impl fmt::Display for Kind {
-    /// What is allowed, in words.
+    /// The allowed values, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Text => f.write_str("text"),
@@ -86,34 +88,34 @@ impl fmt::Display for Kind {
 /// A key of the language.
 #[derive(Debug)]
 pub struct Key {
-    /// The table it stands in, see [`tables`].
+    /// Table of the key, see [`tables`].
     pub table: &'static str,
-    /// As written.
+    /// Name as written in a file.
     pub name: &'static str,
-    /// What it may hold.
+    /// Allowed values.
     pub kind: Kind,
-    /// What it holds when not given, as written; [`REQUIRED`] where it must be given, and words in
-    /// brackets where the default depends on other keys.
+    /// Default value as written. [`REQUIRED`] where the key must be given, and words in brackets
+    /// where the default depends on other keys.
     pub default: &'static str,
-    /// The kinds of topology, or the metrics, that read it; empty for all.
+    /// Kinds of topology, or metrics, that read the key; empty for all.
     pub applies: &'static [&'static str],
-    /// What it does, in one or two sentences.
+    /// Meaning of the key, in one or two sentences.
     pub doc: &'static str,
     /// An example of a value, as written.
     pub example: &'static str,
 }
 
-/// The default of a key that must be given.
+/// Default of a key that must be given.
 pub const REQUIRED: &str = "(required)";
 
 /// A table of the language.
 #[derive(Debug)]
 pub struct TableInfo {
-    /// Its name in [`Key::table`]; empty for the top of the file.
+    /// Name in [`Key::table`]; empty for the top of the file.
     pub name: &'static str,
-    /// How it is written.
+    /// Heading in the reference: how a file writes the table.
     pub heading: &'static str,
-    /// What it is for.
+    /// Purpose of the table.
     pub doc: &'static str,
     /// An example.
     pub example: &'static str,
@@ -349,7 +351,7 @@ const TABLES: &[TableInfo] = &[
     ),
 ];
 
-/// What is recorded and checked comes last.
+/// Tables of recording and checking, which come last in the reference.
 const CHECKS: &[TableInfo] = &[
     table("record", "[record]", "What is recorded.", "[record]\ninterval = \"10 ms\""),
     table(
