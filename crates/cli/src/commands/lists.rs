@@ -1,4 +1,4 @@
-//! What there is: laws, topologies, the scenario language.
+//! Lists of laws and topologies, and the scenario language.
 
 use ratewire_laws::LawInfo;
 use ratewire_report::table;
@@ -18,10 +18,10 @@ pub(crate) struct LawsArgs {
     /// Measure what each law's port does for a packet
     #[arg(long)]
     cost: bool,
-    /// Pass packets through the port of this law, for callgrind to count
+    /// Pass packets through the port of this law, while callgrind counts
     #[arg(long, hide = true)]
     cost_of: Option<String>,
-    /// Pass them by it, for callgrind to count what is not its own
+    /// Pass them past the port, so that callgrind counts the loop alone
     #[arg(long, hide = true, requires = "cost_of")]
     by: bool,
 }
@@ -106,9 +106,9 @@ pub(crate) fn explain(args: &ExplainArgs) -> Exit {
     print(&text)
 }
 
-/// As it would be written in a scenario.
+/// A default as a scenario would write it.
 fn quoted(default: &str) -> String {
-    // `03` is a word: numbers in TOML do not begin so.
+    // `03` is a word: TOML's numbers have no leading zeros.
     let is_word = default
         .strip_prefix('0')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));

@@ -1,4 +1,5 @@
-//! What is attached, in Prometheus' text format (0.0.4): of each metric what it is, then all of its samples.
+//! The status in Prometheus' text format (0.0.4): each metric's description is followed by all its
+//! samples.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,16 +7,16 @@ use std::ops::Add;
 
 use super::{Attached, Connection, Router};
 
-/// What a metric's number is.
+/// Type of a metric.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// It goes up and down.
+    /// A value that rises and falls.
     Gauge,
-    /// It goes up, from where it was attached.
+    /// A value that only rises, from the time of the attachment.
     Counter,
 }
 
-/// A metric of each interface, and what a port says of it.
+/// A metric of each interface: name, type, help, and value of a port.
 type OfRouter = (&'static str, Kind, &'static str, fn(&Router) -> Option<f64>);
 
 const OF_ROUTERS: [OfRouter; 10] = [
@@ -54,10 +55,10 @@ const OF_ROUTERS: [OfRouter; 10] = [
     ),
 ];
 
-/// A metric of the connections that are open, by law.
+/// A metric of the open connections of each law: name, help, and value of a connection.
 type OfLaw = (&'static str, &'static str, fn(&Connection) -> f64);
 
-// A series for each connection would be one more with each that opens.
+// Samples are summed by law: one series for each connection would grow without limit.
 const OF_LAWS: [OfLaw; 3] = [
     ("open_connections", "Connections that send by the law.", |_| 1.0),
     ("paced_bits_per_second", "What they are paced at, in all.", |c| {
@@ -69,7 +70,7 @@ const OF_LAWS: [OfLaw; 3] = [
 impl Attached {
     pub(super) fn prometheus(&self) -> String {
         let mut text = String::new();
-        // Always there, so that nothing attached does not look like nobody who asks.
+        // These metrics always exist, so that "nothing attached" differs from a missing exporter.
         for (name, help, count) in [
             ("routers", "Interfaces that have a law's port.", self.routers.len()),
             ("hosts", "Laws by which connections send.", self.hosts.len()),
@@ -100,7 +101,7 @@ impl Attached {
         for (name, help, value) in OF_LAWS {
             let samples = laws.iter().map(|law| {
                 let of_law = self.connections.iter().filter(|c| c.law == *law);
-                // Of none `sum` makes -0.
+                // `sum` of no samples is -0.
                 (labels(&[("law", law)]), of_law.map(value).fold(0.0, f64::add))
             });
             metric(&mut text, &format!("ratewire_host_{name}"), Kind::Gauge, help, samples);
@@ -112,7 +113,7 @@ impl Attached {
     }
 }
 
-/// Adds a metric, unless there is nothing of it.
+/// Adds a metric, unless it has no samples.
 fn metric(
     text: &mut String,
     name: &str,
@@ -142,7 +143,7 @@ fn labels(all: &[(&str, &str)]) -> String {
     all.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
-/// An interface's name may have all but blanks and slashes.
+/// Escapes a label: names of interfaces may contain anything but blanks and slashes.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -187,15 +188,15 @@ mod tests {
         }
     }
 
-    /// What a metric is, and its samples by their labels.
+    /// A metric's type, and its samples by their labels.
     #[derive(Debug, Default)]
     struct Metric {
         kind: String,
         samples: BTreeMap<String, f64>,
     }
 
-    /// Reads the text as the format's description has it: HELP and TYPE once and first, all of a metric in one group, no
-    /// sample twice.
+    /// Reads the text and checks the rules of the format: HELP and TYPE come once and first,
+    /// samples of a metric are in one group, and no sample comes twice.
     fn read(text: &str) -> BTreeMap<String, Metric> {
         let mut all: BTreeMap<String, Metric> = BTreeMap::new();
         let mut current = String::new();
