@@ -99,7 +99,7 @@ const TOPOLOGIES: &[TopologyInfo] = &[
     },
     TopologyInfo {
         kind: "custom",
-        summary: "What `[[node]]` and `[[link]]` describe.",
+        summary: "The nodes and links of `[[node]]` and `[[link]]`.",
         nodes: "as their `name` says",
         links: "as their `name` says, else a->b",
         pairs: "every host to every other",
