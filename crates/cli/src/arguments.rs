@@ -12,7 +12,7 @@ pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
         World::Emulate => {
             "In real time: kernels and programs in network namespaces, over a modelled network"
         }
-        _ => "In virtual time, hosts and all modelled",
+        _ => "In virtual time, with a model of hosts and network",
     };
     let values = World::ALL.map(|world| PossibleValue::new(world.name()).help(about(world)));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<World>())

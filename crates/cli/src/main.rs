@@ -45,17 +45,17 @@ struct Cli {
 // Each line fits a narrow terminal, because clap does not wrap these lines.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; nothing was expected that does not hold
+  0  done; all expectations hold
   1  an expectation does not hold (check, reproduce)
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)
-  5  the kernel does not do what live or the emulated world asks of it,
-     or not under every law
-  6  an emulated run cannot be relied on: packets were late or lost,
-     or flows failed; it says which
+  5  the kernel lacks something that live or the emulated world needs,
+     for all laws or for some
+  6  an emulated run is not reliable: packets were late or lost,
+     or flows failed; a message tells which
   7  a run was ended because it used too much memory
-A shell's own code is the command's.";
+ratewire shell ends with the exit code of the shell.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -46,7 +46,7 @@ impl Scenario {
             Some(Diagnostic {
                 message: format!("an emulated run does not read `{option}` of {name}"),
                 help: Some(
-                    "its senders are the kernel's; of a law's options those of ports count".into(),
+                    "its senders are the kernel's; only options of ports have an effect".into(),
                 ),
                 ..given.at.clone()
             })

@@ -17,7 +17,7 @@ pub(crate) type OptionList = Vec<(String, String)>;
 type Given<'a> = Vec<(&'a str, &'a str)>;
 
 /// Help for an option of ports that is given where only hosts are.
-const OF_PORTS: &str = "ports stand at links; their options are those of [options.LAW], or of a [variant.NAME] that \
+const OF_PORTS: &str = "ports are at links: give the option in [options.LAW], or in a [variant.NAME] that \
                         is the `law` of links";
 
 /// The laws that a scenario may name.

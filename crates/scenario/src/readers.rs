@@ -24,7 +24,7 @@ pub(crate) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
     let [first, more @ ..] = vain.as_slice() else { return None };
     let flows = and_more(first, more.len());
     let message = format!(
-        "simulated, the reader of {flows} holds nobody back: its receive window is unlimited"
+        "in a simulated run the reader of {flows} slows no sender down: its receive window is unlimited"
     );
     let help = "give its `transport` a buffer, for example receive_window = \"64 KB\"";
     Some(Diagnostic::warning(file, message, help))

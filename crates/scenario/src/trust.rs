@@ -36,8 +36,8 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
         let Made { law, name, .. } = &made[at];
         let why = law.unpoliced().filter(|_| policed.contains(law.info().name));
         if let Some(why) = why.filter(|_| warned.insert(at)) {
-            let message = format!("{sender:?} sends by {name}, whose ports are policed: {why}");
-            let help = "where it passes a policer it is held to less than it is meant to have";
+            let message = format!("{sender:?} uses {name}, whose ports are policed: {why}");
+            let help = "a policer on its route limits it to less than its share";
             warnings.push(Diagnostic::warning(file, message, help));
         }
     }
@@ -54,12 +54,12 @@ fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Ve
                 continue;
             }
             let message = format!(
-                "{:?} lies by `{key}`, but no header says that under {name}: it is honest there",
+                "{:?} lies about `{key}`, which headers of {name} do not carry: the lie has no effect",
                 flow.name
             );
             let help = match law.lies() {
-                [] => format!("nobody lies under {name}"),
-                lies => format!("under {name} hosts lie by {}", lies.join(", ")),
+                [] => format!("under {name} no lie has an effect"),
+                lies => format!("lies that have an effect under {name}: {}", lies.join(", ")),
             };
             warnings.push(Diagnostic::warning(file, message, help));
         }

@@ -27,8 +27,8 @@ struct Sender<'a> {
 /// port of a law that has ports.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     if models_nothing(setup) && setup.programs.is_empty() {
-        let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
-        warnings.push(Diagnostic::warning(file, "nothing sends anything", help));
+        let help = "add a [[flow]], [[traffic]], an [[ensemble]] or an [overlay]";
+        warnings.push(Diagnostic::warning(file, "nothing is sent", help));
     }
     // Most runs have ports of one law everywhere, so they need no routes.
     let suspects: Vec<bool> = made.iter().map(|one| may_be_unheard(one, setup, made)).collect();
@@ -72,9 +72,9 @@ fn models_nothing(setup: &Setup) -> bool {
 /// Warns of a simulated run that sends nothing because only programs would.
 pub(crate) fn silent(file: &str, setup: &Setup) -> Option<Diagnostic> {
     (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
-        let message = "nothing sends anything when simulated: programs run where it is emulated";
+        let message = "nothing is sent in a simulated run: programs run only in emulated runs";
         let help =
-            "`ratewire run --world emulate` runs them; a [[flow]], also with `run`, is modelled";
+            "`ratewire run --world emulate` runs them; the simulator models [[flow]]s, even those with `run`";
         Diagnostic::warning(file, message, help)
     })
 }
@@ -134,18 +134,18 @@ fn are_twins(a: &Made, b: &Made) -> bool {
 fn of_twin(name: &str, one: &Made, link: &LinkSpec, other: &Made) -> (String, String) {
     let (sends, stands) = (&one.name, &other.name);
     let message = format!(
-        "{name:?} sends by {sends}, and the port of {:?} is one of {stands}: it does not read those headers",
+        "{name:?} uses {sends}, but the port of {:?} is of {stands} and does not read its headers",
         link.name
     );
     let help =
-        format!("run both as {sends} or both as {stands}; `law` of flows and links says which");
+        format!("run both as {sends} or both as {stands}; `law` of flows and links sets which");
     (message, help)
 }
 
 fn of_nobody(name: &str, one: &Made) -> (String, String) {
     let sends = &one.name;
     let message = format!(
-        "{name:?} sends by {sends}, and no port on its way is one of {sends}: its headers come back as they left"
+        "{name:?} uses {sends}, but no port on its route is of {sends}: its headers return unchanged"
     );
-    (message, "`law` of a link says whose port stands there".to_string())
+    (message, "`law` of a link sets the law of its port".to_string())
 }

@@ -45,8 +45,8 @@ pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagn
     let names = listed(&senders(setup), |sender| sender.transport.ecn)?;
     Some(Diagnostic::warning(
         file,
-        format!("`ecn` lets {names} be marked, and no queue marks"),
-        "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
+        format!("`ecn` allows marks on packets of {names}, but no queue marks"),
+        "queues with discipline = { codel = { ecn = true } } mark, and so do ports of dctcp",
     ))
 }
 
@@ -111,9 +111,9 @@ pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
     Some(Diagnostic::warning(
         file,
         format!(
-            "{names} are held back by queues alone, and when simulated the queue at their host drops what has no room"
+            "only queues slow down {names}, and in a simulated run the queue at their host drops packets when full"
         ),
-        "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
+        "sockets = \"in-turn\" on the link from the host makes its sockets wait",
     ))
 }
 

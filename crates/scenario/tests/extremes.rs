@@ -77,7 +77,7 @@ fn nodes_that_would_tell_their_prices_for_ever_are_refused() {
     scenario(&overlay("[\"d1\"]", ""));
     let said = refused(&overlay("[\"d1\"]", "interval = \"1 ps\""));
     assert!(
-        said.contains("each node would tell its prices ") && said.contains("allowed"),
+        said.contains("each node would announce its prices ") && said.contains("allowed"),
         "{said}"
     );
 }

@@ -91,8 +91,8 @@ fn what_comes_after_the_end_is_told() {
     ));
     for wanted in [
         "this ensemble never starts",
-        "`fails` of \"a\" comes to nothing from 4 s on",
-        "`idle` of \"b\" comes to nothing from 2 s on",
+        "`fails` of \"a\" has no effect from 4 s on",
+        "`idle` of \"b\" has no effect from 2 s on",
     ] {
         assert!(said.contains(wanted), "{said}");
     }
@@ -109,7 +109,7 @@ fn overlays_whose_prices_or_salaries_stand_still_are_told() {
         let text = dumbbell(&format!("[overlay]\nlinks = [[\"s1\", \"d1\"]]\n{more}\n{group}"));
         warned(&text.replace("xcp", "newreno"))
     };
-    assert!(overlay("interval = \"10 s\"").contains("prices are told once and never again"));
+    assert!(overlay("interval = \"10 s\"").contains("prices are announced once and never again"));
     let said = overlay("threshold = 60\ncap = 50");
     assert!(said.contains("a threshold of $60 is more than a client may ever hold"), "{said}");
     assert_eq!(overlay("interval = \"9 s\"\nthreshold = 50\ncap = 50"), "");
@@ -143,7 +143,7 @@ fn planned(text: &str, law: &str) -> String {
 
 #[test]
 fn a_run_in_which_nothing_is_sent_is_told() {
-    assert!(planned(&dumbbell(""), "xcp").contains("nothing sends anything"));
+    assert!(planned(&dumbbell(""), "xcp").contains("nothing is sent"));
     let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
                    between = [[\"s1\", \"d1\"]]";
     let program = "[[program]]\nhost = \"s1\"\nrun = \"ping d1\"";
@@ -192,7 +192,7 @@ fn twins_that_meet_are_told() {
     };
     let said = warnings("xcp@kernel", &format!("{}law = \"xcp\"\n", flow()));
     assert!(
-        said.contains("\"s1->d1\" sends by xcp, and the port of \"s1->r1\" is one of xcp@kernel"),
+        said.contains("\"s1->d1\" uses xcp, but the port of \"s1->r1\" is of xcp@kernel"),
         "{said}"
     );
     for (law, more) in [("xcp", ""), ("xcp@kernel", ""), ("xcp", "law = \"newreno\"\n")] {
@@ -206,10 +206,7 @@ fn a_law_whose_ports_are_not_on_the_way_is_told() {
         planned(&dumbbell(&format!("{}law = \"rcp\"\n{more}", flow())), law)
     };
     let said = beside("xcp", "");
-    assert!(
-        said.contains("\"s1->d1\" sends by rcp, and no port on its way is one of rcp"),
-        "{said}"
-    );
+    assert!(said.contains("\"s1->d1\" uses rcp, but no port on its route is of rcp"), "{said}");
     let more = "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\noptions = { after_loss = \"ignore\" }\n";
     assert_eq!(beside("xcp", more), said, "once for each law, whatever its options");
     assert_eq!(beside("rcp", ""), "");
@@ -217,7 +214,7 @@ fn a_law_whose_ports_are_not_on_the_way_is_told() {
     let access = dumbbell(flow()).replace("}\n", "}\naccess = { law = \"none\" }\n");
     assert_eq!(planned(&access, "xcp"), "");
     let nowhere = access.replace("delay = \"20 ms\"", "delay = \"20 ms\", law = \"none\"");
-    assert!(planned(&nowhere, "xcp").contains("no port on its way is one of xcp"));
+    assert!(planned(&nowhere, "xcp").contains("no port on its route is of xcp"));
     assert_eq!(planned(&nowhere, "dctcp"), "");
 }
 
@@ -227,7 +224,7 @@ fn arrivals_from_a_file_are_looked_at_too() {
     let text = dumbbell(traffic);
     let read = common::parse_with(&text, &[("a.txt", "0.5 s1 d1 1000\n0.6 s1 d1 1000\n")]);
     let said = shown(&read.expect("a scenario").plan(Some("xcp"), None).expect("a plan").warnings);
-    assert_eq!(said.matches("\"t\" sends by rcp, and no port on its way").count(), 1, "{said}");
+    assert_eq!(said.matches("\"t\" uses rcp, but no port on its route").count(), 1, "{said}");
 }
 
 /// The switch of an ensemble carries the feedback of the ports of some edges on.
@@ -242,8 +239,7 @@ fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
 fn an_ensembles_edges_that_meet_a_twin_are_told() {
     for (direction, edge, link) in [("inbound", "kv", "c->s"), ("outbound", "kv.out", "s->c")] {
         let said = edges("xcp@kernel", direction);
-        let wanted =
-            format!("\"{edge}\" sends by xcp, and the port of \"{link}\" is one of xcp@kernel");
+        let wanted = format!("\"{edge}\" uses xcp, but the port of \"{link}\" is of xcp@kernel");
         assert!(said.contains(&wanted), "{said}");
     }
 }

@@ -31,7 +31,7 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     let said = simulated(&flow(slow), "newreno");
     assert!(
         said.contains(
-            "simulated, the reader of \"s1->d1\" holds nobody back: its receive window is unlimited"
+            "in a simulated run the reader of \"s1->d1\" slows no sender down: its receive window is unlimited"
         ),
         "{said}"
     );
@@ -70,7 +70,7 @@ fn senders_that_nothing_marks_are_told() {
         let text = flow(&format!("count = 2\n[transport]\n{transport}"));
         text.replace("\"10 ms\"", &format!("\"10 ms\"{bottleneck}"))
     };
-    let told = "`ecn` lets \"s1->d1\" and 1 more be marked, and no queue marks";
+    let told = "`ecn` allows marks on packets of \"s1->d1\" and 1 more, but no queue marks";
     let said = planned(&marking("", "ecn = true"), "cubic");
     assert!(said.contains(told) && said.matches("warning: ").count() == 1, "{said}");
     for drops in [", discipline = \"codel\"", ", discipline = { red = {} }"] {
@@ -150,7 +150,7 @@ fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
     for (sends, name) in [(flow, "h2->h1"), (traffic, "t")] {
         let said = simulated(&star(", pause = true", sends), "noq");
         let told = format!(
-            "{name:?} are held back by queues alone, and when simulated the queue at their host drops what has no room"
+            "only queues slow down {name:?}, and in a simulated run the queue at their host drops packets when full"
         );
         assert!(said.contains(&told), "{said}");
         assert_eq!(simulated(&star(", pause = true", sends), "newreno"), "");
@@ -268,8 +268,8 @@ fn a_load_of_demands_is_of_all_of_them() {
 fn keys_of_flows_that_come_to_nothing_are_told() {
     for (more, wanted) in [
         ("stagger = \"1 s\"", "`stagger` means nothing here: there is a single flow"),
-        ("lie = {}", "`lie` says nothing that is not so"),
-        ("lie = { rtt = 1 }", "`lie` says nothing that is not so"),
+        ("lie = {}", "`lie` changes nothing"),
+        ("lie = { rtt = 1 }", "`lie` changes nothing"),
         (
             "reader = { per_frame = [\"1 ms\", \"2 ms\"], every = \"2 s\" }",
             "the reader's second speed is never its own",

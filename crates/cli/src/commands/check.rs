@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 const NOTHING_EXPECTED: &str = "\
-It ran, and there was nothing to hold it against. What must come out a scenario says as
+The runs had no expectations to be checked against. A scenario states one as
 
     [[expect]]
     metric = \"utilisation\"
@@ -261,8 +261,8 @@ mod tests {
         assert_eq!(checked[0].scenario, scenarios[0].file);
         assert_eq!(failures[0].0.name(), all[1].name());
         // A failed run may have had expectations.
-        assert!(!tables(&checked, false).contains("nothing to hold it against"));
-        assert!(tables(&checked, true).contains("nothing to hold it against"));
+        assert!(!tables(&checked, false).contains("no expectations to be checked against"));
+        assert!(tables(&checked, true).contains("no expectations to be checked against"));
         let (checked, failures) = fails_after(all.len());
         assert_eq!((checked.len(), failures.len()), (2, 0));
     }

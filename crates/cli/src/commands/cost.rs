@@ -97,13 +97,13 @@ fn table(Costs { laws, multiplication_ns: step }: &Costs) -> String {
     }
     let _ = writeln!(
         text,
-        "\nThe least of {ROUNDS} batches, and their median. A multiplication that waits for the one before took\n\
-         {:.2} and {:.2} ns meanwhile: where that differs from another run's, the clock did, or others ran.",
+        "\nMinimum and median of {ROUNDS} batches. A multiplication that depends on the one before took {:.2} and\n\
+         {:.2} ns in the same period; if another run differs in this, the clock or the load differed.",
         step.least, step.median
     );
-    text += "\nOne arrival and one departure at a port of 1 Gbit/s, timers included. Laws that are not\n\
-             listed have no part in routers. The evaluation that finds JetMax's work the least compares\n\
-             it with XCP, RCP and PIQI-RCP; EMKC, MaxNet and DCTCP ask less of a router.\n";
+    text += "\nOne arrival and one departure at a port of 1 Gbit/s, timers included. Laws without\n\
+             a port are not listed. The evaluation that finds JetMax the cheapest compares JetMax\n\
+             with XCP, RCP and PIQI-RCP; EMKC, MaxNet and DCTCP are cheaper still.\n";
     text
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn examine() -> Exit {
     let (emulation, laws, controls) = (doctor::examine(), of_laws(), doctor::controls());
     let mut text = section("for `run --world emulate` and `shell`", &emulation, "NO");
     text += "\n";
-    text += &section("laws that this kernel has senders of, of its own", &controls, "--");
+    text += &section("laws with a sender in this kernel itself", &controls, "--");
     text += "\n";
     text += &match &laws {
         Some(checks) => {

@@ -50,8 +50,7 @@ pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit 
 /// Prints the programs that would run beside a shell at a host.
 pub(crate) fn shell(setup: &Setup, host: &str, is_alone: bool, users: &Users) -> Exit {
     let host = legible(host);
-    let mut text =
-        format!("{NOTHING}\nA shell of yours, as root, at {host}: `$SHELL`, or else `sh`.\n");
+    let mut text = format!("{NOTHING}\nYour shell, as root, at {host}: `$SHELL`, or else `sh`.\n");
     if !is_alone {
         text += &format!("\n{}", programs(setup, users));
     }
@@ -78,8 +77,8 @@ fn programs(setup: &Setup, users: &Users) -> String {
             legible(&program.run),
         ]);
     }
-    let files = "Each host has a /tmp and a /var/tmp of its own, which are gone with the run. Of this machine's other files \
-                 a program can read and change what its user can.";
+    let files = "Each host has its own /tmp and /var/tmp, which are removed after the run. A program can read and change \
+                 this machine's other files as its user can.";
     format!("Programs, each given to `sh` in the working directory:\n\n{}\n{files}\n", table(&rows))
 }
 

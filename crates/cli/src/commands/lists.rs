@@ -153,6 +153,6 @@ pub(crate) fn scenario(args: &ScenarioArgs) -> Exit {
          \x20   from = \"s1\"\n\
          \x20   to   = \"d1\"\n\n\
          `ratewire scenario --reference` lists every table and key.\n\
-         `ratewire check --syntax FILE` says everything that is wrong with a file.\n",
+         `ratewire check --syntax FILE` lists all errors of a file.\n",
     )
 }

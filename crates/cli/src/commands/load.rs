@@ -32,7 +32,7 @@ pub(crate) fn load(
         }
         let is_taken = |at: &&(&str, &str)| path[0].text == at.0;
         if let Some((_, option)) = taken.iter().find(is_taken) {
-            return wrong(format!("{option} takes its place: give one of them"));
+            return wrong(format!("{option} sets the same value: leave one of them out"));
         }
         overrides.push((key.to_string(), value.trim().to_string()));
     }

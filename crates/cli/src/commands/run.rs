@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic,newreno
     #[arg(long, short, alias = "laws", value_delimiter = ',', value_parser = listed)]
     law: Vec<String>,
-    /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (needs root)
+    /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (as root)
     #[arg(long, value_delimiter = ',', value_parser = worlds(), default_value = "simulate")]
     world: Vec<World>,
     /// Seeds for each law, in place of the scenario's own: 1,2,3
@@ -152,7 +152,7 @@ fn tell_of(planned: &Planned<'_>) {
     }
     if planned.is_repetition {
         tell!(
-            "warning: nothing here is left to chance when simulated: every seed gives the same figures"
+            "warning: nothing is random in these simulated runs: every seed gives the same results"
         );
     }
 }

@@ -70,9 +70,7 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     if let [first, _, ..] = &scenario.laws()[..]
         && args.law.is_none()
     {
-        tell!(
-            "ratewire: of several laws a shell takes the first, {first:?}; --law chooses another"
-        );
+        tell!("ratewire: a shell uses the first of several laws, {first:?}; --law chooses another");
     }
     let plan = scenario.plan(args.law.as_deref(), None).map_err(|wrong| {
         complain(&wrong);

@@ -46,7 +46,7 @@ pub(crate) fn hold(scenario: &Scenario, users: &Users) -> Result<(), Exit> {
 pub(crate) fn warn_of_hidden_files(scenario: &Scenario) {
     if scenario.has_programs() && hides_working_directory() {
         tell!(
-            "warning: programs do not see the files of this directory: each host has a /tmp and a /var/tmp of its own\n  \
+            "warning: programs cannot see the files of this directory: each host has its own /tmp and /var/tmp\n  \
              help: start the command in another directory, such as one below this"
         );
     }

@@ -57,7 +57,7 @@ pub(super) fn check(
     }
 }
 
-const NOT_ROUTED: &str = "frames are routed towards those who are sent some, and here nobody is";
+const NOT_ROUTED: &str = "routing is for hosts that receive frames, and here no host does";
 
 struct Check<'a, 'c> {
     context: &'a Context<'c>,
@@ -79,8 +79,8 @@ impl Check<'_, '_> {
             EndKind::Host(host) => {
                 for (key, span) in &host.told {
                     let (read, help) = match *key {
-                        "idle" => (sends, "an application that sends nothing is always idle"),
-                        _ => (receives, "it is of hosts that are sent something"),
+                        "idle" => (sends, "only hosts that send data use it"),
+                        _ => (receives, "only hosts that receive data use it"),
                     };
                     if !read {
                         let message = format!("`{key}` of {:?} means nothing here", end.name);
@@ -91,7 +91,7 @@ impl Check<'_, '_> {
                 for (key, times) in [("fails", &host.fails), ("idle", &host.idle)] {
                     if let Some((from, _)) = times.iter().find(|(from, _)| *from >= end_of_run) {
                         let message =
-                            format!("`{key}` of {:?} comes to nothing from {from} on", end.name);
+                            format!("`{key}` of {:?} has no effect from {from} on", end.name);
                         self.context
                             .warning(end.span, message)
                             .help(format!("the run ends at {}", self.duration));

@@ -81,11 +81,11 @@ pub(super) fn choose(
             let names: Vec<&str> = ids.iter().map(|id| named.flows[*id].name.as_str()).collect();
             names.join(", ")
         };
-        let message = format!("what is delivered to {} counts twice", list(&way.arrive));
+        let message = format!("data delivered to {} count twice", list(&way.arrive));
         let span = names.first().map_or(section.span, |name| name.span);
         context
             .warning(span, message)
-            .help(format!("it goes on in {}: name the one or the other", list(&way.leave)));
+            .help(format!("a switch forwards them in {}: name one or the other", list(&way.leave)));
     }
     let text: Vec<&str> = names.iter().map(|name| name.value).collect();
     (!chosen.is_empty()).then(|| (chosen, text.join(", ")))

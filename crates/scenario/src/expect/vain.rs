@@ -20,7 +20,7 @@ impl Scenario {
         let never = |e: &&Expectation| !e.laws.is_empty() && !e.laws.iter().any(is_listed);
         let warning = |e: &Expectation| {
             let message = format!(
-                "the expectation of {} on line {} is held against no run: it is of {}",
+                "no run is checked against the expectation of {} on line {}: it is for {}",
                 e.metric,
                 e.line,
                 e.laws.join(", ")
@@ -41,8 +41,11 @@ impl Scenario {
         let warning = |e: &Expectation| {
             Diagnostic::warning(
                 &self.file,
-                format!("emulated, the expectation of {} on line {} is left out", e.metric, e.line),
-                "it needs what packets say, which is known of simulated ones only",
+                format!(
+                    "an emulated run leaves out the expectation of {} on line {}",
+                    e.metric, e.line
+                ),
+                "it needs single packets, which only the simulator sees",
             )
         };
         left_out.map(warning).collect()
@@ -140,7 +143,7 @@ fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8
         "share" | "ratio" if are_same(&measure.flows, &measure.of) => {
             Some((1, "`flow` and `of` are the same flows: name some of them"))
         }
-        "jain" if measure.flows.len() == 1 => Some((1, "it is of how equal several flows are")),
+        "jain" if measure.flows.len() == 1 => Some((1, "the index compares several flows")),
         _ => None,
     }
 }

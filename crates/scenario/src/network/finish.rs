@@ -275,8 +275,8 @@ fn warn_of_unread_round_trips(context: &Context<'_>, net: &Net) {
     }
     for (span, _) in read.into_values().filter(|(_, any)| !any) {
         context
-            .warning(span, "`queue_rtt` means nothing here: the queue is not of a bdp")
-            .help("it says of which round trip `queue = \"1 bdp\"` is");
+            .warning(span, "`queue_rtt` means nothing here: the queue is not given in bdp")
+            .help("it sets the round trip of `queue = \"1 bdp\"`");
     }
 }
 

@@ -150,14 +150,17 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
     let updates = duration.secs() / params.interval.secs().max(1e-12);
     if let (Some(entry), true) = (section.get("interval"), updates > MOST_UPDATES) {
         context
-            .error(entry.item.span, format!("each node would tell its prices {updates:.1e} times"))
+            .error(
+                entry.item.span,
+                format!("each node would announce its prices {updates:.1e} times"),
+            )
             .help(format!(
                 "allowed: up to {MOST_UPDATES:.0e} times in {duration}; a longer interval"
             ));
     }
     if let (Some(entry), true) = (section.get("interval"), params.interval >= duration) {
         context
-            .warning(entry.item.span, "prices are told once and never again")
+            .warning(entry.item.span, "prices are announced once and never again")
             .help(format!("the run ends at {duration}: make `interval` shorter"));
     }
     if params.threshold > params.cap {

@@ -134,7 +134,10 @@ impl<'a> Pausing<'a> {
         if back.is_none() && self.is_news(span, "back") {
             let (to, from) = (&self.net.nodes[link.to].name, &self.net.nodes[link.from].name);
             self.context
-                .error(span, format!("no link leads back from {to:?} to {from:?} to pause it on"))
+                .error(
+                    span,
+                    format!("no link leads back from {to:?} to {from:?} to carry pause frames"),
+                )
                 .help("make it a cable, with `between`");
         }
         back
@@ -154,7 +157,8 @@ impl<'a> Pausing<'a> {
             return None;
         }
         if *half_duplex == Some(true) || medium.is_some() {
-            let message = format!("{name:?} is half-duplex: it cannot be told while it sends");
+            let message =
+                format!("{name:?} is half-duplex: no pause frame can reach it while it sends");
             self.context.error(span, message).help("802.3x and PFC are for full duplex");
             return None;
         }
@@ -170,7 +174,7 @@ impl<'a> Pausing<'a> {
             self.context
                 .error(
                     span,
-                    format!("{name:?} and {other:?} differ in how {node:?} keeps what waits"),
+                    format!("{name:?} and {other:?} set different queue modes at {node:?}"),
                 )
                 .help("a node has one `mode`, and with \"flows\" one number of `queues`");
         }
@@ -181,9 +185,9 @@ impl<'a> Pausing<'a> {
         let sending = hop.sending();
         if half <= sending && self.is_news(span, "quanta") {
             self.context
-                .error(span, format!("a pause of {:?} may end before it is said again", link.name))
+                .error(span, format!("a pause of {:?} may end before it is renewed", link.name))
                 .help(format!(
-                    "half of it, {half}, must be more than the {sending} it takes at worst to say it"
+                    "half of the pause, {half}, must exceed the {sending} that sending a frame may take"
                 ));
         }
     }

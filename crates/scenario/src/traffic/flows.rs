@@ -145,7 +145,7 @@ fn lie(section: &Section<'_>) -> Option<Lie> {
     if lie == Lie::default() && inner.context.errors() == before {
         inner
             .context
-            .warning(inner.span, "`lie` says nothing that is not so: the hosts are honest")
+            .warning(inner.span, "`lie` changes nothing: the hosts are honest")
             .help("for example { rtt = 0.1 }, or leave it out");
     }
     Some(lie)

@@ -156,8 +156,8 @@ pub(crate) fn live(args: &Args) -> Exit {
         Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
             if law != Law::Noq && mode.is_some() {
-                tell!("ratewire: --mode is noq's: {} has none", law.name());
-                tell!("  help: leave it out, or take --law noq");
+                tell!("ratewire: --mode is only for noq, not for {}", law.name());
+                tell!("  help: leave --mode out, or use --law noq");
                 return Exit::Wrong;
             }
             let is_forced = *mode == Some(Mode::Force);

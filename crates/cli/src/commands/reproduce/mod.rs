@@ -62,7 +62,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
             fail(&wrong);
             if let Error::Read { .. } = wrong {
                 tell!(
-                    "  help: run this in Ratewire's own folder, or say where its `papers` are: --papers FOLDER"
+                    "  help: run this in Ratewire's own folder, or name the folder of the papers: --papers FOLDER"
                 );
             }
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
@@ -112,8 +112,8 @@ fn list(papers: &[Paper]) -> String {
     let example = example
         .map_or_else(String::new, |(paper, figure)| format!(", as {paper}/{}", figure.handle()));
     let how = format!(
-        "`ratewire reproduce PAPER` runs one, `ratewire reproduce PAPER/FIGURE` a figure of it{example}; \
-         `ratewire reproduce --all` every one."
+        "`ratewire reproduce PAPER` runs a paper, `ratewire reproduce PAPER/FIGURE` one figure{example}; \
+         `ratewire reproduce --all` runs all papers."
     );
     text + &table::wrap(&how, 0, table_options().text_width())
 }
