@@ -198,7 +198,10 @@ fn late_acknowledgements_are_counted_at_a_link() {
     let plan = scenario.plan(Some("newreno"), None).unwrap();
     assert!(scenario.evaluator(&plan).emulated().is_empty());
     let left_out = scenario.unmeasured_when_emulated("newreno");
-    assert!(shown(&left_out).contains("emulated, the expectation of late_acks on line 1"));
+    assert!(
+        shown(&left_out)
+            .contains("an emulated run leaves out the expectation of late_acks on line 1")
+    );
     assert_eq!(left_out.len(), 2);
 }
 

@@ -370,7 +370,7 @@ fn figures_tell_what_is_not_read_and_what_is_missing() {
     let tells =
         |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
     tells("does not read `fast_convergence` of cubic");
-    tells("emulated, the expectation of late_acks on line");
+    tells("an emulated run leaves out the expectation of late_acks on line");
     assert!(!said(&done).contains("late_acks"), "{}", said(&done));
     tells("maxnet is not emulated: no kernel sends");
     tells("xcp is not emulated: cannot have kernels send under xcp");
