@@ -6,24 +6,24 @@ use std::ops::RangeInclusive;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ratewire::World;
 
-/// The worlds, by their names.
+/// Parser of the worlds' names.
 pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
     let about = |world| match world {
         World::Emulate => {
             "In real time: kernels and programs in network namespaces, over a modelled network"
         }
-        _ => "In virtual time, hosts and all modelled",
+        _ => "In virtual time, with a model of hosts and network",
     };
     let values = World::ALL.map(|world| PossibleValue::new(world.name()).help(about(world)));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<World>())
 }
 
-/// A name in a list that is given as an argument, which may have spaces after its commas.
+/// Parses one name of a list; spaces after commas are allowed.
 pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_string())
 }
 
-/// A whole number in these bounds, given as an argument or in a list.
+/// Parses a whole number within bounds, as an argument or in a list.
 pub(crate) fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
     number.ok_or_else(|| {

@@ -1,10 +1,12 @@
 //! The `ratewire` command.
 
-// They panic where the reader has gone away: see `tell!` and `commands::print`.
+// Standard macros panic when the reader has closed: see `tell!` and `say::print`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-/// Writes a line to standard error. A reader that has gone away, as `head` does, is no error: what is
-/// being done goes on, and ends as it would have. Names of scenarios that it says do not steer a terminal.
+/// Writes a line to standard error.
+///
+/// A closed pipe, as after `head`, is no error: the work goes on and ends as usual. Control
+/// characters in names are made visible.
 macro_rules! tell {
     ($($line:tt)*) => {{
         use std::io::Write;
@@ -30,7 +32,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use ratewire_scenario::nearest;
 
-// With 10,000 flows a packet costs a tenth less than with the C library's.
+// Faster than the C library's: 10 % less time a packet with 10,000 flows.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -42,33 +44,34 @@ struct Cli {
     command: Command,
 }
 
-// Each line fits a narrow terminal: clap does not wrap them.
+// Each line fits a narrow terminal, because clap does not wrap these lines.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; nothing was expected that does not hold
+  0  done; all expectations hold
   1  an expectation does not hold (check, reproduce)
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)
-  5  the kernel does not do what live or the emulated world asks of it,
-     or not under every law
-  6  an emulated run cannot be relied on: packets were late or lost,
-     or flows failed; it says which
+  5  the kernel lacks something that live or the emulated world needs,
+     for all laws or for some
+  6  an emulated run is not reliable: packets were late or lost,
+     or flows failed; a message tells which
   7  a run was ended because it used too much memory
 
-A shell's own code is the command's.";
+ratewire shell ends with the exit code of the shell.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a scenario, print how each law did, and write the report
+    /// Run a scenario, print the results of each law, and write the report
     Run(commands::run::Args),
     /// Open a shell at a host of a scenario's network, in real time (needs root)
     Shell(commands::shell::Args),
-    /// Compare laws over several seeds: means, their intervals, and what is within noise
+    /// Compare laws over several seeds: means, confidence intervals, and which differences are
+    /// noise
     Compare(commands::compare::Args),
-    /// Run scenarios and hold them against their expectations
+    /// Run scenarios and check them against their expectations
     Check(commands::check::Args),
-    /// Run the figures of papers again, and hold them against what the papers claim
+    /// Run the figures of papers, and check them against the papers' claims
     Reproduce(commands::reproduce::Args),
     /// List the laws
     Laws(commands::lists::LawsArgs),
@@ -76,14 +79,14 @@ enum Command {
     Disciplines(commands::lists::DisciplinesArgs),
     /// List the topologies
     Topologies,
-    /// Say what a law or a queue discipline does, with its equations, sources and options
+    /// Explain a law or a queue discipline, with its equations, sources and options
     Explain(commands::lists::ExplainArgs),
-    /// Say how scenarios are written
+    /// Show how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
-    /// Run laws in this machine's kernel: hosts, routers, what they do
+    /// Run laws in this machine's kernel, as a host or a router
     #[cfg(feature = "live")]
     Live(commands::live::Args),
-    /// Say whether this machine can emulate, and its kernel run laws, and what to do where not
+    /// Check whether this machine can emulate, and whether its kernel can run laws; show remedies
     Doctor,
     /// Not in this build
     #[cfg(not(feature = "live"))]
@@ -94,7 +97,7 @@ enum Command {
     },
     /// Print completions for a shell
     Completions {
-        /// Which shell
+        /// Name of the shell
         shell: clap_complete::Shell,
     },
     /// Write manual pages, completions and pages of the book
@@ -136,7 +139,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// The same, with the command that was probably meant: clap finds no likeness between `rnu` and `run`.
+/// Adds the command that was probably meant: clap finds no similarity between `rnu` and `run`.
 fn suggesting(mut wrong: clap::Error) -> clap::Error {
     let known = Cli::command();
     let known = known.get_subcommands().filter(|known| !known.is_hide_set());

@@ -1,4 +1,4 @@
-//! One bar for all runs: their time so far, and time left.
+//! One progress bar for all runs, with the time so far and the time left.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -9,21 +9,22 @@ use ratewire_units::Duration;
 
 use crate::terminal::takes_escapes;
 
-/// Ticks of the bar in a second of a run.
+/// Steps of the bar for a second of a run.
 const TICKS: f64 = 1e3;
 
-/// The bar.
+/// The progress bar.
 pub(crate) struct Progress {
     bar: ProgressBar,
     reached: Mutex<Vec<f64>>,
     lengths: Vec<f64>,
-    /// What is being done to the seconds.
+    /// Words for the passing of the seconds.
     done: &'static str,
 }
 
 impl Progress {
-    /// For runs of these lengths in these worlds. Drawn on standard error, if that is a terminal and `show`
-    /// is set.
+    /// A bar for runs of these worlds and durations.
+    ///
+    /// It is drawn on standard error, if `show` is set and standard error is a terminal.
     pub(crate) fn new(show: bool, runs: &[(World, Duration)]) -> Progress {
         let lengths: Vec<f64> = runs.iter().map(|(_, length)| length.secs()).collect();
         let all_in = |world| runs.iter().all(|(own, _)| *own == world);

@@ -1,4 +1,4 @@
-//! What the command prints, and how it ends over what it says.
+//! Output of the command, and exit codes of errors.
 
 use std::io::Write;
 
@@ -8,12 +8,12 @@ use ratewire_scenario::Diagnostic;
 use crate::exit::Exit;
 use crate::memory::OutOfMemory;
 
-/// Prints to standard output. A reader that has gone away, as `head` does, is no error.
+/// Prints to standard output. A closed pipe, as after `head`, is no error.
 pub(crate) fn print(text: &str) -> Exit {
     print_on(text).unwrap_or_else(|exit| exit)
 }
 
-/// Likewise, for who would print on: an error tells how to end.
+/// Prints to standard output; an error is the exit code for callers that would print on.
 pub(crate) fn print_on(text: &str) -> Result<Exit, Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -26,11 +26,11 @@ pub(crate) fn print_on(text: &str) -> Result<Exit, Exit> {
     }
 }
 
-/// Says why something came to nothing; how the command ends for it.
+/// Prints an error, and returns the exit code.
 pub(crate) fn fail(error: &Error) -> Exit {
     match error {
         Error::Scenario(wrong) => complain(wrong),
-        // A setting of an experiment is an option here.
+        // The command line has settings of an experiment as options.
         Error::Setting { setting, reason } => {
             tell!("ratewire: --{setting}: {reason}");
         }
@@ -41,7 +41,7 @@ pub(crate) fn fail(error: &Error) -> Exit {
     exit_of(error)
 }
 
-/// How the command ends where this is all that is wrong.
+/// Exit code of a single error.
 fn exit_of(error: &Error) -> Exit {
     match error {
         Error::Run(_) => Exit::Failed,
@@ -53,13 +53,14 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// Says which run there is none of, and why; how a command ends that lacks it.
+/// Prints that a run is missing, and why; returns the exit code.
 pub(crate) fn missing(job: &Job<'_>, error: &Error) -> Exit {
     tell!("ratewire: {}: the run of {} is missing:", job.scenario().file, job.name());
     fail(error)
 }
 
-/// Prints diagnostics to standard error: errors, then warnings; with a count when there are several errors.
+/// Prints diagnostics to standard error: errors, then warnings, then the number of errors if there
+/// are several.
 pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
     for error in &errors {
@@ -74,8 +75,10 @@ pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Warnings, but of many that a run's end makes, of which one remedy takes care, two and how many more. All others are told:
-/// each is something that one wants to know.
+/// Warnings as texts, with many of the run's end shortened.
+///
+/// Of warnings about the run's end that share a remedy, two are shown with the number of the
+/// others. All other warnings are shown, because each has its own cause.
 fn shortened(warnings: &[&Diagnostic]) -> Vec<String> {
     let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
     for warning in warnings {
@@ -91,7 +94,7 @@ fn shortened(warnings: &[&Diagnostic]) -> Vec<String> {
     }
     let text = |group: &Vec<&Diagnostic>| match group[..] {
         [first, second, _, _, ..] => {
-            // The last may say how many more there are.
+            // The last warning may stand for several.
             let count = group.iter().map(|warning| warning.count).sum();
             vec![together(first, second, count)]
         }

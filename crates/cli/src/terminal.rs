@@ -1,6 +1,6 @@
-//! What the terminal is like.
+//! Properties of the terminal.
 
-/// Width of the terminal, if standard output is one.
+/// Options of tables; the width is set if standard output is a terminal.
 pub(crate) fn table_options() -> ratewire_report::table::Options {
     let terminal = console::Term::stdout();
     let width = terminal.is_term().then(|| usize::from(terminal.size().1));
@@ -8,8 +8,7 @@ pub(crate) fn table_options() -> ratewire_report::table::Options {
     ratewire_report::table::Options { width, colour, ..Default::default() }
 }
 
-/// Whether the user's terminal is to get escape sequences: not where `NO_COLOR` is set, or `TERM`
-/// is `dumb`.
+/// Whether the terminal accepts escape sequences: not if `NO_COLOR` is set, or `TERM` is `dumb`.
 pub(crate) fn takes_escapes() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

@@ -1,11 +1,11 @@
-//! How the command runs jobs: a bar, warnings, and an eye on memory.
+//! Runs jobs with a progress bar, warnings and the memory watch.
 
 use ratewire::{Error, Job, Listener, Run, Running, Warning, run_all};
 
 use crate::memory::{self, Watchman};
 use crate::progress::Progress;
 
-/// Prints warnings as they come.
+/// Prints warnings as they occur.
 struct Teller;
 
 impl Listener for Teller {
@@ -14,7 +14,8 @@ impl Listener for Teller {
     }
 }
 
-/// Does `work` with a listener that tells of these jobs, and has them end where memory runs out.
+/// Calls `work` with a listener that shows progress and warnings of these jobs, and ends runs when
+/// memory runs out.
 pub(crate) fn over<T>(
     jobs: &[Job<'_>],
     show_progress: bool,
@@ -28,7 +29,7 @@ pub(crate) fn over<T>(
     done
 }
 
-/// Carries out the jobs on all cores and keeps of each what `keep` makes of it, in the order of the jobs.
+/// Runs the jobs on all cores, and keeps what `keep` makes of each run, in the order of the jobs.
 pub(crate) fn all<T: Send>(
     jobs: &[Job<'_>],
     show_progress: bool,

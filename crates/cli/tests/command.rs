@@ -1,4 +1,4 @@
-//! The command as its users meet it: what it prints, what it writes, how it ends.
+//! Tests of the command as users see it: its output, its files, its exit codes.
 
 mod common;
 
@@ -118,8 +118,10 @@ fn check_says_which_expectations_are_of_none_of_its_laws() {
     let of = |law: &str| HELLO.replace("min    = 0.9", &format!("min = 0.9\nlaws = [\"{law}\"]"));
     write(&folder, "of-others.toml", &of("jetmax"));
     let done = ratewire(&folder, &["check", "of-others.toml"]);
-    let told = "is held against no run: it is of jetmax";
-    assert!(err(&done).contains(told), "{}", err(&done));
+    let told = "it is for jetmax";
+    let said = err(&done);
+    assert!(said.contains("no run is checked against the expectation of "), "{said}");
+    assert!(said.contains(told), "{said}");
     let run = |law: &[&str]| {
         let done = ratewire(&folder, &[&["run", "of-others.toml", "--no-files"], law].concat());
         err(&done).contains(told)
@@ -133,7 +135,7 @@ fn check_says_which_expectations_are_of_none_of_its_laws() {
     assert_eq!(err(&done), "");
 }
 
-/// The same without and with chance.
+/// Compares laws with and without random numbers, and checks the files.
 fn compare_files(folder: &Path) {
     write(folder, "hello.toml", HELLO);
     let traffic = "\n[[traffic]]\nbetween = [[\"s1\", \"d1\"]]\narrivals = { poisson = \"20 /s\" }\n\
@@ -171,7 +173,8 @@ fn a_comparison_has_the_figures_of_its_single_runs() {
     assert_eq!(utilisation["laws"][1]["values"][1], link["utilisation"]);
     let jain = figure(&value, "jain_over_time");
     assert_eq!(jain["laws"][1]["values"][1], run["runs"][0]["jain_over_time"]);
-    // The worst round trip of all is at least that of each listed flow, and no less than the way itself.
+    // The longest round trip of all flows is at least that of each listed flow, and at least the
+    // propagation time.
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
     let worst = number(&figure(&value, "rtt_max_s")["laws"][1]["values"][1]);
     let flows = run["runs"][0]["flows"].as_array().expect("flows");
@@ -186,7 +189,8 @@ fn a_comparison_has_the_figures_of_its_single_runs() {
     assert_eq!(utilisation["differences"][0]["first"], "newreno");
 }
 
-/// A law does as well beside others as alone, and from five seeds its first is no other.
+/// A law's results do not depend on the laws run beside it, and its first of five seeds gives the
+/// single run.
 #[test]
 fn what_a_comparison_says_of_a_law_does_not_depend_on_the_others() {
     let folder = folder("compare-alone");
@@ -222,8 +226,8 @@ fn without_chance_one_run_a_law_is_enough_and_it_says_so() {
     assert!(page.contains("Not as good") && page.len() > 50_000);
 }
 
-/// `all` is what the registry has, but for the law that does what it is told, that for paused links, and those that are
-/// others' in integers; the scenario's options and variants count.
+/// `all` is the registry without the law of fixed rate, the law for paused links, and the laws in
+/// integers. The scenario's options and variants apply.
 #[test]
 fn all_laws_and_variants_can_be_compared() {
     let folder = folder("compare-all");
@@ -248,7 +252,7 @@ fn all_laws_and_variants_can_be_compared() {
 #[test]
 fn help_fits_a_narrow_terminal() {
     let folder = folder("narrow");
-    // The rest of the help fits any terminal; what a law does has equations, which are not wrapped.
+    // The help fits any terminal; explanations of laws have equations, which are not wrapped.
     let cases = [(&["--help"][..], "Exit codes:"), (&["explain", "newreno"], "\nOptions\n")];
     for (args, from) in cases {
         let said = out(&ratewire(&folder, args));
@@ -265,7 +269,7 @@ fn seeds_that_change_nothing_are_told() {
     let told = |more: &[&str]| {
         let done = ratewire(&folder, &[&["run", "hello.toml", "--no-files"], more].concat());
         assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-        err(&done).contains("nothing here is left to chance")
+        err(&done).contains("nothing is random in these simulated runs")
     };
     assert!(told(&["--seed", "1,2"]));
     assert!(!told(&["--seed", "2"]));
@@ -273,7 +277,7 @@ fn seeds_that_change_nothing_are_told() {
     assert!(!told(&["--seed", "1,2", "--set", loss]));
 }
 
-/// As `ratewire ... 2>&1 | head -0` does.
+/// The reader closes at once, as in `ratewire ... 2>&1 | head -0`.
 #[test]
 fn a_reader_that_has_gone_away_changes_nothing() {
     let folder = folder("head");
@@ -337,7 +341,7 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     );
     let says = "sent no data packet from 1.5 s on: it completed at ";
     assert!(out(&done).contains(says), "{}", out(&done));
-    // The page has answers of all flows, and of all times.
+    // The page explains the rates of all flows at all times.
     let page = std::fs::read_to_string(folder.join("o/report.html")).expect("a page");
     assert_eq!(page.matches("\"why\":[[").count(), 2);
     assert!(page.matches("congestion avoidance: growing").count() == 1, "said once");
@@ -395,7 +399,7 @@ fn what_there_is_can_be_listed() {
     assert!(text(&["--help"]).contains("Exit codes"));
 }
 
-/// `docs/reference/scenario.md` is what the command prints.
+/// `docs/reference/scenario.md` equals the command's output.
 #[test]
 fn the_reference_in_the_docs_is_current() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.md");

@@ -1,4 +1,4 @@
-//! What the command says of mistakes.
+//! Answers of the command to mistakes.
 
 mod common;
 
@@ -53,7 +53,8 @@ fn mistakes_on_the_command_line_are_explained() {
     }
 }
 
-/// What would be ignored is refused. The cgroup is there for nothing to be attached by who is root.
+/// Options that would have no effect are refused. The cgroup is such that root would attach
+/// nothing.
 #[cfg(feature = "live")]
 #[test]
 fn an_option_that_is_another_laws_is_refused() {
@@ -62,12 +63,12 @@ fn an_option_that_is_another_laws_is_refused() {
         let args = ["live", "host", "--law", "xcp", "--mode", mode, "--cgroup", "nowhere"];
         let done = ratewire(&folder, &args);
         assert_eq!(done.status.code(), Some(2), "{}", err(&done));
-        let says = "--mode is noq's: xcp has none\n  help: leave it out";
+        let says = "--mode is only for noq, not for xcp\n  help: leave --mode out";
         assert!(err(&done).contains(says), "{}", err(&done));
     }
 }
 
-/// What the command line gives is not looked for in the file.
+/// Values of the command line are not blamed on the file.
 #[test]
 fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
     let folder = folder("blame");
@@ -84,7 +85,7 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
         assert_eq!(done.status.code(), Some(2), "{args:?}");
         assert!(err(&done).contains(part), "{args:?}: {}", err(&done));
     }
-    // Blanks after commas do no harm.
+    // Spaces after commas are allowed.
     let spaced = ["run", "hello.toml", "--no-files", "--law", " xcp, cubic", "--seed", "1, 2"];
     assert_eq!(ratewire(&folder, &spaced).status.code(), Some(0));
     let named = HELLO.replace("\"s*\"", "\"s2\"").replace("\"d*\"", "\"d2\"");
@@ -92,14 +93,15 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
     let run = |file: &str| err(&ratewire(&folder, &["run", file, "--set", "pairs=1"]));
     let said = run("two.toml");
     assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
-    // What is wrong without it too is the file's own.
+    // An error that exists without the value is the file's own.
     write(&folder, "wrong.toml", &named.replace("min ", "most "));
     let said = run("wrong.toml");
     assert!(said.contains("unknown key `most` in [[expect]] 1\n"), "{said}");
     assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
 }
 
-/// Where nodes are not known, nothing is said of their names: what `--set` mends brings that to light, and is not its cause.
+/// If nodes are unknown, their names are not checked. A `--set` that repairs this reveals such
+/// errors, but does not cause them.
 #[test]
 fn what_a_mended_file_has_wrong_besides_is_not_blamed_on_the_command_line() {
     let folder = folder("mended");
@@ -117,18 +119,18 @@ fn what_a_mended_file_has_wrong_besides_is_not_blamed_on_the_command_line() {
 fn what_is_given_twice_is_refused() {
     let folder = folder("twice");
     write(&folder, "hello.toml", HELLO);
-    let law = "--set law=cubic: --law takes its place: give one of them";
+    let law = "--set law=cubic: --law sets the same value: leave one of them out";
     for (args, why) in [
         (&["run", "--law", "xcp", "--set", "law=cubic"][..], law),
-        (&["run", "--seed", "2", "--set", "seed=3"], "--seed takes its place"),
+        (&["run", "--seed", "2", "--set", "seed=3"], "--seed sets the same value"),
         (&["shell", "s1", "--law", "xcp", "--set", "law=cubic"], law),
-        (&["compare", "--laws", "xcp", "--set", "law=cubic"], "--laws takes its place"),
+        (&["compare", "--laws", "xcp", "--set", "law=cubic"], "--laws sets the same value"),
         (
             &["run", "--set", "bottleneck.rate=1M", "--set", "topology.bottleneck.rate=2M"],
             "topology.bottleneck.rate is set twice",
         ),
         (&["run", "--set", "link.a->b.rate=1M", "--set", "link.\"a->b\".rate=2M"], "is set twice"),
-        (&["run", "--law", "xcp", "--set", "\"law\"=cubic"], "--law takes its place"),
+        (&["run", "--law", "xcp", "--set", "\"law\"=cubic"], "--law sets the same value"),
     ] {
         let done = ratewire(&folder, &[&[args[0], "hello.toml"], &args[1..]].concat());
         assert_eq!(done.status.code(), Some(2), "{args:?}");
@@ -165,12 +167,12 @@ fn a_simulated_run_that_waits_for_programs_is_told() {
     for command in [&["run", "--no-files"][..], &["compare", "--no-files"], &["check"]] {
         let done = ratewire(&folder, &[command, &["programs.toml"]].concat());
         let said = err(&done);
-        let told = said.matches("nothing sends anything when simulated").count();
+        let told = said.matches("nothing is sent in a simulated run").count();
         assert_eq!(told, 1, "{command:?} says: {said}");
     }
 }
 
-/// Much is beyond the end of a run that was made shorter: one remedy, one warning. What keeps it from running comes first.
+/// Many times lie beyond the end of a shortened run: one remedy, one warning. Errors come first.
 #[test]
 fn warnings_of_one_cause_are_one_and_come_after_errors() {
     let folder = folder("short");
@@ -186,7 +188,7 @@ fn warnings_of_one_cause_are_one_and_come_after_errors() {
     assert!(error.is_some() && error < warning, "{}", err(&done));
 }
 
-/// What is wrong is the duration, and nothing is beyond the end of the run that was not understood.
+/// The duration is the error, and nothing is beyond an unknown end.
 #[test]
 fn a_duration_that_is_none_is_all_that_is_wrong() {
     let folder = folder("duration");
@@ -224,7 +226,7 @@ fn the_tutorials_mistake_is_told_as_it_says() {
     assert_eq!(err(&done), block("unknown key `queu`"));
 }
 
-/// Names may hold anything.
+/// Names may contain anything.
 #[test]
 fn names_cannot_steer_a_terminal() {
     let folder = folder("steering");
@@ -262,7 +264,7 @@ fn errors_that_are_too_many_to_list_are_counted() {
     assert!(said.contains("\n203 errors\n") && !said.contains("k202"), "{said}");
 }
 
-/// What is found of each of a thousand flows alike is one thing to mend.
+/// An error of a thousand equal flows is one error.
 #[test]
 fn what_is_found_again_is_told_and_counted_once() {
     let folder = folder("again");
@@ -275,7 +277,7 @@ fn what_is_found_again_is_told_and_counted_once() {
     assert!(said.contains("unknown key `most`") && said.contains("\n3 errors\n"), "{said}");
 }
 
-/// Flows that start after the end are told as one, however many: they hide no other warning.
+/// Flows that start after the end give one warning, however many they are, and hide no other.
 #[test]
 fn warnings_of_the_end_that_are_not_kept_are_counted_with_the_others() {
     let folder = folder("late");

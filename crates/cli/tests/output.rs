@@ -1,4 +1,4 @@
-//! What a run leaves in its folder, and what it leaves there when it cannot be done.
+//! Files that a run leaves in its folder, and their state after a failure.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use common::{HELLO, err, folder, out, ratewire, write};
 
-/// As on a disk that is full: no file may be longer than so many bytes, to 512.
+/// Imitates a full disk: no file may be longer than this, rounded to 512 bytes.
 fn ratewire_with_files_of(bytes: u64, folder: &Path, args: &[&str]) -> Output {
     let limited = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
     let mut command = Command::new("sh");
@@ -15,7 +15,7 @@ fn ratewire_with_files_of(bytes: u64, folder: &Path, args: &[&str]) -> Output {
     command.current_dir(folder).output().expect("a shell")
 }
 
-/// Under two of its laws little is sent.
+/// Two of the laws send little.
 fn with_slow() -> String {
     let slow = "\n[variant.slow]\nlaw = \"fixed\"\nrate = \"100 kbit/s\"\n";
     HELLO.replace("2 s\"\nlaw", "10 s\"\nlaw") + slow + &slow.replace("slow", "slower")
@@ -28,7 +28,7 @@ fn the_others_are_told_and_written() {
     let exists = |path: &str| folder.join(path).is_file();
     let laws = ["--law", "slow,cubic,slower", "--capture", "bottleneck"];
     let args = [&["run", "one.toml", "--out", "out"], &laws[..]].concat();
-    // A megabyte of packets of CUBIC's, and little of the others'.
+    // CUBIC's packets take a megabyte, those of the other laws little.
     let done = ratewire_with_files_of(500_000, &folder, &args);
     let (told, complaints) = (out(&done), err(&done));
     assert_eq!(done.status.code(), Some(3), "{complaints}");
@@ -41,7 +41,7 @@ fn the_others_are_told_and_written() {
     assert!(exists("out/.unfinished/cubic-seed-1/packets.pcapng") && !exists("out/cubic-seed-1"));
 }
 
-/// Nor are the runs' figures for a page that cannot be written.
+/// Figures of runs are printed even if the page cannot be written.
 #[test]
 fn figures_are_told_without_a_page() {
     let folder = folder("no-page");
@@ -66,7 +66,8 @@ fn figures_are_told_without_a_page() {
     assert!(folder.join("out/slow-seed-1/flows.parquet").is_file(), "the earlier run is whole");
 }
 
-/// The disk is full at the last block as at any other: no file may be as long as the longest has to be.
+/// The disk may be full at any block, even the last: the limit is below the size of the longest
+/// file.
 #[test]
 fn a_file_that_cannot_be_written_fails_the_run() {
     let short = HELLO.replace("2 s\"\nlaw", "400 ms\"\nlaw");
@@ -135,7 +136,8 @@ fn a_run_that_is_stopped_leaves_an_earlier_one_as_it_was() {
     assert_ne!(page(), earlier);
 }
 
-/// Of which folders have one, plain name; and in a folder that is itself called as one for what is not whole.
+/// Names of several laws give one plain folder name; the output folder may be called like that of
+/// incomplete results.
 #[test]
 fn each_law_has_a_folder_of_its_own() {
     let folder = folder("alike");
@@ -149,7 +151,7 @@ fn each_law_has_a_folder_of_its_own() {
     }
 }
 
-/// What is left of a run that was stopped while it took another's place, or of which files were taken away.
+/// Remains of a run that was stopped while it replaced another, or whose files were removed.
 #[test]
 fn an_earlier_run_is_taken_away_whole() {
     let folder = folder("taken");
@@ -187,7 +189,7 @@ fn what_no_run_has_made_is_not_written_over() {
     }
 }
 
-/// A page of somebody's own, by whatever command it would be lost.
+/// A page of the user's own, which no command may overwrite.
 #[test]
 fn a_file_that_ratewire_did_not_write_is_never_replaced() {
     let folder = folder("foreign");
@@ -208,7 +210,7 @@ fn a_file_that_ratewire_did_not_write_is_never_replaced() {
         assert!(err(&done).contains(&says) && err(&done).contains("--out"), "{}", err(&done));
         let kept = std::fs::read_to_string(folder.join(page)).expect("the file");
         assert!(kept.contains("mine"), "{page}");
-        // Nothing is lost with a file that is empty.
+        // An empty file has nothing to lose.
         write(&folder, page, "");
         assert_eq!(ratewire(&folder, args).status.code(), Some(0), "{page}");
         assert_eq!(ratewire(&folder, args).status.code(), Some(0), "its own page is replaced");
@@ -243,7 +245,7 @@ fn what_others_put_into_a_run_stays_and_what_is_ours_goes() {
     assert_eq!(names("o"), ["report.html", "summary.json", "xcp-seed-1"], "all of rcp's is ours");
 }
 
-/// Earlier files are not half written over.
+/// Earlier files are never half overwritten.
 #[test]
 fn a_comparison_that_cannot_be_written_leaves_an_earlier_one() {
     let folder = folder("compared");
@@ -261,7 +263,7 @@ fn a_comparison_that_cannot_be_written_leaves_an_earlier_one() {
     };
     let earlier = kept();
     assert_eq!(earlier.len(), 2);
-    // The first of the two has room.
+    // The first of the two fits.
     let done = ratewire_with_files_of(20_000, &folder, &compare("xcp,cubic"));
     assert_eq!(done.status.code(), Some(3), "{}", err(&done));
     assert!(err(&done).contains("cannot write "), "{}", err(&done));

@@ -60,7 +60,7 @@ values  = [1]
 metrics = ["utilisation"]
 "#;
 
-/// A folder with one paper, for each test its own.
+/// A folder with one paper, separate for each test.
 fn folder(test: &str, scenario: &str, paper: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reproduce").join(test);
     let _ = std::fs::remove_dir_all(&folder);
@@ -83,7 +83,7 @@ fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// One figure of two, by what its title begins with; what is none is told.
+/// One of two figures is chosen by the beginning of its title; an unknown figure is reported.
 #[test]
 fn a_single_figure_is_run() {
     let second = PAPER[PAPER.find("[[figure]]").unwrap()..].replace("Figure 1", "Figure 12, left");
@@ -277,7 +277,8 @@ fn a_paper_is_no_scenario() {
     assert!(err(&done).contains("1 scenario read, 0 with errors"), "{}", err(&done));
 }
 
-/// Every scenario in `papers/` belongs to one figure, or the command would refuse.
+/// Every scenario in `papers/` belongs to one figure; otherwise the command would refuse the
+/// folder.
 #[test]
 fn the_papers_that_ship_are_complete() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");

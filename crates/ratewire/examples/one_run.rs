@@ -1,4 +1,4 @@
-//! One scenario under two laws: how full the bottleneck is, and how long its queue.
+//! One scenario under two laws: utilisation of the bottleneck and length of its queue.
 //!
 //! `cargo run --release -p ratewire --example one_run [SCENARIO]`
 

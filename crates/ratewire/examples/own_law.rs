@@ -1,5 +1,7 @@
-//! A law of one's own, with a header that routers write: each router offers all flows the same rate, and
-//! moves it until its link is nearly full and its queue empty.
+//! A law outside the workspace, with a header that routers write.
+//!
+//! Each router offers all flows the same rate. It adjusts the rate until its link is nearly full
+//! and its queue empty.
 //!
 //! `cargo run --release -p ratewire --example own_law`
 
@@ -11,12 +13,12 @@ use ratewire::laws::{
 use ratewire::units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire::{Error, Experiment};
 
-/// The congestion header: the least rate that routers on the way offer.
+/// The congestion header: the least rate that routers on the route offer.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
-    /// Bytes per second.
+    /// Rate in bytes per second.
     rate: f64,
-    /// On its way back to the sender, where routers leave it alone.
+    /// Whether the header is on its way back to the sender, where routers do not change it.
     returned: bool,
 }
 
@@ -38,7 +40,7 @@ impl PackedHeader for Offer {
 /// The law with its options.
 #[derive(Debug)]
 struct Offers {
-    /// Share of each link's rate that flows are to fill.
+    /// Share of each link's rate that flows should fill.
     fill: f64,
 }
 
@@ -89,7 +91,7 @@ impl Law for Offers {
     }
 }
 
-/// Sends at the offer that came back last. Rates are in bytes per second.
+/// Sends at the offer of the last acknowledgement. Rates are in bytes per second.
 #[derive(Clone, Debug)]
 struct Sender {
     mss: Bytes,
@@ -125,7 +127,7 @@ impl Source for Sender {
     }
 }
 
-/// How often a router moves its offer.
+/// Time between two adjustments of a router's offer.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Offers one rate to all flows. Rates are in bytes per second.
@@ -156,7 +158,7 @@ impl Port for Router {
     }
 
     fn on_timer(&mut self, now: Time, queue: PortQueue) {
-        // The queue is to drain within 0.5 s.
+        // The queue should drain within 0.5 s.
         let free = self.target - self.arrived / INTERVAL.secs() - queue.bytes.as_f64() / 0.5;
         if self.target > 0.0 {
             let change = (0.1 * free / self.target).clamp(-0.5, 0.5);

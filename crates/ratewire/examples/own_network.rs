@@ -1,4 +1,4 @@
-//! A network made in code, without a scenario's file, and the page of its runs.
+//! A network made in code, without a scenario file, and the page of its runs.
 //!
 //! `cargo run --release -p ratewire --example own_network [REPORT.html]`
 

@@ -1,10 +1,10 @@
-//! A parameter over its values: one experiment a value, with progress, and a table of what came out.
+//! A sweep of a parameter: one experiment for each value, with progress, and a table of results.
 //!
 //! `cargo run --release -p ratewire --example sweep`
 
 use ratewire::{Error, Experiment, Listener, Running};
 
-/// Says which run begins.
+/// Prints the name of each run that begins.
 struct Told;
 
 impl Listener for Told {
@@ -15,7 +15,7 @@ impl Listener for Told {
 
 fn main() -> Result<(), Error> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/three-flows.toml");
-    // Of a sweep only figures matter: samples would fill the memory.
+    // A sweep needs only figures, and samples would fill the memory.
     let experiment = Experiment::load(path)?.laws(["xcp", "cubic"]).seeds(1..=2).without_samples();
     println!("{:>12}  {:>6}  {:>11}  {:>13}", "rate", "law", "utilisation", "queue/packets");
     for rate in ["2 Mbit/s", "10 Mbit/s", "50 Mbit/s"] {

@@ -1,4 +1,4 @@
-//! The packets of captured links, written to a pcapng file as they go by.
+//! Writes the packets of captured links to a pcapng file during the run.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -14,7 +14,7 @@ use ratewire_sim::setup::Setup;
 
 use crate::Error;
 
-/// A capture being written, and the first thing that went wrong with it.
+/// A capture in progress, and its first error.
 pub(crate) struct PacketFile<'a> {
     path: PathBuf,
     setup: &'a Setup,

@@ -1,4 +1,4 @@
-//! Runs in real time, and what is told of them beside a run's figures.
+//! Emulated runs, with their warnings and remedies.
 
 use std::process::ExitStatus;
 
@@ -13,8 +13,10 @@ use crate::folder::at_last;
 use crate::listen::{Listener, Running, Warning};
 use crate::observe::{Files, Labels, Watched, watch};
 
-/// Runs a setup in real time; with a shell at a host, for as long as that is open. `told` is what is
-/// recorded of it. Returns how the shell ended, if there was one.
+/// Runs a setup in real time; with a shell at a host, until the shell ends.
+///
+/// `told` is the setup that results describe. Returns the exit status of the shell, if there was
+/// one.
 pub(crate) fn run(
     setup: &Setup,
     told: &Setup,
@@ -36,13 +38,13 @@ pub(crate) fn run(
         Ok(emulated.outcome)
     })?;
     watched.run.summary.fidelity = fidelity;
-    // With a shell it lasted as long as that.
+    // With a shell the run lasts as long as the shell.
     let lasted = watched.outcome.ended.since(Time::ZERO);
     (watched.run.info.duration, watched.run.summary.duration_s) = (lasted, lasted.secs());
     Ok((watched, left))
 }
 
-/// Flows and programs that did not do what they were to do.
+/// Warnings about flows and programs that did not work as intended.
 fn warnings(emulated: &Emulated) -> Vec<Warning> {
     let mut all = Vec::new();
     let mut warn = |message: String, help: Option<String>| all.push(Warning { message, help });
@@ -68,7 +70,7 @@ fn warnings(emulated: &Emulated) -> Vec<Warning> {
     all
 }
 
-/// What to do about a run that cannot be relied on, for each cause; nothing about one that can.
+/// Remedies for each cause that makes a run unreliable; none for a reliable run.
 pub fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
     let FidelitySummary { failed_flows, refused_connections, silent, .. } = *fidelity;
     let lost = fidelity.dropped_by_devices + fidelity.refused_by_hosts;

@@ -1,4 +1,4 @@
-//! What can go wrong with an experiment.
+//! Errors of an experiment.
 
 use std::fmt;
 use std::io;
@@ -11,24 +11,28 @@ use ratewire_units::text::legible;
 
 use crate::{Results, World};
 
-/// Names that [`Error::unknown`] lists.
+/// Most names that [`Error::unknown`] lists.
 const LISTED: usize = 20;
 
-/// Why an experiment, or a run of it, came to nothing.
+/// Why an experiment, or one of its runs, failed.
 ///
-/// Each variant says what became of results. An experiment itself is never changed by an error: it can
-/// be run again.
+/// Each variant says what happened to results. An error never changes an experiment, which can be
+/// run again.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The scenario, or a value that was set in it, is wrong: everything that is, in the order of the
-    /// file. Nothing was run and nothing was written.
+    /// The scenario, or a value set in it, has errors: all of them, in the order of the file.
+    ///
+    /// Nothing was run and nothing was written.
     #[error("{}", list(.0))]
     Scenario(Vec<Diagnostic>),
-    /// A law of one's own cannot be registered. Nothing was run, and the experiment does not know the law.
+    /// A law of the program cannot be registered. Nothing was run, and the experiment does not know
+    /// the law.
     #[error(transparent)]
     Law(#[from] ratewire_laws::RegisterError),
-    /// A setting of the experiment does not fit its scenario. Nothing was run and nothing was written.
+    /// A setting of the experiment does not fit its scenario.
+    ///
+    /// Nothing was run and nothing was written.
     #[error("{setting}: {reason}")]
     Setting {
         /// The setting, with the value that it has: `why flow-1@12s`.
@@ -36,8 +40,9 @@ pub enum Error {
         /// What is wrong, and what is allowed.
         reason: String,
     },
-    /// None of the laws can run in the worlds that were asked for: each law, with the reason. Nothing was
-    /// run and nothing was written.
+    /// No law can run in the requested worlds: each law, with the reason.
+    ///
+    /// Nothing was run and nothing was written.
     #[error("nothing is left to run{}", left_out(.0))]
     Nothing(Vec<ratewire_report::LeftOut>),
     /// This machine cannot run a law in a world. Other runs of the experiment are not affected.
@@ -45,13 +50,15 @@ pub enum Error {
     Unable {
         /// The world.
         world: World,
-        /// What it lacks.
+        /// What the machine lacks.
         source: ratewire_emulate::Error,
     },
     /// The simulator cannot carry out a run. Other runs of the experiment are not affected.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A [`Listener`](crate::Listener) ended a run. Its samples are dropped; other runs are not affected.
+    /// A [`Listener`](crate::Listener) ended a run.
+    ///
+    /// The run's samples are dropped; other runs are not affected.
     #[error("stopped at {} of its time: {source}", at.since(Time::ZERO))]
     Stopped {
         /// The run's own time at its end.
@@ -59,8 +66,9 @@ pub enum Error {
         /// The listener's reason.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A file or folder cannot be written. Earlier results in the folder are as they were, unless `source`
-    /// says otherwise.
+    /// A file or folder cannot be written.
+    ///
+    /// Earlier results in the folder are unchanged, unless `source` says otherwise.
     #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file or folder.
@@ -76,16 +84,19 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
-    /// A folder of papers is wrong, or has no such paper or figure. Nothing was run.
+    /// A folder of papers has errors, or lacks the paper or figure. Nothing was run.
     #[error("{0}")]
     Papers(String),
-    /// Results are there, but not all that was asked for: runs failed, laws could not run, or the folder
-    /// could not be written. The results of all other runs are in it.
+    /// Some results are missing: runs failed, laws could not run, or the folder could not be
+    /// written.
+    ///
+    /// The value contains the results of all other runs.
     #[error("{}", .0.shortfall())]
     Incomplete(Box<Results>),
 }
 
-/// As [`Display`](fmt::Display): a program whose `main` returns the error prints what a user can read.
+/// Like [`Display`](fmt::Display), so that a program whose `main` returns the error prints readable
+/// text.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -93,7 +104,7 @@ impl fmt::Debug for Error {
 }
 
 impl Error {
-    /// No `what` is called `name`; the message has the nearest name, and those that there are.
+    /// An error that no `what` is called `name`, with the nearest name and the known names.
     pub fn unknown(setting: &str, what: &str, name: &str, known: &[&str]) -> Error {
         Error::Setting { setting: setting.to_string(), reason: unknown(what, name, known) }
     }
@@ -102,13 +113,13 @@ impl Error {
         Error::Write { path: path.to_path_buf(), source }
     }
 
-    /// A path that is not written to, for a reason that the operating system does not know.
+    /// An error for a path that may not be written, for a reason of Ratewire's.
     pub(crate) fn refused(path: &Path, why: &str) -> Error {
         Error::write(path, io::Error::other(why.to_string()))
     }
 }
 
-/// A message that no `what` is called `name`, with the nearest name and those that there are.
+/// A message that no `what` is called `name`, with the nearest name and the known names.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     let near = nearest(name, known.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));

@@ -1,4 +1,4 @@
-//! One run of one scenario under one law, and many of them on all cores.
+//! One run of a scenario under one law, and many runs on all cores.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -19,77 +19,79 @@ use crate::listen::{Listener, Running, name_of_run};
 use crate::observe::{Files, Labels, Place, describe, estimate, explain, watch};
 use crate::{Error, Run, emulated, question};
 
-/// A run that is to be carried out: one scenario under one law, from one seed, in one world.
+/// A planned run: one scenario under one law, from one seed, in one world.
 #[derive(Clone, Debug)]
 pub struct Job<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) plan: Plan,
     pub(crate) world: World,
-    /// Where its tables and its capture are made; `None` for nowhere.
+    /// Folder for its tables and its capture; `None` for none.
     pub(crate) folder: Option<PathBuf>,
-    /// Whether its samples stay in memory where they are written to no folder.
+    /// Whether samples stay in memory if they are not written to a folder.
     pub(crate) keeps_samples: bool,
-    /// Whom programs may run as.
+    /// Users that programs may run as.
     pub(crate) users: Option<&'a Users>,
 }
 
 impl<'a> Job<'a> {
-    /// A run of `plan`, which is the scenario's, in a world. It writes no files and keeps no samples.
+    /// A run of `plan`, which belongs to `scenario`, in a world. It writes no files and keeps no
+    /// samples.
     pub fn new(scenario: &'a Scenario, plan: Plan, world: World) -> Job<'a> {
         let plan = if world == World::Emulate { plan.emulated() } else { plan };
         Job { scenario, plan, world, folder: None, keeps_samples: false, users: None }
     }
 
-    /// The same run, whose programs may run as `users` where the scenario says so.
+    /// Allows programs to run as `users`, if the scenario names them.
     pub fn with_users(self, users: &'a Users) -> Job<'a> {
         Job { users: Some(users), ..self }
     }
 
-    /// The scenario that it is a run of.
+    /// The run's scenario.
     pub fn scenario(&self) -> &'a Scenario {
         self.scenario
     }
 
-    /// What it carries out, all in numbers and indices.
+    /// The run's setup, in numbers and indices.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Where it takes place.
+    /// The run's world.
     pub fn world(&self) -> World {
         self.world
     }
 
-    /// How long it lasts, in its own time.
+    /// Duration in the run's own time.
     pub fn duration(&self) -> Duration {
         self.plan.setup.duration
     }
 
-    /// The folder that its files are in when all is done, if it writes any.
+    /// Final folder of the run's files, if it writes any.
     pub fn folder(&self) -> Option<PathBuf> {
         self.folder.as_deref().map(crate::folder::at_last)
     }
 
-    /// How it is told from the other runs of its scenario: `xcp, seed 1`.
+    /// Name among the runs of the scenario: `xcp, seed 1`.
     pub fn name(&self) -> String {
         name_of_run(&self.plan.law, self.world, self.plan.setup.seed)
     }
 
-    /// Memory that it will need, to about a factor of two where it is much.
+    /// Estimate of the memory needed, within a factor of two if it is large.
     pub fn memory_estimate(&self) -> Bytes {
         estimate::memory(&self.plan.setup)
     }
 
-    /// Carries it out, on this thread.
+    /// Runs on this thread.
     ///
     /// # Errors
-    /// When it cannot be carried out, the listener ends it, or a file cannot be written. What it has
-    /// written then stays aside, and earlier results are as they were.
+    /// An error if the run fails, the listener ends it, or a file cannot be written.
+    ///
+    /// Written files then stay aside, and earlier results are unchanged.
     pub fn run(&self, listener: &dyn Listener) -> Result<Run, Error> {
         self.carry_out(0, listener, None)
     }
 
-    /// Carries it out in real time with a shell at a host, until that is left.
+    /// Runs in real time with a shell at a host, until the shell ends.
     ///
     /// # Errors
     /// As [`Job::run`].
@@ -115,7 +117,8 @@ impl<'a> Job<'a> {
         done
     }
 
-    /// Carries it out. `told` is what is recorded of it: the setup, without its flows where a shell is alone.
+    /// Runs the job. `told` is the setup that results describe: without its flows if a shell is
+    /// alone.
     fn run_as(
         &self,
         running: Running<'_>,
@@ -166,7 +169,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// By class of arriving traffic: the load that the scenario asks for.
+    /// Requested load of each class of arriving traffic.
     fn loads(&self) -> Vec<Option<LoadInfo>> {
         let links = &self.plan.setup.network.links;
         let info = |load: &Load| LoadInfo {
@@ -199,8 +202,9 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Carries out the jobs on all cores and keeps of each what `keep` makes of it, in the order of the jobs.
-/// Runs in real time come one after the other, when the others are done.
+/// Runs the jobs on all cores, and keeps what `keep` makes of each run, in the order of the jobs.
+///
+/// Emulated runs follow the others, one after the other.
 pub fn run_all<T: Send>(
     jobs: &[Job<'_>],
     listener: &dyn Listener,
@@ -215,7 +219,7 @@ pub fn run_all<T: Send>(
         .into_par_iter()
         .map(|index| is_simulated(&index).then(|| run(index)))
         .collect();
-    // A run in real time has the machine to itself.
+    // An emulated run has the machine to itself.
     for (index, done) in done.iter_mut().enumerate() {
         done.get_or_insert_with(|| run(index));
     }
@@ -227,12 +231,12 @@ fn make_folder(folder: &Path) -> Result<&Path, Error> {
     Ok(folder)
 }
 
-/// What is told of a shell that is alone.
+/// The setup that results of a shell alone describe.
 fn without_flows(setup: &Setup) -> Setup {
     Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
 }
 
-/// Keeps the packet that was asked about.
+/// Keeps the packet that `--why` asks about.
 struct Asked(Option<Followed>);
 
 impl Recorder for Asked {

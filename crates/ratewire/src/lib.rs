@@ -1,5 +1,5 @@
-//! Congestion control laws in simulated and emulated networks: an [`Experiment`] goes in, [`Results`] come
-//! out.
+//! Runs congestion control laws in simulated and emulated networks: from an [`Experiment`] to its
+//! [`Results`].
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -11,28 +11,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What to reach for
+//! # Where to start
 //!
 //! | to | use |
 //! |---|---|
-//! | choose laws, seeds, worlds, and put values into a scenario | [`Experiment`] |
+//! | choose laws, seeds, worlds, and set values of a scenario | [`Experiment`] |
 //! | make a network, flows and expectations in code | [`scenario::Scenario::builder`] |
 //! | read figures and expectations, write the page | [`Results`], [`Run`] |
 //! | read samples over time as Arrow batches or Parquet | [`Samples`] |
-//! | follow progress and samples as runs go on, and end runs | [`Listener`], [`Cancel`] |
-//! | bring a law of one's own | [`Experiment::register`], [`laws`] |
-//! | run many experiments together, and keep of each what matters | [`Job`], [`run_all`] |
+//! | follow progress and samples during runs, and end runs | [`Listener`], [`Cancel`] |
+//! | add a law of your own | [`Experiment::register`], [`laws`] |
+//! | run many experiments together, and keep chosen data of each | [`Job`], [`run_all`] |
 //! | run the figures of papers again | [`papers`] |
 //!
-//! `examples/` has a program for each of the first six: `one_run`, `own_network`, `sweep`, `own_law`.
+//! `examples/` has programs for the first six rows: `one_run`, `own_network`, `sweep`, `own_law`.
 //!
-//! # Rules that hold for everything here
+//! # Rules of the whole library
 //!
-//! - The same experiment gives the same results, byte for byte, on any machine and any number of threads;
-//!   runs in real time do not.
+//! - Equal experiments give equal results, byte for byte, on any machine and any number of threads,
+//!   except in real time.
 //! - Packets are conserved: a run that loses count of one fails.
-//! - An [`Error`] says what became of results. It never changes an experiment.
-//! - Figures carry their units in their names (`goodput_bps`, `rtt_mean_s`); arguments have types for them
+//! - An [`Error`] says what happened to results. It never changes an experiment.
+//! - Figures have units in their names (`goodput_bps`, `rtt_mean_s`); arguments have types
 //!   ([`units`]).
 //!
 //! # The crates behind this one
@@ -41,15 +41,15 @@
 //! |---|---|
 //! | [`ratewire_units`](units) | time, rates and sizes as types |
 //! | [`ratewire_laws`](laws) | each law: source, port, sink, options, explanation |
-//! | `ratewire_transport`, `ratewire_anypoint`, `ratewire_overlay`, `ratewire_backpressure` | cores without clocks or sockets: ends of flows, the split/merge switch, cost-benefit multicast, pauses |
+//! | `ratewire_transport`, `ratewire_anypoint`, `ratewire_overlay`, `ratewire_backpressure` | sans-IO cores: ends of flows, the split/merge switch, cost-benefit multicast, pauses |
 //! | `ratewire_net` | links, queues and their disciplines, routes, ports |
 //! | `ratewire_sim` | virtual time over `ratewire_net` |
 //! | `ratewire_emulate`, `ratewire_live` | real hosts over `ratewire_net`, and laws in this machine's kernel |
 //! | [`ratewire_scenario`](scenario) | the scenario language and expectations |
 //! | [`ratewire_report`](report) | figures, tables, pages, Parquet |
 //!
-//! A panic in a run is a bug. To go on after one, build with unwinding panics: this workspace has a profile
-//! for it, `--profile embed`.
+//! A panic in a run is a bug. To continue after one, build with unwinding panics, as this
+//! workspace's profile `embed` does.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

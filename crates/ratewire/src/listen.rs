@@ -1,4 +1,4 @@
-//! Who hears of runs while they go on.
+//! Listeners, which observe runs while they last.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,34 +11,35 @@ pub use ratewire_sim::record::Progress;
 /// Why a listener ends a run.
 pub type Reason = Box<dyn std::error::Error + Send + Sync>;
 
-/// A run that is under way.
+/// A run in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {
-    /// Its number among those that are carried out together, from 0.
+    /// Index among the runs that run together, from 0.
     pub index: usize,
-    /// What it is: law, seed, world, length, and the names of flows and links by index.
+    /// Description of the run: law, seed, world, duration, and the names of flows and links by
+    /// index.
     pub info: &'a RunInfo,
 }
 
 impl Running<'_> {
-    /// How it is told from the other runs of its scenario: `xcp, seed 1`.
+    /// Name among the runs of the scenario: `xcp, seed 1`.
     pub fn name(&self) -> String {
         name_of_run(&self.info.law, self.info.world, self.info.seed)
     }
 }
 
-/// How a run is told from the other runs of its scenario.
+/// Name of a run among the runs of its scenario.
 pub(crate) fn name_of_run(law: &str, world: World, seed: u64) -> String {
     let emulated = if world == World::Emulate { " (emulated)" } else { "" };
     format!("{law}{emulated}, seed {seed}")
 }
 
-/// Something that a run did not do as it was to, and went on.
+/// A problem that did not end the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What happened.
+    /// The problem.
     pub message: String,
-    /// What to do about it, if anything.
+    /// The remedy, if there is one.
     pub help: Option<String>,
 }
 
@@ -49,11 +50,11 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// Hears of runs while they go on: progress, samples, warnings. It can end a run.
+/// Observes runs while they last: progress, samples, warnings. A listener can end a run.
 ///
-/// Runs go on at the same time on several threads, so each method takes `&self` and says which run it is
-/// about. Of one run calls come in the order of its time. `()` hears nothing, and a pair of listeners is a
-/// listener:
+/// Several runs last at the same time on several threads, so each method takes `&self` and the run
+/// that it is about. Calls about one run come in the order of its time. `()` is a listener that
+/// does nothing, and a pair of listeners is a listener:
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,8 +79,10 @@ impl std::fmt::Display for Warning {
 pub trait Listener: Sync {
     /// A run begins.
     fn begins(&self, _run: &Running<'_>) {}
-    /// A run has come to `progress`. Called at its start and then about every 65,536 events; a break ends
-    /// the run with [`Error::Stopped`](crate::Error::Stopped).
+    /// A run has reached `progress`; a break ends the run with
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    ///
+    /// Called at the start of a run, and then about every 65,536 events.
     fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<Reason> {
         ControlFlow::Continue(())
     }
@@ -87,9 +90,9 @@ pub trait Listener: Sync {
     fn flow_sample(&self, _run: &Running<'_>, _sample: &FlowRow) {}
     /// A link's sample, at the end of each sampling interval.
     fn link_sample(&self, _run: &Running<'_>, _sample: &LinkRow) {}
-    /// A run did not do all that it was to.
+    /// A run has a problem, but continues.
     fn warning(&self, _run: &Running<'_>, _warning: &Warning) {}
-    /// A run has ended, whether it came to the end of its time or not.
+    /// A run has ended, at the end of its time or before.
     fn ends(&self, _run: &Running<'_>) {}
 }
 
@@ -122,7 +125,7 @@ impl<A: Listener, B: Listener> Listener for (A, B) {
         self.1.begins(run);
     }
     fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
-        // Both hear of it, whichever of them ends the run.
+        // Both listeners are called, even if the first ends the run.
         let (first, second) = (self.0.reached(run, progress), self.1.reached(run, progress));
         first?;
         second
@@ -145,17 +148,17 @@ impl<A: Listener, B: Listener> Listener for (A, B) {
     }
 }
 
-/// Ends runs from elsewhere: a listener whose clones share one switch.
+/// Ends runs from outside: a listener whose clones share one switch.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
-/// Why a run ended that a [`Cancel`] ended.
+/// Reason of a run that a [`Cancel`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it was cancelled")]
 pub struct Cancelled;
 
 impl Cancel {
-    /// Ends the runs that go on, and those that would begin; from any thread.
+    /// Ends all current runs, and keeps others from starting; callable from any thread.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

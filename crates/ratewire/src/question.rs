@@ -1,4 +1,4 @@
-//! The question why a flow sends as it does, and the answer where no packet can give one.
+//! The question why a flow sends at its rate, and the answer if no packet was followed.
 
 use ratewire_report::Run;
 use ratewire_scenario::Plan;
@@ -9,7 +9,7 @@ use ratewire_units::{Duration, Time};
 use crate::Error;
 use crate::error::unknown;
 
-/// The flow and the time of a question such as `flow-1@12s`.
+/// Parses the flow and the time of a question such as `flow-1@12s`.
 pub(crate) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Error> {
     let wrong = |what: &str| Error::Setting {
         setting: format!("why {question}"),
@@ -40,7 +40,7 @@ pub(crate) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time),
     Ok((FlowId(flow as u32), Time::ZERO + after))
 }
 
-/// What is said of a flow that no packet of which could be followed.
+/// The answer about a flow of which no packet could be followed.
 pub(crate) fn no_answer((flow, from): (FlowId, Time), run: &Run) -> String {
     let (about, end) = (&run.info.flows[flow.0 as usize], &run.summary.flows[flow.0 as usize]);
     let completed = end.completion_s.map_or_else(String::new, |took| {

@@ -1,4 +1,5 @@
-//! `completions.parquet` has every flow of a given size, and says of each what the rest of a run's figures say of all.
+//! `completions.parquet` has a row for every flow of a given size, which agrees with the run's other
+//! figures.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
@@ -7,8 +8,8 @@ use ratewire::Experiment;
 use ratewire::report::Run;
 use ratewire_statistics::percentile;
 
-/// Two listed flows with a size, of which one is too large to complete; flows that arrive; and one that has an end and
-/// no size.
+/// Two listed flows with a size, one of them too large to complete; flows that arrive; and a flow
+/// that stops and has no size.
 const SCENARIO: &str = r#"
 duration = "10 s"
 law      = "newreno"
@@ -43,7 +44,7 @@ arrivals = { poisson = "20 /s" }
 sizes    = { fixed = "9 KB" }
 "#;
 
-/// A flow, as the file tells of it.
+/// A flow as a row of the file.
 #[derive(Debug)]
 struct Row {
     flow: u32,
@@ -109,7 +110,7 @@ fn each_flow_of_a_given_size_has_a_row() {
         let known = &run.summary.flows[own];
         assert_eq!((row.flow, row.start_s), (own as u32, known.start_s));
         assert_eq!((Some(row.size), row.completion_s), (known.size_bytes, known.completion_s));
-        // What is sent again after the last byte has arrived is not of the transfer.
+        // Retransmissions after the last byte has arrived are not part of the transfer.
         assert!(row.retransmitted <= known.retransmitted_bytes && row.retransmitted > 0, "{row:?}");
     }
     assert_eq!(
@@ -153,13 +154,14 @@ fn figures_of_completion_are_of_flows_of_a_given_size() {
         (percentile(&took, 50), percentile(&took, 99)),
         (Some(all.median_s), Some(all.p99_s))
     );
-    // What stops has an end of its own all the same.
+    // A flow that stops still has a completion time.
     let stops = run.summary.flows.iter().find(|flow| flow.name == "stops").expect("the flow");
     assert!(stops.completion_s.is_some_and(|took| took >= 2.0));
     assert!(took.iter().all(|took| Some(*took) != stops.completion_s));
 }
 
-/// A flow that has not sent all when the run ends, one that pauses, and one at a constant rate.
+/// A flow that has not sent all data at the end of the run, one that pauses, and one at a constant
+/// rate.
 #[test]
 fn what_did_not_carry_a_given_size_has_no_figures_of_completion() {
     let flows = r#"

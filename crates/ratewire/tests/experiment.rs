@@ -31,7 +31,7 @@ fn experiment() -> Experiment {
     Experiment::parse("hello.toml", TEXT).expect("a scenario")
 }
 
-/// Counts what it hears.
+/// Counts the calls that it gets.
 #[derive(Default)]
 struct Count {
     begun: AtomicUsize,

@@ -33,13 +33,13 @@ fn ensemble(more: &str) -> String {
     text + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"q\"\nmembers = [\"a*\"]\n" + more
 }
 
-/// What is said of a flow's rate at a time.
+/// The explanation of a flow's rate at a time.
 fn why(text: &str, flow: &str, at: Duration) -> String {
     let run = run_of(&experiment(text).why(format!("{flow}@{at}")));
     run.why().expect("an answer").to_string()
 }
 
-/// Two hosts fill a switch that pauses them; nothing else holds them.
+/// Two hosts fill a switch that pauses them; nothing else slows them down.
 #[test]
 fn a_pause_is_told_with_its_link_and_threshold() {
     let mut text = "duration = \"1 s\"\nlaw = \"noq\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
@@ -53,9 +53,9 @@ fn a_pause_is_told_with_its_link_and_threshold() {
     assert!(said.contains("Bound by pause of h1->r1, told by the buffer of r1"), "{said}");
     assert!(said.contains("xoff = 30.0 KB"), "{said}");
     assert!(said.contains("of that: the buffer of r1 held more than 30 KB"), "{said}");
-    // What it waited, and was paused of that, are times of microseconds to milliseconds.
+    // Waiting and pause times are microseconds to milliseconds.
     assert!(said.contains("paused = ") && said.contains("waited = "), "{said}");
-    // One alone is held by nothing but the rate of its own link.
+    // A single host is limited only by the rate of its own link.
     let alone = text.replace("[[flow]]\nfrom = \"h2\"\nto = \"h3\"\n", "");
     let said = why(&alone, "h1->h3", Duration::from_millis(500));
     assert!(said.contains("Bound by h1->r1, which is the sender's own"), "{said}");
@@ -67,7 +67,7 @@ fn a_pause_is_told_with_its_link_and_threshold() {
     );
 }
 
-/// One flow over a link, of an application that pauses for two seconds.
+/// A flow over one link, of an application that pauses for two seconds.
 const PAUSING: &str = "duration = \"6 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\npairs = 1\n\
     [topology.bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n\
     app = { on_off = { burst = \"1 MB\", pause = \"2 s\" } }\n";
@@ -86,7 +86,7 @@ fn where_a_flow_is_silent_it_is_said_which_packet_is_followed() {
     assert!(late.contains("\ns1->d1 starts at 1 s; this is the packet sent at 1."), "{late}");
 }
 
-/// Whatever a port's equation names, of the port or of the packet.
+/// Every symbol in a port's equation has its value, whether of the port or of the packet.
 #[test]
 fn each_symbol_of_what_binds_has_its_number() {
     let said = why(PAUSING, "s1->d1", Duration::from_millis(500));
@@ -98,11 +98,11 @@ fn each_symbol_of_what_binds_has_its_number() {
     assert!(bound.contains("size = 1.50 KB") && bound.contains("/s/s, Cn = "), "{said}");
 }
 
-/// Through a switch, to the member and back.
+/// A packet through the switch to the member, and its acknowledgement back.
 #[test]
 fn an_ensembles_packet_is_followed_past_its_switch() {
     let at = Duration::from_secs(5);
-    // The peer's cable holds the members; that of one member the peer.
+    // The peer's cable limits the members; one member's cable limits the peer.
     let said = why(&ensemble("direction = \"inbound\"\n"), "kv", at);
     let (_, member) = said.split_once("its switch sends it on in kv.").expect(&said);
     let member = member.lines().next().unwrap();
@@ -114,7 +114,7 @@ fn an_ensembles_packet_is_followed_past_its_switch() {
     assert!(said.contains("Bound by q->c"), "{said}");
 }
 
-/// Of cables of which one is slowest and another loaded, figures are about the latter, by name.
+/// One cable is slowest and another is loaded: figures are about the loaded one, by name.
 #[test]
 fn the_loaded_link_is_what_verdicts_are_about() {
     let more = "direction = \"inbound\"\nrouting = { weighted = [1, 98, 1] }\n";
@@ -123,7 +123,8 @@ fn the_loaded_link_is_what_verdicts_are_about() {
     assert!(table.contains("utilisation and queue (packets) of c->q"), "{table}");
 }
 
-/// Members that differ by much, each with an end: every byte counts once, however long a flow lasted.
+/// Members that differ by much, each with an end: every byte counts once, however long a flow
+/// lasted.
 #[test]
 fn shares_of_ensembles_are_parts_of_one_total() {
     let run = run(&ensemble("size = \"600 KB\"\n"));
@@ -142,7 +143,7 @@ fn shares_of_ensembles_are_parts_of_one_total() {
     // Transfers are those of applications: one of the peer, three of the members.
     assert_eq!(run.summary.completions.map(|all| all.flows), Some(4));
     assert_eq!(run.summary.unfinished_flows, Some(0));
-    // And the total that is drawn is of what arrives.
+    // The total in the plot consists of delivered data.
     let total = run.collected.all_flows.get("total").expect("the total");
     let bytes: f64 = total.values().sum::<f64>() * total.interval().secs() / 8.0;
     assert!((bytes / 2.4e6 - 1.0).abs() < 0.01, "{bytes}");

@@ -1,4 +1,4 @@
-//! What the reading of a scenario shares: its texts, its diagnostics, its files.
+//! State shared while a scenario is read: its texts, its diagnostics, its files.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,33 +14,34 @@ use crate::ignored::{GivenOption, Of};
 use crate::section::At;
 use crate::users::NamedUser;
 
-/// Reads a file that a scenario names, by the name it gives.
+/// Reads a file by the name that the scenario gives it.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// No more errors than this are kept, no more warnings, and no more of those of the run's end: nobody reads on.
+/// Most diagnostics that are kept of each kind: errors, warnings, and warnings about the run's end.
 const MOST: usize = 200;
 
-/// The texts of a scenario and what was found wrong with them.
+/// The texts of a scenario and the diagnostics found in them.
 pub(crate) struct Context<'a> {
     sources: &'a [Source],
-    /// The laws that it may name.
+    /// Laws that the scenario may name.
     pub laws: &'a LawSet,
     read_file: ReadFile<'a>,
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
-    /// What has been noted: what is found again, of another flow of the same table, is neither told nor counted.
+    /// Diagnostics already noted. A repeat, for example of another flow of the same table, is
+    /// dropped and not counted.
     noted: RefCell<BTreeSet<(Severity, Span, String)>>,
-    /// That so many more there are, too many to be kept: of the errors, of the warnings, and of what is told as one,
-    /// the warnings of the run's end that have one remedy.
+    /// Counts of the diagnostics beyond [`MOST`], to be reported at the end. Errors have one entry,
+    /// other warnings have one, and warnings about the run's end have one for each remedy.
     unkept: RefCell<Vec<Diagnostic>>,
-    /// Whether the network that all is about is a guess, because what describes it is wrong.
+    /// Whether the network is a guess, because its description has errors.
     pub guesses_network: Cell<bool>,
-    /// Options of laws, in the order in which they were met.
+    /// Options given to laws, in the order in which they were read.
     pub options: RefCell<Vec<GivenOption>>,
-    /// Users that programs are to run as, in the order in which they were met.
+    /// Users of the programs, in the order in which they were read.
     pub users: RefCell<Vec<NamedUser>>,
-    /// Table and name of each key that was asked for.
+    /// Table and name of each key that was read.
     pub reads: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Everything found wrong, in the order of the file, and the files that were read.
+    /// All diagnostics in the order of the file, and the files that were read.
     pub fn finish(self) -> (Vec<Diagnostic>, BTreeMap<String, Arc<str>>) {
         let mut diagnostics = self.diagnostics.into_inner();
         diagnostics.sort_by_key(|d| (d.file != self.sources[0].name, d.line, d.column));
@@ -118,7 +119,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Notes what is complete.
+    /// Notes a completed diagnostic.
     fn note(&self, added: &mut Added<'_, '_>) {
         let &mut Added { severity, span, is_of_end, .. } = added;
         let message = std::mem::take(&mut added.message);
@@ -234,7 +235,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Something found wrong, to be completed: it is noted when this is dropped.
+/// A diagnostic under construction; dropping it notes it.
 pub(crate) struct Added<'c, 'a> {
     context: &'c Context<'a>,
     severity: Severity,
@@ -246,19 +247,20 @@ pub(crate) struct Added<'c, 'a> {
 }
 
 impl Added<'_, '_> {
-    /// Adds what is allowed, or what to do.
+    /// Adds the allowed values, or the remedy.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says that it is of the run's end, and does not hold where there is none.
+    /// Marks the diagnostic as due to the run's end, so that it does not hold in a run without an
+    /// end.
     pub fn of_end(mut self) -> Self {
         self.is_of_end = true;
         self
     }
 
-    /// Adds what was probably meant.
+    /// Adds the word that was probably meant.
     pub fn nearest(mut self, nearest: Option<String>) -> Self {
         self.nearest = nearest;
         self
@@ -313,7 +315,7 @@ mod tests {
         assert_eq!(all[0].help.as_deref(), Some("of all"));
     }
 
-    /// A shell leaves out all that is of the end.
+    /// A shell has no end and leaves out all diagnostics about the run's end.
     #[test]
     fn warnings_of_the_end_are_counted_apart() {
         let all = found(|context| {

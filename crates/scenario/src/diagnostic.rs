@@ -1,16 +1,16 @@
-//! What is wrong with a scenario, told so that the user can mend it.
+//! Errors and warnings about a scenario, with their place and remedy.
 
 use std::fmt;
 use std::ops::Range;
 
 use ratewire_units::text::{legible, steers};
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The scenario cannot run.
     Error,
-    /// It can, but probably does not do what was meant.
+    /// The scenario can run, but probably does not do what was meant.
     Warning,
 }
 
@@ -36,36 +36,36 @@ pub struct Diagnostic {
     pub line: usize,
     /// Column in characters, from 1; 0 as for the line.
     pub column: usize,
-    /// The offending bytes of the file.
+    /// Bytes of the file that the diagnostic is about.
     pub span: Range<usize>,
-    /// The line they start on; empty when no line is meant.
+    /// Source line on which the span starts; empty when no line is meant.
     pub source_line: String,
     /// What is wrong, in one sentence.
     pub message: String,
-    /// What is allowed, or what to do.
+    /// The allowed values, or the remedy.
     pub help: Option<String>,
     /// The valid word nearest to the one found.
     pub nearest: Option<String>,
-    /// Whether it is so because the run ends when it does.
+    /// Whether the diagnostic is due to the run's end.
     pub is_of_end: bool,
-    /// How many it stands for: more than one where it says how many are not listed.
+    /// Number of diagnostics this stands for; more than 1 where it counts those not listed.
     pub count: usize,
 }
 
 impl Diagnostic {
-    /// Whether it keeps the scenario from running.
+    /// Whether the diagnostic keeps the scenario from running.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// An error about a stretch of a text that names scenarios and what is in them.
+    /// An error about a span of a text that names scenarios and their parts.
     pub fn about(file: &str, text: &str, span: Range<usize>, message: String) -> Diagnostic {
         let source = Source { name: file.to_string(), text: text.to_string() };
         let span = Span { source: 0, start: span.start, end: span.end };
         source.diagnostic(Severity::Error, span, message)
     }
 
-    /// The same, with the words that are known where `found` stands.
+    /// Adds the known words as help, and the one nearest to `found`.
     #[must_use]
     pub fn knowing(self, found: &str, known: &[&str]) -> Diagnostic {
         let shown = known.len().min(MOST_KNOWN);
@@ -80,7 +80,7 @@ impl Diagnostic {
         Diagnostic { help: Some(help), nearest: nearest(found, known.iter().copied()), ..self }
     }
 
-    /// A warning about no place in particular.
+    /// A warning that has no place in the text.
     pub(crate) fn warning(
         file: &str,
         message: impl Into<String>,
@@ -94,7 +94,7 @@ impl Diagnostic {
         }
     }
 
-    /// An error about no place in particular.
+    /// An error that has no place in the text.
     pub(crate) fn general(file: &str, message: String) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -117,10 +117,10 @@ pub(crate) fn and_more(name: &str, more: usize) -> String {
     if more > 0 { format!("{name:?} and {more} more") } else { format!("{name:?}") }
 }
 
-/// The most words that are listed.
+/// Most known words that are listed.
 const MOST_KNOWN: usize = 16;
 
-/// The longest piece of a source line that is shown.
+/// Longest part of a source line that is shown, in characters.
 const SHOWN: usize = 120;
 
 impl fmt::Display for Diagnostic {
@@ -135,7 +135,7 @@ impl fmt::Display for Diagnostic {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
         writeln!(f, "{margin}--> {file}:{}:{}", self.line, self.column)?;
-        // One character for one, so that the carets stand right.
+        // Each character is replaced by exactly one, so that the carets line up.
         let shown = |c: char| match c {
             '\t' => ' ',
             c if steers(c) => char::REPLACEMENT_CHARACTER,
@@ -155,7 +155,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// The number of characters to underline on the first line.
+    /// Number of characters to underline on the first line.
     fn width(&self) -> usize {
         let before: usize =
             self.source_line.chars().take(self.column - 1).map(char::len_utf8).sum();
@@ -177,17 +177,17 @@ impl Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A stretch of one of the texts that a scenario is made of.
+/// A byte range in one of the texts that a scenario is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Span {
-    /// Which text: 0 is the scenario's file, the others are values given on the command line.
+    /// Index of the text: 0 is the scenario's file, the others are values from the command line.
     pub source: usize,
     pub start: usize,
     pub end: usize,
 }
 
 impl Span {
-    /// Whether it is of a value given on the command line.
+    /// Whether the span is in a value given on the command line.
     pub fn is_set(self) -> bool {
         self.source > 0
     }
@@ -229,10 +229,11 @@ impl Source {
     }
 }
 
-/// The candidate nearest to `found`, if one is near enough to be what was meant: by letters, or as the only one that ends
-/// with it.
+/// The candidate nearest to `found`, if it is near enough to be what was meant.
+///
+/// Near is a small edit distance, or being the only candidate that ends with `found`.
 pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Far longer words are no typing mistakes, and the distance costs the product of the lengths.
+    // Longer words are no typing mistakes, and the distance costs the product of the lengths.
     if found.len() > 64 {
         return None;
     }
@@ -245,7 +246,7 @@ pub fn nearest<'a>(found: &str, candidates: impl IntoIterator<Item = &'a str>) -
         let other = plain(candidate);
         let distance = strsim::damerau_levenshtein(&wanted, &other);
         let likeness = strsim::jaro_winkler(&wanted, &other);
-        // A third of the letters wrong, or as many as three in a word that begins the same.
+        // At most a third of the letters are wrong, or three in a word that begins alike.
         let near = distance <= length.max(3) / 3 || (distance <= 3 && likeness >= 0.82);
         let nearer = best.is_none_or(|(least, most, _)| {
             distance < least || (distance == least && likeness > most)

@@ -1,4 +1,4 @@
-//! The TOML document as a tree in which every key and value knows where it stands.
+//! The TOML document as a tree whose keys and values know their place.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::syntax;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub value: Value,
@@ -18,11 +18,11 @@ pub(crate) struct Item {
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
-    /// From -2^63, the least that TOML has, to 2^64 - 1, the greatest of a seed.
+    /// From -2^63, TOML's least, to 2^64 - 1, the greatest seed.
     Integer(i128),
     Float(f64),
     Switch(bool),
-    /// What scenarios have no use for, in words: dates, and numbers that are out of range.
+    /// A value that scenarios cannot use, in words: a date, or a number out of range.
     Other(String),
     List(Vec<Item>),
     Table(Table),
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// The value in words, for messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("{text:?}"),
@@ -69,7 +69,7 @@ impl Value {
     }
 }
 
-/// A list in words: what is in it, where it is short and holds no lists or tables.
+/// A list in words; its elements where it is short and holds no lists or tables.
 fn described(items: &[Item]) -> String {
     let is_nested = |item: &Item| matches!(item.value, Value::List(_) | Value::Table(_));
     let words = |item: &Item| item.value.describe();
@@ -96,7 +96,7 @@ impl Table {
 /// Reads text 0 of the scenario's texts.
 ///
 /// # Errors
-/// All errors of syntax, in the order of the text: what follows one is read as well as can be.
+/// All syntax errors, in the order of the text. After an error the rest is read as far as possible.
 pub(crate) fn parse(source: &Source) -> Result<Item, Vec<Diagnostic>> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let read = read_table(table.get_ref(), 0);
@@ -110,11 +110,11 @@ pub(crate) fn parse(source: &Source) -> Result<Item, Vec<Diagnostic>> {
     })
 }
 
-/// Reads the value in a text from `from` on, which is text `index`; `None` if it is none.
+/// Reads the value in text `index` from byte `from` on; `None` if it is not a value.
 pub(crate) fn parse_value(source: &Source, index: usize, from: usize) -> Option<Item> {
     let value = DeValue::parse(&source.text[from..]).ok()?;
     let mut item = read_item(value.get_ref(), value.span(), index);
-    // A single span for all of it: the text is one short line.
+    // One span covers the whole value: the text is one short line.
     mark(&mut item, Span { source: index, start: from, end: source.text.len() });
     Some(item)
 }

@@ -1,10 +1,10 @@
-//! Entry point of the fuzz target: any bytes in, what the language promises checked.
+//! Entry point of the fuzz target: reads any bytes and checks the language's guarantees.
 
 use std::io;
 
 use crate::Scenario;
 
-/// The files there are, by how their names end: a scenario that names one goes on.
+/// Files that a scenario may name, by suffix, so that reading goes on after one is named.
 const FILES: &[(&str, &str)] = &[
     ("flows.txt", "0.5 a c 10000\n0.7 c a 20000\n"),
     (".txt", "1000 0.5\n10000 1\n"),
@@ -22,7 +22,7 @@ const FILES: &[(&str, &str)] = &[
 /// Reads `data` as a scenario.
 ///
 /// # Panics
-/// When reading panics, or breaks a promise.
+/// Panics if reading panics or violates a guarantee.
 pub fn scenario(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let loader = |name: &str| match FILES.iter().find(|(end, _)| name.ends_with(end)) {
@@ -32,7 +32,7 @@ pub fn scenario(data: &[u8]) {
     match Scenario::parse("fuzz.toml", &text, &loader) {
         Ok(scenario) => {
             assert!(scenario.warnings.iter().all(|d| !d.is_error()));
-            // Every law of a scenario that passed can be run.
+            // A scenario that was accepted can run under each of its laws.
             for law in scenario.laws() {
                 if let Ok(plan) = scenario.plan(Some(&law), None) {
                     let _ = scenario.evaluator(&plan);

@@ -1,32 +1,32 @@
-//! Options that a run in another world than the simulator does not read.
+//! Options that only the simulator reads.
 
 use ratewire_laws::AnyLaw;
 
 use crate::diagnostic::Diagnostic;
 use crate::scenario::{Plan, Scenario};
 
-/// An option that a scenario gives to a law, and where.
+/// An option that a scenario gives to a law, and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenOption {
     pub of: Of,
     pub option: String,
-    /// A warning that does not yet say of what.
+    /// A warning at the option's place, without a message yet.
     pub at: Diagnostic,
 }
 
-/// What an option is given to.
+/// Target of an option.
 #[derive(Clone, Debug)]
 pub(crate) enum Of {
     /// A law and all its variants, `[options.LAW]`.
     Law(&'static str),
-    /// What goes by this name: a variant, or a law where a flow names it.
+    /// The variant, or the law named by a flow, with this name.
     Named(String),
-    /// The law of the run, whichever it is.
+    /// The law of the run.
     Run,
 }
 
 impl Scenario {
-    /// Warns of the options given to the laws of an emulated run that `ignores` says do nothing there.
+    /// Warns of options that the laws of an emulated run do not read, according to `ignores`.
     pub fn ignored_options(
         &self,
         plan: &Plan,
@@ -46,7 +46,7 @@ impl Scenario {
             Some(Diagnostic {
                 message: format!("an emulated run does not read `{option}` of {name}"),
                 help: Some(
-                    "its senders are the kernel's; of a law's options those of ports count".into(),
+                    "its senders are the kernel's; only options of ports have an effect".into(),
                 ),
                 ..given.at.clone()
             })

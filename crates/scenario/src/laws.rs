@@ -1,4 +1,4 @@
-//! Names of laws and variants, their options, and which of them a scenario uses where.
+//! Names of laws and variants, their options, and where a scenario uses them.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,30 @@ use crate::section::{At, Section};
 
 /// Options as users write them.
 pub(crate) type OptionList = Vec<(String, String)>;
-/// The same, as laws take them.
+/// Options as laws take them.
 type Given<'a> = Vec<(&'a str, &'a str)>;
 
-/// What to do with an option of ports where there are only hosts.
-const OF_PORTS: &str = "ports stand at links; their options are those of [options.LAW], or of a [variant.NAME] that \
+/// Help for an option of ports that is given where only hosts are.
+const OF_PORTS: &str = "ports are at links: give the option in [options.LAW], or in a [variant.NAME] that \
                         is the `law` of links";
 
 /// The laws that a scenario may name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LawBook {
-    /// The laws that have a name of their own.
+    /// Laws that the scenario may use, without its variants.
     laws: LawSet,
-    /// `[options.LAW]`.
+    /// Options of `[options.LAW]`, by law.
     options: BTreeMap<String, OptionList>,
-    /// `[variant.NAME]`: the law it is of, and its options.
+    /// `[variant.NAME]`: the base law and the variant's options, by name.
     variants: BTreeMap<String, (String, OptionList)>,
-    /// Names of variants, those among them of which something is wrong.
+    /// Names of all variants, including those with errors.
     declared: Vec<String>,
 }
 
-/// A law as it is used somewhere in a scenario.
+/// A use of a law at one place of a scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LawUse {
-    /// Its name; `None` for the law of the run.
+    /// Name of the law; `None` for the law of the run.
     pub name: Option<String>,
     /// Options given at that place.
     pub options: OptionList,
@@ -121,19 +121,19 @@ impl LawBook {
         }
     }
 
-    /// All names, laws first.
+    /// Names of all laws, followed by those of the variants.
     pub fn names(&self) -> Vec<&str> {
         let laws = self.laws.list().map(|info| info.name);
         laws.chain(self.variants.keys().map(String::as_str)).collect()
     }
 
-    /// What the law called `name`, or of which it is a variant, says of itself.
+    /// Description of the law called `name`, or of the base law of the variant called `name`.
     pub fn info(&self, name: &str) -> Option<&'static LawInfo> {
         let base = self.variants.get(name).map_or(name, |(law, _)| law);
         self.laws.find(base)
     }
 
-    /// The laws that have a name of their own.
+    /// Laws that the scenario may use, without its variants.
     pub fn laws(&self) -> &LawSet {
         &self.laws
     }
@@ -143,7 +143,7 @@ impl LawBook {
         if self.info(name.value).is_some() {
             return Some(name.value.to_string());
         }
-        // What is wrong with a variant has been said.
+        // Errors of a variant have been noted.
         if !self.declared.iter().any(|declared| declared == name.value) {
             let message = format!("no law or variant is called {:?}", name.value);
             context.unknown(name.span, message, name.value, self.names());
@@ -151,14 +151,14 @@ impl LawBook {
         None
     }
 
-    /// Makes the law called `name`, with options given where it is used.
+    /// Makes the law called `name` with the options `extra` of its place of use.
     pub fn make(&self, name: &str, extra: &[(String, String)]) -> Result<AnyLaw, OptionError> {
         let (base, all) = self.given(name, extra);
         self.laws.make(base, &all)
     }
 
-    /// Of which law the one called `name` is, and the options given to it, `extra` those where it is used: the later in
-    /// place of the earlier.
+    /// The base law of `name` and all options given to it, with `extra` from the place of use.
+    /// Later options override earlier ones.
     fn given<'a>(&'a self, name: &'a str, extra: &'a [(String, String)]) -> (&'a str, Given<'a>) {
         let (base, own) =
             self.variants.get(name).map_or((name, &[][..]), |(law, own)| (law, own.as_slice()));
@@ -167,15 +167,16 @@ impl LawBook {
         (base, all.map(|(k, v)| (k.as_str(), v.as_str())).collect())
     }
 
-    /// Whether an option is one of ports in each of these laws and variants that has it, `extra` being given where they
-    /// are used; `None` if none has it.
+    /// Whether `option` belongs to ports in each of the named laws and variants that has it.
+    ///
+    /// `extra` are the options at the place of use. `None` if no law has the option.
     fn is_of_ports(&self, option: &str, names: &[&str], extra: &OptionList) -> Option<bool> {
         let of_each = names.iter().filter_map(|name| {
             let spec = self.info(name)?.options.iter().find(|spec| spec.name == option)?;
             let (base, mut given) = self.given(name, extra);
             if let Part::PortAndSink { with: (other, _) } = spec.part {
                 given.retain(|(key, _)| *key == other);
-                // What a value that is none was to change is not known.
+                // With an invalid value the effect of the other option is unknown.
                 self.laws.make(base, &given).ok()?;
             }
             Some(spec.is_of_ports(&given))
@@ -183,8 +184,10 @@ impl LawBook {
         of_each.reduce(|one, other| one && other)
     }
 
-    /// Tells of two options of the law called `name` that contradict each other, at the one that is among `entries`: where
-    /// neither is, it has been told.
+    /// Notes an error about two options of the law `name` that contradict each other.
+    ///
+    /// The error points at the one among `entries`. If neither is among them, it was noted
+    /// elsewhere.
     fn check_together(
         &self,
         context: &Context<'_>,
@@ -226,7 +229,7 @@ impl LawBook {
         note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
         let text = |entry: &&Entry| Some((entry.key.clone(), entry.item.value.as_option()?));
         let options: OptionList = all.iter().filter_map(text).collect();
-        // Where no law is given `--law` may bring in any.
+        // Without a `law`, `--law` may name any law.
         let possible = if given.is_some() { names.clone() } else { self.names() };
         let mut known: Vec<&Entry> = Vec::new();
         for entry in all {
@@ -264,7 +267,7 @@ impl LawBook {
                 self.check_together(context, name, &list, &own);
             }
             if context.errors() > before {
-                // What is wrong under one law is not told again of the next.
+                // An error under one law is not repeated for the next.
                 break;
             }
         }
@@ -272,7 +275,7 @@ impl LawBook {
     }
 }
 
-/// The names of variants, also where they are written as a list.
+/// Names of variants, even where they are written as a list.
 fn variant_names(root: &Section<'_>) -> Vec<String> {
     let Some(entry) = root.entries().iter().find(|entry| entry.key == "variant") else {
         return Vec::new();
@@ -296,14 +299,14 @@ fn refuse_value<'c, 'a>(context: &'c Context<'a>, entry: &Entry) -> Added<'c, 'a
     context.error(entry.item.span, format!("option `{}` cannot be {found}", entry.key))
 }
 
-/// Notes what is given where.
+/// Notes options and their target.
 fn note_options(context: &Context<'_>, of: &Of, entries: &[&Entry]) {
     for entry in entries {
         context.option(of, entry);
     }
 }
 
-/// Reads options, each checked by itself.
+/// Reads options, each checked alone.
 fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> OptionList {
     let mut list = OptionList::new();
     for entry in entries {
@@ -324,7 +327,8 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
                     _ => &[],
                 };
                 let near = nearest(&text, words.iter().copied());
-                // Options reach a law as text; a number or a switch is shown as it is written.
+                // Laws receive options as text; messages show a number or a switch as it was
+                // written.
                 let message = match entry.item.value {
                     Value::Text(_) => e.message,
                     _ => e.message.replacen(&format!("{text:?}"), &text, 1),
@@ -337,7 +341,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
                     .help(spec.description())
                     .nearest(near);
             }
-            // What contradicts another's default may not contradict what that is given.
+            // An option that contradicts another's default may agree with the other's given value.
             _ => list.push((entry.key.clone(), text)),
         }
     }

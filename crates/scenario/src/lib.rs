@@ -1,4 +1,4 @@
-//! The scenario language: TOML in, a run or a list of what is wrong with it out.
+//! The scenario language: reads TOML and gives a run, or a list of errors.
 //!
 //! ```
 //! use ratewire_scenario::Scenario;
@@ -21,9 +21,9 @@
 //! assert_eq!(setup.flows[0].name, "s1->d1");
 //! ```
 //!
-//! One table of keys ([`keys`]) drives the checking of files and [`reference()`], the text that
-//! `ratewire scenario --reference` prints. A wrong file gives all its [`Diagnostic`]s at once, each
-//! with its place, what is allowed, and the nearest valid word.
+//! One table of keys ([`keys`]) drives the checks and [`reference()`], the text of `ratewire
+//! scenario --reference`. A wrong file gives all its [`Diagnostic`]s at once, each with its place,
+//! the allowed values, and the nearest valid word.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

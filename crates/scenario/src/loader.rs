@@ -1,4 +1,4 @@
-//! How a scenario is read: from a file or a text, with the laws that it may name.
+//! Reads a scenario from a file or a text, with the laws that it may name.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,24 +12,26 @@ use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::scenario::Scenario;
 use crate::{document, lower, overrides};
 
-/// Reads scenarios that may name the laws of a set, those of a program's own among them.
+/// Reads scenarios that may name the laws of a set, including a program's own.
 ///
-/// [`Scenario::load`] and its like read scenarios that name the laws of this workspace alone.
+/// [`Scenario::load`] and [`Scenario::parse`] know only the laws of this workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct Loader<'a> {
-    /// The laws that scenarios may name; each scenario keeps them.
+    /// Laws that scenarios may name; each scenario keeps them.
     pub laws: &'a LawSet,
 }
 
-/// Reads scenarios that name the laws of this workspace.
+/// Reads scenarios that name only the laws of this workspace.
 pub(crate) const IN_TREE: Loader<'static> = Loader { laws: &LawSet::in_tree() };
 
 impl Loader<'_> {
-    /// Reads the scenario in the file `path`, with `overrides` put in: see
-    /// [`Scenario::with_overrides`]. The files it names are relative to its folder.
+    /// Reads the scenario in the file `path` with `overrides` applied, see
+    /// [`Scenario::with_overrides`].
+    ///
+    /// Files that the scenario names are relative to its folder.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the order of the file.
+    /// All errors in the scenario, in the order of the file.
     pub fn load(
         &self,
         path: &Path,
@@ -53,11 +55,12 @@ impl Loader<'_> {
         Ok(scenario)
     }
 
-    /// Reads a scenario from `text`, called `name` in diagnostics; `read_file` reads the files it
-    /// names.
+    /// Reads a scenario from `text`; diagnostics call it `name`.
+    ///
+    /// `read_file` reads the files that the scenario names.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the order of the text.
+    /// All errors in the scenario, in the order of the text.
     pub fn parse(
         &self,
         name: &str,
@@ -122,7 +125,7 @@ impl Loader<'_> {
     }
 }
 
-/// The scenario beside `path` whose name is nearest to it.
+/// The scenario beside `path` with the most similar name.
 fn scenario_near(path: &Path) -> Option<String> {
     let beside = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -143,9 +146,10 @@ pub(crate) fn read_file(folder: &Path, name: &str) -> io::Result<String> {
     })
 }
 
-/// The diagnostics of a file with values put in: errors that the file does not have alone say what it is wrong with.
-/// Not where the values mend an error, though: what is told now may be the file's own, and was not looked for as
-/// long as, say, its nodes were not known.
+/// Adds the overrides to errors that the file alone does not have.
+///
+/// If the overrides remove an error, nothing is added: an error found now may be in the file
+/// itself, hidden before by the first.
 fn blamed(
     diagnostics: Vec<Diagnostic>,
     values: &[(String, String)],

@@ -1,4 +1,4 @@
-//! From the document to everything a run needs, part by part.
+//! Turns the document into everything that a run needs, part by part.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::traffic::{Senders, arriving, flows, programs};
 use crate::uses::Uses;
 use crate::{ensemble, overlay, pause, record, topology, transport};
 
-/// Reads the whole document; `None` when it is no table.
+/// Reads the whole document; `None` if it is not a table.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
     let Value::Table(table) = &root.value else { return None };
     let section = Section::new(context, &[""], "the scenario", root.span, table);
@@ -35,8 +35,7 @@ fn read(root: &Section<'_>) -> Parts {
     let name = root.text("name").map(|at| at.value.to_string());
     let description = root.text("description").map(|at| at.value.to_string());
     let given = duration(root);
-    // Nothing is known to be beyond the end where that is not known; what is made for all of a run is then
-    // made for a short one.
+    // Without a duration no time is beyond the end. State for the whole run is then made for 1 s.
     let (duration, end) = (given.unwrap_or(Duration::from_secs(1)), given.unwrap_or(LONGEST));
     let seed = root.count_or("seed");
     let exact_wire = root.word_or("wire") == "exact";
@@ -54,7 +53,7 @@ fn read(root: &Section<'_>) -> Parts {
     }
     network::further(&mut net, root, &reading);
     if net.nodes.is_empty() {
-        // The other tables may be wrong too.
+        // Other tables may have errors too.
         net.is_guess = true;
         if context.errors() == before {
             context
@@ -118,7 +117,7 @@ fn read(root: &Section<'_>) -> Parts {
     }
     let bottleneck = net.links.iter().position(|link| link.name == "bottleneck");
     let slowest = slowest(&net, &mut routes, &talking);
-    // Arriving flows may be millions: they are told by their completions.
+    // Millions of flows may arrive; only their completions are recorded.
     let sampled_flows = flows.len() as u32;
     let template = Setup {
         duration,
@@ -157,10 +156,10 @@ fn read(root: &Section<'_>) -> Parts {
     }
 }
 
-/// The longest run: half of what an instant can hold, as timers reach beyond the end.
+/// Longest run: half of the largest instant, because timers reach beyond the end.
 const LONGEST: Duration = Duration::from_ps(u64::MAX / 2);
 
-/// How long to simulate; `None` if that is wrong.
+/// The duration; `None` if it has an error.
 fn duration(root: &Section<'_>) -> Option<Duration> {
     let at = root.time("duration")?;
     if at.value.is_zero() || at.value > LONGEST {
@@ -180,7 +179,7 @@ fn laws(root: &Section<'_>, book: &LawBook) -> Vec<String> {
     names.into_iter().filter_map(|name| book.check(root.context, name)).collect()
 }
 
-/// Errors where a law cannot be made with the options given for it.
+/// Notes errors where a law cannot be made with its options.
 fn check_laws(root: &Section<'_>, uses: &Uses, book: &LawBook, laws: &[String]) {
     for law in laws {
         if let Err(e) = uses.make(book, law) {
@@ -200,7 +199,7 @@ fn warn_of_short_run(root: &Section<'_>, trips: &RoundTrips, duration: Duration)
     }
 }
 
-/// Warns of links that packets or their acknowledgements cross and that never carry anything.
+/// Warns of used links whose rate is always 0.
 fn warn_of_rate_zero(
     context: &Context<'_>,
     net: &Net,
@@ -221,7 +220,7 @@ fn warn_of_rate_zero(
     };
     let dead: Vec<usize> = (0..net.links.len()).filter(stands).collect();
     if dead.is_empty() {
-        // Networks are large, and to route everybody takes long.
+        // Routing all pairs of a large network takes long.
         return;
     }
     let both_ways: Vec<_> = talking.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
@@ -245,7 +244,7 @@ fn warn_of_rate_zero(
     }
 }
 
-/// The pairs of nodes that talk.
+/// The pairs of nodes that communicate.
 fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
     use ratewire_sim::setup::Arrivals;
     let listed = flows.iter().map(|flow| (flow.from.index(), flow.to.index()));
@@ -262,7 +261,7 @@ fn pairs(flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The links that the pairs cross.
+/// Links that the pairs cross.
 fn crossed(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<usize> {
     let mut is_crossed = vec![false; net.links.len()];
     for (a, b) in pairs {
@@ -273,7 +272,7 @@ fn crossed(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<
     (0..net.links.len()).filter(|id| is_crossed[*id]).collect()
 }
 
-/// The slowest links that the pairs cross.
+/// Slowest links that the pairs cross.
 fn slowest(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<LinkId> {
     let crossed = crossed(net, routes, pairs);
     let rate = |id: &usize| net.links[*id].properties.mean_rate();
@@ -282,7 +281,7 @@ fn slowest(net: &Net, routes: &mut Routes<'_>, pairs: &[(usize, usize)]) -> Vec<
     slow.map(|id| LinkId(id as u32)).collect()
 }
 
-/// The paths of `[[path]]`.
+/// Paths given by `[[path]]`.
 fn given_paths(net: &Net) -> Vec<Vec<NodeId>> {
     let node = |id: &usize| NodeId(*id as u32);
     net.paths.values().map(|path| path.iter().map(node).collect()).collect()

@@ -1,4 +1,4 @@
-//! Receivers that take their time and hold nobody back.
+//! Slow readers that do not slow their senders down.
 
 use ratewire_laws::{AnyLaw, FlowContext};
 use ratewire_sim::setup::{FlowSpec, Setup};
@@ -7,13 +7,15 @@ use ratewire_units::Rate;
 
 use crate::diagnostic::{Diagnostic, and_more};
 
-/// Warns of slow readers with a buffer without end: a simulated sender learns of them by what room is left. Emulated, the
-/// kernel's own buffer is never without end.
+/// Warns of slow readers with an unlimited receive buffer.
+///
+/// A simulated sender learns of its reader by the free buffer. In an emulated run the kernel's
+/// buffer is always limited.
 pub(crate) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
     let vain = |(id, flow): &(usize, &FlowSpec)| {
         is_slow(flow.app.reader)
             && flow.transport.receive_window.buffer() >= ReceiveWindow::UNLIMITED
-            // What comes to a switch goes on to a host, whose reader is looked at there.
+            // A packet that reaches a switch goes on to a host, whose reader is checked there.
             && !setup.ensembles.ends_at_switch(*id)
             && !tells_of_its_buffer(flow, &setup.laws[flow.law])
     };
@@ -22,7 +24,7 @@ pub(crate) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
     let [first, more @ ..] = vain.as_slice() else { return None };
     let flows = and_more(first, more.len());
     let message = format!(
-        "simulated, the reader of {flows} holds nobody back: its receive window is unlimited"
+        "in a simulated run the reader of {flows} slows no sender down: its receive window is unlimited"
     );
     let help = "give its `transport` a buffer, for example receive_window = \"64 KB\"";
     Some(Diagnostic::warning(file, message, help))
@@ -36,7 +38,7 @@ fn is_slow(reader: Reader) -> bool {
     }
 }
 
-/// Whether the law's receivers hold senders back by what waits to be read, and not by what room is left.
+/// Whether the law's receivers slow senders down by the unread data, and not by the free buffer.
 fn tells_of_its_buffer(flow: &FlowSpec, law: &AnyLaw) -> bool {
     let transport = &flow.transport;
     let context = FlowContext {

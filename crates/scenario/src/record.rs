@@ -7,10 +7,10 @@ use crate::section::Section;
 
 const MILLISECOND: u64 = 1_000_000_000;
 
-/// More samples than this are refused.
+/// Most samples of a run.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Reads the table and checks `edges`, the times that must be multiples of the interval.
+/// Reads the table and checks that all `edges` are multiples of the interval.
 pub(crate) fn interval(root: &Section<'_>, duration: Duration, edges: &Edges) -> Duration {
     let context = root.context;
     let given = root.section("record").and_then(|section| {
@@ -41,7 +41,7 @@ pub(crate) fn interval(root: &Section<'_>, duration: Duration, edges: &Edges) ->
     interval
 }
 
-/// Checks that all `edges` are multiples of the interval.
+/// Notes an error for each of `edges` that is not a multiple of the interval.
 fn check(root: &Section<'_>, edges: &Edges, interval: Duration) {
     let mut told = Vec::new();
     for (edge, what) in edges {
@@ -55,13 +55,13 @@ fn check(root: &Section<'_>, edges: &Edges, interval: Duration) {
     }
 }
 
-/// A time with all of its digits: rounded, as times are shown elsewhere, one that is no multiple may look like one.
+/// A time with all its digits. Rounded, a time that is not a multiple could look like one.
 fn exactly(time: Duration) -> String {
     let rounded = time.to_string();
     let (_, unit) = rounded.split_once(' ').unwrap_or(("", "s"));
     let one = format!("1 {unit}").parse::<Duration>().map_or(1, |one| one.ps());
     let (whole, rest) = (time.ps() / one, time.ps() % one);
-    // As many digits as the unit has zeros.
+    // The fraction has as many digits as the unit has zeros.
     let digits = format!("{rest:0width$}", width = one.ilog10() as usize);
     match digits.trim_end_matches('0') {
         "" => format!("{whole} {unit}"),
@@ -69,8 +69,9 @@ fn exactly(time: Duration) -> String {
     }
 }
 
-/// A thousandth of the duration, rounded up to 1, 2 or 5 times a power of ten, at least 1 ms; less,
-/// but not below 1 ms, if only then all edges are multiples of it.
+/// A thousandth of the duration, rounded up to 1, 2 or 5 times a power of ten, at least 1 ms.
+///
+/// It is shorter, but not below 1 ms, if `edges` are multiples only then.
 fn suitable(duration: Duration, edges: &Edges) -> Duration {
     let wanted = (duration.ps() / 1000).max(1);
     let mut nice = Vec::new();
@@ -86,7 +87,7 @@ fn suitable(duration: Duration, edges: &Edges) -> Duration {
     }
     let fits = |interval: &&u64| edges.iter().all(|(edge, _)| edge.value.ps() % **interval == 0);
     let best = nice.iter().rev().find(fits).or(nice.last()).copied().unwrap_or(MILLISECOND);
-    // A run shorter than a millisecond is sampled a thousand times all the same.
+    // A run shorter than a millisecond also gets a thousand samples.
     Duration::from_ps(if duration.ps() < MILLISECOND { wanted } else { best })
 }
 

@@ -1,4 +1,4 @@
-//! The reference of the language, made from the tables that the language is read by.
+//! The reference of the language, made from the tables that also check files.
 
 use std::fmt::Write;
 
@@ -6,8 +6,10 @@ use crate::expect::{Subject, Unit, metrics};
 use crate::keys::{self, Key};
 use crate::topology::topologies;
 
-/// The reference as Markdown: every table and key with what it may hold, its default and an example;
-/// every topology; every metric.
+/// The reference as Markdown.
+///
+/// It lists every table and key with allowed values, default and example, every topology, and every
+/// metric.
 pub fn reference() -> String {
     let mut text = String::from(INTRODUCTION);
     for table in keys::tables() {
@@ -21,7 +23,7 @@ pub fn reference() -> String {
         let _ =
             write!(text, "\n## {heading}\n\n{}\n\n```toml\n{}\n```\n", table.doc, table.example);
         if !all.is_empty() {
-            text.push_str("\n| key | holds | default | what it does |\n|---|---|---|---|\n");
+            text.push_str("\n| key | allowed | default | meaning |\n|---|---|---|---|\n");
         }
         for key in all {
             let only = match key.applies {
@@ -55,7 +57,7 @@ pub fn reference() -> String {
         let _ = write!(text, "\n```toml\n[topology]\n{}\n```\n", info.example);
     }
     text.push_str(
-        "\n## Metrics\n\n| metric | of | bound, for example | what it is |\n|---|---|---|---|\n",
+        "\n## Metrics\n\n| metric | target | bound, for example | meaning |\n|---|---|---|---|\n",
     );
     for info in metrics() {
         let of = match info.subject {
@@ -81,7 +83,7 @@ pub fn reference() -> String {
     text
 }
 
-/// Text that may stand in a cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -89,7 +91,7 @@ fn cell(text: &str) -> String {
 const INTRODUCTION: &str = "\
 # Scenario reference
 
-A scenario is a TOML file. Quantities are texts with a unit; a bare number is only what has no unit.
+A scenario is a TOML file. A quantity is a text with a unit; only values without a unit are bare numbers.
 
 | quantity | units | examples |
 |---|---|---|
@@ -97,13 +99,13 @@ A scenario is a TOML file. Quantities are texts with a unit; a bare number is on
 | rate | bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (also b/s, bps), B/s, KB/s, MB/s, GB/s, B/ms | `\"10 Mbit/s\"` |
 | size | B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, and packets | `\"64 KB\"`, `\"100 packets\"` |
 
-A size in packets is that many full packets where it is room in a queue, and that many full payloads
-(without congestion header) where it is payload. A key that is unknown, or that nothing reads, is an
-error. A list of tables is written `[[flow]]`, each time; one that is alone may be written `[flow]`. File names are relative to the scenario's folder;
-files are regular ones of up to 64 MiB. `--set PATH=VALUE` puts a value in before the
+A size in packets means full packets for the capacity of a queue, and full payloads
+(without congestion header) for payload. A key that is unknown, or that nothing reads, is an
+error. Each table of a list is written `[[flow]]`; a single one may be written `[flow]`. File names are relative to the scenario's folder;
+files must be regular and have at most 64 MiB. `--set PATH=VALUE` sets a value before the
 file is checked: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`;
-`--set flow.2.start=5s` for the second flow, by its `name`, or `*` for all; `--set 'flow.\"2\".start=5s'` for the one whose name is 2;
-`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell, and `--set 'link.*.rate=10M'` for all of them,
-with `[[link]]` or without. Where `--set duration=5s` ends
-the run before the times of an expectation, that expectation is left out, with a warning: it says nothing of other times.
+`--set flow.2.start=5s` for the second flow; a flow's `name`, or `*` for all, may stand in place of the number; `--set 'flow.\"2\".start=5s'` for the flow called 2;
+`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell, and `--set 'link.*.rate=10M'` for all links,
+with or without a `[[link]]`. Where `--set duration=5s` ends
+the run before the times of an expectation, that expectation is left out, with a warning.
 ";

@@ -23,64 +23,64 @@ use crate::{ensemble, readers, trust, unheard, unmet};
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What it is called.
+    /// Name of the scenario.
     pub name: String,
-    /// What it shows.
+    /// What the scenario shows.
     pub description: Option<String>,
-    /// How long it simulates.
+    /// Simulated duration.
     pub duration: Duration,
-    /// Seed of its random streams.
+    /// Seed of the random streams.
     pub seed: u64,
-    /// What must come out.
+    /// Expectations that runs are checked against.
     pub expectations: Vec<Expectation>,
-    /// The text it was read from.
+    /// Text that the scenario was read from.
     pub source_text: String,
-    /// The display name of its file.
+    /// Display name of the file.
     pub file: String,
-    /// What is probably not meant.
+    /// Warnings found while reading.
     pub warnings: Vec<Diagnostic>,
     /// The link called `bottleneck`.
     pub bottleneck: Option<LinkId>,
-    /// The slowest links that traffic crosses: worth showing where not all can be.
+    /// Slowest links that traffic crosses, to be shown where not all links can be.
     pub slowest: Vec<LinkId>,
-    /// By class of traffic: the load that was asked for, if one was.
+    /// Requested load of each class of traffic, if it has one.
     pub loads: Vec<Option<Load>>,
     pub(crate) laws: Vec<String>,
     pub(crate) book: LawBook,
     pub(crate) uses: Uses,
-    /// The options it gives to laws.
+    /// Options given to laws.
     pub(crate) options: Vec<GivenOption>,
-    /// The users that its programs are to run as, where it names them.
+    /// Users named for programs.
     pub(crate) users: Vec<NamedUser>,
-    /// The run, all but its laws.
+    /// The run without its laws.
     pub(crate) template: Setup,
     pub(crate) files: BTreeMap<String, Arc<str>>,
     pub(crate) folder: Option<PathBuf>,
     pub(crate) overrides: Vec<(String, String)>,
 }
 
-/// A run, and how its laws are called.
+/// A run, and the names of its laws.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The run.
     pub setup: Setup,
-    /// By index into [`Setup::laws`]: the name of the law or variant.
+    /// Name of the law or variant, by index into [`Setup::laws`].
     pub law_names: Vec<String>,
     /// The law of the run.
     pub law: String,
-    /// What is probably not meant.
+    /// Warnings about the run.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Plan {
-    /// For senders that are the kernel's, which know of no weights.
+    /// Adapts the plan to kernel senders, which have no weights.
     pub fn emulated(mut self) -> Plan {
         self.setup.weights.clear();
         self
     }
 }
 
-/// What reading gives beside the scenario's own fields.
+/// Results of reading, beside the fields that a scenario gets from its text.
 pub(crate) struct Parts {
     pub name: String,
     pub description: Option<String>,
@@ -97,15 +97,15 @@ pub(crate) struct Parts {
 }
 
 impl Scenario {
-    /// Reads the scenario in the file `path`; the files it names are relative to its folder.
+    /// Reads the scenario in the file `path`; files that it names are relative to its folder.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the order of the file.
+    /// All errors in the scenario, in the order of the file.
     pub fn load(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
         Scenario::load_with(path, &[])
     }
 
-    /// Reads the scenario in the file `path`, with values from the command line put in.
+    /// Reads the scenario in the file `path`, with values from the command line.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -116,10 +116,10 @@ impl Scenario {
         IN_TREE.load(path, overrides)
     }
 
-    /// Reads a scenario from `text`, called `name` in diagnostics; `loader` reads the files it names.
+    /// Reads a scenario from `text`; diagnostics call it `name`, and `loader` reads its files.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the order of the text.
+    /// All errors in the scenario, in the order of the text.
     pub fn parse(
         name: &str,
         text: &str,
@@ -128,11 +128,13 @@ impl Scenario {
         IN_TREE.parse(name, text, loader)
     }
 
-    /// The same scenario with values put in: pairs of a path such as `bottleneck.rate` or
-    /// `flow.2.start` and a value. A value is TOML where it can be, else text: `xcp` needs no quotes.
+    /// The scenario with values applied: pairs of a path and a value.
+    ///
+    /// A path is for example `bottleneck.rate` or `flow.2.start`. A value is TOML where it can be,
+    /// or else text: `xcp` needs no quotes.
     ///
     /// # Errors
-    /// As [`Scenario::load`], with the values shown where they are wrong.
+    /// As for [`Scenario::load`]; errors in the values show the values.
     pub fn with_overrides(
         &self,
         overrides: &[(String, String)],
@@ -141,15 +143,15 @@ impl Scenario {
         self.read_again(self.book.laws(), &all)
     }
 
-    /// The same scenario, which may name the laws of `laws` from here on.
+    /// The scenario, read again with `laws` as the laws that it may name.
     ///
     /// # Errors
-    /// As [`Scenario::load`]: a variant may have the name of a law that is new.
+    /// As for [`Scenario::load`]: a variant may have the name of a new law.
     pub fn with_laws(&self, laws: &LawSet) -> Result<Scenario, Vec<Diagnostic>> {
         self.read_again(laws, &self.overrides)
     }
 
-    /// The laws that the scenario may name.
+    /// Laws that the scenario may name.
     pub fn known_laws(&self) -> &LawSet {
         self.book.laws()
     }
@@ -169,30 +171,30 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Whether any link is paused when what it fills has no room.
+    /// Whether any link is paused while its far end has no room.
     pub fn has_pauses(&self) -> bool {
         self.template.network.links.iter().any(|link| link.pause.is_some())
     }
 
-    /// Whether it runs programs, where it is emulated.
+    /// Whether an emulated run starts programs.
     pub fn has_programs(&self) -> bool {
         !self.template.programs.is_empty()
     }
 
-    /// The laws it is to run under, one after the other.
+    /// Names of the laws to run, in order.
     pub fn laws(&self) -> Vec<String> {
         self.laws.clone()
     }
 
-    /// The names of its links.
+    /// Names of the links.
     pub fn links(&self) -> impl Iterator<Item = String> {
         self.template.network.links.iter().map(|link| link.name.clone())
     }
 
-    /// Whether there is a law or variant called `law`, which the command line gives by `option`.
+    /// Checks that `law`, given on the command line by `option`, is a law or variant.
     ///
     /// # Errors
-    /// That there is none; no place of the scenario's file is to blame.
+    /// An error without a place in the file if there is no such law or variant.
     pub fn check_law(&self, law: &str, option: &str) -> Result<(), Box<Diagnostic>> {
         if self.book.info(law).is_some() {
             return Ok(());
@@ -209,15 +211,15 @@ impl Scenario {
         }))
     }
 
-    /// What to simulate, under `law` in place of the scenario's own, from `seed` in place of its own.
+    /// Setup of a run; `law` and `seed`, if given, replace the scenario's own.
     ///
     /// # Errors
-    /// When there is no such law or variant, or its options do not fit it.
+    /// An error if there is no such law or variant, or if its options do not fit.
     pub fn setup(&self, law: Option<&str>, seed: Option<u64>) -> Result<Setup, Vec<Diagnostic>> {
         self.plan(law, seed).map(|plan| plan.setup)
     }
 
-    /// As [`Scenario::setup`], with the names of the laws and what is probably not meant.
+    /// As [`Scenario::setup`], with the names of the laws and the warnings.
     ///
     /// # Errors
     /// As [`Scenario::setup`].
@@ -269,7 +271,7 @@ impl Scenario {
         Ok(Plan { setup, law_names, law: law.to_string(), warnings })
     }
 
-    /// Warns of what does nothing, or harm, in a run of `plan` that is simulated.
+    /// Warns of settings that do nothing, or harm, in a simulated run of `plan`.
     pub fn vain_when_simulated(&self, plan: &Plan) -> Vec<Diagnostic> {
         let (file, setup) = (&self.file, &plan.setup);
         let all = [
@@ -280,7 +282,7 @@ impl Scenario {
         all.into_iter().flatten().collect()
     }
 
-    /// What holds a run of `plan` against the expectations.
+    /// The evaluator that checks a run of `plan` against the expectations.
     pub fn evaluator(&self, plan: &Plan) -> Evaluator {
         Evaluator::new(&self.expectations, &plan.setup, &plan.law)
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a text that is not TOML: the cause, and not all that follows from it.
+//! Causes of errors in a text that is not TOML, without the errors that follow from them.
 
 use std::ops::Range;
 
@@ -8,18 +8,17 @@ use crate::diagnostic::{Diagnostic, Severity, Source, Span};
 use crate::document::{Item, Table, Value};
 use crate::keys::{self, Kind};
 
-/// No more errors than this are explained.
+/// Most errors that are explained.
 const MOST: usize = 200;
 
-/// Explains what the parser says, in the order of the text; `read` is what it could make of it.
+/// Explains the parser's errors in the order of the text; `read` is the recovered table.
 pub(crate) fn explain(
     source: &Source,
     read: &Table,
     errors: &[toml::de::Error],
 ) -> Vec<Diagnostic> {
     let unclosed = unclosed(&source.text);
-    // What is wrong at one place may be told of many others, and each takes a look at the whole
-    // text.
+    // One cause may lead to many errors, and explaining each scans the whole text.
     let (told, rest) = errors.split_at(errors.len().min(MOST));
     let mut all: Vec<Diagnostic> = unclosed
         .iter()
@@ -57,11 +56,12 @@ struct Unclosed {
     span: Range<usize>,
     message: &'static str,
     help: &'static str,
-    /// Where what the parser says follows from this.
+    /// Range in which the parser's errors follow from this one.
     spoils: Range<usize>,
 }
 
-/// What is not closed: each text that ends with its line, and the first that swallows what follows.
+/// Unclosed texts and brackets: each text that ends with its line, and the first that swallows the
+/// rest.
 fn unclosed(text: &str) -> Vec<Unclosed> {
     let mut found = Vec::new();
     let mut open: Vec<Token> = Vec::new();
@@ -123,14 +123,14 @@ fn bracket(open: Token) -> Unclosed {
     Unclosed { span: start..open.span().end(), message, help, spoils: start..usize::MAX }
 }
 
-/// What is wrong with the quotes of a token, and the remedy.
+/// Describes unbalanced quotes of a token, with the remedy.
 fn quote(kind: TokenKind, token: &str) -> Option<(&'static str, &'static str)> {
     let (mark, help) = match kind {
         TokenKind::BasicString => ("\"", "it ends with `\"`, on the same line"),
         TokenKind::LiteralString => ("'", "it ends with `'`, on the same line"),
         TokenKind::MlBasicString => ("\"\"\"", "it ends with `\"\"\"`"),
         TokenKind::MlLiteralString => ("'''", "it ends with `'''`"),
-        // What comes after a text whose closing quote is missing lies outside quotes, up to the next one.
+        // After a missing closing quote, the text up to the next quote is outside quotes.
         TokenKind::Atom if token.contains('"') => {
             return Some(("a quote is missing before this", "a text begins and ends with `\"`"));
         }
@@ -145,7 +145,7 @@ fn is_closed(token: &str, mark: &str) -> bool {
     mark.starts_with('\'') || escapes % 2 == 0
 }
 
-/// What to say of a key or heading at `span` that is not the first of its name.
+/// Diagnostics about a repeated key or heading at `span`.
 fn duplicate(source: &Source, read: &Table, span: Range<usize>) -> Vec<Diagnostic> {
     let text = &source.text;
     let line_start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
@@ -186,7 +186,7 @@ struct Heading<'t> {
     span: Range<usize>,
 }
 
-/// The lines that look like headings.
+/// Lines that look like headings.
 fn headings(text: &str) -> Vec<Heading<'_>> {
     let mut start = 0;
     let mut headings = Vec::new();
@@ -203,7 +203,7 @@ fn headings(text: &str) -> Vec<Heading<'_>> {
     headings
 }
 
-/// Where the key `name` last stands before `at`, in tables that reach there.
+/// Last place of the key `name` before `at`, in tables that are open there.
 fn earlier(text: &str, table: &Table, name: &str, at: usize) -> Option<usize> {
     let own = table.get(name).map(|entry| entry.key_span.start).filter(|start| *start < at);
     let within = table.entries.iter().filter_map(|entry| within(text, &entry.item, name, at));

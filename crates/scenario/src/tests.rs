@@ -1,4 +1,4 @@
-//! Holds the table of keys against what is read.
+//! Compares the table of keys with the keys that are read.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::{Scenario, keys, topologies};
 
 static READS: Mutex<BTreeSet<(&'static str, &'static str)>> = Mutex::new(BTreeSet::new());
 
-/// Remembers which keys a reading asked for.
+/// Collects the keys that were read.
 pub(crate) fn note_reads(reads: &BTreeSet<(&'static str, &'static str)>) {
     READS.lock().unwrap().extend(reads);
 }
 
-/// The text of a scenario around a `[topology]` table.
+/// A scenario around a `[topology]` table.
 fn around(topology: &str) -> String {
     format!("duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\n{topology}\n")
 }
@@ -41,7 +41,7 @@ fn with_discipline(info: &DisciplineInfo) -> String {
 
 #[test]
 fn every_key_is_read_and_every_read_key_exists() {
-    // That a key which is read stands in the table, reading itself insists on.
+    // `Section` itself panics if a key that is read is not in the table.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/everything.toml");
     Scenario::load(&file).unwrap_or_else(|all| panic!("{}", shown(&all)));
     for info in topologies() {
@@ -57,7 +57,6 @@ fn every_key_is_read_and_every_read_key_exists() {
         read.unwrap_or_else(|all| panic!("{}", shown(&all)));
     }
     let reads = READS.lock().unwrap();
-    // The keys of these tables are the options of laws.
     let missing: Vec<String> = keys::keys()
         .filter(|key| !reads.contains(&(key.table, key.name)))
         .map(|key| format!("{}.{}", key.table, key.name))

@@ -1,4 +1,4 @@
-//! `[transport]`: how the ends of flows behave.
+//! `[transport]`: behaviour of the two ends of a flow.
 
 use std::fmt::Display;
 
@@ -10,12 +10,12 @@ use crate::context::Context;
 use crate::document::Value;
 use crate::section::{At, Section};
 
-/// Payload of a full packet, the congestion header left out.
+/// Payload of a full packet, without a congestion header.
 pub(crate) fn payload(config: &TransportConfig) -> Bytes {
     config.packet.saturating_sub(config.headers)
 }
 
-/// Reads the table, all of it; what it does not say is as in `base`.
+/// Reads the whole table; keys not given are as in `base`.
 pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportConfig {
     let context = section.context;
     let mut config = base.clone();
@@ -89,7 +89,7 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     config
 }
 
-/// Whether a window, written so, has room for a full packet; an error if it has not.
+/// Whether a window holds a full packet; notes an error otherwise.
 pub(crate) fn holds_a_packet(
     context: &Context<'_>,
     written: At<impl Display>,

@@ -1,4 +1,4 @@
-//! Whether lies and policers do anything under the laws of a run.
+//! Checks that lies and policers have an effect under the laws of a run.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use ratewire_sim::setup::Setup;
 use crate::diagnostic::Diagnostic;
 use crate::uses::Made;
 
-/// Warns of lies that a law's headers do not tell, of policers that can hold nobody, and of honest
-/// senders that one would hold.
+/// Warns of lies that a law's headers cannot express, of policers that cannot police, and of honest
+/// senders that a policer would limit.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     warn_of_idle_lies(file, setup, made, warnings);
     let mut policed = BTreeSet::new();
@@ -29,21 +29,21 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
             warnings.push(Diagnostic::warning(file, message, "the policer lets everything pass"));
         }
     }
-    // Whether their way leads past the policer is not known here.
+    // This check does not compute routes, so the sender may not pass a policer.
     let flows = setup.flows.iter().map(|flow| (&flow.name, flow.law));
     let classes = setup.traffic.iter().map(|class| (&class.name, class.law));
     for (sender, at) in flows.chain(classes) {
         let Made { law, name, .. } = &made[at];
         let why = law.unpoliced().filter(|_| policed.contains(law.info().name));
         if let Some(why) = why.filter(|_| warned.insert(at)) {
-            let message = format!("{sender:?} sends by {name}, whose ports are policed: {why}");
-            let help = "where it passes a policer it is held to less than it is meant to have";
+            let message = format!("{sender:?} uses {name}, whose ports are policed: {why}");
+            let help = "a policer on its route limits it to less than its share";
             warnings.push(Diagnostic::warning(file, message, help));
         }
     }
 }
 
-/// One warning for each law and key, however many flows lie so.
+/// Warns once for each law and key, however many flows tell that lie.
 fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     let mut warned = BTreeSet::new();
     for flow in &setup.flows {
@@ -54,19 +54,19 @@ fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Ve
                 continue;
             }
             let message = format!(
-                "{:?} lies by `{key}`, but no header says that under {name}: it is honest there",
+                "{:?} lies about `{key}`, which headers of {name} do not carry: the lie has no effect",
                 flow.name
             );
             let help = match law.lies() {
-                [] => format!("nobody lies under {name}"),
-                lies => format!("under {name} hosts lie by {}", lies.join(", ")),
+                [] => format!("under {name} no lie has an effect"),
+                lies => format!("lies that have an effect under {name}: {}", lies.join(", ")),
             };
             warnings.push(Diagnostic::warning(file, message, help));
         }
     }
 }
 
-/// The keys of `lie` that are not as an honest flow has them.
+/// The keys of `lie` whose values differ from an honest flow's.
 fn told(lie: &Lie) -> impl Iterator<Item = &'static str> {
     let honest = Lie::default();
     [

@@ -1,5 +1,7 @@
-//! Runs in which nothing is sent, and senders whose headers no port on their way reads: none is of their law, or it is of
-//! a twin (`xcp` and `xcp@kernel` mean the same and do not understand each other).
+//! Runs in which nothing is sent, and senders whose headers no port on their route reads.
+//!
+//! The ports on the route may belong to another law, or to a twin: `xcp` and `xcp@kernel` work
+//! alike but do not read each other's headers.
 
 use ratewire_laws::LinkContext;
 use ratewire_net::routing::Routing;
@@ -16,18 +18,19 @@ struct Sender<'a> {
     from: NodeId,
     to: NodeId,
     key: u64,
-    /// Of an ensemble: its switch passes headers on, and what is not told on one edge may be on another.
+    /// Whether this is an edge of an ensemble, whose switch carries feedback from one edge to
+    /// another.
     is_edge: bool,
 }
 
-/// Warns where nothing is sent, where senders meet ports of their law's twin, and where their law has ports and none of
-/// them is on the way.
+/// Warns where nothing is sent, where senders meet ports of a twin law, and where a route has no
+/// port of a law that has ports.
 pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     if models_nothing(setup) && setup.programs.is_empty() {
-        let help = "[[flow]], [[traffic]], [[ensemble]] and [overlay] say what does";
-        warnings.push(Diagnostic::warning(file, "nothing sends anything", help));
+        let help = "add a [[flow]], [[traffic]], an [[ensemble]] or an [overlay]";
+        warnings.push(Diagnostic::warning(file, "nothing is sent", help));
     }
-    // Most runs have ports of one law everywhere, and need no routes.
+    // Most runs have ports of one law everywhere, so they need no routes.
     let suspects: Vec<bool> = made.iter().map(|one| may_be_unheard(one, setup, made)).collect();
     let senders: Vec<Sender<'_>> = senders(setup).filter(|sender| suspects[sender.law]).collect();
     if senders.is_empty() {
@@ -44,7 +47,7 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
             are_twins(one, other).then_some((link, other))
         });
         let is_heard = || links().any(|link| is_of(one, link, made));
-        // A law of marks obeys those of any queue.
+        // A law that reacts to marks obeys the marks of any queue.
         if twin.is_none() && (sender.is_edge || one.law.marks() || is_heard()) {
             continue;
         }
@@ -61,17 +64,17 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
     }
 }
 
-/// Whether there is nothing that a simulated host sends.
+/// Whether simulated hosts send nothing.
 fn models_nothing(setup: &Setup) -> bool {
     setup.flows.is_empty() && setup.traffic.is_empty()
 }
 
-/// Warns of a simulated run in which nothing is sent because only programs do.
+/// Warns of a simulated run that sends nothing because only programs would.
 pub(crate) fn silent(file: &str, setup: &Setup) -> Option<Diagnostic> {
     (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
-        let message = "nothing sends anything when simulated: programs run where it is emulated";
+        let message = "nothing is sent in a simulated run: programs run only in emulated runs";
         let help =
-            "`ratewire run --world emulate` runs them; a [[flow]], also with `run`, is modelled";
+            "`ratewire run --world emulate` runs them; the simulator models [[flow]]s, even those with `run`";
         Diagnostic::warning(file, message, help)
     })
 }
@@ -94,7 +97,7 @@ fn senders(setup: &Setup) -> impl Iterator<Item = Sender<'_>> {
     flows.chain(classes)
 }
 
-/// Those that flows of a class may be between.
+/// Pairs of nodes of a class of traffic.
 pub(crate) fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
     let listed = match &class.arrivals {
         Arrivals::Listed(list) => list.as_slice(),
@@ -108,7 +111,7 @@ pub(crate) fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
     pairs
 }
 
-/// Whether the law has ports, and some link has none of them.
+/// Whether the law has ports, but not at every link.
 fn may_be_unheard(one: &Made, setup: &Setup, made: &[Made]) -> bool {
     let Some(link) = setup.network.links.first() else { return false };
     let id = LinkId(0).port_id();
@@ -131,18 +134,18 @@ fn are_twins(a: &Made, b: &Made) -> bool {
 fn of_twin(name: &str, one: &Made, link: &LinkSpec, other: &Made) -> (String, String) {
     let (sends, stands) = (&one.name, &other.name);
     let message = format!(
-        "{name:?} sends by {sends}, and the port of {:?} is one of {stands}: it does not read those headers",
+        "{name:?} uses {sends}, but the port of {:?} is of {stands} and does not read its headers",
         link.name
     );
     let help =
-        format!("run both as {sends} or both as {stands}; `law` of flows and links says which");
+        format!("run both as {sends} or both as {stands}; `law` of flows and links sets which");
     (message, help)
 }
 
 fn of_nobody(name: &str, one: &Made) -> (String, String) {
     let sends = &one.name;
     let message = format!(
-        "{name:?} sends by {sends}, and no port on its way is one of {sends}: its headers come back as they left"
+        "{name:?} uses {sends}, but no port on its route is of {sends}: its headers return unchanged"
     );
-    (message, "`law` of a link says whose port stands there".to_string())
+    (message, "`law` of a link sets the law of its port".to_string())
 }

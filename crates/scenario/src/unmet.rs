@@ -1,5 +1,5 @@
-//! Senders that count on what their network does not do: to mark packets, to have room for what is to wait before it
-//! marks, or to make them wait at home.
+//! Senders whose network lacks something they rely on: marks, a queue longer than the marking
+//! threshold, or sockets that wait.
 
 use ratewire_laws::options::Size;
 use ratewire_net::routing::Routing;
@@ -20,13 +20,13 @@ struct Sender<'a> {
 }
 
 enum Between<'a> {
-    /// The ends of the flow, and what chooses among its paths.
+    /// Ends of the flow, and the key that selects one of its paths.
     Ends(NodeId, NodeId, u64),
     Class(&'a TrafficSpec),
 }
 
 impl Between<'_> {
-    /// There may be many.
+    /// Pairs of nodes, which may be many.
     fn pairs(&self) -> Vec<(NodeId, NodeId, u64)> {
         match self {
             Between::Ends(from, to, key) => vec![(*from, *to, *key)],
@@ -37,7 +37,7 @@ impl Between<'_> {
     }
 }
 
-/// Warns of senders whose packets may be marked where no queue marks.
+/// Warns of senders with ECN in a network where no queue marks.
 pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagnostic> {
     if setup.network.links.iter().any(|link| may_mark(link, made)) {
         return None;
@@ -45,12 +45,12 @@ pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagn
     let names = listed(&senders(setup), |sender| sender.transport.ecn || sender.transport.l4s)?;
     Some(Diagnostic::warning(
         file,
-        format!("`ecn` lets {names} be marked, and no queue marks"),
-        "discipline = { codel = { ecn = true } } of a link does, and so do the ports of dctcp",
+        format!("`ecn` allows marks on packets of {names}, but no queue marks"),
+        "queues with discipline = { codel = { ecn = true } } mark, and so do ports of dctcp",
     ))
 }
 
-/// Warns of the slowest links that traffic crosses whose queue has no room for what is to wait before their ports mark.
+/// Warns of the slowest used links whose queue overflows before their port marks.
 pub(crate) fn unreached(
     file: &str,
     setup: &Setup,
@@ -64,7 +64,7 @@ pub(crate) fn unreached(
         let link = &setup.network.links[id.index()];
         let law = made.get(link.law?)?;
         let threshold = law.law.properties().marks_above?;
-        // Who comes last finds all others.
+        // An arriving packet finds all the others, but not itself, in the queue.
         let is_full = match (link.limit, threshold) {
             (Limit::Unlimited, _) => false,
             (Limit::Packets(room), Size::Packets(most)) => f64::from(room) <= most + 1.0,
@@ -91,8 +91,8 @@ pub(crate) fn unreached(
     ))
 }
 
-/// Warns of senders that queues alone hold back, and whose own drops what has no room when it is paused. Emulated, a
-/// socket waits there whatever is said.
+/// Warns of senders that only queues slow down, if the queue at their host drops packets while the
+/// link is paused. In an emulated run the socket always waits.
 pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
     let links = &setup.network.links;
     if !links.iter().any(drops_what_is_paused) {
@@ -110,13 +110,13 @@ pub(crate) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
     Some(Diagnostic::warning(
         file,
         format!(
-            "{names} are held back by queues alone, and when simulated the queue at their host drops what has no room"
+            "only queues slow down {names}, and in a simulated run the queue at their host drops packets when full"
         ),
-        "sockets = \"in-turn\" of the link that leads from the host makes its sockets wait",
+        "sockets = \"in-turn\" on the link from the host makes its sockets wait",
     ))
 }
 
-/// The names of those that are meant; `None` if none are.
+/// Names of the senders that `are_meant` chooses; `None` if there are none.
 fn listed(senders: &[Sender<'_>], are_meant: impl FnMut(&&Sender<'_>) -> bool) -> Option<String> {
     let names: Vec<&str> = senders.iter().filter(are_meant).map(|sender| sender.name).collect();
     names.split_first().map(|(first, more)| and_more(first, more.len()))
@@ -143,14 +143,14 @@ fn may_mark(link: &LinkSpec, made: &[Made]) -> bool {
         || link.law.and_then(|law| made.get(law)).is_some_and(|made| made.law.marks())
 }
 
-/// Whether what leaves a node waits in the buffers of the links it came by, and in no queue.
+/// Whether packets that leave a node wait in the buffers of its inputs, and not in a queue.
 fn waits_in_buffers(network: &NetworkSpec, node: NodeId) -> bool {
     let mut inputs = network.links.iter().filter(|link| link.to == node).peekable();
     let is_host = network.nodes[node.index()].is_host;
     !is_host && inputs.peek().is_some() && inputs.all(|link| link.pause.is_some())
 }
 
-/// Whether a host's queue there is full when its far end pauses it, and nobody is told to wait.
+/// Whether a host's queue drops packets while the far end pauses the link, because no socket waits.
 fn drops_what_is_paused(link: &LinkSpec) -> bool {
     link.pause.is_some() && link.limit != Limit::Unlimited && link.driver.sockets == Sockets::Drop
 }

@@ -1,19 +1,20 @@
-//! Users that the programs of a scenario are to run as.
+//! Users that a scenario names for its programs.
 
 use crate::diagnostic::Diagnostic;
 use crate::scenario::Scenario;
 
-/// A user that a scenario names, and where.
+/// A user that a scenario names, and the place.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedUser {
     pub name: String,
-    /// An error that does not yet say what is wrong.
+    /// An error at the place, without a message yet.
     pub at: Diagnostic,
 }
 
 impl Scenario {
-    /// Errors about the users that programs are to run as: `refuse` gives what is wrong with a user
-    /// of this name and what to do, or `None` where nothing is.
+    /// Errors about the users of programs.
+    ///
+    /// `refuse` gives message and help for a user that may not be used, and `None` for others.
     pub fn refused_users(
         &self,
         refuse: impl Fn(&str) -> Option<(String, String)>,

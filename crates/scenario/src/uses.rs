@@ -1,33 +1,33 @@
-//! The laws a run refers to by index, before it is known which law the run is of.
+//! Laws by index, before it is known which law the run has.
 
 use ratewire_laws::{AnyLaw, OptionError};
 
 use crate::laws::{LawBook, LawUse};
 
-/// Distinct uses of laws, in the order in which they were first met.
+/// Distinct uses of laws, in the order in which they were read.
 #[derive(Clone, Debug)]
 pub(crate) struct Uses {
     list: Vec<LawUse>,
 }
 
 impl Default for Uses {
-    /// The first is the law of the run, as it is.
+    /// Index 0 is the law of the run, without further options.
     fn default() -> Uses {
         Uses { list: vec![LawUse::default()] }
     }
 }
 
-/// A law that was made.
+/// A law that has been made.
 pub(crate) struct Made {
     pub law: AnyLaw,
-    /// By which a user knows it.
+    /// Name that users know the law by.
     pub name: String,
-    /// Options left out because this law has none of that name.
+    /// Options left out because this law has no option of that name.
     pub left_out: Vec<String>,
 }
 
 impl Uses {
-    /// The index of `wanted`.
+    /// Index of `wanted`; added if new.
     pub fn index(&mut self, wanted: LawUse) -> usize {
         if let Some(at) = self.list.iter().position(|known| *known == wanted) {
             return at;
@@ -36,7 +36,7 @@ impl Uses {
         self.list.len() - 1
     }
 
-    /// Makes them all, for a run of `law`.
+    /// Makes all laws for a run of `law`.
     pub fn make(&self, book: &LawBook, law: &str) -> Result<Vec<Made>, OptionError> {
         let one = |wanted: &LawUse| {
             let name = wanted.name.as_deref().unwrap_or(law);

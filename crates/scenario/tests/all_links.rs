@@ -1,11 +1,11 @@
-//! `--set 'link.*.KEY=VALUE'`.
+//! `--set 'link.*.KEY=VALUE'` sets a property of all links.
 
 mod common;
 
 use common::{dumbbell, flow, scenario, shown};
 use ratewire_units::Rate;
 
-/// Also where the file changes some of them, in one direction or both.
+/// All links change even where the file sets some of them, in one direction or both.
 #[test]
 fn all_links_are_all() {
     let rates = |links: &str, sets: &[(&str, &str)]| {
@@ -33,7 +33,7 @@ fn all_links_are_all() {
     assert!(two.len() == 2 && two.iter().all(|(name, _)| name.starts_with("new")), "{of_new:?}");
 }
 
-/// A trace and a rate exclude each other, and so do the ways of sharing a medium.
+/// A trace and a rate exclude each other; `duplex` and a named medium do too.
 #[test]
 fn what_all_links_are_given_replaces_what_some_have() {
     let after = |link: &str, set: &str| {
@@ -55,7 +55,7 @@ fn what_all_links_are_given_replaces_what_some_have() {
     assert!(network.links.iter().all(|link| link.medium.is_some()) && network.mediums.len() == 1);
 }
 
-/// Whatever paths put before them.
+/// Titles keep the numbers of the file, whatever entries paths put before them.
 #[test]
 fn tables_keep_their_numbers() {
     let link = "[[link]]\nname = \"s1->r1\"\ndelay = \"1 ms\"\n";

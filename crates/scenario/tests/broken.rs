@@ -1,4 +1,4 @@
-//! Broken scenarios, each with what is said about it in the text file beside.
+//! Broken scenarios, each with its expected diagnostics in the text file beside it.
 //!
 //! `RATEWIRE_BLESS=1 cargo test -p ratewire-scenario --test broken` writes the texts anew.
 
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ratewire_scenario::Scenario;
 
-/// How lists begin that grow with laws, their options and disciplines, which are no matter of this
-/// crate.
+/// Beginnings of lists that grow with laws, their options and disciplines, which are no matter of
+/// this crate.
 const GROWING: [&str; 3] =
     ["known: xcp, ", "known: throughput, aging, ", "known: drop-tail, red, codel"];
 
@@ -39,7 +39,7 @@ fn broken_scenarios_are_explained() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let loader = |name: &str| {
             std::fs::read_to_string(folder.join(name))
-                // The system's own words differ between systems.
+                // Operating systems word their errors differently.
                 .map_err(|_| std::io::Error::other("no such file"))
         };
         let diagnostics = Scenario::parse(&name, &text, &loader).expect_err(&name);

@@ -1,4 +1,4 @@
-//! Our own scenarios are examples: nothing in them goes unread.
+//! The project's own scenarios are examples: every key in them has an effect.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn our_own_scenarios_are_read_to_the_last_key() {
     assert!(warned.is_empty(), "{}", warned.join("\n"));
 }
 
-/// All else is read on, and what is wrong only for want of a network is not told of.
+/// Everything else is read, and errors that only follow from the missing network are not reported.
 #[test]
 fn a_wrong_topology_is_one_error() {
     let keys = ["kind", "pairs", "hosts", "hops", "routers", "depth", "k", "file"];

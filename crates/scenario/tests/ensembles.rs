@@ -1,4 +1,4 @@
-//! Connections with many ends, from their text to what arrives.
+//! Connections with many ends, from their text to the delivered data.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn clusters(law: &str, more: &str) -> Scenario {
 
 fn run(scenario: &Scenario) -> Outcome {
     let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
-    // That packets are conserved, the engine checks.
+    // The engine itself checks that packets are conserved.
     ratewire_sim::run(&setup, &mut NoRecorder).unwrap()
 }
 
@@ -44,15 +44,15 @@ fn completed(outcome: &Outcome, name: &str) -> Option<Time> {
     outcome.flows.iter().find(|flow| flow.name == name)?.completed
 }
 
-/// Who is over when, the first first.
+/// Completion times of the named flows, in the order of the names.
 fn order(outcome: &Outcome, names: &[&str]) -> Vec<Time> {
     names.iter().map(|name| completed(outcome, name).unwrap_or_else(|| panic!("{name}"))).collect()
 }
 
 const ONE_TO_MANY: &str = "[[ensemble]]\nname = \"kv\"\npeer = \"c1\"\nswitch = \"q\"\n";
 
-/// However large the buffers of the scenario's transport, a receiver's own holds its senders back from the first packet:
-/// a window that a switch has once let pass is never taken back.
+/// A receiver's buffer limits its senders from the first packet, however large the transport's
+/// buffers. The reason is that a switch never takes back a window it has announced.
 #[test]
 fn a_receive_buffer_of_ones_own_binds_from_the_start() {
     for law in ["xcp", "newreno"] {
@@ -88,7 +88,7 @@ fn what_the_peer_sends_arrives_at_the_members_once() {
             assert_eq!(delivered(&outcome, "kv"), 3_000_000, "{law} {routing}");
             let members: u64 = (1..=3).map(|i| delivered(&outcome, &format!("kv.a{i}"))).sum();
             assert_eq!(members, 3_000_000, "{law} {routing}");
-            // The peer hears of what has arrived after it has.
+            // The peer receives acknowledgements after the data arrived.
             for i in 1..=3 {
                 let whole = completed(&outcome, "kv");
                 let part = completed(&outcome, &format!("kv.a{i}"));
@@ -109,7 +109,8 @@ fn what_members_send_arrives_at_the_peer_once() {
             assert!(completed(&outcome, &format!("kv.a{i}.out")).is_some(), "{law}");
             assert_eq!(delivered(&outcome, &format!("kv.a{i}.out")), 1_000_000, "{law}");
         }
-        // With the last of the members what the peer gets is over, a little before that member hears.
+        // The peer's connection completes with that of the last member, a little before the member
+        // learns of it.
         let last = (1..=3).filter_map(|i| completed(&outcome, &format!("kv.a{i}.out"))).max();
         let whole = completed(&outcome, "kv.out");
         assert!(
@@ -119,7 +120,7 @@ fn what_members_send_arrives_at_the_peer_once() {
     }
 }
 
-/// Neither cluster knows how many the other is.
+/// Neither cluster knows the size of the other.
 #[test]
 fn a_cluster_talks_to_a_cluster() {
     let peer = "peer = { switch = \"p\", members = [\"c*\"] }\n";
@@ -143,8 +144,8 @@ fn a_cluster_talks_to_a_cluster() {
     }
 }
 
-/// Switch behind switch, and applications that stop: an edge is over when what it carries has arrived, parts no later
-/// than the whole.
+/// Switches in a chain, and applications that stop: an edge completes when its data have arrived.
+/// Parts complete no later than the whole.
 #[test]
 fn edges_are_over_when_their_part_is() {
     let peer = "peer = { switch = \"p\", members = [\"c*\"] }\n";
@@ -166,7 +167,7 @@ fn edges_are_over_when_their_part_is() {
     }
 }
 
-/// `all flows` are those that know: no byte counts twice.
+/// `all flows` are those whose hosts know the metric, so no byte counts twice.
 #[test]
 fn all_flows_count_each_byte_once() {
     let sums = "size = \"1 MB\"\n[[expect]]\nmetric = \"goodput\"\nduring = \"0 s .. 40 s\"\n\
@@ -195,16 +196,16 @@ fn who_counts_twice_is_told() {
         shown(&clusters("xcp", &more).warnings)
     };
     let said = goodput("\"kv*\"");
-    assert!(said.contains("what is delivered to kv counts twice"), "{said}");
-    assert!(said.contains("it goes on in kv.a1, kv.a2, kv.a3"), "{said}");
-    assert!(goodput("[\"kv.out\", \"kv.a1.out\"]").contains("counts twice"));
+    assert!(said.contains("data delivered to kv count twice"), "{said}");
+    assert!(said.contains("a switch forwards them in kv.a1, kv.a2, kv.a3"), "{said}");
+    assert!(goodput("[\"kv.out\", \"kv.a1.out\"]").contains("count twice"));
     for fine in ["\"kv.a*\"", "[\"kv\", \"kv.out\"]", "[\"kv\", \"kv.a1.out\"]"] {
         assert_eq!(goodput(fine), "", "{fine}");
     }
 }
 
-/// Members that fail and come back: the peer's data are all acknowledged, and what a dead member had sent
-/// is not waited for.
+/// Members fail and recover: all the peer's data are acknowledged, and nothing waits for data that
+/// a dead member had sent.
 #[test]
 fn members_fail_and_nothing_is_lost() {
     for law in ["xcp", "rcp", "newreno"] {
@@ -218,7 +219,7 @@ fn members_fail_and_nothing_is_lost() {
             let outcome = run(&scenario);
             assert!(completed(&outcome, "kv").is_some(), "{law} {frame}");
             assert_eq!(delivered(&outcome, "kv"), 8_000_000, "{law} {frame}");
-            // A member may have got what it could not acknowledge any more.
+            // A member may have received data that it could no longer acknowledge.
             let members: u64 = (1..=3).map(|i| delivered(&outcome, &format!("kv.a{i}"))).sum();
             assert!((8_000_000..8_400_000).contains(&members), "{law} {frame} {members}");
             for i in 1..=3 {
@@ -227,7 +228,7 @@ fn members_fail_and_nothing_is_lost() {
                     "{law} {frame} {i}"
                 );
             }
-            // Each life of a member sends its 8 MB anew.
+            // A member sends its 8 MB again after each recovery.
             assert!(delivered(&outcome, "kv.out") > 24_000_000, "{law} {frame}");
             let again = run(&scenario);
             assert_eq!(format!("{:?}", outcome.flows), format!("{:?}", again.flows));
@@ -235,7 +236,7 @@ fn members_fail_and_nothing_is_lost() {
     }
 }
 
-/// Bursts with pauses in which the switches forget the connection: what is sent arrives once, and as fast.
+/// Bursts with pauses in which the switches forget the connection: data arrive once, and as fast.
 #[test]
 fn a_connection_that_switches_forget_goes_on() {
     for law in ["xcp", "rcp", "newreno"] {
@@ -299,7 +300,7 @@ fn a_law_that_cannot_be_split_is_refused() {
         let said = shown(&scenario.setup(Some(law), None).expect_err(law));
         assert!(said.contains(why), "{said}");
     }
-    // A flow may have any law beside an ensemble that has one that can.
+    // A flow beside an ensemble may have any law.
     let more = format!("{ONE_TO_MANY}members = [\"a*\"]\nlaw = \"xcp\"\n");
     assert!(clusters("jetmax", &more).setup(None, None).is_ok());
 }

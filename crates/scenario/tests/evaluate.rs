@@ -1,4 +1,4 @@
-//! Verdicts on runs made up sample by sample.
+//! Verdicts on runs that the tests make up sample by sample.
 
 mod common;
 
@@ -108,8 +108,10 @@ fn two_flows(expectations: &str) -> Scenario {
     scenario(&text)
 }
 
-/// The verdicts on a run in which the first flow delivers 1000 bytes a second, and the second 500 in
-/// the first five seconds and 1000 after.
+/// The verdicts on a made-up run.
+///
+/// The first flow delivers 1000 bytes a second. The second delivers 500 a second in the first five
+/// seconds and 1000 afterwards.
 fn verdicts(expectations: &str) -> Vec<Finding> {
     judge(&two_flows(expectations))
 }
@@ -125,7 +127,7 @@ fn judge(scenario: &Scenario) -> Vec<Finding> {
     evaluator.finish(&outcome(vec![flow_outcome(0, true, 10_000), flow_outcome(1, true, 7_500)]))
 }
 
-/// What one expectation measures.
+/// The value that one expectation measures.
 #[track_caller]
 fn measured(expectation: &str) -> f64 {
     let all = verdicts(&format!("[[expect]]\n{expectation}"));
@@ -184,13 +186,14 @@ fn a_queue_in_time_is_of_the_rate_at_the_time() {
     assert_eq!(queue(&slower, "queue_mean", during), Ok((6000 + 7200 + 8400 + 96_000) / 4));
     assert_eq!(queue(&slower, "queue_max", during), Ok(192_000));
     assert_eq!(queue(&slower, "queue_p99", during), Ok(96_000));
-    // In the middle of a sample: at what it can send in it.
+    // In the middle of a sample the link's mean rate in that sample counts.
     let half = change("7.5 s", "1 Mbit/s");
     assert_eq!(queue(&half, "queue_p99", during), Ok(17_455));
     assert_eq!(queue(&half, "queue_max", during), Ok(34_909));
     let pause = change("7.2 s", "0 bit/s") + &change("7.7 s", "10 Mbit/s");
     assert_eq!(queue(&pause, "queue_max", during), Ok(38_400), "it sends half of the time");
-    // The whole run: of the outcome where the rate stays, else of the samples.
+    // Over the whole run the outcome gives the queue if the rate is constant, otherwise the samples
+    // do.
     assert_eq!(queue("", "queue_max", ""), Ok(24_800));
     assert_eq!(queue(&change("5 s", "10 Mbit/s"), "queue_max", ""), Ok(24_800));
     assert_eq!(queue(&slower, "queue_max", ""), Ok(240_000));
@@ -248,7 +251,7 @@ fn convergence_is_counted_from_the_window_s_start() {
     let convergence = |more: &str| format!("metric = \"convergence_time\"\nmax = \"10 s\"\n{more}");
     assert_eq!(measured(&convergence("")), 5.0);
     assert_eq!(measured(&convergence("during = \"2 s .. 8 s\"")), 3.0);
-    // Averaged over 2 s, the block from 4 to 6 s is still 1500 to 2000, and two are left: too few.
+    // Averaged over 2 s, the block from 4 to 6 s is still 1500 to 2000. Two blocks remain: too few.
     assert!(reason(&convergence("average = \"2 s\"")).contains("had not converged"));
     assert_eq!(measured(&convergence("average = \"2 s\"\nduring = \"6 s .. 10 s\"")), 0.0);
     assert!(reason(&convergence("during = \"2 s .. 7 s\"")).contains("had not converged"));
@@ -336,7 +339,7 @@ fn a_reference_is_compared_flow_by_flow() {
     assert_eq!((worst.measured, worst.pass), (Some(0.04), true));
     assert_eq!(judge("statistic = \"mean\"").measured, Some(0.01));
     assert_eq!(judge("during = \"0 s .. 5 s\"").measured, Some(0.0));
-    // Everything within 10 s of the start of a flow is left out: nothing remains.
+    // Everything within 10 s of the start of a flow is left out, so nothing remains.
     assert!(judge("skip = \"10 s\"").reason.unwrap().contains("outside what is skipped"));
 }
 

@@ -1,4 +1,4 @@
-//! Values at the ends of their ranges, and more mistakes than anyone makes.
+//! Values at the ends of their ranges, and texts with very many errors.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn an_application_that_would_write_for_ever_is_refused() {
     let written = ", pause_after = \"written\"";
     let said = refused(&on_off("1 ps", written));
     assert!(said.contains("it would write about ") && said.contains("pause for longer"), "{said}");
-    // So few take no time, and others wait for the network.
+    // Few writes take no time, and writers of the other kinds wait for the network.
     scenario(&on_off("1 ps", &format!("{written}, count = 3")));
     scenario(&on_off("1 ps", ""));
     scenario(&on_off("1 us", written));
@@ -77,7 +77,7 @@ fn nodes_that_would_tell_their_prices_for_ever_are_refused() {
     scenario(&overlay("[\"d1\"]", ""));
     let said = refused(&overlay("[\"d1\"]", "interval = \"1 ps\""));
     assert!(
-        said.contains("each node would tell its prices ") && said.contains("allowed"),
+        said.contains("each node would announce its prices ") && said.contains("allowed"),
         "{said}"
     );
 }
@@ -98,7 +98,7 @@ fn a_distribution_of_nothing_is_refused() {
     assert!(read("0 0\n1 1\n").is_ok());
 }
 
-/// What others must not read does not come to light as an error.
+/// Errors do not reveal files that others must not read.
 #[test]
 fn files_that_are_something_else_are_not_shown() {
     let secret = "root:$y$j9T$abc:19000:0:99999:7:::\nsecret words here\n";
@@ -116,7 +116,7 @@ fn files_that_are_something_else_are_not_shown() {
     assert!(said.contains("text that is no topology") && !said.contains("root"), "{said}");
 }
 
-/// Explaining one error reads the whole text: 20,000 would take seconds.
+/// Explaining one error scans the whole text, so 20,000 would take seconds.
 #[test]
 fn of_very_many_errors_of_syntax_some_are_explained() {
     let twice: String = (0..20_000).map(|n| format!("k{n} = 1\nk{n} = 2\n")).collect();

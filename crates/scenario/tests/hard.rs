@@ -1,4 +1,4 @@
-//! Hard cases, each with what happens.
+//! Hard cases, each with its result.
 
 mod common;
 
@@ -40,9 +40,9 @@ fn a_link_of_rate_0_or_delay_0_is_allowed() {
     let link = &setup.network.links[0];
     assert!(matches!(link.service, Service::Rate(Rate::ZERO)));
     assert_eq!(link.delay, Duration::ZERO);
-    // A bdp of rate 0 is nothing; one packet can wait, as everywhere.
+    // A bdp at rate 0 is nothing; one packet can wait, as everywhere.
     assert_eq!(link.limit, Limit::Bytes(Bytes::new(1500)));
-    // Nobody wrote that the hosts' own links send nothing too.
+    // The file does not set the rate of the hosts' own links, so there is no warning about them.
     assert!(matches!(setup.network.links[2].service, Service::Rate(r) if r > Rate::ZERO));
 }
 
@@ -55,7 +55,8 @@ fn a_queue_smaller_than_a_packet() {
             flow()
         )
     };
-    // Written in bytes it is a mistake; as a product it is rounded up, with a warning.
+    // A size in bytes below a packet is an error; a product below a packet is rounded up, with a
+    // warning.
     assert!(refused(&with("1000 B")).contains("less than a full packet"));
     let text = warned(&with("1 bdp"));
     assert!(text.contains("comes to 250 B, less than a packet"), "{text}");
@@ -73,7 +74,7 @@ fn traces_that_are_empty_unsorted_or_have_a_gap() {
     assert!(refused("").contains("x: found no stamps"));
     assert!(refused("5\n3\n").contains("x:2: found 3 after 5"));
     assert!(refused("0 1\n2 1\n1 1\n").contains("times that increase"));
-    // An outage is what traces are for.
+    // Outages are a purpose of traces.
     let scenario = parse_with(text, &[("x", "1\n2\n9000\n")]).unwrap();
     let setup = scenario.setup(None, None).unwrap();
     match &setup.network.links[0].service {
@@ -91,7 +92,7 @@ fn a_rate_trace_becomes_changes_until_the_end() {
                 bottleneck = { trace = \"x\", delay = \"1 ms\", reverse = { rate = \"1 Mbit/s\" } }\n";
     let scenario = parse_with(text, &[("x", "0 8\n1 2\n2 2\n3 4\n")]).unwrap();
     let setup = scenario.setup(None, None).unwrap();
-    // Steps at 1 and 3 s (2 s changes nothing), again with a period of 4 s.
+    // Steps at 1 and 3 s (the one at 2 s changes nothing), repeated with a period of 4 s.
     let at: Vec<f64> = setup.changes.iter().map(|(at, ..)| at.secs()).collect();
     assert_eq!(at, [1.0, 3.0, 4.0, 5.0, 7.0, 8.0, 9.0]);
     let long = text.replace("\"10 s\"", "\"1000 h\"");
@@ -140,7 +141,7 @@ fn duplicate_names_are_errors() {
     assert!(
         refused(&dumbbell(&twice)).contains("two flows or classes of traffic are called \"x\"")
     );
-    // Without names, flows between the same nodes are told apart.
+    // Unnamed flows between the same nodes get different names.
     let setup = setup(&dumbbell(&format!("{0}{0}", flow())));
     let names: Vec<&str> = setup.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["s1->d1", "s1->d1#2"]);

@@ -1,11 +1,11 @@
-//! Options that an emulated run does not read are told with their line.
+//! Options that an emulated run does not read are reported with their line.
 
 mod common;
 
 use common::{dumbbell, flow, scenario, shown};
 use ratewire_laws::AnyLaw;
 
-/// Here an emulated run reads `alpha` and nothing else.
+/// In these tests an emulated run reads `alpha` and nothing else.
 fn warnings(text: &str, law: &str) -> String {
     let scenario = scenario(text);
     let plan = scenario.plan(Some(law), None).unwrap();

@@ -1,4 +1,4 @@
-//! Options of laws do something where they are given, and do not contradict each other.
+//! Options of laws have an effect where they are given, and do not contradict each other.
 
 mod common;
 
@@ -20,13 +20,13 @@ fn options_of_ports_are_refused_where_there_are_only_hosts() {
     let overlay = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n\
                    [overlay]\nlinks = [[\"s1\", \"d1\"]]\n";
     assert!(told("rcp", "beta = 0.3", overlay).contains("`beta` is an option of ports"));
-    // In emkc it is the source's, as it is in JetMax and the port what is of both.
+    // In emkc the option belongs to the source; in JetMax it belongs to source and port.
     for (law, options) in [("emkc", "alpha = \"9 kbit/s\""), ("jetmax", "switch_margin = 0.1")] {
         assert!(!told(law, options, flow()).contains("is an option of ports"), "{law}");
     }
 }
 
-/// `--law` may bring in one whose senders read it.
+/// `--law` may name a law whose senders read the option.
 #[test]
 fn options_of_ports_in_some_laws_only_are_warned_of_where_any_may_run() {
     let soft = "[variant.v]\nlaw = \"xcp\"\nflow_control = \"soft\"\n";
@@ -82,7 +82,7 @@ fn options_that_sinks_read_with_soft_flow_control_are_refused_without() {
     }
 }
 
-/// A scenario with these tables, and a flow with these options of its own.
+/// A scenario with further tables, and a flow with options of its own.
 fn with(tables: &str, law: &str, options: &str) -> String {
     dumbbell(&format!("{tables}\n{}{law}\noptions = {{ {options} }}\n", flow()))
 }
@@ -138,7 +138,7 @@ fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
         &mark("soft_high = 0.2", "soft_high"),
         "`soft_low` is 0.3",
     );
-    // Of several laws it is told under the first that it is wrong under.
+    // With several laws the error names the first law under which it occurs.
     let fits = "[variant.v]\nlaw = \"xcp\"\nsoft_high = 0.95\n";
     let several = with(&format!("{fits}[variant.w]\nlaw = \"xcp\"\n"), "", low);
     let several = several.replacen("law = \"xcp\"", "law = [\"v\", \"w\", \"xcp\"]", 1);
@@ -150,7 +150,7 @@ fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
 fn one_wrong_value_is_one_error() {
     for (options, told) in [
         ("flow_control = \"sotf\", alpha = 0.1", "\"sotf\""),
-        // Only other laws have it, which `--law` may bring in.
+        // Only other laws have the option, and `--law` may name one of them.
         ("eta = [1]", "option `eta` cannot be a list"),
     ] {
         let said = refused(&with("", "", options));

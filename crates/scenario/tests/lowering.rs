@@ -1,4 +1,4 @@
-//! What scenarios become.
+//! Scenarios and the setups that they become.
 
 mod common;
 
@@ -47,7 +47,7 @@ fn three_flows_join() {
     assert!(matches!(access.service, Service::Rate(r) if r == Rate::from_mbps(10_000)));
     assert_eq!(access.limit, Limit::Unlimited);
     assert_eq!(setup.flows[0].transport.packet, Bytes::new(1000));
-    // The variant stands wherever a law's name may.
+    // A variant may stand wherever a law's name may.
     let plan = scenario.plan(Some("naive-xcp"), None).unwrap();
     assert_eq!((plan.law.as_str(), plan.setup.laws[0].info().name), ("naive-xcp", "xcp"));
     assert!(scenario.evaluator(&plan).finish(&empty()).len() == 5, "one is of xcp alone");
@@ -75,9 +75,9 @@ fn web_search_over_abilene() {
     let web = &setup.traffic[0];
     assert!(matches!(web.sizes, Sizes::Empirical(_)));
     let Arrivals::Poisson(rate) = web.arrivals else { panic!("{:?}", web.arrivals) };
-    // Flows of 1.6 MB on average, and the busiest link carries part of all flows.
+    // Flows have 1.6 MB on average, and the busiest link carries a part of all flows.
     assert!(rate > 50.0 && rate < 5000.0, "{rate}");
-    // The same flows, whatever the law.
+    // The flows are the same under every law.
     let other = scenario.setup(Some("newreno"), None).unwrap();
     assert!(matches!(other.traffic[0].arrivals, Arrivals::Poisson(r) if r == rate));
     assert!(setup.network.nodes.iter().all(|node| node.position.is_some()));
@@ -102,9 +102,9 @@ fn all_to_all_in_a_fat_tree() {
     assert_eq!(setup.network.links.len(), 2 * (16 + 16 + 16));
     assert_eq!(setup.traffic[0].pairs.len(), 16 * 15);
     assert_eq!(setup.flows.len(), 15);
-    // The engine spreads flows over the cores by itself.
+    // The engine spreads flows over the cores.
     assert!(setup.paths.is_empty());
-    // Each of the 4 * 4 hosts' shares of the load on its own link, and nothing is loaded more.
+    // Each of the 4 * 4 hosts has its share of the load on its own link, and no link has more load.
     let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
     let bytes = 100_000.0 + 69.0 * 40.0;
     assert!((rate - 16.0 * 0.3 * 10e9 / 8.0 / bytes).abs() < 1.0, "{rate}");
@@ -164,7 +164,7 @@ fn every_key_of_a_custom_network() {
     assert_eq!((overlay.links[2].flow, overlay.payload), (8, Bytes::new(900)));
     assert_eq!(overlay.params.price, Price::Square);
     assert_eq!((overlay.senders.len(), overlay.groups[0].members.len()), (3, 4));
-    // The one that joins at 3 s leaves at 6 s; at 5 s the member from the start does.
+    // The client that joins at 3 s leaves at 6 s; the member from the start leaves at 5 s.
     let changes: Vec<_> =
         overlay.changes.iter().map(|c| (c.at.secs(), c.client.0, c.joins)).collect();
     assert_eq!(changes, [(3.0, 4, true), (5.0, 0, false), (6.0, 4, false)]);
@@ -174,7 +174,7 @@ fn every_key_of_a_custom_network() {
     assert_eq!(bulk.stop.unwrap().secs(), 30.01);
     assert_eq!(bulk.app.reader, Reader::Slow(Duration::from_millis(1)));
     assert_eq!(bulk.transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
-    // What a flow does not say itself is the scenario's.
+    // Keys that a flow does not give come from the scenario.
     assert_eq!(bulk.transport.min_rto, Duration::from_secs(1));
     let on_off = &setup.flows[2];
     assert!(matches!(
@@ -190,7 +190,7 @@ fn every_key_of_a_custom_network() {
     assert!(matches!(&setup.traffic[2].arrivals, Arrivals::Listed(list) if list.len() == 2));
     assert_eq!(setup.traffic[0].name, "web");
     assert_eq!(setup.traffic[1].name, "traffic2");
-    // A law without `weight` leaves it out and says so.
+    // A law without `weight` leaves the option out, with a warning.
     let plan = scenario.plan(Some("cubic"), None).unwrap();
     assert!(shown(&plan.warnings).contains("cubic has no option `weight`"), "{:?}", plan.warnings);
 }
@@ -218,7 +218,7 @@ fn overrides_are_checked_like_the_file() {
     assert!(
         matches!(changed.network.links[0].service, Service::Rate(r) if r == Rate::from_mbps(100))
     );
-    // Links are called by their names, those that the topology made too: one direction each.
+    // Links are chosen by name, even those that the topology made; a name means one direction.
     let changed = set("link.r1->d1.rate", "7M");
     let said = shown(&changed.unwrap_err());
     assert!(
@@ -280,7 +280,7 @@ fn topology_files_of_all_formats() {
     }
 }
 
-/// The scenario that the design shows, to the letter of TOML.
+/// The scenario of the design document, to the letter of TOML.
 #[test]
 fn the_design_s_own_scenario() {
     let text = r#"
@@ -344,7 +344,8 @@ fn a_given_path_is_measured_by_its_own_delay() {
          [[flow]]\nfrom = \"a\"\nto = \"b\"\n"
     );
     let limit = |text: &str| setup(text).network.links[2].limit;
-    // Nothing crosses a->c: the longest round trip of all, 20 ms, counts. By way of c it is 100 ms.
+    // Nothing crosses a->c, so the longest round trip of all, 20 ms, counts. Through c it is 100
+    // ms.
     assert_eq!(limit(&text), Limit::Bytes(Bytes::new(20_000)));
     let given = format!("{text}[[path]]\nnodes = [\"a\", \"c\", \"b\"]\n");
     assert_eq!(limit(&given), Limit::Bytes(Bytes::new(100_000)));
@@ -352,7 +353,7 @@ fn a_given_path_is_measured_by_its_own_delay() {
     assert_eq!(limit(&one_way), Limit::Bytes(Bytes::new(60_000)));
 }
 
-/// The three ensembles of the same network, whose edges come after the flows.
+/// The three ensembles of one network, whose edges come after the flows.
 #[track_caller]
 fn ensembles_of(setup: &Setup, names: &[&str]) {
     let shop = ["shop", "shop.out", "shop.c", "shop.c.out", "shop.e", "shop.e.out"];
@@ -368,7 +369,8 @@ fn ensembles_of(setup: &Setup, names: &[&str]) {
     let fails = MemberEvent::Fail { junction: 0, member: 0 };
     assert!(spec.events.contains(&(Time::ZERO + Duration::from_secs(5), fails)));
     assert!(spec.events.contains(&(Time::ZERO, MemberEvent::Hold(15))));
-    // The peer's receiver, and a member's; where a switch sends nobody writes, and nobody opens.
+    // Receivers of the peer and of a member. Where a switch sends there is no writer and no
+    // handshake.
     assert!(matches!(setup.flows[11].app.reader, Reader::Alternating { .. }));
     assert_eq!(setup.flows[12].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(64_000)));
     assert_eq!(setup.flows[14].transport.receive_window, ReceiveWindow::Fixed(Bytes::new(200_000)));

@@ -1,4 +1,4 @@
-//! A law that lives outside the workspace's crates, by its name in scenarios.
+//! A law outside the workspace's crates, by its name in scenarios.
 
 mod common;
 #[path = "../../laws/tests/external/toy.rs"]
@@ -27,7 +27,7 @@ fn refused(text: &str) -> String {
     shown(&parse(text).expect_err("it should be refused"))
 }
 
-/// Three flows of the law through a bottleneck, the second and third after two and four seconds.
+/// Three flows of the law through a bottleneck; they start at 0, 2 and 4 s.
 fn three(more: &str) -> String {
     let text =
         dumbbell(&format!("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nstagger = \"2 s\"\n{more}"));
@@ -48,8 +48,8 @@ fn all_pass(text: &str, law: Option<&str>) {
     assert!(!verdicts.is_empty() && verdicts.iter().all(|v| v.pass), "{}", texts.join("\n"));
 }
 
-/// A port that could not write to headers, and a source that could not read them, would leave flows at
-/// the hundredth of their own link's rate at which they start.
+/// Flows start at a hundredth of their own link's rate. They would stay there if the port could not
+/// write headers, or if the source could not read them.
 #[test]
 fn its_ports_fill_the_bottleneck_and_its_flows_share_equally() {
     let expect = |utilisation: f64| {
@@ -78,7 +78,7 @@ fn its_headers_are_the_same_in_their_bytes() {
     assert_eq!(run("decoded"), run("exact"));
 }
 
-/// Its port counts packets of other laws and leaves the headers they lack alone.
+/// The law's port counts packets of other laws, and ignores their missing headers.
 #[test]
 fn it_takes_what_a_law_of_the_workspace_leaves() {
     let flows = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n[[flow]]\nfrom = \"s2\"\nto = \"d2\"\n\

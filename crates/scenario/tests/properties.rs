@@ -1,4 +1,4 @@
-//! Whatever the text, reading does not panic and says something.
+//! Reading never panics, and always gives a scenario or diagnostics.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ proptest! {
         fuzzing::scenario(&bytes);
     }
 
-    /// Damaged: a stretch of a real scenario replaced.
+    /// A real scenario with a part replaced.
     #[test]
     fn damaged_scenarios_are_read_or_refused(
         which in 0..5_usize,
@@ -35,7 +35,7 @@ proptest! {
         fuzzing::scenario(&text);
     }
 
-    /// Keys of the table with values of all kinds, where they belong.
+    /// Keys of the table at their places, with values of all kinds.
     #[test]
     fn keys_with_any_values_are_read_or_refused(
         kind in 0..8_usize,
@@ -120,7 +120,7 @@ fn the_reference_names_every_key() {
     for info in topologies() {
         assert!(text.contains(&format!("### `{}`", info.kind)));
     }
-    // Tables of Markdown have as many columns in each row as in their heading.
+    // Each row of a Markdown table has as many columns as its heading.
     for line in text.lines().filter(|line| line.starts_with("| `")) {
         let bars = line.replace("\\|", "").matches('|').count();
         assert!(bars == 5 || bars == 4, "{line}");

@@ -1,4 +1,4 @@
-//! Remedies that help, and names that can be called.
+//! Help texts that really help, and names that can be used.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Scenarios that are run: what is read is what the engine takes.
+//! Runs of scenarios: the engine accepts every scenario that was read.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn all_pass(verdicts: &[Finding]) {
     assert!(verdicts.iter().all(|verdict| verdict.pass), "{}", texts.join("\n"));
 }
 
-/// Behind inputs that are paused a queue has a discipline like any other.
+/// A queue behind paused inputs has a discipline like any other.
 #[test]
 fn codel_holds_the_queue_of_a_switch_that_pauses() {
     let queue = |discipline: &str| {
@@ -53,7 +53,7 @@ fn codel_holds_the_queue_of_a_switch_that_pauses() {
 
 #[test]
 fn a_sized_flow_takes_the_time_it_must() {
-    // 1 MB at 10 Mbit/s takes 0.8 s, 3 % more with headers, and some round trips to get there.
+    // 1 MB at 10 Mbit/s takes 0.8 s, 3 % more with headers, and some round trips.
     let expectations = "[[expect]]\nmetric = \"completion_time\"\nmin = \"0.8 s\"\nmax = \"1.5 s\"\n\
         [[expect]]\nmetric = \"goodput\"\nequals = \"0.8 Mbit/s\"\n\
         [[expect]]\nmetric = \"rtt_min\"\nmin = \"40 ms\"\nmax = \"45 ms\"\n\
@@ -74,7 +74,7 @@ fn xcp_flows_share_equally() {
     all_pass(&run(&scenario(&text), None));
 }
 
-/// What bounds their data in flight when acknowledgements stay away is none.
+/// The limit of data in flight while no acknowledgements arrive is not a window.
 #[test]
 fn laws_that_set_a_pace_have_no_window() {
     let claim = "[[expect]]\nmetric = \"window_max\"\nflow = \"s1->d1\"\nmin = \"1 B\"\n";
@@ -130,14 +130,14 @@ fn every_key_and_every_hard_case_runs() {
              [[expect]]\nmetric = \"goodput\"\nmax = \"1 bit/s\"",
             flow()
         );
-        // Nothing arrives, which is a measurement: the flow has started.
+        // Nothing arrives, which is a measurement because the flow has started.
         let verdicts = run(&common::scenario(&text), None);
         assert_eq!(verdicts[0].measured, Some(0.0), "{}", verdicts[0]);
     }
 }
 
-/// The routes that loads are worked out with are those of the run: the share of flows that cross a
-/// link is the same when the engine's own routing draws them.
+/// Loads are computed with the routes of the run: the share of flows that cross a link is the same
+/// when the engine's own routing draws the paths.
 #[test]
 fn loads_are_worked_out_with_the_engine_s_routes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
@@ -172,8 +172,11 @@ fn loads_are_worked_out_with_the_engine_s_routes() {
     }
 }
 
-/// Three packets every 200 ms, every second acknowledged at once and the third after 40 ms: of the two
-/// acknowledgements one is late, by 40 ms less what the second packet waits for the first.
+/// Three packets every 200 ms, of which every second is acknowledged at once and the third after 40
+/// ms.
+///
+/// So one of two acknowledgements is late, by 40 ms less the time that the second packet waits for
+/// the first.
 #[test]
 fn late_acknowledgements_are_counted_at_a_link() {
     let late = |late_by: &str, equals: &str| {
@@ -191,17 +194,21 @@ fn late_acknowledgements_are_counted_at_a_link() {
     ));
     let scenario = scenario(&text);
     all_pass(&run(&scenario, Some("newreno")));
-    // What the packets of an emulated run say is not known.
+    // Emulated runs do not see single packets.
     let plan = scenario.plan(Some("newreno"), None).unwrap();
     assert!(scenario.evaluator(&plan).emulated().is_empty());
     let left_out = scenario.unmeasured_when_emulated("newreno");
-    assert!(shown(&left_out).contains("emulated, the expectation of late_acks on line 1"));
+    assert!(
+        shown(&left_out)
+            .contains("an emulated run leaves out the expectation of late_acks on line 1")
+    );
     assert_eq!(left_out.len(), 2);
 }
 
-/// Defaults of a paused link, worked out by hand: 1 Gbit/s is 125 B a us. A packet of 1538 B takes
-/// 12.304 us, the frame 0.672 us, 1 us there and back each, 1.024 us to obey: 16 us or 2000 B; two
-/// packets more, and a byte.
+/// Defaults of a paused link, computed by hand.
+///
+/// 1 Gbit/s is 125 B a us. A packet of 1538 B takes 12.304 us, the frame 0.672 us, 1 us each there
+/// and back, 1.024 us to react: 16 us, or 2000 B. Two packets and a byte are added.
 #[test]
 fn headroom_is_worked_out_from_the_link() {
     let pause = |more: &str| {
@@ -217,7 +224,7 @@ fn headroom_is_worked_out_from_the_link() {
     assert_eq!(pause("true"), (30_000, 5077, 15_000, 1));
     assert_eq!(pause("{ buffer = \"25077 B\" }"), (20_000, 5077, 10_000, 1));
     assert_eq!(pause("{ xoff = \"10 packets\", xon = \"3 KB\" }"), (15_000, 5077, 3000, 1));
-    // A map may wait before the frame.
+    // A map of paused queues may be sent before the frame.
     assert_eq!(pause("{ mode = \"flows\" }"), (30_000, 5161, 15_000, 1));
 }
 

@@ -1,4 +1,4 @@
-//! Any scenario with all that is only for speed turned off.
+//! Scenarios with everything turned off that serves only speed.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use ratewire_sim::setup::Setup;
 use ratewire_sim::{Speed, run_with};
 use ratewire_units::Duration;
 
-/// The first seconds of a scenario of this repository with one of its laws.
+/// The first seconds of one of the project's scenarios under one law.
 fn setup(file: &str, law: &str, seconds: f64) -> Setup {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let scenario = Scenario::load(&path).unwrap_or_else(|_| panic!("{file}"));
@@ -21,24 +21,26 @@ fn outcome(setup: &Setup, speed: Speed) -> Outcome {
     run_with(setup, &mut NoRecorder, speed).expect("it runs")
 }
 
-/// Hosts that lag have packets of one instant come in another order where those meet, and with them
-/// go the number of events and, in few scenarios, the outcome: see the test below. In these the
-/// outcome is the same to the bit.
+/// Scenarios whose outcome is the same to the bit without the code that serves only speed.
+///
+/// Lagging hosts change the order of packets that meet at one instant. This changes the number of
+/// events and, in few scenarios, the outcome: see the test below.
 #[test]
 fn results_do_not_depend_on_what_is_only_for_speed() {
     for (file, law, seconds) in [
-        // 2,002 links and 1,000 flows: delay lines for routers and for hosts that lag, with ports.
+        // 2,002 links and 1,000 flows: delay lines of routers and of lagging hosts, with ports.
         ("papers/xcp-sigcomm-2002/flows-500.toml", "xcp", 0.5),
-        // Flows that keep arriving: hosts that lag, whose bursts go on delay lines where no port is.
+        // Flows that keep arriving: lagging hosts, whose bursts use delay lines where no port is.
         ("scenarios/geant-websearch.toml", "xcp", 2.0),
         ("scenarios/geant-websearch.toml", "cubic", 2.0),
         ("scenarios/abilene-websearch.toml", "newreno", 2.0),
         ("papers/xcp-sigcomm-2002/mice-200.toml", "xcp", 2.0),
-        // What hosts cannot lag behind: an overlay's nodes, switches that pass on and that pause.
+        // Parts that hosts cannot lag behind: an overlay's nodes, switches of ensembles, switches
+        // that pause.
         ("scenarios/market-data.toml", "newreno", 1.0),
         ("scenarios/sharded-key-value.toml", "xcp", 1.0),
         ("papers/network-of-queues/ring.toml", "noq", 1.0),
-        // What few links have: traces, media, disciplines, losses, changes.
+        // Features that few links have: traces, media, disciplines, losses, changes.
         ("scenarios/hsdpa-bus.toml", "cubic", 5.0),
         ("scenarios/half-duplex.toml", "xcp", 5.0),
         ("scenarios/aqm.toml", "cubic", 5.0),
@@ -56,8 +58,9 @@ fn results_do_not_depend_on_what_is_only_for_speed() {
     }
 }
 
-/// All flows have the same rates and delays, so that packets of many hosts come to one queue at one
-/// instant, where which comes first decides which of them is dropped. No more may differ than that.
+/// Equal flows, so that packets of many hosts reach one queue at one instant.
+///
+/// The order of these packets decides which are dropped. Nothing else may differ.
 #[test]
 fn where_packets_come_at_one_instant_only_their_order_depends_on_speed() {
     let setup = setup("papers/xcp-sigcomm-2002/capacity-10mbit.toml", "xcp", 2.0);

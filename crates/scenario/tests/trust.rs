@@ -1,4 +1,4 @@
-//! Lies and policers that do nothing under the laws of a run.
+//! Lies and policers without effect under the laws of a run.
 
 mod common;
 
@@ -10,11 +10,17 @@ fn lies_that_no_header_tells_and_idle_policers_are_warned_of() {
     let lying = scenario(&dumbbell(&format!("{flow}lie = {{ rtt = 2, inflate = 3 }}")));
     assert!(lying.plan(Some("xcp"), None).unwrap().warnings.is_empty());
     let warnings = shown(&lying.plan(Some("maxnet"), None).unwrap().warnings);
-    assert!(warnings.contains("lies by `rtt`, but no header says that under maxnet"), "{warnings}");
+    assert!(
+        warnings.contains("lies about `rtt`, which headers of maxnet do not carry"),
+        "{warnings}"
+    );
     assert!(!warnings.contains("`inflate`"), "{warnings}");
-    assert!(warnings.contains("under maxnet hosts lie by ignore_feedback, inflate"), "{warnings}");
+    assert!(
+        warnings.contains("lies that have an effect under maxnet: ignore_feedback, inflate"),
+        "{warnings}"
+    );
     let warnings = shown(&lying.plan(Some("cubic"), None).unwrap().warnings);
-    assert!(warnings.contains("nobody lies under cubic"), "{warnings}");
+    assert!(warnings.contains("under cubic no lie has an effect"), "{warnings}");
 
     let policed = |flow: &str| {
         scenario(&dumbbell(flow).replace("bottleneck = {", "bottleneck = { police = true,"))

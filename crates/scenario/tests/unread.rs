@@ -1,4 +1,4 @@
-//! What is written and does nothing is told.
+//! Keys without effect are reported.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{dumbbell, flow, refused, scenario, shown, warned};
 
 const FLOW: &str = "[[flow]]\nfrom = \"a\"\nto = \"c\"\n";
 
-/// Hosts `a` and `b` at a switch, and `c` behind it.
+/// Hosts `a` and `b` at a switch, and host `c` behind it.
 fn star(inputs: &str, output: &str) -> String {
     let mut text =
         "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"custom\"\n".to_string();
@@ -30,7 +30,8 @@ fn a_queue_that_nothing_waits_in_is_told() {
     let unused = "queue = \"9 packets\"\nreverse = { queue = \"8 packets\", pause = true }";
     let said = warned(&star("pause = true", unused));
     assert!(said.contains("`queue` of \"s->c\" means nothing here"), "{said}");
-    // The host at the other end has a queue, and so has a switch with an input that is not paused.
+    // The queue of the host at the other end is used; so is that of a switch with an unpaused
+    // input.
     for (inputs, output) in [
         ("pause = true", "queue = \"9 packets\"\nreverse = { pause = true }"),
         ("pause = true", "queue = \"9 packets\"\nreverse = { queue = \"8 packets\" }"),
@@ -59,11 +60,11 @@ fn a_link_that_nothing_is_changed_of_is_refused() {
                    [[link]]\nname = \"c->a\"\nreverse = { rate = \"2 Mbit/s\" }\n";
     let said = refused(&star("", one_way));
     assert!(said.contains("\"c->a\" has no other direction"), "{said}");
-    // An empty one says nothing.
+    // An empty `reverse` has no effect.
     let empty = one_way.replace("delay = \"1 ms\"\n", "delay = \"1 ms\"\nreverse = {}\n");
     let said = refused(&star("", &empty));
     assert_eq!(said.matches("error: ").count(), 1, "{said}");
-    // Of several links those that have another direction have theirs changed.
+    // Of several links, those with another direction change it.
     let some = one_way.replace("name = \"c->a\"", "name = \"c->*\"");
     assert_eq!(warned(&star("", &some)), "");
     let empty = "name = \"out\"\n[[link]]\nname = \"out\"\nreverse = {}";
@@ -77,7 +78,7 @@ fn a_round_trip_that_no_queue_is_reckoned_from_is_told() {
         ("queue_rtt = \"1 s\"", 0),
         ("queue_rtt = \"1 s\"\nqueue = \"2 bdp\"", 0),
         ("queue_rtt = \"1 s\"\nqueue = \"50 ms\"", 1),
-        // Read in one direction is read.
+        // A value that one direction reads is in use.
         ("queue_rtt = \"1 s\"\nqueue = \"2 bdp\"\nreverse = { queue = \"9 packets\" }", 0),
         ("reverse = { queue_rtt = \"1 s\", queue = \"9 packets\" }", 1),
     ] {
@@ -86,7 +87,7 @@ fn a_round_trip_that_no_queue_is_reckoned_from_is_told() {
     assert!(warned(&dumbbell("[topology.access]\nqueue_rtt = \"1 s\"")).contains(told));
 }
 
-/// A scenario of an ensemble at the switch of [`star`].
+/// A scenario with an ensemble at the switch of [`star`].
 fn ensemble(more: &str) -> String {
     star("", "") + "[[ensemble]]\nname = \"kv\"\npeer = \"c\"\nswitch = \"s\"\n" + more + "\n"
 }
@@ -99,8 +100,8 @@ fn what_comes_after_the_end_is_told() {
     ));
     for wanted in [
         "this ensemble never starts",
-        "`fails` of \"a\" comes to nothing from 4 s on",
-        "`idle` of \"b\" comes to nothing from 2 s on",
+        "`fails` of \"a\" has no effect from 4 s on",
+        "`idle` of \"b\" has no effect from 2 s on",
     ] {
         assert!(said.contains(wanted), "{said}");
     }
@@ -117,7 +118,7 @@ fn overlays_whose_prices_or_salaries_stand_still_are_told() {
         let text = dumbbell(&format!("[overlay]\nlinks = [[\"s1\", \"d1\"]]\n{more}\n{group}"));
         warned(&text.replace("xcp", "newreno"))
     };
-    assert!(overlay("interval = \"10 s\"").contains("prices are told once and never again"));
+    assert!(overlay("interval = \"10 s\"").contains("prices are announced once and never again"));
     let said = overlay("threshold = 60\ncap = 50");
     assert!(said.contains("a threshold of $60 is more than a client may ever hold"), "{said}");
     assert_eq!(overlay("interval = \"9 s\"\nthreshold = 50\ncap = 50"), "");
@@ -144,14 +145,14 @@ fn flows_that_are_to_complete_and_never_do_are_told() {
     assert!(!warned(&sized).contains("\"kv\" never completes"), "it ends with its edges");
 }
 
-/// What is told of a run under one law.
+/// Warnings about a run under one law.
 fn planned(text: &str, law: &str) -> String {
     shown(&scenario(text).plan(Some(law), None).expect("a plan").warnings)
 }
 
 #[test]
 fn a_run_in_which_nothing_is_sent_is_told() {
-    assert!(planned(&dumbbell(""), "xcp").contains("nothing sends anything"));
+    assert!(planned(&dumbbell(""), "xcp").contains("nothing is sent"));
     let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
                    between = [[\"s1\", \"d1\"]]";
     let program = "[[program]]\nhost = \"s1\"\nrun = \"ping d1\"";
@@ -192,7 +193,7 @@ fn links_on_the_way_that_carry_nothing_are_told() {
     }
 }
 
-/// Ports of a law in Rust and of its twin in C pass each other's headers on unread.
+/// Ports of a law in Rust do not read the headers of its twin in C, and vice versa.
 #[test]
 fn twins_that_meet_are_told() {
     let warnings = |law: &str, more: &str| {
@@ -200,7 +201,7 @@ fn twins_that_meet_are_told() {
     };
     let said = warnings("xcp@kernel", &format!("{}law = \"xcp\"\n", flow()));
     assert!(
-        said.contains("\"s1->d1\" sends by xcp, and the port of \"s1->r1\" is one of xcp@kernel"),
+        said.contains("\"s1->d1\" uses xcp, but the port of \"s1->r1\" is of xcp@kernel"),
         "{said}"
     );
     for (law, more) in [("xcp", ""), ("xcp@kernel", ""), ("xcp", "law = \"newreno\"\n")] {
@@ -214,18 +215,15 @@ fn a_law_whose_ports_are_not_on_the_way_is_told() {
         planned(&dumbbell(&format!("{}law = \"rcp\"\n{more}", flow())), law)
     };
     let said = beside("xcp", "");
-    assert!(
-        said.contains("\"s1->d1\" sends by rcp, and no port on its way is one of rcp"),
-        "{said}"
-    );
+    assert!(said.contains("\"s1->d1\" uses rcp, but no port on its route is of rcp"), "{said}");
     let more = "[[flow]]\nname = \"b\"\nfrom = \"s1\"\nto = \"d1\"\nlaw = \"rcp\"\noptions = { after_loss = \"ignore\" }\n";
     assert_eq!(beside("xcp", more), said, "once for each law, whatever its options");
     assert_eq!(beside("rcp", ""), "");
-    // One on the way is enough, and a law of marks obeys those of any queue.
+    // One port on the route is enough, and a law that reacts to marks obeys those of any queue.
     let access = dumbbell(flow()).replace("}\n", "}\naccess = { law = \"none\" }\n");
     assert_eq!(planned(&access, "xcp"), "");
     let nowhere = access.replace("delay = \"20 ms\"", "delay = \"20 ms\", law = \"none\"");
-    assert!(planned(&nowhere, "xcp").contains("no port on its way is one of xcp"));
+    assert!(planned(&nowhere, "xcp").contains("no port on its route is of xcp"));
     assert_eq!(planned(&nowhere, "dctcp"), "");
 }
 
@@ -235,10 +233,10 @@ fn arrivals_from_a_file_are_looked_at_too() {
     let text = dumbbell(traffic);
     let read = common::parse_with(&text, &[("a.txt", "0.5 s1 d1 1000\n0.6 s1 d1 1000\n")]);
     let said = shown(&read.expect("a scenario").plan(Some("xcp"), None).expect("a plan").warnings);
-    assert_eq!(said.matches("\"t\" sends by rcp, and no port on its way").count(), 1, "{said}");
+    assert_eq!(said.matches("\"t\" uses rcp, but no port on its route").count(), 1, "{said}");
 }
 
-/// Its switch passes on what the ports of some edges say.
+/// The switch of an ensemble carries the feedback of the ports of some edges on.
 #[test]
 fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
     for direction in ["inbound", "outbound", "both"] {
@@ -250,13 +248,12 @@ fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
 fn an_ensembles_edges_that_meet_a_twin_are_told() {
     for (direction, edge, link) in [("inbound", "kv", "c->s"), ("outbound", "kv.out", "s->c")] {
         let said = edges("xcp@kernel", direction);
-        let wanted =
-            format!("\"{edge}\" sends by xcp, and the port of \"{link}\" is one of xcp@kernel");
+        let wanted = format!("\"{edge}\" uses xcp, but the port of \"{link}\" is of xcp@kernel");
         assert!(said.contains(&wanted), "{said}");
     }
 }
 
-/// What is said of an ensemble of xcp and nothing else, whose peer's link has ports of this law.
+/// Warnings about an ensemble of xcp alone; the peer's link has ports of `law`.
 fn edges(law: &str, direction: &str) -> String {
     let more = format!("members = [\"a\", \"b\"]\ndirection = \"{direction}\"");
     let text = ensemble(&more).replace("newreno", "xcp").replace(FLOW, "");

@@ -1,4 +1,4 @@
-//! The users that programs are to run as, where a scenario names them.
+//! Users that a scenario names for its programs.
 
 mod common;
 

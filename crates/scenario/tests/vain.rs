@@ -1,4 +1,4 @@
-//! Expectations that decide nothing, or are of nothing, are told.
+//! Expectations without a target, or that decide nothing, are reported.
 
 mod common;
 
@@ -120,7 +120,7 @@ fn a_time_that_is_no_multiple_of_the_interval_does_not_look_like_one() {
     assert!(said.contains("1.7001 s is not 10 ms times a whole number"), "{said}");
 }
 
-/// An expectation is about the times that it names: a run that is made shorter is not held against it.
+/// An expectation beyond a shortened run is left out: it says nothing about other times.
 #[test]
 fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
     let expect = "[[expect]]\nmetric = \"utilisation\"\nlink = \"bottleneck\"\nmin = 0.5\n";
@@ -138,7 +138,7 @@ fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
     assert!(said.contains("`--set duration` ends it at 5 s") && said.matches("-->").count() == 1);
     assert_eq!(shorter.expectations.len(), 2);
     assert_eq!((set("9s").expectations.len(), set("9s").warnings.len()), (3, 0));
-    // In the file it is a mistake.
+    // In the file it is an error.
     let said = refused(&text.replace("10 s", "5 s"));
     assert!(said.contains("error: at 9 s the run has ended"), "{said}");
 }

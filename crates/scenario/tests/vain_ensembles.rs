@@ -1,10 +1,10 @@
-//! What is said of an ensemble's ends and cannot be, or does nothing, is told.
+//! Keys of an ensemble's ends that are impossible or have no effect are reported.
 
 mod common;
 
 use common::{refused, warned};
 
-/// An ensemble of two members around a hub, with these further lines.
+/// An ensemble of two members around a hub, with further lines.
 fn ensemble(more: &str) -> String {
     format!(
         "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
@@ -26,11 +26,11 @@ fn a_receive_window_of_an_end_holds_a_packet() {
         assert!(said.contains("a packet carries 1.46 KB"), "{said}");
     }
     assert_eq!(warned(&window("1460 B", "")), "");
-    // A packet is that of the connection.
+    // The size of a packet is that of the connection.
     let small = "transport = { packet = \"540 B\" }";
     assert_eq!(warned(&window("500 B", small)), "");
     assert!(refused(&window("499 B", small)).contains("a packet carries 500 B"));
-    // No packet holds more than a frame.
+    // A packet never carries more than one frame.
     assert_eq!(warned(&window("100 B", "frame = \"100 B\"")), "");
     assert!(refused(&window("99 B", "frame = \"100 B\"")).contains("a packet carries 100 B"));
 }

@@ -1,4 +1,4 @@
-//! What is said of links and does nothing, or not what it says, is told.
+//! Keys of links without effect, or with another effect than their value suggests, are reported.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{refused, setup, warned};
 use ratewire_net::spec::{DriverSpec, LinkSpec};
 use ratewire_units::Duration;
 
-/// A dumbbell of one pair whose bottleneck has these further properties, and these further lines.
+/// A dumbbell of one pair with further properties of its bottleneck, and further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
     format!(
         "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"dumbbell\"\n\
@@ -34,7 +34,7 @@ fn a_pattern_of_both_directions_has_no_reverse() {
     }
 }
 
-/// Both are about the host that sends.
+/// Both keys configure the sending host.
 #[test]
 fn sockets_and_bursts_are_of_hosts() {
     let keys = [("sockets", "\"in-turn\""), ("bursts", "{ packets = 9, every = \"1 ms\" }")];
@@ -64,7 +64,7 @@ fn sockets_and_bursts_are_of_hosts() {
         }
     }
     assert_eq!(warned(&dumbbell("sockets = \"drop\", bursts = \"none\"", "")), "", "the default");
-    // Who sends is a host, whatever traffic between all hosts includes.
+    // A node that sends counts as a host, even if it is not among "all hosts".
     let sends = "[[node]]\nname = \"a\"\nhost = false\n[[link]]\nbetween = [\"a\", \"r1\"]\n\
                  rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nsockets = \"random\"\n[[flow]]\nfrom = \"a\"\nto = \"d1\"";
     assert_eq!(warned(&dumbbell("", sends)), "");
@@ -91,7 +91,7 @@ fn a_round_trip_is_there_and_back() {
     assert!(said.contains("the bottleneck alone takes 39 ms there and back"), "{said}");
 }
 
-/// Two cities with a place on the map, and whether a third has one.
+/// Two cities with coordinates, and a third with or without.
 fn cities(third: &str) -> String {
     let node = |id: usize, place: &str| format!("<node id=\"{id}\">{place}</node>");
     let place = "<data key=\"x\">8</data><data key=\"y\">47</data>";
@@ -150,7 +150,7 @@ fn a_medium_makes_half_duplex_whatever_duplex_says() {
     assert_eq!(warned(&dumbbell("medium = \"air\", duplex = \"half\"", "")), "");
 }
 
-/// As a rate replaces a trace.
+/// `duplex` replaces a medium as a rate replaces a trace.
 #[test]
 fn duplex_replaces_the_medium_of_another_table() {
     let mediums = |name: &str, say: &str| {

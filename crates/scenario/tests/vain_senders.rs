@@ -1,11 +1,11 @@
-//! What is said of flows, traffic and receivers and does nothing is told.
+//! Keys of flows, traffic and receivers without effect are reported.
 
 mod common;
 
 use common::{refused, scenario, shown, warned};
 use ratewire_scenario::{Diagnostic, Scenario};
 
-/// A dumbbell of one pair with these further lines.
+/// A dumbbell of one pair with further lines.
 fn dumbbell(more: &str) -> String {
     format!(
         "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"dumbbell\"\n\
@@ -17,7 +17,7 @@ fn flow(more: &str) -> String {
     dumbbell(&format!("[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n{more}"))
 }
 
-/// What is told of a simulated run under one law, and not of an emulated one.
+/// Warnings about a simulated run under one law that an emulated run does not have.
 fn simulated(text: &str, law: &str) -> String {
     let scenario = scenario(text);
     let plan = scenario.plan(Some(law), None).expect("a plan");
@@ -31,7 +31,7 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     let said = simulated(&flow(slow), "newreno");
     assert!(
         said.contains(
-            "simulated, the reader of \"s1->d1\" holds nobody back: its receive window is unlimited"
+            "in a simulated run the reader of \"s1->d1\" slows no sender down: its receive window is unlimited"
         ),
         "{said}"
     );
@@ -42,12 +42,13 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
         let window = format!("{slow}transport = {{ receive_window = {window} }}");
         assert_eq!(simulated(&flow(&window), "newreno"), "");
     }
-    // Such receivers feed back how full their buffer is.
+    // Receivers of this law report how full their buffer is.
     let soft = format!("{slow}law = \"xcp\"\noptions = {{ flow_control = \"soft\" }}");
     assert_eq!(simulated(&flow(&soft), "xcp"), "");
     assert_eq!(simulated(&flow("reader = { per_frame = \"0 s\" }"), "newreno"), "");
 
-    // What comes to a switch goes on, and is told of where it is read; `h2` is a switch too, of others.
+    // A packet to a switch goes on to a host, whose reader is checked there. `h2` is a switch too,
+    // of another ensemble.
     let star = "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"star\"\nhosts = 6\n\
                 link = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n\
                 [[ensemble]]\nname = \"a\"\npeer = \"h1\"\nswitch = \"h2\"\nmembers = [\"h3\"]\n\
@@ -58,7 +59,7 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     assert!(said.contains("simulated, the reader of \"b"), "{said}");
 }
 
-/// What is told of a run under one law.
+/// Warnings about a run under one law.
 fn planned(text: &str, law: &str) -> String {
     shown(&scenario(text).plan(Some(law), None).expect("a plan").warnings)
 }
@@ -69,7 +70,7 @@ fn senders_that_nothing_marks_are_told() {
         let text = flow(&format!("count = 2\n[transport]\n{transport}"));
         text.replace("\"10 ms\"", &format!("\"10 ms\"{bottleneck}"))
     };
-    let told = "`ecn` lets \"s1->d1\" and 1 more be marked, and no queue marks";
+    let told = "`ecn` allows marks on packets of \"s1->d1\" and 1 more, but no queue marks";
     let said = planned(&marking("", "ecn = true"), "cubic");
     assert!(said.contains(told) && said.matches("warning: ").count() == 1, "{said}");
     for drops in [", discipline = \"codel\"", ", discipline = { red = {} }"] {
@@ -95,7 +96,7 @@ fn queues_that_are_full_before_they_are_marked_are_told() {
     let said = queue("50 packets", "65 packets");
     let told = "the queue of \"bottleneck\" is full before dctcp marks: it has room for 50 packets, and `threshold` is 65 packets";
     assert!(said.contains(told), "{said}");
-    // The last that has room finds all others waiting.
+    // The last packet with room finds all others waiting.
     for (room, threshold) in [
         ("66 packets", "65 packets"),
         ("10 packets", "13.5 KB"),
@@ -113,7 +114,7 @@ fn queues_that_are_full_before_they_are_marked_are_told() {
     ] {
         assert_eq!(queue(room, threshold), "", "{room}, {threshold}");
     }
-    // Paused, all waits in the buffers of the links by which it came.
+    // Behind paused links all packets wait in the buffers of those links.
     let star = |pause: &str| {
         planned(
             &format!(
@@ -149,7 +150,7 @@ fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
     for (sends, name) in [(flow, "h2->h1"), (traffic, "t")] {
         let said = simulated(&star(", pause = true", sends), "noq");
         let told = format!(
-            "{name:?} are held back by queues alone, and when simulated the queue at their host drops what has no room"
+            "only queues slow down {name:?}, and in a simulated run the queue at their host drops packets when full"
         );
         assert!(said.contains(&told), "{said}");
         assert_eq!(simulated(&star(", pause = true", sends), "newreno"), "");
@@ -199,7 +200,7 @@ fn traffic_that_never_starts_is_told() {
     assert_eq!(traffic("start = \"1 s\"\nstop = \"20 s\""), "");
 }
 
-/// Reads traffic whose arrivals are in this file.
+/// Reads traffic whose arrivals are in a file with these lines.
 fn listed(file: &str, more: &str) -> Result<Scenario, Vec<Diagnostic>> {
     let traffic = format!("[[traffic]]\nname = \"t\"\narrivals = {{ file = \"a.txt\" }}\n{more}");
     common::parse_with(&dumbbell(&traffic), &[("a.txt", file)])
@@ -267,8 +268,8 @@ fn a_load_of_demands_is_of_all_of_them() {
 fn keys_of_flows_that_come_to_nothing_are_told() {
     for (more, wanted) in [
         ("stagger = \"1 s\"", "`stagger` means nothing here: there is a single flow"),
-        ("lie = {}", "`lie` says nothing that is not so"),
-        ("lie = { rtt = 1 }", "`lie` says nothing that is not so"),
+        ("lie = {}", "`lie` changes nothing"),
+        ("lie = { rtt = 1 }", "`lie` changes nothing"),
         (
             "reader = { per_frame = [\"1 ms\", \"2 ms\"], every = \"2 s\" }",
             "the reader's second speed is never its own",

@@ -1,4 +1,4 @@
-//! `ratewire check`: run scenarios, hold them against their expectations.
+//! `ratewire check`: runs scenarios and checks them against their expectations.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Scenario files, or folders with `.toml` files at any depth
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Only read the scenarios, and say everything that is wrong with them
+    /// Only read the scenarios, and list all their errors
     #[arg(long, conflicts_with = "json")]
     syntax: bool,
     /// Print the results as JSON in place of a table
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 const NOTHING_EXPECTED: &str = "\
-It ran, and there was nothing to hold it against. What must come out a scenario says as
+The runs had no expectations to be checked against. A scenario states one as
 
     [[expect]]
     metric = \"utilisation\"
@@ -45,7 +45,7 @@ It ran, and there was nothing to hold it against. What must come out a scenario 
 docs/learn/tutorial.md, section 5, has more; `ratewire scenario --reference` lists the metrics.
 ";
 
-/// A scenario's results, for `--json`.
+/// Results of a scenario, for `--json`.
 #[derive(Serialize)]
 struct Checked {
     scenario: String,
@@ -74,7 +74,7 @@ pub(crate) fn check(args: &Args) -> Exit {
     }
 }
 
-/// A scenario's run under each of its laws, with what is said of them; `None` if one cannot be.
+/// The runs of a scenario under each of its laws; prints warnings. `None` if one cannot be planned.
 fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
     let mut said = scenario.unheld();
     let plan = |law: String| match scenario.plan(Some(&law), None) {
@@ -93,7 +93,7 @@ fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
     plans.into_iter().collect()
 }
 
-/// Runs the jobs and prints what came out, scenario by scenario.
+/// Runs the jobs and prints the results, scenario by scenario.
 fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
     let keep = |_: &Job<'_>, run: Run| run.expectations().to_vec();
     let done = watch::all(jobs, !args.quiet && !args.json, keep);
@@ -112,7 +112,8 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
     Exit::of(missing.chain([printed]))
 }
 
-/// What came out of each scenario, and the runs that failed: the others are not lost for them.
+/// Groups results by scenario, and separates the runs that failed, so that they do not hide the
+/// others.
 fn by_scenario<'a, 'b>(
     jobs: &'b [Job<'a>],
     results: Vec<Result<Vec<Expectation>, Error>>,
@@ -166,7 +167,7 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
     )
 }
 
-/// How many expectations rest on what, if not all are claims.
+/// Number of expectations on each basis, if not all are claims.
 fn by_basis<'a>(count: usize, all: impl Iterator<Item = &'a Expectation> + Clone) -> String {
     if all.clone().all(|e| e.basis == Basis::Claim) {
         return String::new();
@@ -201,13 +202,13 @@ pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
     (scenarios, exit)
 }
 
-/// The scenario files under the paths, in order of their names.
+/// The scenario files under the paths, in the order of their names.
 fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
         if !path.exists() {
-            // Reading it says what is wrong, and which is meant.
+            // Reading the path gives the error, with the nearest name.
             files.push(path.clone());
             continue;
         }
@@ -259,9 +260,9 @@ mod tests {
         assert_eq!((checked.len(), failures.len()), (1, all.len() - 1));
         assert_eq!(checked[0].scenario, scenarios[0].file);
         assert_eq!(failures[0].0.name(), all[1].name());
-        // What failed may have had expectations.
-        assert!(!tables(&checked, false).contains("nothing to hold it against"));
-        assert!(tables(&checked, true).contains("nothing to hold it against"));
+        // A failed run may have had expectations.
+        assert!(!tables(&checked, false).contains("no expectations to be checked against"));
+        assert!(tables(&checked, true).contains("no expectations to be checked against"));
         let (checked, failures) = fails_after(all.len());
         assert_eq!((checked.len(), failures.len()), (2, 0));
     }

@@ -1,4 +1,4 @@
-//! `ratewire compare`: laws over several seeds, and which differences chance may have made.
+//! `ratewire compare`: compares laws over several seeds, with confidence intervals.
 
 use std::path::{Path, PathBuf};
 
@@ -18,27 +18,27 @@ use crate::watch;
 
 /// Stands for every law that reacts to the network.
 const ALL: &str = "all";
-/// Sends at the rate it is told: there is nothing to compare it in.
+/// The law that sends at a given rate, so that a comparison means nothing.
 const NO_CONTENDER: &str = "fixed";
-/// Is NewReno where nothing is paused.
+/// The law that is NewReno where no link is paused.
 const FOR_PAUSED: &str = "noq";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The scenario's file
     scenario: PathBuf,
-    /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all` laws that
-    /// there are, except fixed, those of the kernel, noq where no link is paused, and what an
-    /// ensemble refuses
+    /// Laws or variants to compare, in place of the scenario's own: xcp,cubic, or `all`. `all`
+    /// leaves out fixed, laws of the kernel, noq where no link is paused, and laws that an ensemble
+    /// refuses
     #[arg(long, short, alias = "law", value_delimiter = ',', value_parser = listed)]
     laws: Vec<String>,
-    /// How many seeds to run each law from: the scenario's own and those that follow
+    /// Number of seeds for each law: the scenario's own and those that follow
     #[arg(long, default_value_t = 5, value_parser = |text: &str| whole_number(text, 1..=1000))]
     seeds: u64,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Where comparison.html and comparison.json go [default: out/NAME-OF-THE-SCENARIO]
+    /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-SCENARIO]
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Write no files
@@ -54,9 +54,9 @@ pub(crate) struct Args {
     memory: MemoryArgs,
 }
 
-/// What is kept of a run: of one from the first seed the whole, to be drawn.
+/// Kept data of a run. The whole run is kept only for the first seed, for the plots.
 type Kept = (Summary, Option<Run>);
-/// What came of a law's runs, in the order of seeds.
+/// A law and its runs in the order of seeds.
 type OfLaw<T> = (String, Vec<T>);
 
 pub(crate) fn compare(args: &Args) -> Exit {
@@ -83,7 +83,8 @@ pub(crate) fn compare(args: &Args) -> Exit {
     };
     let out = (!args.no_files)
         .then(|| args.out.clone().unwrap_or_else(|| default_folder(&args.scenario)));
-    // Early, so that nobody waits for runs whose results cannot be written.
+    // The folder is opened before the runs, so that nobody waits for results that cannot be
+    // written.
     let output = match out.as_deref().map(|out| Output::open(out, COMPARISON, &[])).transpose() {
         Ok(output) => output,
         Err(failure) => return fail(&failure),
@@ -103,7 +104,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
     Exit::of(missing.chain([told]))
 }
 
-/// Writes the comparison, and prints it.
+/// Writes and prints the comparison.
 fn tell(
     scenario: &Scenario,
     laws: Vec<OfLaw<Kept>>,
@@ -130,17 +131,17 @@ fn tell(
     if args.json { print(&json) } else { show(&comparison, out.map(|(_, out)| out)) }
 }
 
-/// The laws that are asked for, each once.
+/// The requested laws, each once.
 fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagnostic>> {
     let named = asked.iter().filter(|name| *name != ALL);
     named.into_iter().try_for_each(|name| scenario.check_law(name, "--laws"))?;
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
-    // The kernel's laws are others' laws again, in integers.
+    // Laws of the kernel are other laws again, in integers.
     let contends = |name: &String| {
         name != NO_CONTENDER
             && !name.contains('@')
             && (name != FOR_PAUSED || scenario.has_pauses())
-            // An ensemble refuses laws whose headers cannot be split.
+            // An ensemble refuses laws whose headers a switch cannot split.
             && scenario.plan(Some(name), None).is_ok()
     };
     let contenders = || registry().filter(contends).collect();
@@ -150,8 +151,8 @@ fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagno
     Ok(without_repeats(laws))
 }
 
-/// One job a law and seed, in this order, and whether chance has a part in any of them. If it has
-/// none, one seed is enough.
+/// One job for each law and seed, in this order, and whether any job uses random numbers. If none
+/// does, one seed is enough.
 fn jobs<'a>(
     scenario: &'a Scenario,
     laws: &[String],
@@ -182,8 +183,9 @@ fn jobs<'a>(
     Ok((jobs, has_chance))
 }
 
-/// What came of each law's runs, and the runs that failed. Laws are compared seed by seed: one that lacks a run is left
-/// out, and the others are not lost for it.
+/// Groups results by law, and separates the runs that failed.
+///
+/// Laws are compared seed by seed, so a law that lacks a run is left out. The other laws remain.
 fn by_law<'a, 'b, T>(
     laws: &[String],
     jobs: &'b [Job<'a>],

@@ -1,9 +1,11 @@
-//! `ratewire laws --cost`: what a port does for each packet, measured on this machine.
+//! `ratewire laws --cost`: measures on this machine the work of each law's port for a packet.
 //!
-//! Time is the least of many short batches, for whatever else the machine does only adds to it; the laws
-//! take turns, so that a slow while falls on all. The median stands beside it, and the time of a multiplication,
-//! which tells a slow clock from slow work. Instructions are counted by callgrind, where valgrind is installed. Of
-//! time and instructions, what the same loop takes without a port is taken away.
+//! The time is the minimum of many short batches, because other load only adds to it. The laws take
+//! turns, so that a slow phase of the machine affects all. The table also shows the median, and the
+//! time of a multiplication, which tells a slow clock from slow work.
+//!
+//! Callgrind counts instructions if valgrind is installed. Times and instructions of the loop
+//! without a port are subtracted.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -22,38 +24,38 @@ use crate::exit::Exit;
 use crate::say::print;
 
 const PACKET: Bytes = Bytes::new(1500);
-/// 1 Gbit/s, on which such a packet takes 12 microseconds.
+/// 1 Gbit/s, at which such a packet takes 12 us.
 const RATE: Rate = Rate::from_mbps(1000);
 const GAP: Duration = Duration::from_micros(12);
 const RTT: Duration = Duration::from_millis(50);
-/// A few packets wait, so that no branch for an empty queue is taken.
+/// A backlog above zero, so that no port takes its branch for an empty queue.
 const QUEUE: PortQueue = PortQueue { bytes: Bytes::new(4500), packets: 3 };
-/// Headers in turn: as many as fit the nearest cache.
+/// Number of different headers, which fit the first-level cache.
 const HEADERS: usize = 256;
-/// A fraction of a millisecond, and some of a law's intervals.
+/// Packets of a batch: a fraction of a millisecond, and several control intervals of a law.
 const BATCH: u64 = 20_000;
 const ROUNDS: usize = 200;
-/// Columns of a law's name.
+/// Width of the column of laws' names.
 const WIDTH: usize = 15;
-/// Under callgrind, which is fifty times slower.
+/// Packets of a run under callgrind, which is fifty times slower.
 const COUNTED: u64 = 100_000;
 
-/// What was measured, for `--json`.
+/// Measurements, for `--json`.
 #[derive(Serialize)]
 struct Costs {
     laws: Vec<Cost>,
-    /// Of one that waits for the one before, meanwhile.
+    /// Time of a multiplication that depends on the one before, measured between the batches.
     multiplication_ns: Spread,
 }
 
-/// A port's work for a packet.
+/// Work of a port for a packet.
 #[derive(Serialize)]
 struct Cost {
     law: &'static str,
     ns: Spread,
-    /// `None` where valgrind is not installed.
+    /// Instructions a packet; `None` without valgrind.
     instructions: Option<f64>,
-    /// What the papers count.
+    /// Operations a packet, as the papers count them.
     operations: &'static str,
 }
 
@@ -95,17 +97,17 @@ fn table(Costs { laws, multiplication_ns: step }: &Costs) -> String {
     }
     let _ = writeln!(
         text,
-        "\nThe least of {ROUNDS} batches, and their median. A multiplication that waits for the one before took\n\
-         {:.2} and {:.2} ns meanwhile: where that differs from another run's, the clock did, or others ran.",
+        "\nMinimum and median of {ROUNDS} batches. A multiplication that depends on the one before took {:.2} and\n\
+         {:.2} ns in the same period; if another run differs in this, the clock or the load differed.",
         step.least, step.median
     );
-    text += "\nOne arrival and one departure at a port of 1 Gbit/s, timers included. Laws that are not\n\
-             listed have no part in routers. The evaluation that finds JetMax's work the least compares\n\
-             it with XCP, RCP and PIQI-RCP; EMKC, MaxNet and DCTCP ask less of a router.\n";
+    text += "\nOne arrival and one departure at a port of 1 Gbit/s, timers included. Laws without\n\
+             a port are not listed. The evaluation that finds JetMax the cheapest compares JetMax\n\
+             with XCP, RCP and PIQI-RCP; EMKC, MaxNet and DCTCP are cheaper still.\n";
     text
 }
 
-/// Passes packets through the port of a law, or by it, to be counted from outside.
+/// Passes packets through the port of a law, or past it, while callgrind counts.
 pub(crate) fn pass(law: &str, by: bool) -> Exit {
     let Some(mut bench) = ratewire_laws::find(law).and_then(Bench::new) else {
         return Exit::Wrong;
@@ -115,7 +117,7 @@ pub(crate) fn pass(law: &str, by: bool) -> Exit {
     Exit::Done
 }
 
-/// What batches took, in nanoseconds each.
+/// Time of batches, in nanoseconds a packet.
 #[derive(Serialize)]
 struct Spread {
     least: f64,
@@ -123,7 +125,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Of what batches of so many took with something and without it, in nanoseconds.
+    /// Difference of the batches `with` and `without` a port, in nanoseconds a packet.
     fn of(mut with: Vec<f64>, mut without: Vec<f64>, batch: u64) -> Spread {
         for times in [&mut with, &mut without] {
             times.sort_by(f64::total_cmp);
@@ -133,7 +135,7 @@ impl Spread {
     }
 }
 
-/// Of a packet at each port, and of a multiplication in the same while.
+/// Times of a packet at each port, and of a multiplication measured in the same period.
 fn nanoseconds(benches: &mut [(&str, Bench)]) -> (Vec<Spread>, Spread) {
     let time = |pass: &mut dyn FnMut()| {
         let start = Instant::now();
@@ -153,7 +155,7 @@ fn nanoseconds(benches: &mut [(&str, Bench)]) -> (Vec<Spread>, Spread) {
     (spreads.collect(), Spread::of(steps, vec![0.0; ROUNDS], BATCH))
 }
 
-/// Multiplications of which each needs the one before.
+/// Multiplications that each depend on the one before.
 fn multiply(times: u64) {
     let mut n = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..times {
@@ -162,7 +164,7 @@ fn multiply(times: u64) {
     black_box(n);
 }
 
-/// Instructions a packet, if callgrind can be had.
+/// Instructions a packet, if callgrind is installed.
 fn instructions(law: &str) -> Option<f64> {
     let count = |way: &[&str]| {
         let output = Command::new("valgrind")
@@ -180,7 +182,7 @@ fn instructions(law: &str) -> Option<f64> {
     Some((count(&[])? - count(&["--by"])?) / COUNTED as f64)
 }
 
-/// A port and the headers that a flow of the same law sends past it.
+/// A port and the headers of a flow of its law.
 struct Bench {
     operations: &'static str,
     port: AnyPort,
@@ -209,8 +211,7 @@ impl Bench {
         Some(bench)
     }
 
-    /// A flow that sends past the port and hears its answers, until it has sent enough headers that
-    /// look as they do in operation.
+    /// Runs a flow through the port until enough headers have been sent that look as in operation.
     fn talk(&mut self, law: &AnyLaw) -> Vec<Header> {
         let mss = PACKET - Bytes::new(40) - law.header_len();
         let flow = FlowContext { mss, packet: PACKET, line_rate: RATE, back_pressured: false };
@@ -264,7 +265,7 @@ impl Bench {
         headers
     }
 
-    /// As in the simulator, where ports are part of the loop that packets pass.
+    /// Inlined, as in the simulator, where ports are part of the packet loop.
     #[inline(always)]
     fn one(&mut self, header: &mut Header) {
         self.now += GAP;

@@ -1,4 +1,4 @@
-//! `ratewire doctor`: what this machine can do, and what to do where it cannot.
+//! `ratewire doctor`: checks what this machine supports, and shows remedies.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use ratewire_emulate::doctor::{self, Check};
 use crate::exit::Exit;
 use crate::say::print;
 
-/// Looks at what the emulated world and laws in the kernel need. Changes nothing.
+/// Checks what the emulated world and laws in the kernel need. Changes nothing.
 pub(crate) fn examine() -> Exit {
     let (emulation, laws, controls) = (doctor::examine(), of_laws(), doctor::controls());
     let mut text = section("for `run --world emulate` and `shell`", &emulation, "NO");
     text += "\n";
-    text += &section("laws that this kernel has senders of, of its own", &controls, "--");
+    text += &section("laws with a sender in this kernel itself", &controls, "--");
     text += "\n";
     text += &match &laws {
         Some(checks) => {
@@ -23,7 +23,7 @@ pub(crate) fn examine() -> Exit {
             .to_string(),
     };
     let printed = print(&text);
-    // Who does not need a law does not need its sender.
+    // Missing congestion controls are no failure: a user may not need those laws.
     let mut all = emulation.iter().chain(laws.iter().flatten());
     if all.all(|check| matches!(check.found, Some(Ok(_)))) { printed } else { Exit::Unable }
 }
@@ -41,7 +41,7 @@ fn of_laws() -> Option<Vec<Check>> {
     None
 }
 
-/// A line a check, behind a sign: `missing` of what is.
+/// One line for each check, with `missing` as the sign of a failed one.
 fn section(title: &str, checks: &[Check], missing: &str) -> String {
     let mut text = format!("{title}\n");
     for Check { what, found, remedy } in checks {
@@ -50,7 +50,7 @@ fn section(title: &str, checks: &[Check], missing: &str) -> String {
             Some(Err(wrong)) => (missing, wrong.as_str()),
             None => ("??", "not examined: run `ratewire doctor` as root once"),
         };
-        // What the kernel says may have several lines.
+        // Messages of the kernel may have several lines.
         let mut lines = said.lines().map(str::trim_end).filter(|line| !line.is_empty());
         let first = lines.next().unwrap_or_default();
         let _ = writeln!(text, "{sign}   {what:<24} {first}");

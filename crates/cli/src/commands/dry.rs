@@ -1,4 +1,4 @@
-//! `--dry-run`: what would be run, where, and as whom. Nothing is started and nothing is written.
+//! `--dry-run`: lists what would run, where, and as which user. Starts and writes nothing.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::say::print;
 
 const NOTHING: &str = "This is a dry run: nothing is started and nothing is written.\n";
 
-/// Prints the runs to do, and the programs of those in real time.
+/// Prints the planned runs, and the programs of emulated ones.
 pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit {
     let mut rows = vec![["world", "law", "seed", "lasts", "files"].map(String::from)];
     for job in jobs {
@@ -32,7 +32,7 @@ pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit 
         let report = out.join("report.html").display().to_string();
         text += &format!("\nReport: {}\n", legible(&report));
     }
-    // The programs of a scenario are the same under every law and from every seed.
+    // The programs of a scenario are the same for every law and seed.
     if let Some(job) = jobs.iter().find(|job| job.world() == World::Emulate) {
         text += &format!("\n{}", programs(&job.plan().setup, users));
     } else if let Some(count) =
@@ -47,18 +47,17 @@ pub(crate) fn runs(jobs: &[Job<'_>], out: Option<&Path>, users: &Users) -> Exit 
     print(&text)
 }
 
-/// Prints what a shell at a host would have beside it.
+/// Prints the programs that would run beside a shell at a host.
 pub(crate) fn shell(setup: &Setup, host: &str, is_alone: bool, users: &Users) -> Exit {
     let host = legible(host);
-    let mut text =
-        format!("{NOTHING}\nA shell of yours, as root, at {host}: `$SHELL`, or else `sh`.\n");
+    let mut text = format!("{NOTHING}\nYour shell, as root, at {host}: `$SHELL`, or else `sh`.\n");
     if !is_alone {
         text += &format!("\n{}", programs(setup, users));
     }
     print(&text)
 }
 
-/// Every program of a setup: where, as whom, when and what, each on one line whatever it holds.
+/// Lists each program of a setup on one line: host, user, start and command.
 fn programs(setup: &Setup, users: &Users) -> String {
     if setup.programs.is_empty() {
         return "The scenario runs no programs.\n".to_string();
@@ -69,7 +68,7 @@ fn programs(setup: &Setup, users: &Users) -> String {
             None => "before all flows".to_string(),
             Some(start) => format!("at {}", start.since(Time::ZERO)),
         };
-        // One that is refused is told of beside this list.
+        // A refused user has an error beside this list.
         let user = users.name(program.user.as_deref());
         rows.push([
             legible(&setup.network.nodes[program.host.index()].name),
@@ -78,12 +77,12 @@ fn programs(setup: &Setup, users: &Users) -> String {
             legible(&program.run),
         ]);
     }
-    let files = "Each host has a /tmp and a /var/tmp of its own, which are gone with the run. Of this machine's other files \
-                 a program can read and change what its user can.";
+    let files = "Each host has its own /tmp and /var/tmp, which are removed after the run. A program can read and change \
+                 this machine's other files as its user can.";
     format!("Programs, each given to `sh` in the working directory:\n\n{}\n{files}\n", table(&rows))
 }
 
-/// Rows of cells, each as wide as the widest of its column.
+/// Rows of cells, with columns as wide as their widest cell.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let mut text = String::new();

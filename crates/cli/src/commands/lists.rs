@@ -1,4 +1,4 @@
-//! What there is: laws, queue disciplines, topologies, the scenario language.
+//! Lists of laws, queue disciplines and topologies, and the scenario language.
 
 use ratewire_laws::{LawInfo, OptionSpec};
 use ratewire_net::queue::{self, DisciplineInfo};
@@ -19,10 +19,10 @@ pub(crate) struct LawsArgs {
     /// Measure what each law's port does for a packet
     #[arg(long)]
     cost: bool,
-    /// Pass packets through the port of this law, for callgrind to count
+    /// Pass packets through the port of this law, while callgrind counts
     #[arg(long, hide = true)]
     cost_of: Option<String>,
-    /// Pass them by it, for callgrind to count what is not its own
+    /// Pass them past the port, so that callgrind counts the loop alone
     #[arg(long, hide = true, requires = "cost_of")]
     by: bool,
 }
@@ -136,9 +136,9 @@ pub(crate) fn explain(args: &ExplainArgs) -> Exit {
     print(&text)
 }
 
-/// As it would be written in a scenario.
+/// A default as a scenario would write it.
 fn quoted(default: &str) -> String {
-    // `03` is a word: numbers in TOML do not begin so.
+    // `03` is a word: TOML's numbers have no leading zeros.
     let is_word = default
         .strip_prefix('0')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -183,6 +183,6 @@ pub(crate) fn scenario(args: &ScenarioArgs) -> Exit {
          \x20   from = \"s1\"\n\
          \x20   to   = \"d1\"\n\n\
          `ratewire scenario --reference` lists every table and key.\n\
-         `ratewire check --syntax FILE` says everything that is wrong with a file.\n",
+         `ratewire check --syntax FILE` lists all errors of a file.\n",
     )
 }

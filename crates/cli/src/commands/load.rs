@@ -1,4 +1,4 @@
-//! Reading a scenario with what the command line puts in.
+//! Reads scenarios with the values of the command line.
 
 use std::path::Path;
 
@@ -8,8 +8,9 @@ use ratewire_scenario::whole_path;
 use crate::exit::Exit;
 use crate::say::fail;
 
-/// Reads a scenario, or says what is wrong with it. What `taken` gives, pairs of a key and its own option, `set` may
-/// not give as well.
+/// Reads a scenario, or prints its errors.
+///
+/// `taken` are keys with an option of their own, which `set` may not give as well.
 pub(crate) fn load(
     path: &Path,
     set: &[String],
@@ -31,7 +32,7 @@ pub(crate) fn load(
         }
         let is_taken = |at: &&(&str, &str)| path[0].text == at.0;
         if let Some((_, option)) = taken.iter().find(is_taken) {
-            return wrong(format!("{option} takes its place: give one of them"));
+            return wrong(format!("{option} sets the same value: leave one of them out"));
         }
         overrides.push((key.to_string(), value.trim().to_string()));
     }
@@ -41,8 +42,8 @@ pub(crate) fn load(
     })
 }
 
-/// How a command ends that could not make a scenario of a file. A folder can be opened, and not read.
+/// Exit code for a file that could not be read as a scenario. A folder can be opened but not read.
 pub(super) fn why_not(path: &Path) -> Exit {
-    // Opening a pipe would wait for somebody to write into it.
+    // Opening a pipe would block until something writes to it.
     if !path.is_file() || std::fs::File::open(path).is_err() { Exit::File } else { Exit::Wrong }
 }

@@ -1,4 +1,4 @@
-//! One module a command.
+//! One module for each command.
 
 pub(crate) mod check;
 pub(crate) mod compare;

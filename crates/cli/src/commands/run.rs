@@ -1,4 +1,4 @@
-//! `ratewire run`: simulate, print, write the report.
+//! `ratewire run`: runs a scenario, prints tables and writes the report.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ pub(crate) struct Args {
     /// Laws or variants to compare, in place of the scenario's own: xcp,cubic,newreno
     #[arg(long, short, alias = "laws", value_delimiter = ',', value_parser = listed)]
     law: Vec<String>,
-    /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (needs root)
+    /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (as root)
     #[arg(long, value_delimiter = ',', value_parser = worlds(), default_value = "simulate")]
     world: Vec<World>,
-    /// Seeds to run each law from, in place of the scenario's own: 1,2,3
+    /// Seeds for each law, in place of the scenario's own: 1,2,3
     #[arg(long, value_delimiter = ',', value_parser = |text: &str| whole_number(text, 0..=u64::MAX))]
     seed: Vec<u64>,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Where the report and the data go [default: out/NAME-OF-THE-SCENARIO]
+    /// Folder for the report and the data [default: out/NAME-OF-THE-SCENARIO]
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Write no files
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Links whose packets go to packets.pcapng, for Wireshark: bottleneck,bottleneck.reverse
     #[arg(long, value_delimiter = ',', value_parser = listed, value_name = "LINK", conflicts_with = "no_files")]
     capture: Vec<String>,
-    /// Tell, hop by hop, what bound a flow's rate at a time: flow-1@12s
+    /// Explain, hop by hop, what limited a flow's rate at a time: flow-1@12s
     #[arg(long, value_name = "FLOW@TIME", conflicts_with = "json")]
     why: Option<String>,
     /// Print the summary as JSON in place of tables
@@ -53,8 +53,7 @@ pub(crate) struct Args {
     quiet: bool,
     #[command(flatten)]
     users: UserArgs,
-    /// List what would be run, every program and its user, and start and write nothing; needs no
-    /// root
+    /// List the runs, every program and its user, but start and write nothing; needs no root
     #[arg(long, conflicts_with = "json")]
     dry_run: bool,
     #[command(flatten)]
@@ -83,7 +82,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     if is_emulated {
         warn_of_hidden_files(scenario);
     }
-    // A kernel that is asked for a law may load a module: a dry run does not ask.
+    // Asking the kernel for a law may load a module, so a dry run does not ask.
     let planned = if args.dry_run { experiment.plan() } else { experiment.plan_here() };
     let planned = planned.map_err(|wrong| {
         let exit = fail(&wrong);
@@ -112,7 +111,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     Ok(tell(&results, planned.jobs.len(), out.as_deref(), args))
 }
 
-/// What the command line asks for.
+/// The experiment that the command line describes.
 fn experiment(args: &Args) -> Result<Experiment, Exit> {
     let given =
         [(!args.law.is_empty(), ("law", "--law")), (!args.seed.is_empty(), ("seed", "--seed"))];
@@ -136,7 +135,7 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
     args.users.apply(experiment)
 }
 
-/// Where results go, if anywhere.
+/// Folder of the results, unless `--no-files` is given.
 fn folder(args: &Args) -> Option<PathBuf> {
     let own = || args.out.clone().unwrap_or_else(|| default_folder(&args.scenario));
     (!args.no_files).then(own)
@@ -153,13 +152,12 @@ fn tell_of(planned: &Planned<'_>) {
     }
     if planned.is_repetition {
         tell!(
-            "warning: nothing here is left to chance when simulated: every seed gives the same figures"
+            "warning: nothing is random in these simulated runs: every seed gives the same results"
         );
     }
 }
 
-/// Prints tables and answers, where the report is if it could be written, and what is missing of `asked`
-/// runs.
+/// Prints tables, answers and the place of the report, and the runs that are missing of `asked`.
 fn tell(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exit {
     let mut exits = Vec::new();
     if !results.runs().is_empty() {
@@ -189,7 +187,7 @@ fn tell_of_runs(results: &Results, out: Option<&Path>, args: &Args) -> Exit {
             return Exit::File;
         }
     }
-    // The tables too where the page cannot be written: the runs may have taken minutes.
+    // The tables are printed even if the page cannot be written: the runs may have taken minutes.
     let shown = show(results, args, out.filter(|_| results.unwritten().is_none()));
     results.unwritten().map_or(shown, fail)
 }
@@ -201,7 +199,7 @@ fn show(results: &Results, args: &Args, out: Option<&Path>) -> Exit {
     let page = results.page();
     let mut options = table_options();
     if page.runs.len() > 1 {
-        // With several laws the comparison comes first, and is most of what one wants to see.
+        // With several laws the comparison comes first and matters most.
         options.links = 4;
         options.flows = 8;
     }

@@ -24,10 +24,10 @@ pub(crate) struct Args {
     scenario: PathBuf,
     /// The host, by its node's name
     host: String,
-    /// Without the scenario's own flows and programs
+    /// Leave out the scenario's own flows and programs
     #[arg(long)]
     alone: bool,
-    /// The law, in place of the scenario's own, of which the first is taken
+    /// Law, in place of the scenario's own; by default the first of these
     #[arg(long, short)]
     law: Option<String>,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
@@ -35,7 +35,8 @@ pub(crate) struct Args {
     set: Vec<String>,
     #[command(flatten)]
     users: UserArgs,
-    /// List what would run beside the shell, and as whom, and start nothing; needs no root
+    /// List the programs that would run beside the shell and their users, but start nothing; needs
+    /// no root
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -51,28 +52,25 @@ pub(crate) fn shell(args: &Args) -> ExitCode {
     }
 }
 
-/// As shells tell it of what they run.
+/// Exit code of the shell, as shells report it.
 fn code(status: ExitStatus) -> u8 {
     let of_signal = || status.signal().map(|signal| 128 + signal);
     let code = status.code().or_else(of_signal);
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(Exit::Failed as u8)
 }
 
-/// Opens the shell; how it ended, once the tables are printed. `None` where it was only to be told
-/// of.
+/// Opens the shell, and returns its exit status after the tables are printed; `None` for a dry run.
 fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     let taken = args.law.as_ref().map(|_| ("law", "--law"));
     let mut scenario = load(&args.scenario, &args.set, taken.as_slice())?.scenario().clone();
-    // Nobody sees what the expectations come to.
+    // Results of expectations would not be shown.
     scenario.expectations.clear();
     scenario.warnings.retain(|warning| !warning.is_of_end);
     complain(&scenario.warnings);
     if let [first, _, ..] = &scenario.laws()[..]
         && args.law.is_none()
     {
-        tell!(
-            "ratewire: of several laws a shell takes the first, {first:?}; --law chooses another"
-        );
+        tell!("ratewire: a shell uses the first of several laws, {first:?}; --law chooses another");
     }
     let plan = scenario.plan(args.law.as_deref(), None).map_err(|wrong| {
         complain(&wrong);

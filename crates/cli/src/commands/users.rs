@@ -1,4 +1,4 @@
-//! Whom the programs of a scenario may run as, where they run in real time.
+//! Users that a scenario's programs may run as in real time.
 
 use ratewire::Experiment;
 use ratewire_emulate::{Users, hides_working_directory};
@@ -8,16 +8,17 @@ use crate::arguments::listed;
 use crate::exit::Exit;
 use crate::say::complain;
 
-/// What the command line says of users.
+/// Options about users.
 #[derive(clap::Args)]
 pub(crate) struct UserArgs {
-    /// Users of this machine that the scenario's programs may run as, where it says so: root,alice
+    /// Users of this machine that the scenario's programs may run as, if the scenario names them:
+    /// root,alice
     #[arg(long, value_name = "USER", value_delimiter = ',', value_parser = listed)]
     allow_user: Vec<String>,
 }
 
 impl UserArgs {
-    /// The experiment, whose programs may run as these users.
+    /// Allows the users in an experiment.
     pub(crate) fn apply(&self, experiment: Experiment) -> Result<Experiment, Exit> {
         experiment.allow_users(&self.allow_user).map_err(|wrong| {
             tell!("ratewire: {wrong}");
@@ -34,18 +35,18 @@ impl UserArgs {
     }
 }
 
-/// Refuses a scenario whose programs may not run as the users that it names.
+/// Refuses a scenario whose programs name users that are not allowed.
 pub(crate) fn hold(scenario: &Scenario, users: &Users) -> Result<(), Exit> {
     let refused = scenario.refused_users(|name| users.refuses(name));
     complain(&refused);
     if refused.is_empty() { Ok(()) } else { Err(Exit::Wrong) }
 }
 
-/// Warns where programs do not find the files of the working directory.
+/// Warns if programs cannot see the files of the working directory.
 pub(crate) fn warn_of_hidden_files(scenario: &Scenario) {
     if scenario.has_programs() && hides_working_directory() {
         tell!(
-            "warning: programs do not see the files of this directory: each host has a /tmp and a /var/tmp of its own\n  \
+            "warning: programs cannot see the files of this directory: each host has its own /tmp and /var/tmp\n  \
              help: start the command in another directory, such as one below this"
         );
     }

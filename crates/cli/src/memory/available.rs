@@ -1,19 +1,19 @@
-//! What memory there is, for this process and its control groups.
+//! Memory that is available to this process and its control groups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The share of what is available that runs may use.
+/// Share of the available memory that runs may use.
 const SHARE: f64 = 0.8;
 
-/// Bytes of memory that this process uses, with what was swapped out.
+/// Bytes of memory that this process uses, swapped ones included.
 pub(super) fn in_use() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     Some(kilobytes(&status, "VmRSS:")? + kilobytes(&status, "VmSwap:").unwrap_or(0))
 }
 
-/// Bytes that runs may use beside what is in use already: a share of what the machine and this
-/// process's control groups have left.
+/// Bytes that runs may use beyond those in use: a share of what the machine and this process's
+/// control groups have left.
 pub(super) fn share() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let groups = groups(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"));
@@ -22,12 +22,12 @@ pub(super) fn share() -> Option<u64> {
     Some((left as f64 * SHARE) as u64)
 }
 
-/// What `/proc/meminfo` says is available.
+/// Available memory according to `/proc/meminfo`.
 fn machine(meminfo: &str) -> Option<u64> {
     kilobytes(meminfo, "MemAvailable:")
 }
 
-/// The bytes of a line `KEY NUMBER kB`.
+/// The number of a line `KEY NUMBER kB`, in bytes.
 fn kilobytes(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
@@ -41,7 +41,7 @@ struct Group {
 }
 
 impl Group {
-    /// What it has left; what the kernel keeps of files in its memory can be had back.
+    /// Bytes left; memory for cached files counts as free, because the kernel can reclaim it.
     fn left(&self) -> Option<u64> {
         let (limit, usage, files) = match self.is_v2 {
             true => ("memory.max", "memory.current", "inactive_file "),
@@ -49,7 +49,7 @@ impl Group {
         };
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
         let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-        // Without a limit this is `max`, or a number that no machine reaches.
+        // Without a limit the file has `max`, or a number beyond any machine.
         let limit = number(limit)?;
         let stat = read("memory.stat").unwrap_or_default();
         let files = stat.lines().find_map(|line| line.strip_prefix(files)?.parse().ok());
@@ -57,8 +57,8 @@ impl Group {
     }
 }
 
-/// The control groups that this process is in, each with those above it: of `/proc/self/cgroup`
-/// and `/proc/self/mountinfo`.
+/// Control groups of this process and their parents, from `/proc/self/cgroup` and
+/// `/proc/self/mountinfo`.
 fn groups(cgroup: &str, mounts: &str) -> Vec<Group> {
     let mut all = Vec::new();
     for line in cgroup.lines() {
@@ -70,7 +70,7 @@ fn groups(cgroup: &str, mounts: &str) -> Vec<Group> {
         }
         let Some(mount) = mounts.lines().find_map(|line| mounted(line, is_v2)) else { continue };
         let own = mount.join(path.trim_start_matches('/'));
-        // A namespace of control groups may show less than the path.
+        // Within a namespace of control groups the path may not exist.
         let own = if own.is_dir() { own } else { mount.to_path_buf() };
         let above = own.ancestors().take_while(|folder| folder.starts_with(mount));
         all.extend(above.map(|folder| Group { folder: folder.to_path_buf(), is_v2 }));
@@ -78,7 +78,7 @@ fn groups(cgroup: &str, mounts: &str) -> Vec<Group> {
     all
 }
 
-/// Where a line of `mountinfo` has the control groups for memory mounted, if it is one of theirs.
+/// Mount point of the memory control groups, if this line of `mountinfo` is one.
 fn mounted(line: &str, is_v2: bool) -> Option<&Path> {
     let (mount, kind) = line.split_once(" - ")?;
     let mut kind = kind.split(' ');

@@ -1,4 +1,4 @@
-//! How much memory the runs of a command may use together, and which of them ends where it is more.
+//! Limits the memory that the runs of a command use together.
 //!
 //! A thread watches what the process uses. Above the limit, it ends the run that holds the most
 //! packets. If no run can be ended, the command exits.
@@ -16,28 +16,28 @@ use ratewire_units::{Bytes, Time};
 
 use crate::exit::Exit;
 
-/// Time between two looks: at 1 GB/s of growth, 20 MB.
+/// Time between two checks; at 1 GB/s of growth, 20 MB.
 const LOOK: Pause = Pause::from_millis(20);
-/// Looks that a run gets to end in.
+/// Checks for which a chosen run gets time to end.
 const PATIENCE: u32 = 100;
-/// Bytes of memory of a flow, in those of a packet.
+/// Memory of a flow, as a number of packets.
 const FLOW: u64 = 8;
 
-/// The watch over the memory of this process.
+/// The memory watch of this process.
 static WATCH: OnceLock<Mutex<Watch>> = OnceLock::new();
 
 #[derive(Debug)]
 struct Watch {
     limit: u64,
-    /// What may be in use: more than the limit where a run that has ended left memory to be used
-    /// again.
+    /// Bytes that may be in use. Above the limit after a run has ended, because its freed memory is
+    /// reused.
     ceiling: u64,
     used: u64,
-    /// By the number that listeners know a run by.
+    /// Active runs, by the number that listeners get.
     runs: BTreeMap<usize, Active>,
-    /// The run that is to end.
+    /// The run chosen to end.
     chosen: Option<usize>,
-    /// Looks since too much was in use.
+    /// Checks since the ceiling was exceeded.
     overdue: u32,
 }
 
@@ -45,36 +45,36 @@ struct Watch {
 struct Active {
     name: String,
     now: Time,
-    /// Packets that it holds.
+    /// Packets that the run holds.
     held: u64,
 }
 
-/// What to do about the memory in use.
+/// Reaction to the memory in use.
 #[derive(Debug, PartialEq)]
 enum MemoryAction {
     Fine,
     /// A run has been chosen, and gets time to end.
     Wait,
-    /// The command ends; where it was is told.
+    /// The command exits, with this description of the place.
     End(String),
 }
 
-/// The limit, as the command line gives it.
+/// The memory limit, as the command line gives it.
 #[derive(clap::Args)]
 pub(crate) struct MemoryArgs {
-    /// Memory that all runs together may use, as 8GB [default: four fifths of what is available]
+    /// Memory limit of all runs together, as 8GB [default: four fifths of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<Bytes>,
 }
 
 impl MemoryArgs {
-    /// Begins to watch.
+    /// Starts the watch.
     pub(crate) fn watch(&self) {
         watch(self.memory);
     }
 }
 
-/// A size that a command can begin with.
+/// Parses a limit that is large enough for the command to start.
 fn size(text: &str) -> Result<Bytes, String> {
     const LEAST: Bytes = Bytes::new(50_000_000);
     match text.parse() {
@@ -84,7 +84,7 @@ fn size(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// Begins to watch; the limit is `limit`, or else a share of the memory that is available.
+/// Starts the watch; without `limit`, a share of the available memory is the limit.
 #[expect(clippy::disallowed_methods, reason = "memory is watched by the clock")]
 fn watch(limit: Option<Bytes>) {
     let used = available::in_use().unwrap_or(0);
@@ -113,7 +113,7 @@ fn locked() -> Option<MutexGuard<'static, Watch>> {
     WATCH.get().map(|watch| watch.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
 }
 
-/// Warns of runs that will probably need more memory than there may be in use.
+/// Warns of runs that will probably exceed the memory limit.
 pub(crate) fn warn(jobs: &[Job<'_>]) {
     let Some(limit) = locked().map(|watch| Bytes::new(watch.limit)) else { return };
     for job in jobs {
@@ -129,10 +129,10 @@ pub(crate) fn warn(jobs: &[Job<'_>]) {
     }
 }
 
-/// The watch over the memory of this process, for the runs that it hears of.
+/// Listener that connects runs with the memory watch.
 pub(crate) struct Watchman;
 
-/// More memory was in use than runs may use together.
+/// The memory in use exceeded the limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutOfMemory {
     used: Bytes,
@@ -192,7 +192,7 @@ impl Watch {
         if self.chosen == Some(at) {
             self.chosen = None;
             self.overdue = 0;
-            // What it has left is used again before more is asked for.
+            // New allocations reuse the memory that the ended run has freed.
             let more = used.saturating_add(self.limit / 16).min(self.limit + self.limit / 8);
             self.ceiling = self.limit.max(more);
         }
@@ -246,7 +246,7 @@ mod tests {
         watch.end(large, 1010);
         assert_eq!((watch.look(1072), watch.chosen), (MemoryAction::Fine, None));
         assert_eq!((watch.look(1073), watch.chosen), (MemoryAction::Wait, Some(small)));
-        // It is no longer needed.
+        // The chosen run no longer has to end.
         assert_eq!((watch.look(900), watch.chosen), (MemoryAction::Fine, None));
         assert_eq!(watch.look(1001), MemoryAction::Wait, "what was left is gone");
         watch.end(small, 5000);

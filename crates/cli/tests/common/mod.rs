@@ -1,4 +1,4 @@
-//! A scenario, and how tests run the command over it.
+//! A scenario, and helpers that run the command on it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -23,7 +23,7 @@ during = "1 s .. 2 s"
 min    = 0.9
 "#;
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 pub(crate) fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = std::fs::remove_dir_all(&folder);

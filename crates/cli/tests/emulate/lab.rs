@@ -1,4 +1,4 @@
-//! What the tests share: the machine, a folder, scenarios, and how a run's figures are found.
+//! Shared by the tests: the machine, a folder, scenarios, and access to a run's figures.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use serde_json::Value;
 
-/// One at a time: each has the network's thread go before all others.
+/// Lock of the machine: a run's network thread has priority over all others.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// Exit code of a run whose packets were late: on a busy machine that is no fault of ours.
+/// Exit code of a run with late packets, which a busy machine may cause.
 pub(crate) const LATE: i32 = 6;
 
 pub(crate) struct Lab {
@@ -19,7 +19,7 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// `None` where it cannot be built and need not.
+    /// `None` if the laboratory cannot be built, and the environment does not require it.
     pub(crate) fn build(test: &str) -> Option<Lab> {
         if let Some(why) = why_not() {
             assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
@@ -63,7 +63,7 @@ impl Lab {
     }
 }
 
-/// A folder that every user may enter and write to, wherever this project lies.
+/// A folder that every user may enter and write to, wherever the project is.
 pub(crate) struct Shared(pub(crate) PathBuf);
 
 impl Shared {
@@ -139,13 +139,13 @@ from = "s*"
 to   = "d*"
 "#;
 
-/// The congestion controls that this kernel has.
+/// Congestion controls that this kernel has.
 pub(crate) fn controls() -> Vec<String> {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     names.expect("a kernel says").split_whitespace().map(str::to_string).collect()
 }
 
-/// Has this kernel load those that it has as modules, as it does for a run.
+/// Lets this kernel load congestion controls that are modules, as a run does.
 pub(crate) fn load_controls() {
     for name in ["bbr", "dctcp"] {
         sh(&format!(

@@ -1,4 +1,4 @@
-//! What cannot be run, and what stays of what was killed.
+//! Runs that are impossible, and remains of killed commands.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -39,12 +39,12 @@ fn a_run_that_is_killed_leaves_nothing() {
     assert!(until(&|| !has_namespace()), "its namespaces are gone");
 }
 
-/// Also by one that needs no group itself.
+/// The next command cleans up, even one that needs no control group.
 #[cfg(feature = "live")]
 #[test]
 fn the_groups_of_runs_that_were_killed_are_removed_by_the_next() {
     let Some(lab) = Lab::build("groups") else { return };
-    // No process has so high a number.
+    // No process has such a high number.
     let left = said(&sh(
         "group=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-99999999-xcp
         mkdir $group && echo $group",
@@ -107,10 +107,11 @@ fn a_run_without_programs_needs_no_other_command() {
     assert!(matches!(done.status.code(), Some(0 | lab::LATE)), "{complaints}");
 }
 
-/// How the command ends for who is not root, and what it says.
+/// Exit code and output of the command for a user who is not root.
 fn as_nobody(args: &str) -> (Option<i32>, String) {
     let command = env!("CARGO_BIN_EXE_ratewire");
-    // Where others may not enter, the command is not found, and the test would prove nothing.
+    // If other users could not enter the folder, the command would not be found, and the test would
+    // prove nothing.
     let copy = std::env::temp_dir().join(format!("ratewire-{}", std::process::id()));
     std::fs::copy(command, &copy).expect("a copy");
     let done = sh(&format!("setpriv --reuid 65534 --clear-groups {} {args} 2>&1", copy.display()));
@@ -118,7 +119,8 @@ fn as_nobody(args: &str) -> (Option<i32>, String) {
     (done.status.code(), said(&done))
 }
 
-/// What is possible is run, told and written; the rest is said before and after, and is in the exit code.
+/// Possible runs are run, reported and written. The impossible ones are reported before and after,
+/// and by the exit code.
 #[test]
 fn laws_that_this_kernel_cannot_send_under_are_left_out() {
     let Some(lab) = Lab::build("left-out") else { return };
@@ -163,7 +165,8 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
     }
 }
 
-/// Names of congestion controls are the machine's: who comes second is told who has one, and leaves nothing.
+/// Names of congestion controls are shared by the machine: a second command reports the owner, and
+/// leaves nothing behind.
 #[cfg(feature = "live")]
 #[test]
 fn a_law_that_another_has_is_left_out_and_its_holder_named() {
@@ -204,7 +207,7 @@ fn a_law_that_another_has_is_left_out_and_its_holder_named() {
     first.wait().expect("it ends");
 }
 
-/// Programs' sockets speak the law of their flow, or that of the ports.
+/// Sockets of programs use the law of their flow, or that of the ports.
 #[cfg(feature = "live")]
 #[test]
 fn a_law_that_only_programs_speak_is_left_out_too_where_another_has_it() {
@@ -245,7 +248,7 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
         6 + usize::from(cfg!(feature = "live")),
         "{well}"
     );
-    // The kernel's own senders, each with what to do where it is missing.
+    // Congestion controls of the kernel, each with a remedy if it is missing.
     let available = lab::controls();
     for law in ["newreno", "cubic", "bbr", "dctcp"] {
         let name = if law == "newreno" { "reno" } else { law };
@@ -270,7 +273,7 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     let (done, said) = as_nobody("doctor");
     assert_eq!(done, Some(5), "{said}");
     assert!(said.contains("NO   rights"), "{said}");
-    // What root finds missing too is missing: on a fresh machine no BPF file system is mounted.
+    // Some checks fail even for root: a fresh machine has no BPF file system mounted.
     let mut missing = said.lines().filter(|line| line.starts_with("NO  "));
     let is_missing = |line: &str| line.starts_with("NO   rights") || well.contains(line);
     assert!(missing.all(is_missing), "{said}");
@@ -282,7 +285,8 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     );
 }
 
-/// A host's law is that of all connections of its cgroup: emulated ones would send under it and not under their own.
+/// A host's law applies to all connections of its cgroup, so emulated connections would use it in
+/// place of their own.
 #[cfg(feature = "live")]
 #[test]
 fn where_all_connections_have_a_law_nothing_is_emulated() {
@@ -339,8 +343,8 @@ max    = 0.5
 fast_convergence = false
 "#;
 
-/// A paper whose scenario gives its law an option that kernels' senders do not read, names one that no kernel has, and
-/// one that somebody else has.
+/// A paper with a law option that kernel senders do not read, a law that no kernel has, and a law
+/// that another command holds.
 #[cfg(feature = "live")]
 #[test]
 fn figures_tell_what_is_not_read_and_what_is_missing() {
@@ -366,12 +370,12 @@ fn figures_tell_what_is_not_read_and_what_is_missing() {
     let tells =
         |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
     tells("does not read `fast_convergence` of cubic");
-    tells("emulated, the expectation of late_acks on line");
+    tells("an emulated run leaves out the expectation of late_acks on line");
     assert!(!said(&done).contains("late_acks"), "{}", said(&done));
     tells("maxnet is not emulated: no kernel sends");
     tells("xcp is not emulated: cannot have kernels send under xcp");
     tells("`ratewire live host --law xcp` has it");
     assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
-    // Also where the machine is too busy for the others to be relied on.
+    // The code is the same if the machine is too busy for reliable runs.
     assert_eq!(done.status.code(), Some(5), "{complaints}");
 }

@@ -1,7 +1,9 @@
-//! The emulated world as its users meet it: kernels and programs at the hosts of a scenario. Needs root, network
-//! namespaces and /dev/net/tun; without, it skips, or fails with `RATEWIRE_REQUIRE_ROOT=1`.
+//! The emulated world as users see it: kernels and programs at the hosts of a scenario.
+//!
+//! Needs root, network namespaces and /dev/net/tun. Without these the tests are skipped, or fail
+//! with `RATEWIRE_REQUIRE_ROOT=1`.
 
-// Real programs take real time.
+// Real programs need real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod lab;
@@ -22,11 +24,11 @@ use lab::{DUMBBELL, Lab, ONE_FLOW, Shared, TWO_FLOWS, drops, link, number, ratew
 #[test]
 fn one_scenario_gives_like_figures_in_both_worlds() {
     let Some(lab) = Lab::build("both") else { return };
-    // Of one flow: two would lose packets together or in turn, as it happens, and in a run of two sawteeth that alone
-    // moves the mean queue by a third.
+    // A single flow: two flows may lose packets together or in turn. With two sawteeth in a run,
+    // this alone moves the mean queue by a third.
     let text = format!("law = \"newreno\"\n{DUMBBELL}{ONE_FLOW}");
     let run = || lab.run(&text, &["--world", "simulate,emulate"]);
-    // A run whose packets were late, as on a busy machine, says itself that its figures are not to be relied on.
+    // A run with late packets, as on a busy machine, reports that it is not reliable.
     let holds = |runs: &Vec<Value>| runs[1]["fidelity"]["holds"] == true;
     let runs = (0..2).map(|_| run()).find(holds).unwrap_or_else(run);
     let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
@@ -54,7 +56,8 @@ fn kernels_that_speak_a_law_keep_the_queue_short() {
     let left = |process: u32| {
         std::path::Path::new(cgroups.trim()).join(format!("ratewire-emulate-{process}-xcp"))
     };
-    // Of a run that was killed (no process has so high a number), and of one that seems to go on.
+    // Remains of a run that was killed (no process has such a high number), and of one that seems
+    // to run.
     let (of_killed, of_running) = (left(99_999_999), left(1));
     std::fs::create_dir_all(&of_killed).expect("a cgroup");
     std::fs::create_dir_all(&of_running).expect("a cgroup");
@@ -76,7 +79,7 @@ fn kernels_that_speak_a_law_keep_the_queue_short() {
     }
 }
 
-/// XCP's and RCP's options differ: each is read at the ports, which stand in one network.
+/// XCP and RCP have different options; each is read at its ports, which are in one network.
 #[cfg(feature = "live")]
 #[test]
 fn ports_of_two_laws_answer_their_own_flows() {
@@ -140,7 +143,7 @@ law  = "rcp"
     let run = &runs[0];
     assert_eq!(number(&run["fidelity"]["unread_headers"]), 0.0, "{}", run["fidelity"]);
     assert_eq!(number(&run["fidelity"]["plain_connections"]), 0.0, "{}", run["fidelity"]);
-    // Without an answer each would send 100 Mbit/s into 20.
+    // Without feedback each flow would send 100 Mbit/s into 20.
     assert_eq!(drops(run), 0.0, "{}", run["links"]);
     for name in ["of-xcp", "of-rcp"] {
         let utilisation = number(&link(run, name)["utilisation"]);
@@ -214,14 +217,15 @@ max    = "1 GB"
     assert_eq!(page["expectations"][0]["measured"], "no window is known in this time");
     assert!(received > 1e6, "{received}");
     assert!((flow(0) / received - 1.0).abs() < 0.2, "{} and {received}", flow(0));
-    // As iperf3's own kernel counts them; it stops counting before the last are sent.
+    // iperf3 has the kernel's count, and stops counting before the last segments are sent.
     let again = number(&iperf["end"]["sum_sent"]["retransmits"]);
     let seen = of(0, "retransmitted_packets");
     assert!(again > 0.0 && (seen / again - 1.0).abs() < 0.2, "{seen} seen of {again}");
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
 }
 
-/// iperf3 chooses Reno, which every user may, at both ends of its data, once it is connected.
+/// iperf3 chooses Reno at both ends of its data connection, after connecting; every user may do
+/// this.
 #[cfg(feature = "live")]
 #[test]
 fn programs_that_choose_another_than_their_law_are_told_of() {
@@ -246,7 +250,8 @@ fn a_paused_link_holds_the_sending_kernel_back_and_nothing_is_dropped() {
     assert!(utilisation > 0.9, "{utilisation}");
 }
 
-/// Without a window, what a socket may buffer has to follow all the same, and losses must not slow it down.
+/// Without a window the socket's buffer must still follow, and losses must not slow the sender
+/// down.
 #[cfg(feature = "live")]
 #[test]
 fn a_kernel_without_a_window_fills_a_paused_path_that_loses_packets() {
@@ -260,7 +265,7 @@ fn a_kernel_without_a_window_fills_a_paused_path_that_loses_packets() {
     assert_eq!(number(&link(&runs[0], "a->switch")["pausing"]["overflowed"]), 0.0);
 }
 
-/// A host whose own link is paused by the switch that it fills.
+/// A host whose own link is paused by the switch behind it.
 const PAUSED: &str = r#"
 law      = "cubic"
 duration = "5 s"
@@ -298,7 +303,8 @@ to   = "b"
 #[test]
 fn what_each_flow_delivers_is_counted_as_its_own() {
     let Some(lab) = Lab::build("own") else { return };
-    // A program's flow first: what the other sends between the same hosts is not the program's.
+    // The program's flow comes first: data of the other flow between these hosts are not the
+    // program's.
     let flows = r#"
 [[program]]
 host = "d1"

@@ -1,4 +1,4 @@
-//! Many flows, and applications that wait for more than their socket.
+//! Many flows, and applications that wait for events besides their socket.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::lab::{DUMBBELL, LATE, Lab, number};
 
-/// Sized so that each flow, whatever it loses, has time to open and to deliver something.
+/// Sizes give each flow time to start and to deliver something, whatever it loses.
 #[test]
 fn hundreds_of_flows_over_several_pairs_all_connect_and_deliver() {
     let Some(lab) = Lab::build("many") else { return };
@@ -38,7 +38,7 @@ app   = { on_off = { burst = "8 KB", pause = "1 s" } }
     assert_eq!(number(&fidelity["dropped_by_devices"]), 0.0, "{fidelity}");
 }
 
-/// Each waits for something else, and all do in the same thread.
+/// Applications that each wait for another event, all in one thread.
 #[test]
 fn applications_of_every_kind_write_and_read_as_they_are_told() {
     let Some(lab) = Lab::build("applications") else { return };
@@ -75,12 +75,12 @@ fn applications_of_every_kind_write_and_read_as_they_are_told() {
         assert_eq!(number(&flow["delivered_bytes"]), size, "{flow}");
         assert!(number(&flow["completion_s"]) > least, "{flow}");
     }
-    // 400 kbit/s for 3 s, at most: what the machine has no time for comes later.
+    // At most 400 kbit/s for 3 s: data that the machine has no time for arrive later.
     let constant = number(&found("constant")["delivered_bytes"]);
     assert!((50_000.0..155_000.0).contains(&constant), "{constant}");
 }
 
-/// 400 descriptors are fewer than the flows take. Root may have more, but not in every container.
+/// 400 descriptors are too few for the flows. Root may raise the limit, but not in every container.
 #[test]
 fn a_run_gets_the_open_files_that_its_flows_take_or_says_that_it_may_not() {
     let Some(lab) = Lab::build("open-files") else { return };

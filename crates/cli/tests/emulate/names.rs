@@ -1,8 +1,8 @@
-//! Names that mean something to the system: those of hosts in `/etc/hosts` and of files.
+//! Names with a meaning for the system: hosts in `/etc/hosts`, and files.
 
 use crate::lab::{DUMBBELL, Lab, ONE_FLOW, number, ratewire};
 
-/// Two hosts of these names.
+/// Two hosts with these names.
 fn pair(one: &str, other: &str) -> String {
     format!(
         r#"

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::lab::{DUMBBELL, Lab, Shared, TWO_FLOWS, ratewire, said};
 
-/// A shell that reads `input` at the host s1: its exit code, what it writes, and what is written to standard error.
+/// Exit code, output and standard error of a shell at the host s1 that reads `input`.
 fn open(scenario: &Path, more: &[&str], input: &str) -> (Option<i32>, String, String) {
     let mut shell = ratewire()
         .arg("shell")
@@ -47,7 +47,10 @@ fn a_shell_says_which_of_several_laws_it_takes() {
     let path = lab.scenario(&format!("law = [\"cubic\", \"newreno\"]\n{DUMBBELL}"));
     let complaints = |more: &[&str]| open(&path, more, "exit\n").2;
     let (unsaid, said) = (complaints(&[]), complaints(&["--law", "newreno"]));
-    assert!(unsaid.contains("takes the first, \"cubic\"; --law chooses another"), "{unsaid}");
+    assert!(
+        unsaid.contains("uses the first of several laws, \"cubic\"; --law chooses another"),
+        "{unsaid}"
+    );
     assert!(!said.contains("several"), "{said}");
 }
 
@@ -67,7 +70,8 @@ fn a_shell_opens_though_nobody_reads_its_greeting() {
     assert!(shell.wait().expect("it ends").success());
 }
 
-/// It has no end, so that nothing comes too late for it; its end is told as the run's, and its exit code is the command's.
+/// A shell has no end, so nothing is too late. Its end is that of the run, and its exit code is the
+/// command's.
 #[test]
 fn a_shell_has_no_end_but_its_own() {
     let Some(lab) = Lab::build("endless") else { return };
@@ -118,7 +122,7 @@ rate = "10 Mbit/s"
     assert!(told.contains("0 sent") || told.contains("sent 0"), "{told}");
 }
 
-/// Flows that are left out are in no table, and none of them began.
+/// Flows that are left out are in no table, and none of them starts.
 #[test]
 fn a_shell_that_is_alone_is_told_of_no_flows() {
     let Some(lab) = Lab::build("alone") else { return };
@@ -166,7 +170,7 @@ fn a_shell_whose_flows_no_kernel_sends_is_refused_or_alone() {
     }
 }
 
-/// A build without laws for kernels says both what would build it with them and what needs none.
+/// A build without laws for kernels tells how to build with them, and what works without.
 #[cfg(not(feature = "live"))]
 #[test]
 fn a_shell_without_laws_for_kernels_has_two_remedies() {

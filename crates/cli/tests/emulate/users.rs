@@ -1,4 +1,4 @@
-//! Whom the programs of a scenario run as, and what they reach of this machine.
+//! Users of a scenario's programs, and their access to this machine.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use crate::lab::{DUMBBELL, Lab, Shared, ratewire, said, sh};
 /// A number that no user of this machine has.
 const STRANGER: &str = "54321";
 
-/// A scenario of programs alone, which lasts a second.
+/// A scenario of one second with only programs.
 fn scenario(lab: &Lab, programs: &[&str]) -> std::path::PathBuf {
     let programs: Vec<String> =
         programs.iter().map(|keys| format!("[[program]]\nhost = \"s1\"\n{keys}\n")).collect();
@@ -19,21 +19,21 @@ fn scenario(lab: &Lab, programs: &[&str]) -> std::path::PathBuf {
     lab.scenario(&format!("law = \"cubic\"\n{dumbbell}{}", programs.join("\n")))
 }
 
-/// Started by root, who did not come by sudo.
+/// Started by root, without sudo.
 fn as_root() -> Command {
     let mut command = ratewire();
     command.env_remove("SUDO_UID").env_remove("SUDO_GID");
     command
 }
 
-/// Started by root, for who called sudo.
+/// Started by root for the user who called sudo.
 fn by_sudo(uid: &str, gid: &str) -> Command {
     let mut command = ratewire();
     command.env("SUDO_UID", uid).env("SUDO_GID", gid);
     command
 }
 
-/// Runs programs, and returns what each wrote.
+/// Runs programs, and returns the output of each.
 fn run(mut command: Command, lab: &Lab, programs: &[&str], args: &[&str]) -> Vec<String> {
     let out = lab.folder.join("out");
     let path = scenario(lab, programs);
@@ -73,7 +73,8 @@ fn programs_run_as_who_called_sudo_or_else_as_nobody() {
     assert_eq!(as_root[1], nobody[0], "only the program that asks for it");
 }
 
-/// The file alone does not suffice, nor the command line, and nothing is started.
+/// The scenario alone does not allow a user, and the command line alone does not either; nothing is
+/// started.
 #[test]
 fn a_user_takes_the_consent_of_file_and_command_line() {
     let Some(lab) = Lab::build("consent") else { return };
@@ -104,7 +105,7 @@ fn a_user_takes_the_consent_of_file_and_command_line() {
     refuse(as_root(), "", &["--allow-user", "root, nobody-there"], &option);
     let both = ["`root` and `user` exclude each other", "scenario.toml:"];
     refuse(as_root(), "root = true\nuser = \"root\"", &["--allow-user", "root"], &both);
-    // The system takes the largest number for "as it is", which is root.
+    // The system takes the largest number for "unchanged", which would be root.
     for wrong in ["-1", "4294967295", "alice", ""] {
         let expected = [format!("SUDO_UID is {wrong:?}, which is no number")];
         refuse(by_sudo(wrong, STRANGER), "", &[], &[&expected[0]]);
@@ -125,7 +126,7 @@ fn a_user_takes_the_consent_of_file_and_command_line() {
     assert!(marker.exists(), "with both it runs: {allowed:?}");
 }
 
-/// What ordinary users may here, and what they still may not.
+/// Rights that ordinary users have here, and rights that they do not have.
 #[test]
 fn a_program_reaches_only_what_its_user_may() {
     let Some(lab) = Lab::build("reach") else { return };
@@ -149,7 +150,7 @@ fn a_program_reaches_only_what_its_user_may() {
     assert_eq!(logs[1].matches(zero).count(), 5, "{}", logs[1]);
     assert!(logs[1].contains("NoNewPrivs:\t1\n"), "{}", logs[1]);
     assert!(logs[1].contains("not permitted"), "{}", logs[1]);
-    // Standard input, output and error, and the folder that is listed.
+    // Standard input, output and error, and the listed folder.
     assert!(logs[1].ends_with("0\n1\n2\n3\n"), "{}", logs[1]);
     assert!(!logs[2].contains("SECRET") && !logs[2].contains("SUDO"), "{}", logs[2]);
     assert!(logs[2].contains("HOME ") && logs[2].contains("RATEWIRE_HOST "), "{}", logs[2]);
@@ -171,7 +172,7 @@ fn each_host_has_folders_for_files_of_its_own() {
     };
     let look = both("ls -A; stat -c %a .; echo mine > mine; echo x > NAME").replace("NAME", &name);
     let of_same_host = both("sleep 0.3; cat mine");
-    // It starts last, so that nobody lists its file.
+    // This program starts last, so that none lists its file.
     let large =
         "run = '''head -c 300M /dev/zero > /tmp/large || echo limited'''\nstart = \"1100 ms\"";
     let path = scenario(&lab, &[&look, &of_same_host, large]);
@@ -195,8 +196,8 @@ fn each_host_has_folders_for_files_of_its_own() {
     assert!(lab.log("4-*").contains("limited"), "{}", lab.log("4-*"));
 }
 
-/// Below /tmp it is the only folder of the real one that programs see, and only its own rights let
-/// them in.
+/// Below /tmp, programs see only this folder of the real machine, and only its own rights protect
+/// it.
 #[test]
 fn a_working_directory_below_tmp_stays_where_it_was() {
     let Some(lab) = Lab::build("below") else { return };
@@ -226,10 +227,11 @@ fn a_working_directory_below_tmp_stays_where_it_was() {
     assert_eq!(not_shown[1], expected);
     assert!(!not_shown[0].contains("found"), "{}", not_shown[0]);
     assert!(not_shown[0].contains("starts in /: its user may not enter"), "{}", not_shown[0]);
-    assert!(complaints(&in_it).contains("programs do not see the files of this directory"));
+    assert!(complaints(&in_it).contains("programs cannot see the files of this directory"));
 }
 
-/// The kernel forgets what is to kill a process when that changes its user.
+/// The kernel forgets the signal that kills a process with its parent when the process changes its
+/// user.
 #[test]
 fn programs_of_other_users_die_with_the_command() {
     let Some(lab) = Lab::build("die") else { return };
@@ -256,8 +258,8 @@ fn programs_of_other_users_die_with_the_command() {
     assert!(until(&|| running("") == 0), "all are killed with it");
 }
 
-/// It says what would be run and as whom, on one line whatever the command holds, and does none of
-/// it.
+/// A dry run lists programs and users, on one line whatever the command contains, and starts
+/// nothing.
 #[test]
 fn a_dry_run_lists_programs_and_starts_none() {
     let Some(lab) = Lab::build("dry") else { return };
@@ -305,7 +307,7 @@ fn a_dry_run_lists_programs_and_starts_none() {
     assert!(said(&shell).contains("touch") && !marker.exists(), "{}", said(&shell));
 }
 
-/// It is the caller's own: with all rights, beside programs that have none.
+/// The shell belongs to the caller: it has all rights, beside programs without any.
 #[test]
 fn a_shell_is_the_callers_and_its_folders_the_hosts() {
     let Some(lab) = Lab::build("own-shell") else { return };

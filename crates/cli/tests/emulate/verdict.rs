@@ -1,10 +1,10 @@
-//! Whether a run can be relied on, and what is said of one that cannot.
+//! Verdicts on the reliability of runs, with their remedies.
 
 use std::path::Path;
 
 use crate::lab::{self, DUMBBELL, Lab, ratewire, said};
 
-/// Whatever this machine can do: a flow whose program fails has no figures to rely on.
+/// On any machine, a flow whose program fails has no reliable figures.
 #[test]
 fn a_run_that_cannot_be_relied_on_says_so_and_has_its_own_code() {
     let Some(lab) = Lab::build("unreliable") else { return };

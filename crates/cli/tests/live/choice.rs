@@ -1,4 +1,4 @@
-//! Which connections take part: by the system's setting, or by their interface.
+//! Connections that take part, by the system's setting or by their interface.
 
 use std::process::Command;
 use std::thread::sleep;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::lab::{LINK, Lab};
 
-/// What iperf3 says of a connection.
+/// iperf3's report about a connection.
 fn connect(lab: &Lab, [client, server]: [&str; 2], to: &str, takes_part: bool) -> Value {
     let mut listening = lab.start(server, takes_part, "iperf3 -s -1 -p 5201");
     sleep(Duration::from_millis(500));
@@ -26,7 +26,8 @@ fn rate(report: &Value) -> Option<f64> {
     report["end"]["sum_received"]["bits_per_second"].as_f64()
 }
 
-/// A namespace's own default, and programs without rights: those who take part send by the law, others as ever.
+/// A namespace's default, and programs without rights: connections that take part use the law,
+/// others do not.
 #[test]
 fn the_law_may_be_the_systems_default() {
     let Some(lab) = Lab::build("sysctl") else { return };
@@ -42,19 +43,19 @@ fn the_law_may_be_the_systems_default() {
     setting("rw_xcp");
     let taking_part = connect(&lab, ["s", "d"], "10.7.2.2", true);
     assert_eq!(control(&taking_part), "rw_xcp", "{taking_part}");
-    // Data and control at both ends; what is outside of the cgroup is not counted.
+    // Data and control connections at both ends; connections outside the cgroup are not counted.
     assert_eq!(counted(&lab), [4, 0], "{taking_part}");
-    // It had the law, by the setting alone, until the handshake was over and nothing could come back.
+    // The setting gave it the law until the handshake showed that no feedback can return.
     let plain = connect(&lab, ["s", "d"], "10.7.2.2", false);
     assert_eq!(control(&plain), "cubic", "{plain}");
     assert!(rate(&plain) > Some(0.7 * LINK), "{plain}");
-    // Whoever has it set need not unset it before it goes.
+    // Detaching also works while the setting names the law.
     lab.live(&["detach"]);
     let plain = connect(&lab, ["s", "d"], "10.7.2.2", true);
     assert!(rate(&plain) > Some(0.7 * LINK), "{plain}");
 }
 
-/// The sender without a window is for root alone.
+/// Only root may use the sender without a window.
 #[test]
 fn programs_without_rights_may_choose_a_law() {
     let Some(lab) = Lab::build("rights") else { return };
@@ -75,7 +76,8 @@ fn programs_without_rights_may_choose_a_law() {
     }
 }
 
-/// Only from the addresses of one interface, whichever end opens the connection, over IPv4 and IPv6; others are as they were.
+/// Only connections from the addresses of one interface take part, whichever end opens them, over
+/// IPv4 and IPv6.
 #[test]
 fn a_host_may_take_part_at_one_interface() {
     let Some(lab) = Lab::build("iface") else { return };
@@ -99,7 +101,8 @@ fn a_host_may_take_part_at_one_interface() {
         assert!(!std::path::Path::new("/sys/fs/bpf/ratewire").exists(), "nothing stays pinned");
     }
 
-    // Another host's law is this machine's too, but at the sender's interface alone: the receiver is not of it.
+    // A law of another host is on this machine too, but only at the sender's interface; the
+    // receiver is not on it.
     let done = in_sender("left");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let cut = connect(&lab, ["s", "d"], "10.7.2.2", true);
@@ -107,7 +110,7 @@ fn a_host_may_take_part_at_one_interface() {
     let said = lab.live(&["status"]);
     assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
 
-    // Between two addresses of it, and between two that are not, both in one namespace.
+    // Between two of its addresses, and between two others, in one namespace.
     let s = lab.netns("s");
     lab.sh(&format!(
         "ip -n {s} addr add 10.7.3.1/24 dev lo; ip -n {s} addr add fd00:3::1/64 dev lo nodad"
@@ -117,7 +120,7 @@ fn a_host_may_take_part_at_one_interface() {
         ("fd00:1::1", "fd00:1::1", true),
         ("10.7.3.1", "10.7.3.1", false),
         ("fd00:3::1", "fd00:3::1", false),
-        // Only one of the ends: which listens does not matter.
+        // Only one end is on the interface; it does not matter which end listens.
         ("10.7.3.1", "10.7.1.1", false),
         ("10.7.1.1", "10.7.3.1", false),
     ] {
@@ -125,7 +128,7 @@ fn a_host_may_take_part_at_one_interface() {
         let report = connect(&lab, ["s", "s"], &format!("{to} -B {from}"), true);
         assert_eq!(control(&report) == "rw_rcp", is_of_it, "{from} to {to}: {report}");
         let [taking_part, plain] = counted(&lab);
-        // Both ends of data and control; those that are not from it are not counted.
+        // Both ends of data and control connections; others are not counted.
         let one_end = u64::from(to != from) * 2;
         let expected = [before[0] + u64::from(is_of_it) * 4, before[1] + one_end];
         assert_eq!([taking_part, plain], expected, "{from} to {to}");
@@ -135,7 +138,8 @@ fn a_host_may_take_part_at_one_interface() {
     assert!(String::from_utf8_lossy(&done.expect("it starts").stdout).contains("--iface"));
 }
 
-/// As iperf3 does at both ends of its data. That a connection closes is no choice.
+/// Programs choose another congestion control, as iperf3 does at both ends. A closed connection is
+/// no choice.
 #[test]
 fn a_program_may_choose_another_afterwards_and_is_counted() {
     let Some(lab) = Lab::build("later") else { return };
@@ -151,24 +155,24 @@ fn a_program_may_choose_another_afterwards_and_is_counted() {
     }
 }
 
-/// Whether or not a router says anything; here none does.
+/// The desired rate limits a sender with and without feedback from a router; here none gives any.
 #[test]
 fn no_connection_sends_at_more_than_it_desires() {
     let Some(lab) = Lab::build("desired") else { return };
     let cgroup = lab.cgroup.to_str().expect("a plain path");
-    // Less than each law begins with in a round trip this short.
+    // Less than each law's initial rate at such a short round trip.
     let desired = 10e6;
     for law in ["xcp", "rcp", "piqi-rcp", "jetmax"] {
         lab.live(&["host", "--law", law, "--cgroup", cgroup, "--desired", "10mbit"]);
         let report = connect(&lab, ["s", "r"], "10.7.1.2", true);
         lab.live(&["detach"]);
         let share = rate(&report).map(|rate| rate / desired);
-        // Headers are of it, and the first window is sent before anything is known.
+        // The rate includes headers, and the first window is sent before anything is known.
         assert!(share.is_some_and(|share| (0.85..1.05).contains(&share)), "{law}: {share:?}");
     }
 }
 
-/// Connections that took part, and plain ones.
+/// Numbers of connections that took part, and of plain ones.
 fn counted(lab: &Lab) -> [u64; 2] {
     let said = lab.status("r");
     ["taking_part", "plain"].map(|name| said["hosts"][0][name].as_u64().expect("a count"))

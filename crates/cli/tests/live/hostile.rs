@@ -1,5 +1,5 @@
-//! TCP headers as no host should send them, from a raw socket through a router: what is malformed passes as it is, what is
-//! not is changed where the law says, and the checksum stays right.
+//! Malformed TCP headers, sent from a raw socket through a router. Malformed options pass
+//! unchanged, valid ones are changed as the law requires, and the checksum stays right.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -17,16 +17,16 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::lab::Lab;
 
-/// A sender and a receiver.
+/// Addresses of a sender and a receiver.
 type Ends = [Ipv4Addr; 2];
 const ENDS: Ends = [Ipv4Addr::new(10, 7, 1, 1), Ipv4Addr::new(10, 7, 2, 2)];
-/// By which the receiver knows them.
+/// Port by which the receiver recognises the segments.
 const PORT: u16 = 7777;
 
-/// What is above IP, as it is written and read, at one of the ends.
+/// A raw socket at one of the ends, for everything above IP.
 pub(crate) fn raw_socket(lab: &Lab, end: &str) -> OwnedFd {
     let netns = File::open(format!("/var/run/netns/{}", lab.netns(end))).expect("a namespace");
-    // Of its own, for the thread stays in the namespace.
+    // A separate thread, because it stays in the namespace.
     let opened = std::thread::spawn(move || {
         setns(netns, CloneFlags::CLONE_NEWNET).expect("root may");
         let (inet, flags) = (AddressFamily::Inet, SockFlag::empty());
@@ -59,7 +59,7 @@ fn segment(ends: Ends, options: &[u8], words: u8, payload: usize, number: u32) -
     segment
 }
 
-/// Where in a segment the option begins that a router may change, as RFC 9293 reads options.
+/// Offset of the option that a router may change, in a segment read according to RFC 9293.
 fn ours(segment: &[u8], option: &[u8]) -> Option<usize> {
     let end = usize::from(segment[12] >> 4) * 4;
     let mut at = 20;
@@ -75,42 +75,42 @@ fn ours(segment: &[u8], option: &[u8]) -> Option<usize> {
     None
 }
 
-/// What options are made of, and what they are not.
+/// Lists of options, valid and malformed.
 fn cases(option: &[u8]) -> Vec<Vec<u8>> {
     let mut cases = vec![
         vec![],
         vec![1; 40],
         vec![0; 40],
-        // Lengths of 0 and 1, of an option known to all and of ours.
+        // Lengths of 0 and 1, of a standard option and of ours.
         vec![8, 0, 0, 0],
         vec![8, 1, 0, 0],
         [&[254, 0], &option[2..]].concat(),
         [&[254, 1], &option[2..]].concat(),
-        // Longer than there is room; than the header.
+        // Options longer than the space, and longer than the header.
         vec![254, 40, 0x52, 0x78],
         vec![5, 255, 1, 1],
-        // Cut off at every word.
+        // Options cut off at every word.
         option[..4].to_vec(),
         option[..8].to_vec(),
         option[..option.len() - 4].to_vec(),
-        // One that says it is shorter, so that another begins in it.
+        // An option that claims to be shorter, so that another begins inside it.
         [&[254, 4, 0x52, 0x78, 254, 8], &option[2..option.len() - 2], &[1, 1]].concat(),
         option.to_vec(),
         [&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1], option].concat(),
-        // After the end of all options.
+        // An option after the end of the options.
         [&[0, 0, 0, 0], option].concat(),
     ];
     if option.len() <= 20 {
         cases.push([option, option].concat());
     }
-    // At odd offsets, where the checksum's words are straddled.
+    // Odd offsets, at which options straddle the checksum's words.
     for padding in 1..4 {
         let mut case = vec![1; padding];
         case.extend(option);
         case.resize(case.len().next_multiple_of(4), 1);
         cases.push(case);
     }
-    // At random, of the bytes that mean something.
+    // Random sequences of bytes that have a meaning.
     let bytes = [0, 1, 2, 4, 8, 10, 20, 28, 254, 255, option[1], option[2], option[3]];
     let mut state = 1_u64;
     let mut draw = |below: usize| {
@@ -132,7 +132,7 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
     setsockopt(&receiver, ReceiveTimeout, &TimeVal::seconds(10)).expect("it may wait");
     let to = SockaddrIn::from(std::net::SocketAddrV4::new(ENDS[1], 0));
     for (law, option, changes) in [
-        // Of no known rate, so that nothing is granted.
+        // A sender of unknown rate, to which nothing is granted.
         ("xcp", [&[254, 20, 0x52, 0x78][..], &[0; 4], &[0x7f; 12]].concat(), 12..16),
         ("rcp", [&[254, 16, 0x52, 0x72][..], &[0xff; 12]].concat(), 4..8),
         ("jetmax", [&[254, 28, 0x52, 0x6a][..], &[0; 24]].concat(), 4..18),
@@ -142,7 +142,7 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
         let mut number = 0;
         for options in cases(&option) {
             let whole = 5 + (options.len() / 4) as u8;
-            // As long as it is; shorter than a header; longer than the packet.
+            // Header lengths that are right, shorter than a header, and longer than the packet.
             for (words, payload) in [(whole, 0), (whole, 700), (whole, 1), (4, 0), (15, 3)] {
                 number += 1;
                 let sent = segment(ENDS, &options, words, payload, number);
@@ -172,7 +172,8 @@ fn what_no_host_should_send_passes_a_router_unharmed() {
     }
 }
 
-/// Makes an interface without Ethernet's header, and writes what leaves by it, a packet a line.
+/// Makes an interface without an Ethernet header, and prints each packet that leaves by it on a
+/// line.
 const TUN: &str = "import fcntl, os, struct
 tun = os.open('/dev/net/tun', os.O_RDWR)
 fcntl.ioctl(tun, 0x400454ca, struct.pack('16sH', b'tun0', 0x1001))
@@ -220,7 +221,7 @@ fn an_interface_without_ethernet_will_do() {
     let _ = tun.kill();
     let _ = tun.wait();
     let mut expected = sent.clone();
-    // RCP's rate at first: a twentieth of 2 MB/s, in units of 16 B/s.
+    // RCP's initial rate: a twentieth of 2 MB/s, in units of 16 B/s.
     expected[24..28].copy_from_slice(&6250_u32.to_be_bytes());
     expected[16..18].copy_from_slice(&came[36..38]);
     assert_eq!(came[20..], expected);

@@ -1,4 +1,4 @@
-//! A sender, a router and a receiver, each in a namespace of its own.
+//! A sender, a router and a receiver, each in its own namespace.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// One at a time: a host's law is the machine's.
+/// Lock of the machine: a host's law applies to the whole machine.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// Three namespaces in a row: a sender, a router whose link to the receiver carries 100 Mbit/s, a receiver. And a cgroup
-/// for those who take part.
+/// Three namespaces in a row: a sender, a router with a link of 100 Mbit/s to the receiver, and a
+/// receiver. A cgroup contains the programs that take part.
 pub(crate) struct Lab {
     pub(crate) tag: String,
     pub(crate) cgroup: PathBuf,
@@ -20,16 +20,16 @@ pub(crate) struct Lab {
 }
 
 pub(crate) const LINK: f64 = 100e6;
-/// A little less than the link carries, so that what waits can drain.
+/// A little less than the link's rate, so that the queue can drain.
 pub(crate) const SHARED_OUT: &str = "98mbit";
 
-/// A trial tells of a law while less than this part of the machine's time was taken away by whoever runs the machine.
+/// Share of stolen CPU time below which a trial says something about a law.
 const STOLEN: f64 = 0.02;
-/// How often a trial is made on a machine that has too little time.
+/// Number of trials on a machine with too little CPU time.
 const TRIALS: usize = 6;
 
 impl Lab {
-    /// `None` where it cannot be built and need not.
+    /// `None` if the laboratory cannot be built, and the environment does not require it.
     pub(crate) fn build(test: &str) -> Option<Lab> {
         if let Some(why) = why_not() {
             assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
@@ -72,7 +72,7 @@ impl Lab {
         assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// The command at one of the ends.
+    /// A command that runs a program at one of the ends.
     pub(crate) fn at(&self, end: &str, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/var/run/netns/{}", self.netns(end))).arg(program);
@@ -90,7 +90,7 @@ impl Lab {
         said
     }
 
-    /// What `status` says at an end.
+    /// Output of `status` at an end.
     pub(crate) fn status(&self, end: &str) -> Value {
         let mut ratewire = self.at(end, env!("CARGO_BIN_EXE_ratewire"));
         let done = ratewire.args(["live", "status", "--format", "json"]).output();
@@ -107,7 +107,7 @@ impl Lab {
         self.live(&["host", "--law", law, "--cgroup", cgroup]);
     }
 
-    /// A program at one of the ends, taking part or not.
+    /// Starts a program at one of the ends, inside or outside the cgroup.
     pub(crate) fn start(&self, end: &str, takes_part: bool, program: &str) -> Child {
         let join = match takes_part {
             true => format!("echo $$ > {}/cgroup.procs; ", self.cgroup.display()),
@@ -118,7 +118,7 @@ impl Lab {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     }
 
-    /// What `tc` counts at the bottleneck.
+    /// Counters of `tc` at the bottleneck.
     pub(crate) fn queue(&self) -> Queue {
         let done = Command::new("tc")
             .args(["-n", &self.netns("r"), "-s", "-j", "qdisc", "show", "dev", "right", "root"])
@@ -134,9 +134,9 @@ impl Lab {
         }
     }
 
-    /// Three flows that take part and are to fill so much of the link, and what is told of them. Where a virtual
-    /// machine is kept from running, senders are late for an empty queue, and the link's timer for a full one: there they
-    /// are tried again.
+    /// Runs three flows that take part until they fill this part of the link, and returns them with
+    /// the status. Trials with stolen CPU time are repeated: there senders are late for an empty
+    /// queue, and the link's timer is late for a full one.
     pub(crate) fn share(&self, law: &str, capacity: &str, part: f64) -> (Shared, Value) {
         let trial = || {
             self.attach_with(law, capacity);
@@ -155,7 +155,8 @@ impl Lab {
         trial()
     }
 
-    /// Three flows for some seconds; what each got, and what the link did in the middle of it.
+    /// Runs three flows for some seconds; gives the goodput of each, and the state of the link in
+    /// the middle.
     pub(crate) fn three_flows(&self, congestion: Option<&str>) -> Shared {
         let takes_part = congestion.is_none();
         let congestion = congestion.map_or(String::new(), |name| format!("-C {name}"));
@@ -216,7 +217,7 @@ impl Drop for Lab {
     }
 }
 
-/// Of all processors since the machine began, in ticks.
+/// CPU time of all processors since boot, in ticks.
 struct Time {
     all: u64,
     stolen: u64,
@@ -225,7 +226,8 @@ struct Time {
 impl Time {
     fn now() -> Time {
         let stat = std::fs::read_to_string("/proc/stat").expect("/proc");
-        // User, nice, system, idle, waiting, interrupts, soft interrupts, stolen; guests are in the first.
+        // Columns: user, nice, system, idle, waiting, interrupts, soft interrupts, stolen; guests
+        // are part of the first.
         let ticks = stat.lines().next().expect("a line of all processors").split_whitespace();
         let ticks: Vec<u64> = ticks.skip(1).take(8).map(|n| n.parse().expect("ticks")).collect();
         Time { all: ticks.iter().sum(), stolen: ticks[7] }
@@ -252,14 +254,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// How far the flow furthest off is from an equal share.
+    /// Largest distance of a flow from an equal share.
     pub(crate) fn unfairness(&self) -> f64 {
         let mean = self.rates.iter().sum::<f64>() / 3.0;
         self.rates.iter().map(|rate| (rate / mean - 1.0).abs()).fold(0.0, f64::max)
     }
 }
 
-/// What keeps the laboratory from being built.
+/// Why the laboratory cannot be built.
 fn why_not() -> Option<String> {
     let is_there = |tool: &&str| {
         let asked = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();

@@ -1,7 +1,10 @@
-//! Laws in this machine's kernel, as their users meet them: namespaces joined by a router, programs that know nothing of
-//! it. Needs root, iperf3, and a kernel that lets us; without, it skips, or fails with `RATEWIRE_REQUIRE_ROOT=1`.
+//! Laws in this machine's kernel, as users see them: namespaces joined by a router, and unmodified
+//! programs.
+//!
+//! Needs root, iperf3, and a kernel that allows BPF. Without these the tests are skipped, or fail
+//! with `RATEWIRE_REQUIRE_ROOT=1`.
 
-// Real programs take real time.
+// Real programs need real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod choice;
@@ -27,17 +30,19 @@ fn three_programs_share_a_link_fill_it_and_leave_its_queue_empty() {
     let Some(lab) = Lab::build("share") else { return };
     let cubic = lab.three_flows(Some("cubic"));
     for law in ["xcp", "rcp", "piqi-rcp", "jetmax"] {
-        // Of the link, although a little less is shared out; PIQI-RCP and JetMax aim at 95 % of that.
+        // Share of the link's rate, although a little less is shared out; PIQI-RCP and JetMax aim
+        // at 95 % of that.
         let fills = if ["piqi-rcp", "jetmax"].contains(&law) { 0.88 } else { 0.95 };
         let (shared, said) = lab.share(law, SHARED_OUT, fills);
         let seen = format!("{law}: {shared:?}, under CUBIC {cubic:?}\n{said}");
         assert!(shared.unfairness() < 0.1, "{seen}");
         assert!(shared.utilisation > fills, "{seen}");
         assert!(shared.backlog < cubic.backlog / 4.0, "{seen}");
-        // JetMax counts a sender that is kept from running as less than a flow, gives the others its part, and has no term for
-        // what waits: on a busy machine a queue of the first second drains only with the 5 % that it leaves.
+        // JetMax counts a sender that gets no CPU time as less than a flow, gives its part to the
+        // others, and has no term for the backlog. On a busy machine, a queue of the first second
+        // drains only through the remaining 5 %.
         assert!(shared.drops == 0 || law == "jetmax", "{seen}");
-        // Three connections of data and three of control, seen at both ends.
+        // Three data and three control connections, seen at both ends.
         let host = &said["hosts"][0];
         assert_eq!([&host["taking_part"], &host["plain"], &host["refused"]], [12, 0, 0], "{seen}");
     }
@@ -62,7 +67,8 @@ fn with_a_peer_that_does_not_speak_it_nothing_changes() {
     assert!(said.contains("0 take part, 2 plain, 0 refused"), "{said}");
 }
 
-/// A program may ask for the law itself. Where nothing can come back, within the cgroup or not, it gets the kernel's own.
+/// A program may choose the law itself. If no feedback can return, it gets the kernel's own
+/// control, inside and outside the cgroup.
 #[test]
 fn who_asks_for_a_law_that_has_no_answer_sends_as_ever() {
     let Some(lab) = Lab::build("asked") else { return };
@@ -80,17 +86,18 @@ fn who_asks_for_a_law_that_has_no_answer_sends_as_ever() {
     }
 }
 
-/// Nobody has told what the link carries: the port believes the interface, and then what it sees leave.
+/// The port does not know the link's rate: it starts with the interface's rate, and then measures
+/// departures.
 #[test]
 fn a_capacity_may_be_measured() {
     let Some(lab) = Lab::build("measured") else { return };
     let fills = |(shared, _): &(Shared, Value)| shared.utilisation > 0.95;
     let mut trials = (0..4).map(|_| lab.share("rcp", "measured", 0.95));
-    // Other programs keep senders from running as well, which no clock counts as stolen time.
+    // Other programs also keep senders from running, which does not count as stolen time.
     let (shared, said) = trials.find(fills).expect("four trials, and in one the link is full");
     let seen = format!("{shared:?}\n{said}");
     assert!(shared.unfairness() < 0.1, "{seen}");
-    // Of the link, around which it probes by 5 %; veth says it carries 10 Gbit/s.
+    // Rate of the link, around which the port probes by 5 %; veth claims 10 Gbit/s.
     let believed = said["routers"][0]["capacity_bps"].as_f64().expect("a capacity");
     assert!((0.9..1.15).contains(&(believed / LINK)), "{seen}");
     let done = lab.ratewire(&[
@@ -109,7 +116,8 @@ fn a_capacity_may_be_measured() {
     assert!(said.contains("cannot measure it") && said.contains("--queue backlog"), "{said}");
 }
 
-/// A flood of twice what the link carries, of which half is dropped: that has not left. A router may begin in it.
+/// A flood of twice the link's rate, of which half is dropped: dropped packets do not count as
+/// departures. A router may start in a flood.
 #[test]
 fn what_is_dropped_does_not_count_as_capacity() {
     let Some(lab) = Lab::build("flood") else { return };
@@ -127,7 +135,8 @@ fn what_is_dropped_does_not_count_as_capacity() {
     assert!((0.9..1.1).contains(&(believed / LINK)), "{believed}");
 }
 
-/// A link that carries nothing for half a second: the timer of a sender fires, its rate is halved; then it has the link again.
+/// The link carries nothing for half a second: a sender's timer fires and halves the rate. Then the
+/// sender gets the link again.
 #[test]
 fn a_loss_is_answered_and_routers_count_again() {
     let Some(lab) = Lab::build("loss") else { return };
@@ -136,7 +145,7 @@ fn a_loss_is_answered_and_routers_count_again() {
     sleep(Duration::from_millis(500));
     let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 12 -i 1");
     sleep(Duration::from_secs(3));
-    // Of the connection with the data: the last time-out in a row, and how often segments were sent again.
+    // State of the data connection: consecutive timeouts, and number of retransmissions.
     let retransmitted = || {
         let done = lab.at("s", "ss").args(["-tinoH", "dport", "=", "5201"]).output().expect("ss");
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
@@ -156,12 +165,13 @@ fn a_loss_is_answered_and_routers_count_again() {
     let report: Value = serde_json::from_slice(&done.stdout).expect("iperf3 writes JSON");
     let seconds = report["intervals"].as_array().expect("intervals");
     let rate = |second: &Value| second["sum"]["bits_per_second"].as_f64().expect("a rate");
-    // A second in which this machine does something else may be any of them.
+    // The machine may be busy with something else in any of these seconds.
     let best = seconds.iter().rev().take(7).map(rate).fold(0.0, f64::max);
     assert!(best > 0.85 * LINK, "{report}");
 }
 
-/// Without a pausing interface it is left alone; forced, a sender has no window, and losses do not slow it.
+/// Without a paused interface the law is not used. If forced, a sender has no window, and losses do
+/// not slow it down.
 #[test]
 fn noq_is_taken_where_queues_pause_or_everywhere() {
     let Some(lab) = Lab::build("noq") else { return };
@@ -187,7 +197,7 @@ fn ipv6_takes_part_too() {
     lab.attach("xcp");
     let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
     sleep(Duration::from_millis(500));
-    // Three, for one alone has round trips far below the 5 ms in which a router answers, and is not steady.
+    // Three flows: a single one has round trips far below the router's 5 ms, and is not steady.
     let client = lab.start("s", true, "iperf3 -J -6 -c fd00:2::2 -p 5201 -t 3 -O 1 -P 3");
     let done = client.wait_with_output().expect("iperf3 ends");
     server.wait().expect("so does the server");
@@ -200,11 +210,11 @@ fn ipv6_takes_part_too() {
     assert_eq!(lab.queue().drops, 0);
     let said = lab.status("r");
     let count = |name: &str| said["routers"][0][name].as_f64().expect("a count");
-    // All but neighbour discovery and handshakes.
+    // All packets except neighbour discovery and handshakes.
     assert!(count("with_header") > 0.99 * count("packets"), "{said}");
 }
 
-/// curl from nginx, and a git clone over it.
+/// curl and a git clone from nginx.
 #[test]
 fn programs_need_not_know_of_it() {
     let Some(lab) = Lab::build("programs") else { return };
@@ -246,7 +256,7 @@ fn programs_need_not_know_of_it() {
         "cmp {shown}/root/file {shown}/fetched; cmp {shown}/root/file {shown}/cloned/file"
     ));
     assert_eq!(lab.queue().drops, 0, "{said}");
-    // Each connection at both of its ends; clones open several.
+    // Each connection at both ends; clones open several.
     assert!(said.contains("0 plain, 0 refused") && !said.contains("xcp: 0 take part"), "{said}");
     std::fs::remove_dir_all(&folder).expect("it goes");
 }
@@ -282,7 +292,7 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
         assert_eq!(qdiscs(), before);
     }
     lab.attach("xcp");
-    // What is in the way, and no more, is to be detached.
+    // Only the attachment that is in the way has to be detached.
     for (args, remedy) in [
         (["router", "--iface", "right", "--law", "rcp", "--capacity", "1gbit"], "--iface right"),
         (["host", "--law", "xcp", "--cgroup", "/tmp", "--desired", "1gbit"], "--hosts"),
@@ -307,7 +317,7 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
     assert_eq!(lab.live(&["detach"]), "nothing was attached\n");
 }
 
-/// `ip netns exec` mounts another `/sys`, in which nothing that is attached is to be seen.
+/// `ip netns exec` mounts another `/sys`, in which attachments are invisible.
 #[test]
 fn where_sys_is_another_nothing_is_attached_or_told() {
     let Some(lab) = Lab::build("sys") else { return };
@@ -341,12 +351,12 @@ fn a_doctor_finds_this_machine_well() {
     let before = before.expect("unshare starts");
     let told = String::from_utf8_lossy(&before.stdout);
     assert!(before.status.success() && told.contains("not mounted yet"), "{told}");
-    // Emulation, the kernel's own senders, laws in the kernel: of the second, not all kernels have all.
+    // Emulation, the kernel's own senders, laws in the kernel; not all kernels have all senders.
     let well: Vec<_> = said.split("\n\n").map(|part| part.matches("ok  ").count()).collect();
     assert!(matches!(well[..], [7, 1..=4, 8]) && !said.contains("NO  "), "{said}");
 }
 
-/// Where all connections of a machine take part, those of emulated hosts would.
+/// If all connections of a machine take part, those of emulated hosts would too.
 #[test]
 fn a_doctor_says_what_keeps_runs_from_being_emulated() {
     let Some(lab) = Lab::build("inside") else { return };

@@ -1,4 +1,5 @@
-//! The option as it is on the wire: whole on data, minimal on acknowledgements, beside selective ones while there is room.
+//! The option on the wire: complete on data, minimal on acknowledgements, beside selective
+//! acknowledgements if there is space.
 
 use std::os::fd::AsRawFd;
 use std::thread::sleep;
@@ -11,10 +12,10 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use crate::hostile::raw_socket;
 use crate::lab::Lab;
 
-/// Kind, experiment and length of XCP's option where there is only what goes back.
+/// Kind, length and experiment of XCP's option with returned fields only.
 const MINIMAL: [u8; 4] = [254, 8, 0x52, 0x78];
 
-/// The options of a segment, each from its kind on.
+/// Options of a segment, each from its kind on.
 fn options(segment: &[u8]) -> Vec<&[u8]> {
     let mut rest = &segment[20..usize::from(segment[12] >> 4) * 4];
     let mut all = Vec::new();
@@ -31,7 +32,8 @@ fn options(segment: &[u8]) -> Vec<&[u8]> {
     all
 }
 
-/// Without a router what a sender asks for is granted: here more than the link carries, so that some is lost.
+/// Without a router a sender's request is granted: here more than the link's rate, so that packets
+/// are lost.
 #[test]
 fn acknowledgements_carry_the_least_of_it_beside_what_is_missing() {
     let Some(lab) = Lab::build("option") else { return };
@@ -46,7 +48,7 @@ fn acknowledgements_carry_the_least_of_it_beside_what_is_missing() {
             let segment = &packet[usize::from(packet[0] & 15) * 4..len];
             let (is_bare, flags) =
                 (segment.len() == usize::from(segment[12] >> 4) * 4, segment[13]);
-            // From the server, nothing but an acknowledgement.
+            // The server sends only an acknowledgement.
             if segment[..2] == 5201_u16.to_be_bytes() && is_bare && flags == 0x10 {
                 acknowledgements.push(segment.to_vec());
             }

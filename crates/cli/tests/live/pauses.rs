@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::lab::{LINK, Lab};
 
-/// Answers each megabyte with a byte.
+/// Answers each megabyte with one byte.
 const READER: &str = r#"import socket
 listening = socket.create_server(("", 5201))
 peer = listening.accept()[0]
@@ -16,7 +16,7 @@ while data := peer.recv(65536):
         peer.send(b"!")
         left += 1000000"#;
 
-/// Sends megabytes with pauses between them, and prints how long each took to be answered, in seconds.
+/// Sends megabytes with pauses, and prints the seconds until each is answered.
 const WRITER: &str = r#"import socket, time
 peer = socket.create_connection(("10.7.2.2", 5201))
 for pause in [0.02, 0.05, 0.5] * 4:
@@ -26,8 +26,8 @@ for pause in [0.02, 0.05, 0.5] * 4:
     peer.recv(1)
     print(time.monotonic() - began, flush=True)"#;
 
-/// The round trips of this lab are far shorter than a router's control interval, most of which would see no packet of a
-/// connection that has aged for each of them.
+/// Round trips in this lab are far shorter than a router's control interval. If connections aged
+/// every round trip, most intervals would see no packet of them.
 #[test]
 fn a_program_that_pauses_has_the_link_again_at_once() {
     let Some(lab) = Lab::build("pauses") else { return };

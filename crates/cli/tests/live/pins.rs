@@ -1,4 +1,4 @@
-//! Pins are safe from other users of the machine, and from commands in other network namespaces.
+//! Tests that pins are safe from other users, and from commands in other network namespaces.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,8 +15,9 @@ const RATEWIRE: &str = env!("CARGO_BIN_EXE_ratewire");
 /// A port at the loopback device, which every network namespace has.
 const PORT: &str = "live router --iface lo --law xcp --capacity 98mbit --queue virtual";
 
-/// Runs a script on the lab's router, in a mount namespace of its own without a BPF file system.
-/// The script's `live` is `ratewire live`, and `mounts` lists the BPF file systems at the usual
+/// Runs a script on the lab's router, in a separate mount namespace without a BPF file system.
+///
+/// In the script, `live` is `ratewire live`, and `mounts` lists the BPF file systems at the usual
 /// place.
 fn apart(lab: &Lab, script: &str) -> Output {
     let prepared = format!(
@@ -30,7 +31,7 @@ fn apart(lab: &Lab, script: &str) -> Output {
     command.output().expect("unshare starts")
 }
 
-/// What such a script prints. It has to succeed.
+/// Output of such a script, which must succeed.
 fn apart_says(lab: &Lab, script: &str) -> String {
     let done = apart(lab, script);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
@@ -99,7 +100,7 @@ fn the_file_system_stays_where_others_use_or_mounted_it() {
     }
 }
 
-/// As systemd starts the units of several interfaces.
+/// Several commands attach at once, as when systemd starts the units of several interfaces.
 #[test]
 fn commands_at_the_same_time_mount_one_file_system() {
     let Some(lab) = Lab::build("atonce") else { return };
@@ -114,8 +115,8 @@ fn commands_at_the_same_time_mount_one_file_system() {
     assert_eq!(said, "1\ndetached: lo, left, right\n");
 }
 
-/// What an unprivileged user can have at the place of a folder: nothing is read, made or removed
-/// there.
+/// An unprivileged user may have something at the folder's place: nothing there is read, made or
+/// removed.
 #[test]
 fn a_folder_that_others_can_change_is_refused() {
     let Some(lab) = Lab::build("foreign") else { return };
@@ -171,7 +172,7 @@ fn a_folder_that_others_can_change_is_refused() {
             "-old",
         ),
     ] {
-        // By way of a symbolic link these would be a host's pins.
+        // Through a symbolic link these would be a host's pins.
         for file in ["control", "option", "counters", "more"] {
             let folder = scratch.join("host-rw_xcp");
             std::fs::create_dir_all(&folder).expect("a folder");
@@ -190,7 +191,7 @@ fn a_folder_that_others_can_change_is_refused() {
              {commands}; {RATEWIRE} doctor || true"
         );
         let said = apart_says(&lab, &script);
-        // The doctor looks at the file system and the folder in it.
+        // The doctor checks the file system and the folder in it.
         let told = 2 + attach.len() + usize::from(attach.len() == 2);
         assert_eq!(said.matches(says).count(), told, "{make}: {said}");
         assert!(said.contains(remedy), "{make}: {said}");
@@ -200,8 +201,8 @@ fn a_folder_that_others_can_change_is_refused() {
     std::fs::remove_dir_all(&scratch).expect("it is there");
 }
 
-/// Where anybody may write to the BPF file system, the sticky bit and the folder's mode keep others
-/// from what root pins.
+/// If all users may write to the BPF file system, the sticky bit and the folder's mode protect
+/// root's pins.
 #[test]
 fn others_cannot_rename_what_root_has_pinned() {
     let Some(lab) = Lab::build("sticky") else { return };
@@ -253,7 +254,7 @@ fn what_is_not_ours_is_left_and_told() {
     );
 }
 
-/// `detach` in one network namespace leaves the ports of another, whatever keeps that alive.
+/// `detach` in one network namespace leaves ports of others, whatever keeps those alive.
 #[test]
 fn a_namespace_that_only_a_mount_keeps_alive_keeps_its_port() {
     let Some(lab) = Lab::build("bound") else { return };
@@ -269,12 +270,13 @@ fn a_namespace_that_only_a_mount_keeps_alive_keeps_its_port() {
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
     inside(PORT);
-    // A packet, refused though it is, starts the port's timer.
+    // Even a refused packet starts the port's timer.
     lab.sh(&format!("nsenter --net={shown} curl -s http://127.0.0.1:9 || true"));
     assert_eq!(lab.live(&["detach"]), "nothing was attached\n");
     let said = inside("live status");
     assert!(said.contains("lo         xcp") && !said.contains("half attached"), "{said}");
-    // Once it is gone, so are its pins with the next command, though the port's timer still runs.
+    // After the namespace is gone, the next command removes its pins, although the port's timer
+    // still runs.
     lab.sh(&format!("umount {shown}"));
     let start = Instant::now();
     while Path::new(PINS).exists() {
@@ -301,7 +303,7 @@ fn a_namespace_that_only_a_thread_lives_in_keeps_its_port() {
             run("ip", "link set lo up");
             run(RATEWIRE, PORT);
             is_attached.send(()).expect("the test waits");
-            // Not when the test has failed.
+            // Receiving fails if the test has failed.
             let _ = detached.recv();
             let said = run(RATEWIRE, "live status");
             run(RATEWIRE, "live detach");
@@ -317,7 +319,7 @@ fn a_namespace_that_only_a_thread_lives_in_keeps_its_port() {
     assert!(!Path::new(PINS).exists(), "nothing stays pinned");
 }
 
-/// The inode number of a namespace that is gone may be another's now, its cookie may not.
+/// The inode number of a namespace can be reused, its cookie cannot.
 #[test]
 fn what_namespaces_that_are_gone_have_left_is_removed() {
     let Some(lab) = Lab::build("gone") else { return };

@@ -1,4 +1,4 @@
-//! What `ratewire live status` says of interfaces and connections, once and again.
+//! `ratewire live status` about interfaces and connections, once and repeatedly.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -14,7 +14,7 @@ use crate::lab::Lab;
 const LAWS: [&str; 4] = ["xcp", "rcp", "piqi-rcp", "jetmax"];
 const RATEWIRE: &str = env!("CARGO_BIN_EXE_ratewire");
 
-/// Three flows for some seconds, two of them over IPv4; and their servers.
+/// Three flows for some seconds, two of them over IPv4, with their servers.
 fn three_flows(lab: &Lab) -> Vec<Child> {
     let to = [("10.7.2.2", 5201), ("10.7.2.2", 5202), ("fd00:2::2", 5203)];
     let servers = to.map(|(_, port)| lab.start("d", true, &format!("iperf3 -s -1 -p {port}")));
@@ -38,7 +38,7 @@ fn flows_are_counted_and_connections_listed() {
         lab.attach(law);
         let programs = three_flows(&lab);
         sleep(Duration::from_secs(3));
-        // The one in the middle: what else this machine does may keep senders waiting for a moment.
+        // The median: other load may delay senders for a moment.
         let seen = [(); 11].map(|()| {
             sleep(Duration::from_millis(100));
             let port = &lab.status("r")["routers"][0];
@@ -47,7 +47,7 @@ fn flows_are_counted_and_connections_listed() {
         let mut flows = seen.map(|[flows, _]| flows.expect("a number"));
         flows.sort_by(f64::total_cmp);
         assert!((2.0..4.0).contains(&flows[5]), "{law}: {flows:?}");
-        // Below the 5 ms that laws go by at least; a machine that is busy lengthens it now and then.
+        // Below the 5 ms that laws assume at least; a busy machine lengthens it at times.
         let rtts = seen.map(|[_, rtt]| rtt);
         let shortest = rtts.iter().flatten().copied().reduce(f64::min);
         let told = shortest.is_none_or(|rtt| (1e-6..4e-3).contains(&rtt));
@@ -61,7 +61,7 @@ fn flows_are_counted_and_connections_listed() {
             .expect("it starts");
         end(programs);
         lab.live(&["detach"]);
-        // Three of data and three of control.
+        // Three data and three control connections.
         let all = said["connections"].as_array().expect("a list");
         assert_eq!(all.len(), 6, "{said}");
         for connection in all {
@@ -71,10 +71,10 @@ fn flows_are_counted_and_connections_listed() {
             let from = if is_v6 { "[fd00:1::1]:" } else { "10.7.1.1:" };
             assert!(local.as_str().expect("text").starts_with(from), "{connection}");
             assert_eq!(connection["law"], law);
-            // That of a handshake may hold the search for the other end's address.
+            // The RTT of a handshake may include the search for the other end's address.
             assert!((1e-6..10.0).contains(&number("rtt_seconds").expect("an RTT")), "{connection}");
             assert!(number("window_bytes") > Some(0.0), "{connection}");
-            // What is outstanding at a moment may be nothing: a round trip takes a tenth of a millisecond.
+            // A moment may see nothing outstanding: a round trip takes a tenth of a millisecond.
             assert!(number("outstanding_bytes").is_some(), "{connection}");
             let rate = number("rate_bps").expect("it is paced");
             assert!((1e3..2e8).contains(&rate), "{connection}");
@@ -92,7 +92,7 @@ fn flows_are_counted_and_connections_listed() {
 fn a_watch_says_it_again_until_it_is_asked_to_end() {
     let Some(lab) = Lab::build("watch") else { return };
     lab.attach("rcp");
-    // Until a signal, or until who reads goes away.
+    // The command runs until a signal arrives, or until the reader closes.
     for signal in [Some(Signal::SIGINT), Some(Signal::SIGTERM), None] {
         let mut watch = lab
             .at("r", RATEWIRE)
@@ -117,12 +117,13 @@ fn a_watch_says_it_again_until_it_is_asked_to_end() {
     assert!(!done.status.success() && said.contains("0.1 to 3600"), "{said}");
 }
 
-/// The program counts what the interface's queue does, to the byte; and packets that are cut only on the wire as one.
+/// The port counts the bytes of the interface's queue exactly, and packets that are segmented on
+/// the wire as one.
 #[test]
 fn segments_that_are_cut_later_are_counted_whole() {
     let Some(lab) = Lab::build("gso") else { return };
-    // On a slower link there is room for a segment or two in a round trip. The queue has room for all that a socket
-    // keeps outstanding, so that nothing is dropped when the machine is busy with something else.
+    // A slower link would hold only a segment or two in a round trip. The queue has room for all
+    // outstanding data of a socket, so that a busy machine drops nothing.
     lab.sh(&format!(
         "tc -n {} qdisc replace dev right root tbf rate 1gbit burst 128kb limit 16000000",
         lab.netns("r")
@@ -141,24 +142,26 @@ fn segments_that_are_cut_later_are_counted_whole() {
         "{packets} packets, {with_header} with a header, {missed} missed, {segments} segments, \
          {bytes} of {queue_bytes} B"
     );
-    // A processor that is stopped while it is at the port, by the machine's own host, makes others miss theirs.
+    // A processor that the hypervisor stops while it is in the port makes other processors miss
+    // packets.
     let unseen = queue_bytes.checked_sub(bytes).expect(&seen);
     assert!(bytes > 10_000_000 && missed < packets / 1000, "{seen}");
     assert!(
         if missed == 0 { unseen == 0 } else { unseen > 0 && unseen <= missed * GSO_MOST },
         "{seen}"
     );
-    // How many are in one is the sender's matter: of a window of two segments, sometimes none.
+    // The sender decides how many segments a packet has; with a window of two segments it is
+    // sometimes one.
     assert!(packets + 1000 < segments, "they are in one: {seen}");
-    // All but the handshakes' own, and what has no data.
+    // All packets except those of handshakes and those without data.
     assert!(with_header <= packets && with_header > packets / 2, "once each: {seen}");
 }
 
-/// Bytes of the largest packet that is cut later, headers of all its segments included.
+/// Bytes of the largest packet that is segmented later, with the headers of all its segments.
 const GSO_MOST: u64 = 70_000;
 
-/// Packets, those with a header, bytes and packets missed at the port; segments and bytes at the queue below it: at a
-/// moment at which nothing is between the two.
+/// Packets, packets with a header, bytes and missed packets at the port, then segments and bytes at
+/// the queue below, read when nothing is between the two.
 fn settled(lab: &Lab) -> [u64; 6] {
     let port = || {
         let port = &lab.status("r")["routers"][0];

@@ -1,4 +1,4 @@
-//! What stays and what does not: killed commands, units of systemd, who has no rights.
+//! Remains of killed commands, units of systemd, and users without rights.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use crate::lab::Lab;
 
 const PINS: &str = "/sys/fs/bpf/ratewire";
 
-/// What is in the kernel of a law: its name, pins, and the filters of the router's interface.
+/// Parts of a law in the kernel: its name, its pins, and the filters of the router's interface.
 fn left(lab: &Lab) -> Vec<String> {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let names = names.expect("a kernel says");
@@ -25,7 +25,8 @@ fn left(lab: &Lab) -> Vec<String> {
     left
 }
 
-/// Killed at whatever moment, neither command leaves what `detach` does not remove, nor does that remove what was there.
+/// A command killed at any time leaves nothing that `detach` does not remove, and `detach` removes
+/// nothing else.
 #[test]
 fn what_a_killed_command_leaves_is_detached() {
     let Some(lab) = Lab::build("kill") else { return };
@@ -43,7 +44,7 @@ fn what_a_killed_command_leaves_is_detached() {
             qdisc("add dev right clsact");
         }
         let before = qdisc("show");
-        // The last is let end: what it leaves does not depend on how fast the machine is.
+        // The last command may finish, so that its remains do not depend on the machine's speed.
         for wait in (0..300).step_by(20).map(Duration::from_millis).map(Some).chain([None]) {
             let mut command = lab
                 .at("r", env!("CARGO_BIN_EXE_ratewire"))
@@ -59,7 +60,7 @@ fn what_a_killed_command_leaves_is_detached() {
             command.wait().expect("it ends");
             left_something += u32::from(!left(&lab).is_empty());
             lab.live(&["detach"]);
-            // The kernel lets go of what a process had a moment after it.
+            // The kernel releases a process's objects a moment after the process.
             let start = Instant::now();
             while !left(&lab).is_empty() && start.elapsed() < Duration::from_secs(5) {
                 sleep(Duration::from_millis(10));
@@ -74,13 +75,14 @@ fn what_a_killed_command_leaves_is_detached() {
     assert!(left_something >= 3, "what is attached was not seen");
 }
 
-/// As an `attach` leaves it that is killed between two steps: `status` says that something is there, and `detach` clears it.
+/// State after an `attach` that was killed between two steps: `status` reports it, and `detach`
+/// removes it.
 #[test]
 fn what_was_left_halfway_is_told_and_detached() {
     let Some(lab) = Lab::build("half") else { return };
     let netns = std::fs::metadata(format!("/var/run/netns/{}", lab.netns("r"))).expect("its file");
     let prefix = format!("{}-", netns.ino());
-    // The folder's name has the namespace's cookie too.
+    // The folder's name also contains the namespace's cookie.
     let port = || {
         let folders = std::fs::read_dir(PINS).expect("it is attached").flatten();
         let is_own = |name: &str| name.starts_with(&prefix);
@@ -127,7 +129,7 @@ fn what_was_left_halfway_is_told_and_detached() {
     }
 }
 
-/// What a command that was killed had made for its filter goes with the port that is attached anew.
+/// A filter that a killed command left is removed when a port is attached again.
 #[test]
 fn a_hook_that_a_killed_command_made_does_not_pass_for_anothers() {
     let Some(lab) = Lab::build("hook") else { return };
@@ -146,7 +148,7 @@ fn a_hook_that_a_killed_command_made_does_not_pass_for_anothers() {
         }
         let found = qdiscs();
         lab.attach("rcp");
-        // As when it is killed between the two.
+        // State of a command killed between the two steps.
         lab.sh(&format!("{tc} filter del dev right egress"));
         lab.live(&["detach", "--hosts"]);
         lab.attach("rcp");
@@ -159,7 +161,7 @@ fn a_hook_that_a_killed_command_made_does_not_pass_for_anothers() {
     assert_eq!(qdiscs(), before);
 }
 
-/// What the units of systemd start and stop, with the variables that their comments name.
+/// Commands that the units of systemd start and stop, with the variables that their comments name.
 #[test]
 fn the_units_attach_and_detach() {
     let Some(lab) = Lab::build("units") else { return };
@@ -199,7 +201,7 @@ fn the_units_attach_and_detach() {
     }
 }
 
-/// `make install` puts the command where the units that it installs start it.
+/// `make install` puts the command where the installed units start it.
 #[test]
 fn what_is_installed_is_where_the_units_look() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
@@ -231,11 +233,11 @@ fn what_is_installed_is_where_the_units_look() {
     ] {
         assert!(share.join(file).exists(), "{file}");
     }
-    // It is as large as all else of the tests together.
+    // The copy would be as large as all other test files together.
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
-/// As systemd reads them.
+/// Reads units as systemd does.
 #[test]
 fn the_units_are_sound() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
@@ -251,20 +253,22 @@ fn the_units_are_sound() {
     {
         let text = std::fs::read_to_string(units.join(unit)).expect("a unit");
         every_option_can_be_given(&text, command);
-        // Where the command is meant to be installed it may not be.
+        // The command may not be installed at the place that the units name.
         let text = text.replace("/usr/local/bin/ratewire", env!("CARGO_BIN_EXE_ratewire"));
         let copy = folder.join(unit);
         std::fs::write(&copy, text).expect("a copy");
         let done = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output();
         let done = done.expect("it starts");
         let said = String::from_utf8_lossy(&done.stderr);
-        // Of the machine's own units it may say much, and also fail for them.
+        // systemd may report many problems of the machine's own units, and even fail because of
+        // them.
         let of_ours: Vec<&str> = said.lines().filter(|line| line.contains("ratewire-")).collect();
         assert_eq!(of_ours, Vec::<&str>::new());
     }
 }
 
-/// Each option of the command that a unit starts is in its line, or in a variable there that the comments have with it.
+/// Each command option that a unit uses is in its line, or in a variable that the comments
+/// document.
 fn every_option_can_be_given(unit: &str, command: &str) {
     let help =
         Command::new(env!("CARGO_BIN_EXE_ratewire")).args(["live", command, "--help"]).output();
@@ -286,7 +290,8 @@ fn every_option_can_be_given(unit: &str, command: &str) {
 #[test]
 fn who_is_not_root_is_told_and_changes_nothing() {
     let Some(lab) = Lab::build("nobody") else { return };
-    // Where others may not enter, the command is not found, and the test would prove nothing.
+    // If other users could not enter the folder, the command would not be found, and the test would
+    // prove nothing.
     let copy = std::env::temp_dir().join(format!("ratewire-{}", lab.tag));
     std::fs::copy(env!("CARGO_BIN_EXE_ratewire"), &copy).expect("a copy");
     let cases =

@@ -16,9 +16,11 @@ use crate::{Error, Results};
 
 /// A scenario with chosen laws, seeds, values and worlds; running it gives [`Results`].
 ///
-/// Settings return the experiment, so that they can be chained. An experiment is a value: it can be
-/// cloned, changed, and run as often as one likes. The same experiment gives the same results, byte for
-/// byte, on any machine and any number of threads, except in real time.
+/// Settings return the experiment, so that calls can be chained. An experiment is a value: it can
+/// be cloned, changed, and run any number of times.
+///
+/// Equal experiments give equal results, byte for byte, on any machine and any number of threads,
+/// except in real time.
 ///
 /// ```
 /// use ratewire::Experiment;
@@ -49,16 +51,17 @@ impl Experiment {
     /// Reads the scenario in the file `path`; the files that it names are relative to its folder.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario.
+    /// All errors in the scenario.
     pub fn load(path: impl AsRef<Path>) -> Result<Experiment, Error> {
         Experiment::load_with(path, &[])
     }
 
-    /// Reads the scenario in the file `path` and puts values in, all at once: pairs of a key's path and a
-    /// value, as in [`Experiment::set`].
+    /// Reads the scenario in the file `path` with values set, all at once.
+    ///
+    /// The values are pairs of a key's path and a value, as in [`Experiment::set`].
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario with these values.
+    /// All errors in the scenario with these values.
     pub fn load_with(
         path: impl AsRef<Path>,
         values: &[(String, String)],
@@ -67,19 +70,21 @@ impl Experiment {
         Ok(Experiment::of(scenario))
     }
 
-    /// Reads the scenario in the file `path`, which may name the laws of `laws`, a program's own among them.
+    /// Reads the scenario in the file `path`, which may name any law in `laws`.
+    ///
+    /// `laws` may contain a program's own laws.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario.
+    /// All errors in the scenario.
     pub fn load_using(laws: &LawSet, path: impl AsRef<Path>) -> Result<Experiment, Error> {
         let scenario = Loader { laws }.load(path.as_ref(), &[]).map_err(Error::Scenario)?;
         Ok(Experiment::of(scenario))
     }
 
-    /// Reads a scenario from `text`, called `name` in messages. It can name no files.
+    /// Reads a scenario from `text`; messages call it `name`. The scenario cannot name files.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario.
+    /// All errors in the scenario.
     pub fn parse(name: &str, text: &str) -> Result<Experiment, Error> {
         let no_files = |_: &str| {
             let why = "a scenario that is not read from a file has no folder to find files in";
@@ -89,7 +94,7 @@ impl Experiment {
         Ok(Experiment::of(scenario))
     }
 
-    /// An experiment with a scenario that was read or built: its own laws, its own seed, simulated.
+    /// An experiment with a given scenario: the scenario's laws and seed, simulated.
     pub fn of(scenario: Scenario) -> Experiment {
         Experiment {
             laws: scenario.laws(),
@@ -104,27 +109,29 @@ impl Experiment {
         }
     }
 
-    /// The laws or variants to run, in place of the scenario's own. One that is named twice runs once.
+    /// Laws or variants to run, in place of the scenario's own. A repeated name is run once.
     pub fn laws<L: Into<String>>(self, laws: impl IntoIterator<Item = L>) -> Experiment {
         let laws = laws.into_iter().map(Into::into).collect();
         Experiment { laws: without_repeats(laws), ..self }
     }
 
-    /// The seeds to run each law from, in place of the scenario's own.
+    /// Seeds for each law, in place of the scenario's own.
     pub fn seeds(self, seeds: impl IntoIterator<Item = u64>) -> Experiment {
         Experiment { seeds: without_repeats(seeds.into_iter().collect()), ..self }
     }
 
-    /// The worlds to run each law in; [`World::Simulate`] where nothing is said.
+    /// Worlds for each law; the default is [`World::Simulate`].
     pub fn worlds(self, worlds: impl IntoIterator<Item = World>) -> Experiment {
         Experiment { worlds: without_repeats(worlds.into_iter().collect()), ..self }
     }
 
-    /// Puts a value into the scenario: `bottleneck.rate` or `flow.2.start`, and a value with its unit. A
-    /// value is TOML where it can be, else text: `xcp` needs no quotes.
+    /// Sets a value of the scenario: `bottleneck.rate` or `flow.2.start`, and a value with its
+    /// unit.
+    ///
+    /// A value is TOML where it can be, or else text: `xcp` needs no quotes.
     ///
     /// # Errors
-    /// When there is no such key, or the scenario is wrong with this value.
+    /// An error if there is no such key, or if the scenario has errors with this value.
     pub fn set(self, key: &str, value: &str) -> Result<Experiment, Error> {
         let values = [(key.to_string(), value.to_string())];
         let scenario = self.scenario.with_overrides(&values).map_err(Error::Scenario)?;
@@ -137,11 +144,12 @@ impl Experiment {
         Ok(Experiment { scenario, laws, seeds, ..self })
     }
 
-    /// Makes a law of one's own known by its name, so that [`Experiment::laws`] and values can name it. A
-    /// scenario that names it in its text is read with [`Experiment::load_using`].
+    /// Registers a law of the program, so that [`Experiment::laws`] and values can name it.
+    ///
+    /// A scenario that names the law in its text is read with [`Experiment::load_using`].
     ///
     /// # Errors
-    /// When the law's name is taken, or the law is wrong: see [`LawSet::register`].
+    /// An error if the law's name is taken, or the law is invalid: see [`LawSet::register`].
     pub fn register<L: Named + ExternalLaw>(self) -> Result<Experiment, Error> {
         let mut laws = self.scenario.known_laws().clone();
         laws.register::<L>()?;
@@ -149,35 +157,40 @@ impl Experiment {
         Ok(Experiment { scenario, ..self })
     }
 
-    /// The folder that all results go to: the page, `summary.json`, and a folder of Parquet files a run.
+    /// Folder for all results: the page, `summary.json`, and a folder of Parquet files for each
+    /// run.
+    ///
     /// Results replace earlier ones there, all or none.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Experiment {
         Experiment { folder: Some(folder.into()), ..self }
     }
 
-    /// Links whose packets are written to `packets.pcapng` in the folder of each run.
+    /// Captures packets of these links in `packets.pcapng` in the folder of each run.
     pub fn capture<L: Into<String>>(self, links: impl IntoIterator<Item = L>) -> Experiment {
         Experiment { captured: links.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Asks, of each run, what bound a flow's rate at a time: `flow-1@12s`. [`Run::why`](crate::Run::why)
-    /// has the answer.
+    /// Asks each run what limited a flow's rate at a time: `flow-1@12s`.
+    ///
+    /// [`Run::why`](crate::Run::why) has the answer.
     pub fn why(self, question: impl Into<String>) -> Experiment {
         Experiment { why: Some(question.into()), ..self }
     }
 
-    /// Users of this machine that the scenario's programs may run as, where the scenario says so.
+    /// Users of this machine that the scenario's programs may run as, if the scenario names them.
     ///
     /// # Errors
-    /// When this machine has no such user.
+    /// An error if this machine has no such user.
     pub fn allow_users(self, names: &[String]) -> Result<Experiment, Error> {
         let users = Users::allowing(names)
             .map_err(|source| Error::Unable { world: World::Emulate, source })?;
         Ok(Experiment { users, ..self })
     }
 
-    /// Keeps no samples in memory, as suits many runs of which only figures matter. Samples are then found
-    /// in the files of [`Experiment::folder`] alone. Kept, a sample takes about 20 bytes.
+    /// Keeps no samples in memory, for many runs of which only figures matter.
+    ///
+    /// The samples are then only in the files of [`Experiment::folder`]. In memory a sample takes
+    /// about 20 bytes.
     pub fn without_samples(self) -> Experiment {
         Experiment { keeps_samples: false, ..self }
     }
@@ -192,16 +205,17 @@ impl Experiment {
         &self.users
     }
 
-    /// Which runs it comes to. Nothing is run, written or asked of the kernel.
+    /// Plans the runs. Runs and writes nothing, and does not ask the kernel.
     ///
     /// # Errors
-    /// When a law, link or flow that was asked for is none of the scenario's.
+    /// An error if the scenario lacks a requested law, link or flow.
     pub fn plan(&self) -> Result<Planned<'_>, Error> {
         plan::plan(self, plan::Kernel::NotAsked)
     }
 
-    /// Which runs it comes to, as far as this machine's kernel can carry them out: it may load modules for
-    /// that.
+    /// Plans the runs that this machine's kernel supports.
+    ///
+    /// The kernel may load modules for this.
     ///
     /// # Errors
     /// As [`Experiment::plan`].
@@ -209,15 +223,15 @@ impl Experiment {
         plan::plan(self, plan::Kernel::Asked)
     }
 
-    /// Runs it on all cores.
+    /// Runs the experiment on all cores.
     ///
     /// # Errors
-    /// When nothing can be run, or, as [`Error::Incomplete`], when some results are missing.
+    /// An error if nothing can be run; [`Error::Incomplete`] if some results are missing.
     pub fn run(&self) -> Result<Results, Error> {
         self.run_with(&())
     }
 
-    /// Runs it on all cores while `listener` hears of it.
+    /// Runs the experiment on all cores, with a listener.
     ///
     /// # Errors
     /// As [`Experiment::run`].
@@ -226,8 +240,9 @@ impl Experiment {
     }
 }
 
-/// Each value once, in the order of first appearance: a law given twice is one run, not two that write the
-/// same files.
+/// Each value once, in the order of first appearance.
+///
+/// A law given twice is one run, not two runs that write the same files.
 pub fn without_repeats<T: PartialEq>(all: Vec<T>) -> Vec<T> {
     let mut once: Vec<T> = Vec::new();
     for one in all {

@@ -1,4 +1,4 @@
-//! Which runs an experiment comes to, and how they are carried out together.
+//! The runs of an experiment, and how they run together.
 
 use std::path::Path;
 
@@ -14,24 +14,24 @@ use crate::question::question_of;
 use crate::results::{Failed, Results, summary_json};
 use crate::{Error, Job};
 
-/// Whether the kernel is asked what it can do, for which it may load modules.
+/// Whether to ask the kernel what it supports; it may load modules for this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
     Asked,
     NotAsked,
 }
 
-/// The runs that an experiment comes to.
+/// The runs of an experiment.
 #[derive(Debug)]
 pub struct Planned<'a> {
     experiment: &'a Experiment,
     /// The runs, in the order of laws, worlds and seeds.
     pub jobs: Vec<Job<'a>>,
-    /// Laws that cannot run in a world that was asked for, and why.
+    /// Laws that cannot run in a requested world, and why.
     pub left_out: Vec<LeftOut>,
-    /// What is probably not meant.
+    /// Warnings about the runs.
     pub warnings: Vec<Diagnostic>,
-    /// Whether several seeds were asked for of which all give the same figures when simulated.
+    /// Whether several seeds were requested that give equal simulated results.
     pub is_repetition: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn plan(experiment: &Experiment, kernel: Kernel) -> Result<Planned<'_
     Ok(planned)
 }
 
-/// Refuses what is asked of simulated packets where hosts are real.
+/// Refuses requests about simulated packets in a world with real hosts.
 fn check_worlds(experiment: &Experiment) -> Result<(), Error> {
     if !experiment.worlds.contains(&World::Emulate) {
         return Ok(());
@@ -89,7 +89,8 @@ impl<'a> Planned<'a> {
         if world == World::Emulate
             && let Err(why) = can_emulate(&plan, kernel)
         {
-            // Of arriving flows there may be too many from one seed, and not from another.
+            // The number of arriving flows depends on the seed, so some seeds may be too large and
+            // others not.
             if !self.left_out.iter().any(|left| left.law == law) {
                 self.left_out.push(LeftOut { law: law.to_string(), world, why: why.to_string() });
             }
@@ -114,12 +115,11 @@ impl<'a> Planned<'a> {
         Ok(())
     }
 
-    /// Runs all of them on all cores while `listener` hears of it, and writes the experiment's folder.
+    /// Runs all jobs on all cores with a listener, and writes the experiment's folder.
     ///
     /// # Errors
-    /// When there is nothing to run, the folder cannot be written to, or the scenario's programs may not run
-    /// as the users that it names: nothing is run then. As [`Error::Incomplete`], when some results are
-    /// missing.
+    /// Nothing is run if there is no job, the folder cannot be written, or the scenario's programs
+    /// may not run as their users. [`Error::Incomplete`] if some results are missing.
     pub fn run(&self, listener: &dyn Listener) -> Result<Results, Error> {
         let Planned { experiment, jobs, left_out, .. } = self;
         if jobs.is_empty() {
@@ -149,7 +149,7 @@ impl<'a> Planned<'a> {
                 Err(error) => results.failures.push(Failed { run: job.name(), error }),
             }
         }
-        // The results of finished runs are written even where other runs failed.
+        // Results of finished runs are written even if other runs failed.
         if let Some(output) = output.filter(|_| !results.runs.is_empty()) {
             let page: Page = results.page();
             let pages = [html::render(&page), summary_json(&page)];
@@ -160,10 +160,10 @@ impl<'a> Planned<'a> {
 }
 
 impl Experiment {
-    /// Whether the scenario's programs may run as the users that it names.
+    /// Checks that the scenario's programs may run as the users that it names.
     ///
     /// # Errors
-    /// That they may not, with the places in the scenario.
+    /// The refused users, with their places in the scenario.
     pub fn check_users(&self) -> Result<(), Error> {
         let refused = self.scenario.refused_users(|name| self.users.refuses(name));
         if refused.is_empty() { Ok(()) } else { Err(Error::Scenario(refused)) }
@@ -178,15 +178,14 @@ fn can_emulate(plan: &Plan, kernel: Kernel) -> Result<(), ratewire_emulate::Erro
     }
 }
 
-/// What does nothing in an emulated run of `plan`: options that nobody reads, expectations that cannot be
-/// measured.
+/// Warnings about options and expectations that an emulated run of `plan` cannot use.
 pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
     let mut ignored = scenario.ignored_options(plan, ratewire_emulate::ignores);
     ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
     ignored
 }
 
-/// The links to capture, by their names.
+/// The links to capture, found by name.
 fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Error> {
     let known = &plan.setup.network.links;
     let find = |name: &String| match known.iter().position(|link| link.name == *name) {

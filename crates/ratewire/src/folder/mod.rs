@@ -1,5 +1,5 @@
-//! Where results go: made aside, and put in place together at the end, so that a run that is
-//! stopped or comes to nothing leaves earlier results as they were.
+//! Writes results into a folder in one step: they are made aside and put in place together at the
+//! end. A run that is stopped or fails leaves earlier results unchanged.
 
 pub(crate) mod ours;
 mod replace;
@@ -11,26 +11,26 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use replace::{JOURNAL, NEW, Replacement, System};
 
-/// Holds results that are not whole, within the folder that they are for: a query over
-/// `FOLDER/*/flows.parquet` does not find them.
+/// Subfolder for incomplete results, which a query over `FOLDER/*/flows.parquet` does not find.
 const UNFINISHED: &str = ".unfinished";
 
-/// What `ratewire run` tells of all runs together.
+/// Pages that `ratewire run` writes for all runs together.
 pub const REPORT: [&str; 2] = ["report.html", "summary.json"];
-/// What `ratewire compare` tells.
+/// Pages that `ratewire compare` writes.
 pub const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
 
-/// A folder that is being filled, by nobody else meanwhile.
+/// A results folder, locked while it is being filled.
 pub struct Output {
     folder: PathBuf,
     pages: [&'static str; 2],
-    /// Locked as long as it is open, however this process ends.
+    /// Holds the folder's lock, which the system releases when this process ends.
     _held: File,
 }
 
 impl Output {
-    /// Makes the folder, and room aside for pages of these names and the files of these runs. A
-    /// replacement that an earlier process has left undone is carried out first.
+    /// Makes the folder and its subfolder for incomplete results, with these pages and runs.
+    ///
+    /// First completes a replacement that an earlier process left incomplete.
     pub fn open(
         folder: &Path,
         pages: [&'static str; 2],
@@ -43,7 +43,7 @@ impl Output {
                 let busy = "another run is writing there; wait for it, or choose another (--out)";
                 return Err(Error::refused(folder, busy));
             }
-            // A file system that knows no locks is written to all the same.
+            // A file system without locks is written without one.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let output = Output { folder: folder.to_path_buf(), pages, _held: held };
@@ -73,8 +73,10 @@ impl Output {
         self.pages.iter().try_for_each(|page| check_replaceable(&self.folder.join(page)))
     }
 
-    /// Puts runs and what is told of them in the place of earlier ones. Of earlier runs none stays
-    /// where `runs` has any: queries over all of a folder's Parquet files would mix the two.
+    /// Puts runs and pages in the place of earlier ones.
+    ///
+    /// If `runs` has any, all earlier runs are removed: queries over a folder's Parquet files would
+    /// mix the two.
     pub fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Error> {
         let aside = self.aside();
         for (name, text) in self.pages.iter().zip(pages) {
@@ -82,7 +84,7 @@ impl Output {
             fs::write(&page, text).map_err(|e| Error::write(&page, e))?;
         }
         let names = runs.iter().filter_map(|run| run.file_name()?.to_str());
-        // The pages last: where they are, the runs are too.
+        // Pages come last, so that where pages are, the runs are too.
         let new: Vec<&str> = names.chain(self.pages).collect();
         let gone = if runs.is_empty() { Vec::new() } else { self.earlier_runs(&new)? };
         let replacement = failing(Replacement::begin(&self.folder, &aside, &new, gone, System))?;
@@ -98,12 +100,12 @@ impl Output {
             };
             Error::write(&path, io::Error::new(e.kind(), format!("{e}; {state}")))
         })?;
-        // What failed is kept for whoever asks why.
+        // Files of failed runs are kept for inspection.
         let _ = fs::remove_dir(aside);
         Ok(())
     }
 
-    /// The names of earlier runs that no new one is called by.
+    /// Names of earlier runs that no new run has.
     fn earlier_runs(&self, new: &[&str]) -> Result<Vec<String>, Error> {
         let entries = fs::read_dir(&self.folder).map_err(|e| Error::write(&self.folder, e))?;
         let runs = entries.flatten().filter(|entry| ours::is_run(&entry.path()));
@@ -116,7 +118,7 @@ fn failing<T>(done: replace::Result<T>) -> Result<T, Error> {
     done.map_err(|(path, e)| Error::write(&path, e))
 }
 
-/// Makes a folder, and those above it.
+/// Makes a folder and its parents.
 fn make_folder(folder: &Path) -> Result<(), Error> {
     if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
         return Err(Error::refused(file, "it is a file, not a folder; choose another (--out)"));
@@ -124,7 +126,7 @@ fn make_folder(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))
 }
 
-/// Checks that nothing is at `path`, or a page that Ratewire wrote.
+/// Checks that `path` is free, or has a page that Ratewire wrote.
 fn check_replaceable(path: &Path) -> Result<(), Error> {
     match ours::why_not_replace(path).map_err(|e| Error::write(path, e))? {
         Some(why) => Err(Error::refused(path, why)),
@@ -132,10 +134,10 @@ fn check_replaceable(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Checks that nothing is at `path` that [`write_page`] must not replace.
+/// Checks that [`write_page`] may write `path`.
 pub fn check_page(path: &Path) -> Result<(), Error> {
     match path.metadata() {
-        // A device or a pipe has nothing that would be lost.
+        // A device or a pipe has no content to lose.
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
         Err(_) if path.is_symlink() => {
             Err(Error::refused(path, "it is a link that leads nowhere; remove it"))
@@ -144,11 +146,11 @@ pub fn check_page(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes a page in one step: where that fails, an earlier one is as it was.
+/// Writes a page in one step; if this fails, an earlier page is unchanged.
 pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     check_page(path)?;
     path.parent().map_or(Ok(()), make_folder)?;
-    // What a link leads to is written, not the link.
+    // The target of a symbolic link is written, and the link stays.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if path.exists() && !path.is_file() {
         return fs::write(&path, text).map_err(|e| Error::write(&path, e));
@@ -163,14 +165,14 @@ pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-/// The folder a run's files are made in, within that of all; none of `others`.
+/// The folder in which a run's files are made; different from `others`.
 pub(crate) fn made_in<'a>(
     folder: &Path,
     law: &str,
     seed: u64,
     others: impl Iterator<Item = &'a Path> + Clone,
 ) -> PathBuf {
-    // Variants may be called anything; folders may not.
+    // Names of variants may contain characters that folders should not.
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = law.chars().map(plain).collect();
     let name = name.trim_start_matches('.');
@@ -180,7 +182,7 @@ pub(crate) fn made_in<'a>(
     (1..).map(path).find(is_free).expect("a number that is free")
 }
 
-/// Where what is made aside is found when all is done.
+/// The final path of a file that is made aside.
 pub(crate) fn at_last(made: &Path) -> PathBuf {
     let aside =
         made.ancestors().find(|part| part.file_name().is_some_and(|name| name == UNFINISHED));

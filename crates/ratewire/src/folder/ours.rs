@@ -1,4 +1,4 @@
-//! Which files are Ratewire's own: nothing else is ever replaced or removed.
+//! Recognises Ratewire's own files; nothing else is ever replaced or removed.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use ratewire_report::{JSON_HEAD, html};
 
-/// Where an emulated run keeps what its programs wrote.
+/// Folder for the output of an emulated run's programs.
 pub(crate) const PROGRAMS: &str = "programs";
 
 /// Pages of all commands.
 const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
 
-/// Why a run may not be written where something else is.
+/// Why a run may not be written over something else.
 pub(super) const NO_RUN: &str =
     "what is there is no earlier run's; move it, or choose another (--out)";
 
-/// Files of a run's folder.
+/// Files in a run's folder.
 const FILES: [&str; 7] = [
     "flows.parquet",
     "links.parquet",
@@ -27,25 +27,27 @@ const FILES: [&str; 7] = [
     "packets.pcapng",
 ];
 
-/// How files begin: Apache Parquet's magic number, and the type of pcapng's section header block.
+/// First bytes of files: Apache Parquet's magic number, and the type of pcapng's section header
+/// block.
 const PARQUET: &[u8] = b"PAR1";
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// Whether a name is one that a run's folder can have: `LAW-seed-N`.
+/// Whether a run's folder can have this name: `LAW-seed-N`.
 pub(super) fn is_name_of_run(name: &str) -> bool {
     name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok())
 }
 
-/// Whether a name is one that results can have.
+/// Whether results can have this name.
 pub(super) fn is_name(name: &str) -> bool {
     is_name_of_run(name) || PAGES.as_flattened().contains(&name)
 }
 
-/// Removes from the folder of unfinished results what Ratewire puts there. Returns a path that
-/// something else is at, if there is one.
+/// Removes Ratewire's files from the folder of incomplete results.
+///
+/// Returns the path of a file that is not Ratewire's, if there is one.
 ///
 /// # Errors
-/// When a folder cannot be read.
+/// An error if a folder cannot be read.
 pub(super) fn remove_unfinished(folder: &Path) -> io::Result<Option<PathBuf>> {
     let mut others = None;
     let entries = match std::fs::read_dir(folder) {
@@ -87,8 +89,8 @@ pub(super) fn is_run(folder: &Path) -> bool {
     is_name_of_run(name_of(folder)) && is_of_run(&samples)
 }
 
-/// Whether a run made a file of its folder: it has the name of one, and begins as one, unless it
-/// was left empty.
+/// Whether a file in a run's folder is Ratewire's: it has such a name, and the right first bytes or
+/// no content.
 pub(super) fn is_of_run(path: &Path) -> bool {
     let starts: &[u8] = match name_of(path) {
         name if !FILES.contains(&name) => return false,
@@ -103,21 +105,21 @@ pub(super) fn is_of_run(path: &Path) -> bool {
     read.is_ok() && (head.is_empty() || head == starts)
 }
 
-/// Whether a run made a file of its folder [`PROGRAMS`]: `N-HOST.txt`.
+/// Whether a file in the folder [`PROGRAMS`] is Ratewire's: `N-HOST.txt`.
 pub(super) fn is_log(path: &Path) -> bool {
     let name = name_of(path);
     let number = name.strip_suffix(".txt").and_then(|name| Some(name.split_once('-')?.0));
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Why a page may not be written at `path`, if it may not: something is there that Ratewire did not
-/// write.
+/// Why a page may not be written at `path`: something is there that Ratewire did not write. `None`
+/// if it may.
 ///
 /// # Errors
-/// When what is there cannot be read.
+/// An error if the file there cannot be read.
 pub(super) fn why_not_replace(path: &Path) -> io::Result<Option<&'static str>> {
     let Ok(about) = path.metadata() else {
-        // Nothing is there, or a link that leads nowhere.
+        // The path is free, or a symbolic link without a target.
         return Ok(None);
     };
     if about.is_dir() {

@@ -1,4 +1,4 @@
-//! What a setup is, in the report's words.
+//! Describes a setup for the report.
 
 use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
 use ratewire_report::{
@@ -10,25 +10,25 @@ use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::{Arrivals, Setup};
 use ratewire_units::{Duration, Time};
 
-/// Names that a setup does not carry.
+/// Names and choices that a setup does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
     /// The scenario's name.
     pub scenario: String,
-    /// The law the run is made for, as the user wrote it.
+    /// Law of the run, as the user wrote it.
     pub law: String,
-    /// The names of the setup's laws, by index; a law without one goes by its own.
+    /// Names of the setup's laws, by index; a law without one has its own name.
     pub laws: Vec<String>,
-    /// The link that figures are to be about.
+    /// The link that figures are about.
     pub bottleneck: Option<LinkId>,
-    /// Links that are worth showing where not all can be.
+    /// Links to show where not all can be shown.
     pub slowest: Vec<LinkId>,
-    /// By class of arriving traffic: the load that was asked for, if one was.
+    /// Requested load of each class of arriving traffic, if it has one.
     pub loads: Vec<Option<LoadInfo>>,
 }
 
 impl Labels {
-    /// How a law of the setup is called.
+    /// Name of a law of the setup.
     pub(crate) fn law_name(&self, setup: &Setup, law: usize) -> String {
         let own = || setup.laws[law].info().name.to_string();
         self.laws.get(law).cloned().unwrap_or_else(own)
@@ -90,10 +90,10 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
     }
 }
 
-/// Links that an instant's changes name; the others are counted.
+/// Most links that are named for changes of one instant; others are counted.
 const NAMED: usize = 3;
 
-/// What becomes of links, one entry an instant.
+/// Changes of links, one entry for each instant.
 fn changes(setup: &Setup) -> Vec<ChangeInfo> {
     let end = Time::ZERO + setup.duration;
     let mut all: Vec<&(Time, LinkId, Change)> =
@@ -118,7 +118,7 @@ fn changes(setup: &Setup) -> Vec<ChangeInfo> {
     instants.collect()
 }
 
-/// The group that a sender sends to, and where it is.
+/// Group of a sender, and node of its host.
 fn at(overlay: &OverlaySpec, sender: &OverlaySender) -> (u32, u32) {
     (sender.spec.group.index() as u32, overlay.nodes[sender.at.index()].0)
 }
@@ -132,7 +132,7 @@ fn node(spec: &NodeSpec) -> NodeInfo {
     }
 }
 
-/// Says of nodes what they are of ensembles.
+/// Describes the roles of nodes in ensembles.
 fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
     let ensembles = &setup.ensembles;
     let is_switch = |node: NodeId| ensembles.junctions.iter().any(|j| j.node == node);
@@ -148,7 +148,7 @@ fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
     for junction in &ensembles.junctions {
         tell(junction.node, NodeKind::Switch, format!("switch of {}", junction.name));
         for edge in &junction.members {
-            // One of the ends is the switch itself.
+            // One end of the flow is the switch itself.
             let flow = edge.inbound.or(edge.outbound).and_then(|id| setup.flows.get(id as usize));
             let ends = flow.into_iter().flat_map(|flow| [flow.from, flow.to]);
             for member in ends.filter(|node| !is_switch(*node)) {

@@ -1,8 +1,8 @@
-//! How much memory a run will need, judged before it starts.
+//! Estimates the memory that a run will need.
 //!
-//! What fills memory is what the network cannot carry: packets of senders that do not slow down,
-//! and flows that arrive faster than they complete. The estimate counts those, and leaves out what
-//! laws and queues keep small.
+//! Memory fills with traffic that the network cannot carry: packets of senders that do not slow
+//! down, and flows that arrive faster than they complete. The estimate counts these, and leaves out
+//! what laws and queues keep small.
 
 use ratewire_laws::FlowContext;
 use ratewire_net::routing::Routing;
@@ -10,15 +10,15 @@ use ratewire_net::spec::{Limit, LinkId, NodeId};
 use ratewire_sim::setup::{Arrivals, FlowSpec, Setup, Sizes, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Time};
 
-/// Bytes of memory for each packet that waits or is on its way, its sender's notes included
-/// (measured: 230 to 250).
+/// Bytes of memory for each packet in a queue or on a link, with the sender's state (measured: 230
+/// to 250).
 const PER_PACKET: f64 = 250.0;
-/// Bytes of memory for each flow that has not ended (measured: 1,900).
+/// Bytes of memory for each unfinished flow (measured: 1,900).
 const PER_FLOW: f64 = 2000.0;
 
-/// Estimates how much memory a run needs, to about a factor of two where it is much.
+/// Estimates the memory that a run needs, within a factor of two if it is large.
 pub fn memory(setup: &Setup) -> Bytes {
-    // A setup with a path that is none cannot run, and the engine says why.
+    // A setup with an invalid path cannot run, and the engine reports why.
     let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return Bytes::ZERO };
     let flows = setup.flows.iter().enumerate();
     let packets: f64 = flows
@@ -32,7 +32,7 @@ pub fn memory(setup: &Setup) -> Bytes {
     Bytes::new((packets * PER_PACKET + flows * PER_FLOW) as u64)
 }
 
-/// Packets that wait at the end for a path that is slower than their sender.
+/// Packets of a flow that wait at the end of the run, because its path is slower than its sender.
 fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
     let links = || path.iter().map(|id| &setup.network.links[id.index()]);
     let Some(line_rate) = links().next().map(|link| link.service.mean_rate()) else { return 0.0 };
@@ -62,8 +62,8 @@ fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
     too_much.min(room).min(window) / config.packet.as_f64().max(1.0)
 }
 
-/// Flows of arriving traffic that will not have ended: the fraction of offered bits above the
-/// capacity of a link on their way.
+/// Arriving flows that will be unfinished: the share of offered bits above the capacity of a link
+/// on their path.
 fn unfinished(setup: &Setup, routing: &mut Routing) -> f64 {
     let mut offered = vec![0.0; setup.network.links.len()];
     let mut ways = Vec::new();
@@ -83,7 +83,7 @@ fn unfinished(setup: &Setup, routing: &mut Routing) -> f64 {
     ways.iter().map(|(path, flows)| flows * path.iter().map(too_much).fold(0.0, f64::max)).sum()
 }
 
-/// How many flows of a class arrive between whom.
+/// Expected number of flows of a class between each pair of nodes.
 fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
     let time = active(setup, class.start, Some(class.stop)).secs();
     let flows = match &class.arrivals {

@@ -1,4 +1,4 @@
-//! The Parquet tables of a run.
+//! Parquet tables of a run.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -14,7 +14,7 @@ use ratewire_sim::setup::Setup;
 use crate::Error;
 use crate::folder::at_last;
 
-/// Where the tables of a run go.
+/// Storage of a run's tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place<'a> {
     /// Files in a folder that exists.
@@ -23,8 +23,8 @@ pub(crate) enum Place<'a> {
     Memory,
 }
 
-/// The tables that take every sample and every transfer: `flows.parquet`, `links.parquet` and
-/// `completions.parquet`, and of an overlay `groups.parquet`, `connections.parquet` and
+/// The tables of all samples and transfers: `flows.parquet`, `links.parquet` and
+/// `completions.parquet`, and for an overlay `groups.parquet`, `connections.parquet` and
 /// `senders.parquet`.
 pub(crate) struct Files {
     flows: Output<FlowRow>,
@@ -50,15 +50,15 @@ enum Sink {
     Memory(Vec<u8>),
 }
 
-/// A table that is complete.
+/// A complete table.
 #[derive(Clone, Debug)]
 pub(crate) enum Stored {
-    /// The file that it is found in once the run's folder is in place.
+    /// Path of the file after the run's folder is in place.
     File(PathBuf),
     Memory(Bytes),
 }
 
-/// The tables of a run that is over.
+/// The tables of a finished run.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) flows: Stored,
@@ -86,7 +86,7 @@ impl Files {
     /// Creates the tables that a run of this setup fills.
     ///
     /// # Errors
-    /// When a file cannot be created.
+    /// An error if a file cannot be created.
     pub(crate) fn create(place: Place<'_>, setup: &Setup) -> Result<Files, Error> {
         let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(place)).transpose()?;
         Ok(Files {

@@ -1,8 +1,8 @@
-//! What is watched of a run, and what is left of it.
+//! Observes a run, and makes its report.
 //!
-//! A world records numbers and indices; the report knows names and figures. [`watch`] stands between
-//! them: it hands each sample to the report's collector, to files and to listeners, and puts the outcome
-//! into a [`ratewire_report::Run`].
+//! A world records numbers and indices; the report has names and figures. [`watch`] connects the
+//! two: it passes each sample to the report's collector, to files and to listeners, and makes a
+//! [`ratewire_report::Run`] of the outcome.
 
 mod describe;
 pub(crate) mod estimate;
@@ -26,18 +26,19 @@ use ratewire_sim::setup::Setup;
 use crate::Error;
 use crate::listen::{Listener, Running};
 
-/// What is left of a run.
+/// Results of an observed run.
 pub(crate) struct Watched {
     pub(crate) run: ratewire_report::Run,
     pub(crate) outcome: Outcome,
     pub(crate) held: Option<Held>,
 }
 
-/// Watches a run that `carry_out` carries out in its world. `files` takes every sample, if given; `also`
-/// hears everything that the world records.
+/// Observes a run that `carry_out` runs in its world.
+///
+/// `files` takes every sample, if given; `also` receives everything that the world records.
 ///
 /// # Errors
-/// What `carry_out` returns, when the listener ends the run, or when a file cannot be written.
+/// The error of `carry_out`, or an error if the listener ends the run or a file cannot be written.
 pub(crate) fn watch(
     setup: &Setup,
     labels: &Labels,

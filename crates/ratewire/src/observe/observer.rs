@@ -1,4 +1,4 @@
-//! Passes what a world records on to the report, to files and to listeners.
+//! Passes records of a world to the report, to files and to listeners.
 
 use std::ops::ControlFlow;
 
@@ -23,10 +23,10 @@ use super::why;
 use crate::Error;
 use crate::listen::{Listener, Reason, Running};
 
-/// What was seen beside the engine's own counters.
+/// Observations beyond the engine's own counters.
 pub(crate) struct Seen {
     pub(crate) collected: Collected,
-    /// Queue samples of each link: packets, bytes.
+    /// Queue samples of each link, in packets and in bytes.
     pub(crate) queues: Vec<(Histogram, Histogram)>,
     /// Payload that each listed flow delivered while all long flows were running.
     pub(crate) together: Vec<Option<Bytes>>,
@@ -36,27 +36,27 @@ pub(crate) struct Seen {
     pub(crate) arrived: u64,
     /// Flows of a given size that started and did not complete.
     pub(crate) unfinished: u64,
-    /// The tables of samples, if any were written.
+    /// Tables of samples, if any were kept.
     pub(crate) held: Option<Held>,
 }
 
-/// Passes what a world records on to the report, to files, to the listener and to another recorder.
+/// Passes records of a world to the report, to files, to the listener and to another recorder.
 pub(crate) struct Observer<'a> {
     setup: &'a Setup,
     labels: &'a Labels,
     info: &'a RunInfo,
     running: Running<'a>,
     listener: &'a dyn Listener,
-    /// Why the listener ends the run, if it does.
+    /// Time and reason, if the listener ends the run.
     pub(super) stopped: Option<(Time, Reason)>,
     collector: Collector,
     files: Option<Files>,
-    /// The first failure to write, told when the run is over.
+    /// First write error, reported at the end of the run.
     failed: Option<Error>,
     also: &'a mut dyn Recorder,
     queues: Vec<(Histogram, Histogram)>,
     together: Vec<Option<Bytes>>,
-    /// From when on all long flows are running.
+    /// Time from which all long flows are running.
     together_from: Time,
     shares: Shares,
     prices: Prices,
@@ -74,7 +74,7 @@ impl<'a> Observer<'a> {
         also: &'a mut dyn Recorder,
     ) -> Observer<'a> {
         let end = Time::ZERO + setup.duration;
-        // Parts of connections with many ends cannot be compared with whole flows.
+        // Edges of ensembles cannot be compared with whole flows.
         let is_long = |(id, f): &(usize, &ratewire_sim::setup::FlowSpec)| {
             let all_the_time = f.start < end && f.stop.is_none_or(|s| s >= end);
             let is_whole = !setup.ensembles.has_edge(*id);
@@ -104,10 +104,10 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Asks the listener whether to run at all.
+    /// Asks the listener whether the run may start.
     ///
     /// # Errors
-    /// When it ends the run; the reason is in [`Observer::stopped`].
+    /// An error if the listener ends the run; the reason is in [`Observer::stopped`].
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         let start = Progress { now: Time::ZERO, packets: 0, flows: 0 };
         match self.progress(&start) {
@@ -138,7 +138,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Writes to the files, until that first fails.
+    /// Writes to the files until the first error.
     fn write(&mut self, write: impl FnOnce(&mut Files, &RunInfo) -> Result<(), Error>) {
         if let Some(files) = &mut self.files
             && let Err(failure) = write(files, self.info)
@@ -227,7 +227,7 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
-        // Of a flow without a size the time it takes is when it is stopped, or how long it pauses.
+        // Without a size, `took` is the time until the stop, or the length of a pause: no transfer.
         let Some(transfer) = self.transfers.complete(completed) else { return };
         self.write(|files, info| files.completion(info, &transfer));
         self.collector.completion(Completion {

@@ -1,4 +1,4 @@
-//! Overlays in the report's words.
+//! Converts overlays for the report.
 
 use ratewire_overlay::{Benefit, Dollars};
 use ratewire_report::{ConnectionRow, ConnectionSummary, GroupSummary, OverlaySummary};
@@ -9,10 +9,10 @@ use ratewire_sim::record::{GroupSample, OverlayLinkSample, OverlaySample, Sender
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration, Throughput};
 
-/// Sums over samples, for means.
+/// Sums over samples, for mean prices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prices {
-    /// By connection: price times seconds.
+    /// Integral of each connection's price over time, in dollar seconds.
     sums: Vec<f64>,
     seconds: f64,
 }
@@ -31,7 +31,7 @@ impl Prices {
     }
 }
 
-/// A sample as the report takes it.
+/// Converts a sample for the report.
 pub(crate) fn sample(
     sample: &OverlaySample<'_>,
     spec: &OverlaySpec,
@@ -66,7 +66,7 @@ pub(crate) fn sample(
     }
 }
 
-/// The figures of an overlay.
+/// Figures of an overlay.
 pub(crate) fn summary(
     setup: &Setup,
     spec: &OverlaySpec,
@@ -116,7 +116,7 @@ fn of_group(
     }
 }
 
-/// Clients' own data of so many messages, over the run.
+/// Rate of the clients' own data in `messages` messages, over the run, in bits per second.
 fn bps(setup: &Setup, spec: &OverlaySpec, messages: u64) -> f64 {
     Throughput::over(spec.payload * messages, setup.duration).bps()
 }

@@ -1,4 +1,4 @@
-//! The figures of a run, from the engine's counters.
+//! Computes the figures of a run from the engine's counters.
 
 use ratewire_report::{
     Conservation, DeadlockSummary, EngineFigures, FlowSummary, LinkSummary, PausingSummary,
@@ -18,7 +18,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     for (flow, (spec, end)) in summary.flows.iter_mut().zip(listed) {
         fill_flow(flow, spec, end, outcome.ended);
     }
-    // What a switch passes on is not counted twice.
+    // Data that a switch forwards are not counted twice.
     let last = summary.flows.iter().zip(&info.flows).filter(|(_, about)| !about.goes_on);
     let total: u64 = last.map(|(flow, _)| flow.delivered_bytes).sum();
     for flow in &mut summary.flows {
@@ -34,7 +34,7 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     let together: Vec<f64> = together
         .filter_map(|(id, delivered)| Some(delivered.as_ref()?.as_f64() / setup.weight(id)))
         .collect();
-    // Of one it is 1 whatever it gets.
+    // With one flow the index is always 1.
     summary.jain_index = jain_index(&together).filter(|_| together.len() > 1);
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);

@@ -1,4 +1,4 @@
-//! Flows of a given size, from their start until all of it has arrived.
+//! Flows of a given size, from their start until all data have arrived.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use ratewire_sim::record::{FlowCompleted, FlowStarted};
 use ratewire_sim::setup::Ensembles;
 use ratewire_units::Bytes;
 
-/// Those that are underway, in the order of starting.
+/// Transfers in progress, in the order of starting.
 #[derive(Default)]
 pub(crate) struct Transfers(BTreeMap<u32, Transfer>);
 
 impl Transfers {
     pub(crate) fn begin(&mut self, ensembles: &Ensembles, started: &FlowStarted<'_>) {
         let flow = started.flow.0;
-        // What begins at a switch is a part of another's transfer.
+        // A flow that begins at a switch is part of another transfer.
         if let Some(size) = started.size.filter(|_| !ensembles.begins_at_switch(flow as usize)) {
             let transfer = Transfer {
                 flow,
@@ -30,8 +30,8 @@ impl Transfers {
         }
     }
 
-    /// What a flow that has come to its end has transferred; `None` if it was of no given size, or was
-    /// stopped before it had sent that, as emulated flows are.
+    /// The transfer of a flow that ended. `None` if it has no given size, or was stopped before it
+    /// had sent all, as emulated flows are.
     pub(crate) fn complete(&mut self, completed: &FlowCompleted) -> Option<Transfer> {
         let flow = completed.flow.0;
         let transfer = self.0.get(&flow).filter(|transfer| completed.size >= transfer.size)?;
@@ -46,7 +46,7 @@ impl Transfers {
         Some(done)
     }
 
-    /// Those that did not complete, as they were when the run ended.
+    /// Transfers that did not complete, with their state at the end of the run.
     pub(crate) fn rest(&self, outcome: &Outcome) -> impl Iterator<Item = Transfer> {
         self.0.values().map(|transfer| {
             let end = outcome.flows.get(transfer.flow as usize);

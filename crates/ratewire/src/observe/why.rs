@@ -1,4 +1,4 @@
-//! Why a flow sends at the rate it does: a followed packet's way, in words and figures.
+//! Explains a flow's rate by the route of a followed packet, in words and figures.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use super::Labels;
 
-/// The whole way, hop by hop, for a terminal.
+/// The whole route, hop by hop, for a terminal.
 pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     let flow = &setup.flows[followed.flow.0 as usize];
     let law = &setup.laws[flow.law];
@@ -77,13 +77,13 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
     text
 }
 
-/// The time that was asked about, if for longer than a round trip after it the flow sent no packet to follow.
+/// The time asked about, if the flow sent no packet to follow within a round trip after it.
 fn silent_from(followed: &Followed, setup: &Setup) -> Option<Time> {
     let (_, at) = setup.follow.asked.filter(|_| followed.asked)?;
     (followed.sent.since(at) > followed.srtt).then_some(at)
 }
 
-/// What bound the rate, for the page.
+/// What limited the rate, for the page.
 pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
     let law = &setup.laws[setup.flows[followed.flow.0 as usize].law];
     let (by, reason) = bound_by(followed, setup, law);
@@ -96,7 +96,7 @@ pub(crate) fn answer(followed: &Followed, setup: &Setup) -> Answer {
     }
 }
 
-/// What bound the rate, and the equation to hold it against.
+/// What limited the rate, and the equation that applies.
 fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason) {
     let own = &followed.reason;
     let hops = &followed.trail.there;
@@ -106,7 +106,7 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
         (KeptBy::Application, _) => "the application, which has written no more".into(),
         (KeptBy::Receiver, _) => "the receiver's window, which is full".into(),
         (KeptBy::Law, Some(hop)) => match &hop.reason {
-            // The port only reports; the sender holds what all have reported against each other.
+            // The port only reports a value; the sender compares the values of all ports.
             Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),
             Some(reason) => {
                 let size = Some(followed.size);
@@ -125,13 +125,14 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
     (by, own.clone())
 }
 
-/// What a port says, with what its equation names of the packet, as it left. An acknowledgement's size is not known.
+/// A port's equation with the fields of the packet as it left; an acknowledgement's size is
+/// unknown.
 fn of_packet(reason: &Reason, law: &AnyLaw, hop: &Hop, size: Option<Bytes>) -> Reason {
     let size = size.map(|size| Figure::bytes("size", size.as_f64()));
     reason.clone().with(law.fields(&hop.left_with).into_iter().chain(size))
 }
 
-/// Who is held back by queues sends as they let it: the link in whose queue its packet was held.
+/// Explains a sender that only queues slow down: by the link in whose queue its packet was held.
 fn by_queue(hop: &Hop, own: &Reason, setup: &Setup) -> (String, Reason) {
     let waited = hop.waited().map_or(f64::INFINITY, Duration::secs);
     let waited = Figure::seconds("waited", waited);
@@ -166,7 +167,7 @@ fn far_end<'a>(setup: &'a Setup, hop: &Hop) -> &'a str {
     &setup.network.nodes[to.index()].name
 }
 
-/// The link on which the packet was lost on its way there, if it was, and whether its queue dropped
+/// The link on which the packet was lost on its way to the receiver, and whether its queue dropped
 /// it.
 fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
     let lost = followed.fate == Fate::Lost && followed.trail.back.is_empty();
@@ -223,8 +224,8 @@ fn tell_hop(
     }
 }
 
-/// Fields of a header whose values changed on the way, and those that came in anew. A field is known by its name,
-/// and where several have it, by its place among them.
+/// Header fields whose values changed at a hop, and fields that were added. Fields are matched by
+/// name; several of one name are matched by position among them.
 fn changes<'a>(
     before: &'a [Figure],
     after: &'a [Figure],

@@ -1,13 +1,13 @@
-//! Papers and figures by their names.
+//! Finds papers and figures by their names.
 
 use super::{Figure, Paper};
 use crate::Error;
 use crate::error::unknown;
 
-/// The papers of these names, `PAPER` or `PAPER/FIGURE`, with all their figures or those that are named.
+/// The papers named `PAPER` or `PAPER/FIGURE`, with all figures or only the named ones.
 ///
 /// # Errors
-/// When there is no such paper or figure; the message has the nearest name.
+/// An error if there is no such paper or figure, with the nearest name.
 pub fn choose(mut known: Vec<Paper>, names: &[String]) -> Result<Vec<Paper>, Error> {
     let mut wanted: Vec<(usize, Option<&str>)> = Vec::new();
     for name in names {

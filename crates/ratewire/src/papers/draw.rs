@@ -1,4 +1,4 @@
-//! Figures of papers, drawn from runs.
+//! Draws figures of papers from runs.
 
 use ratewire_report::html;
 use ratewire_report::html::papers::{Claims, Line, Panel, Sweep};
@@ -7,8 +7,7 @@ use ratewire_scenario::{Finding, Scenario};
 use super::{Figure, Name, is_metric};
 use crate::Run;
 
-/// Draws a figure for the page from the runs of each of its scenarios. Of the runs, only what is drawn is
-/// kept.
+/// Draws a figure for the page from the runs of its scenarios; keeps only the data that it draws.
 pub fn draw(figure: &Figure, results: Vec<(&Scenario, Vec<Run>)>) -> html::papers::Figure {
     let sweeps = figure.sweep.iter().flat_map(|sweep| {
         let metrics = sweep.metrics.iter().map(Name::get_ref);
@@ -44,7 +43,7 @@ pub fn draw(figure: &Figure, results: Vec<(&Scenario, Vec<Run>)>) -> html::paper
     }
 }
 
-/// What the expectations of one metric measured, law by law.
+/// Measured values of one metric's expectations, law by law.
 fn sweep_of(
     sweep: &super::Sweep,
     metric: &str,
@@ -52,7 +51,7 @@ fn sweep_of(
     results: &[(&Scenario, Vec<Run>)],
 ) -> Sweep {
     let is_of = |v: &Finding| is_metric(metric, v.metric, &v.target);
-    // What varies is another scenario, or another flow or link of the same one.
+    // The parameter varies over scenarios, or over flows or links of one scenario.
     let value_of = |scenario: usize, v: &Finding| {
         let place = match sweep.of.is_empty() {
             true => Some(scenario),
@@ -72,7 +71,7 @@ fn sweep_of(
                 lines.push(Line { law, points: Vec::new() });
                 lines.len() - 1
             });
-            // Two expectations of the same thing draw it once, over the time of the first.
+            // Two expectations about the same thing give one point, for the window of the first.
             if lines[at].points.iter().all(|(known, _)| *known != x) {
                 lines[at].points.push((x, y));
             }

@@ -1,5 +1,5 @@
-//! Papers as data: a folder of scenarios, and a file that says which figure each belongs to and
-//! what the figure plots.
+//! Papers as data: a folder of scenarios, and a file that assigns each to a figure and describes
+//! the plots.
 
 mod choose;
 mod draw;
@@ -15,32 +15,32 @@ use crate::Error;
 pub use choose::choose;
 pub use draw::draw;
 
-/// A name in the file, and where it stands.
+/// A name in the file, with its place.
 pub type Name = toml::Spanned<String>;
 
-/// What the file is called.
+/// Name of the file.
 pub const PAPER: &str = "paper.toml";
 
-/// A paper, as its file has it.
+/// A paper as described by its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
-    /// The folder's name, which is what one calls it.
+    /// Name of the folder, which is the name on the command line.
     #[serde(skip)]
     pub name: String,
-    /// The folder that its scenarios are in.
+    /// Folder of its scenarios.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// What its file says.
+    /// Text of its file.
     #[serde(skip)]
     text: String,
-    /// Its title.
+    /// Title of the paper.
     pub title: String,
-    /// Who wrote it, and where it appeared.
+    /// Authors, and place of publication.
     pub authors: String,
-    /// What it claims, in a paragraph.
+    /// Claims of the paper, in a paragraph.
     pub summary: String,
-    /// Its figures and experiments, in the order of the page.
+    /// Figures and experiments, in the order of the page.
     #[serde(rename = "figure")]
     pub figures: Vec<Figure>,
 }
@@ -49,48 +49,50 @@ pub struct Paper {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// `Figure 8`.
+    /// Number in the paper: `Figure 8`.
     pub id: String,
-    /// What it shows, in a few words.
+    /// Subject of the figure, in a few words.
     pub title: String,
-    /// What the runs show, for the page.
+    /// Caption for the page: what the runs show.
     pub caption: String,
-    /// Where runs and paper differ, and why.
+    /// Differences between runs and paper, and their reasons.
     pub note: Option<String>,
-    /// The names of its scenarios' files.
+    /// File names of the scenarios.
     pub scenarios: Vec<String>,
-    /// What is drawn over time.
+    /// Plots over time.
     #[serde(default)]
     pub plots: Vec<Plot>,
-    /// The scenarios that `plots` are drawn of; all if empty.
+    /// Scenarios that have `plots`; all if empty.
     #[serde(default)]
     pub drawn: Vec<String>,
-    /// The laws that `plots` are drawn of; all if empty.
+    /// Laws that have `plots`; all if empty.
     #[serde(default)]
     pub laws: Vec<Name>,
-    /// The links that `plots` are drawn of; the bottlenecks if empty.
+    /// Links that have `plots`; the bottlenecks if empty.
     #[serde(default)]
     pub links: Vec<Name>,
-    /// Whether each law has plots of its own.
+    /// Whether each law has its own plots.
     #[serde(default)]
     pub apart: bool,
-    /// What is drawn over a parameter, if anything.
+    /// Plot over a parameter, if there is one.
     pub sweep: Option<Sweep>,
 }
 
 impl Figure {
-    /// How one calls it on the command line: `Figure 5, left` is figure-5-left.
+    /// Name on the command line: `Figure 5, left` is figure-5-left.
     pub fn handle(&self) -> String {
         handle(&self.id)
     }
 
-    /// Whether this is a name of it, or the beginning of one: figure-5, or 5, is each part of figure 5.
+    /// Whether `name` is the figure's name or its beginning: figure-5, or 5, matches each part of
+    /// figure 5.
     pub fn is_called(&self, name: &str) -> bool {
         let (own, name) = (self.handle() + "-", handle(name) + "-");
         own.starts_with(&name) || own.starts_with(&format!("figure-{name}"))
     }
 
-    /// Whether it is several figures, of which this is one: figure-23 of `Figures 22 to 24`, 4 of `Figures 4, 5`.
+    /// Whether `name` is one of several figures here: figure-23 of `Figures 22 to 24`, 4 of
+    /// `Figures 4, 5`.
     pub fn contains(&self, name: &str) -> bool {
         let (own, name) = (self.handle(), handle(name));
         let number = name.strip_prefix("figure-").unwrap_or(&name).parse::<u32>();
@@ -103,24 +105,24 @@ impl Figure {
     }
 }
 
-/// Letters and digits, in words that are joined by `-`.
+/// The words of letters and digits, joined by `-`.
 fn handle(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<String> = words.map(str::to_lowercase).collect();
     words.join("-")
 }
 
-/// What is drawn over a parameter: points are measured by expectations.
+/// A plot over a parameter, with points measured by expectations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// What varies, with its unit.
+    /// Name of the parameter, with its unit.
     pub over: String,
-    /// Its values: one a scenario, or one for each of `of`.
+    /// Values of the parameter: one for each scenario, or for each of `of`.
     pub values: Vec<f64>,
-    /// What is measured: `utilisation`, or `throughput of r2->d1` to be exact.
+    /// Plotted metrics: `utilisation`, or `throughput of r2->d1` for one target.
     pub metrics: Vec<Name>,
-    /// Flows or links that differ in what varies, where all are in each scenario.
+    /// Flows or links that differ in the parameter, if each scenario has all of them.
     #[serde(default)]
     pub of: Vec<Name>,
     #[serde(default)]
@@ -129,21 +131,21 @@ pub struct Sweep {
 }
 
 impl Figure {
-    /// Whether `plots` are drawn of a scenario.
+    /// Whether a scenario has `plots`.
     pub fn draws(&self, scenario: &str) -> bool {
         !self.plots.is_empty()
             && (self.drawn.is_empty() || self.drawn.iter().any(|s| s == scenario))
     }
-    /// Whether `plots` are drawn of a law.
+    /// Whether a law has `plots`.
     pub fn draws_law(&self, law: &str) -> bool {
         self.laws.is_empty() || self.laws.iter().any(|l| l.get_ref() == law)
     }
 }
 
-/// The papers in a folder, in the order of their names.
+/// Reads the papers in a folder, in the order of their names.
 ///
 /// # Errors
-/// When the folder cannot be read, holds no paper, or a paper's file is wrong.
+/// An error if the folder cannot be read, has no paper, or if a paper's file has errors.
 pub fn read_all(folder: &Path) -> Result<Vec<Paper>, Error> {
     let entries = std::fs::read_dir(folder)
         .map_err(|source| Error::Read { path: folder.to_path_buf(), source })?;
@@ -169,7 +171,8 @@ fn read(folder: &Path) -> Result<Paper, Error> {
     Ok(paper)
 }
 
-/// Every scenario of the folder in exactly one figure, or a claim would count twice or not at all.
+/// Checks that each scenario is in exactly one figure; otherwise a claim would count twice or
+/// never.
 fn check(paper: &Paper) -> Result<(), String> {
     let mut named: Vec<&String> = Vec::new();
     for figure in &paper.figures {
@@ -202,7 +205,8 @@ fn check(paper: &Paper) -> Result<(), String> {
 }
 
 impl Paper {
-    /// The names that nothing in a figure's scenarios has: they would draw nothing, and say nothing.
+    /// Names in figures that their scenarios do not have, and that would silently draw nothing.
+    ///
     /// `loaded` are the scenarios, figure by figure.
     pub fn unknown_names(&self, loaded: &[Vec<Scenario>]) -> Vec<Diagnostic> {
         let figures = self.figures.iter().zip(loaded);
@@ -257,7 +261,7 @@ impl Paper {
     }
 }
 
-/// Whether a sweep's `name` is a metric, or a metric of just this target.
+/// Whether a sweep's `name` is a metric, or a metric of this target.
 pub fn is_metric(name: &str, metric: &str, target: &str) -> bool {
     name == metric || name.strip_prefix(metric).and_then(|n| n.strip_prefix(" of ")) == Some(target)
 }

@@ -1,4 +1,4 @@
-//! What comes of an experiment.
+//! Results of an experiment.
 
 mod names;
 mod run;
@@ -16,7 +16,7 @@ pub use samples::Samples;
 
 use crate::{Error, folder};
 
-/// What comes of an experiment: its runs, in the order of laws, worlds and seeds.
+/// Results of an experiment: its runs, in the order of laws, worlds and seeds.
 ///
 /// ```
 /// # let text = "duration = '4 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
@@ -39,12 +39,12 @@ pub struct Results {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// A run that came to nothing.
+/// A run that failed.
 #[derive(Debug)]
 pub struct Failed {
-    /// How it is told from the other runs of its scenario: `xcp, seed 1`.
+    /// Name among the runs of the scenario: `xcp, seed 1`.
     pub run: String,
-    /// Why it came to nothing.
+    /// Why the run failed.
     pub error: Error,
 }
 
@@ -52,22 +52,22 @@ pub struct Failed {
 #[derive(Serialize)]
 struct SummaryFile<'a> {
     runs: Vec<&'a Summary>,
-    /// The links whose utilisation and queue the verdict has.
+    /// Links whose utilisation and queue the summary names.
     verdict_links: Vec<String>,
     expectations: &'a [Expectation],
     left_out: &'a [LeftOut],
 }
 
 impl Results {
-    /// Every run that came to its end.
+    /// Runs that finished.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// The runs under `law`: one a seed and world.
+    /// Runs under `law`, one for each seed and world.
     ///
     /// # Errors
-    /// When none ran under a law of this name.
+    /// An error if no run has a law of this name.
     pub fn law(&self, law: &str) -> Result<OfLaw<'_>, Error> {
         let runs: Vec<&Run> = self.runs.iter().filter(|run| run.law() == law).collect();
         if runs.is_empty() {
@@ -77,43 +77,43 @@ impl Results {
         Ok(OfLaw { runs })
     }
 
-    /// Runs that came to nothing. [`Experiment::run`](crate::Experiment::run) returns
-    /// [`Error::Incomplete`] if there are any.
+    /// Runs that failed; [`Experiment::run`](crate::Experiment::run) then returns
+    /// [`Error::Incomplete`].
     pub fn failures(&self) -> &[Failed] {
         &self.failures
     }
 
-    /// Why the experiment's folder could not be written, if it could not.
+    /// Why the experiment's folder could not be written, if so.
     pub fn unwritten(&self) -> Option<&Error> {
         self.unwritten.as_ref()
     }
 
-    /// Laws that could not run in a world that was asked for, and why.
+    /// Laws that could not run in a requested world, and why.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Every expectation of the scenario, run by run.
+    /// Expectations of the scenario, run by run.
     pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
         self.runs.iter().flat_map(Run::expectations)
     }
 
-    /// Whether every expectation of every run holds, and every world was true to time.
+    /// Whether every expectation of every run holds, and every emulated run was reliable.
     pub fn hold(&self) -> bool {
         self.runs.iter().all(Run::holds)
     }
 
-    /// A sample of every flow at the end of every sampling interval, of all runs.
+    /// Samples of every flow at the end of every sampling interval, of all runs.
     pub fn flows(&self) -> Samples<FlowRow> {
         self.samples(Run::flow_samples)
     }
 
-    /// A sample of every link at the end of every sampling interval, of all runs.
+    /// Samples of every link at the end of every sampling interval, of all runs.
     pub fn links(&self) -> Samples<LinkRow> {
         self.samples(Run::link_samples)
     }
 
-    /// Every flow of a given size, complete or not, of all runs.
+    /// Flows of a given size, complete or not, of all runs.
     pub fn completions(&self) -> Samples<Transfer> {
         self.samples(Run::completions)
     }
@@ -122,7 +122,7 @@ impl Results {
         self.runs.iter().map(of).fold(Samples::new(Vec::new()), Samples::and)
     }
 
-    /// The page's content: all runs, expectations, and the scenario's text.
+    /// Content of the page: all runs, expectations, and the scenario's text.
     pub fn page(&self) -> Page {
         Page {
             runs: self.runs.iter().map(|run| run.report().clone()).collect(),
@@ -133,26 +133,25 @@ impl Results {
         }
     }
 
-    /// Writes the page of all runs: one HTML file, which opens without a network.
+    /// Writes the page of all runs: one HTML file that needs no network.
     ///
-    /// # Errors
-    /// When the file cannot be written, or Ratewire did not write the file that is there. A file that
-    /// was there is then as it was.
+    /// An error if the file cannot be written, or if Ratewire did not write an existing file. An
+    /// existing file is then unchanged.
     pub fn report(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         folder::write_page(path.as_ref(), &html::render(&self.page()))
     }
 
-    /// The figures of all runs, and the expectations, as `summary.json` has them.
+    /// Figures of all runs and the expectations, as in `summary.json`.
     pub fn json(&self) -> String {
         summary_json(&self.page())
     }
 
-    /// The figures of all runs as tables, for a terminal that has as many columns as there are.
+    /// Figures of all runs as tables, in the width of the terminal.
     pub fn table(&self) -> String {
         table::render(&self.page().runs, &table::Options::default())
     }
 
-    /// In words, what is missing of what was asked for.
+    /// Describes the results that are missing.
     pub(crate) fn shortfall(&self) -> String {
         let failed =
             |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
@@ -169,7 +168,7 @@ impl Results {
     }
 }
 
-/// What `summary.json` holds of a page's runs.
+/// The text of `summary.json` for a page's runs.
 pub(crate) fn summary_json(page: &Page) -> String {
     ratewire_report::json(&SummaryFile {
         runs: page.runs.iter().map(|run| &run.summary).collect(),
@@ -179,7 +178,7 @@ pub(crate) fn summary_json(page: &Page) -> String {
     })
 }
 
-/// The runs under one law.
+/// Runs under one law.
 #[derive(Clone, Debug)]
 pub struct OfLaw<'a> {
     runs: Vec<&'a Run>,
@@ -191,27 +190,28 @@ impl<'a> OfLaw<'a> {
         &self.runs
     }
 
-    /// Share of the run that a link was busy, 0 to 1; the mean over the runs.
+    /// Share of the time in which a link sent, 0 to 1; mean over the runs.
     ///
     /// # Errors
-    /// When no link has this name.
+    /// An error if no link has this name.
     pub fn utilisation(&self, link: &str) -> Result<f64, Error> {
         self.mean(|run| run.utilisation(link))
     }
 
-    /// Packets that waited for a link, mean over time; the mean over the runs.
+    /// Mean backlog of a link in packets; mean over the runs.
     ///
     /// # Errors
-    /// When no link has this name.
+    /// An error if no link has this name.
     pub fn queue_packets(&self, link: &str) -> Result<f64, Error> {
         self.mean(|run| Ok(run.link(link)?.queue_packets_mean))
     }
 
-    /// What a listed flow delivered in order to its application over the flow's life, bits per second; the
-    /// mean over the runs.
+    /// Goodput of a listed flow over its life, in bits per second; mean over the runs.
+    ///
+    /// Goodput is data delivered in order to the application.
     ///
     /// # Errors
-    /// When no flow has this name.
+    /// An error if no flow has this name.
     pub fn goodput_bps(&self, flow: &str) -> Result<f64, Error> {
         self.mean(|run| run.goodput_bps(flow))
     }

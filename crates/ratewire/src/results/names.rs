@@ -2,7 +2,7 @@
 
 use crate::Error;
 
-/// That results have no `what` of this name.
+/// An error that results have no `what` of this name.
 pub(super) fn unknown<'a>(
     what: &str,
     name: &str,

@@ -11,7 +11,7 @@ use super::{Samples, names};
 use crate::observe::{Held, Stored};
 use crate::{Error, World};
 
-/// One finished run: what it was, its exact figures, and how they stand to what the scenario expects.
+/// A finished run: its description, its exact figures, and the results of its expectations.
 #[derive(Clone, Debug)]
 pub struct Run {
     report: ratewire_report::Run,
@@ -34,99 +34,101 @@ impl Run {
         Run { report, expectations, verdicts, why, shell, held }
     }
 
-    /// What ran: names of nodes, links and flows by index, rates, delays.
+    /// Description of the run: names of nodes, links and flows by index, rates, delays.
     pub fn info(&self) -> &RunInfo {
         &self.report.info
     }
 
-    /// The law that the run was made for, as it was asked for.
+    /// Law of the run, as requested.
     pub fn law(&self) -> &str {
         &self.report.info.law
     }
 
-    /// The seed of every random stream.
+    /// Seed of all random streams.
     pub fn seed(&self) -> u64 {
         self.report.info.seed
     }
 
-    /// Where it took place.
+    /// World of the run.
     pub fn world(&self) -> World {
         self.report.info.world
     }
 
-    /// Its exact figures, as `summary.json` has them; units are in the names of fields.
+    /// Exact figures, as in `summary.json`; names of fields contain the units.
     pub fn summary(&self) -> &Summary {
         &self.report.summary
     }
 
-    /// The figures of a link direction and its queue.
+    /// Figures of one direction of a link, and its queue.
     ///
     /// # Errors
-    /// When no link has this name.
+    /// An error if no link has this name.
     pub fn link(&self, name: &str) -> Result<&LinkSummary, Error> {
         let links = &self.summary().links;
         let found = links.iter().find(|link| link.name == name);
         found.ok_or_else(|| names::unknown("link", name, links.iter().map(|link| &link.name)))
     }
 
-    /// The figures of a listed flow.
+    /// Figures of a listed flow.
     ///
     /// # Errors
-    /// When no flow has this name.
+    /// An error if no flow has this name.
     pub fn flow(&self, name: &str) -> Result<&FlowSummary, Error> {
         let flows = &self.summary().flows;
         let found = flows.iter().find(|flow| flow.name == name);
         found.ok_or_else(|| names::unknown("flow", name, flows.iter().map(|flow| &flow.name)))
     }
 
-    /// Share of the run that a link was busy, 0 to 1.
+    /// Share of the time in which a link sent, 0 to 1.
     ///
     /// # Errors
-    /// When no link has this name.
+    /// An error if no link has this name.
     pub fn utilisation(&self, link: &str) -> Result<f64, Error> {
         Ok(self.link(link)?.utilisation)
     }
 
-    /// Data that a listed flow delivered in order to its application over the flow's life, bits per second.
+    /// Goodput of a listed flow over its life, in bits per second.
+    ///
+    /// Goodput is data delivered in order to the application.
     ///
     /// # Errors
-    /// When no flow has this name.
+    /// An error if no flow has this name.
     pub fn goodput_bps(&self, flow: &str) -> Result<f64, Error> {
         Ok(self.flow(flow)?.goodput_bps)
     }
 
-    /// What the scenario expects of this run, and what was measured.
+    /// Expectations of the scenario, with the measured values.
     pub fn expectations(&self) -> &[Expectation] {
         &self.expectations
     }
 
-    /// Whether every expectation holds, and the world was true to time.
+    /// Whether every expectation holds, and an emulated run was reliable.
     pub fn holds(&self) -> bool {
         let is_true = self.summary().fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
         is_true && self.expectations.iter().all(|expectation| expectation.passed)
     }
 
-    /// What bound the rate of the flow that was asked about, hop by hop; `None` if nothing was asked.
+    /// What limited the rate of the flow asked about, hop by hop; `None` without a question.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
-    /// How the shell at a host ended, if there was one.
+    /// Exit status of the shell at a host, if there was one.
     pub fn shell(&self) -> Option<ExitStatus> {
         self.shell
     }
 
-    /// A sample of every flow at the end of every sampling interval: `flows.parquet`.
+    /// Samples of every flow at the end of every sampling interval: `flows.parquet`.
     pub fn flow_samples(&self) -> Samples<FlowRow> {
         self.samples(|held| &held.flows)
     }
 
-    /// A sample of every link at the end of every sampling interval: `links.parquet`.
+    /// Samples of every link at the end of every sampling interval: `links.parquet`.
     pub fn link_samples(&self) -> Samples<LinkRow> {
         self.samples(|held| &held.links)
     }
 
-    /// Every flow of a given size, complete or not: `completions.parquet`.
+    /// Flows of a given size, complete or not: `completions.parquet`.
     pub fn completions(&self) -> Samples<Transfer> {
         self.samples(|held| &held.completions)
     }
@@ -145,7 +147,7 @@ impl Run {
         self.report
     }
 
-    /// What came of each expectation, with the unit that its figures are in.
+    /// Results of the expectations, with units.
     pub fn verdicts(&self) -> &[Finding] {
         &self.verdicts
     }

@@ -13,9 +13,10 @@ use ratewire_report::parquet::{Row, copy};
 use crate::Error;
 use crate::observe::Stored;
 
-/// Samples of one kind, of one run or of several, a row each. Columns have their units in their names;
-/// the run is named by `world`, `law` and `seed` in every row. Empty where samples were not kept
-/// ([`Experiment::without_samples`](crate::Experiment::without_samples)).
+/// Samples of one kind, of one run or several, a row each.
+///
+/// Column names contain units; `world`, `law` and `seed` name the run in every row. Empty if
+/// samples were not kept ([`Experiment::without_samples`](crate::Experiment::without_samples)).
 #[derive(Clone, Debug)]
 pub struct Samples<R> {
     tables: Vec<Stored>,
@@ -27,7 +28,7 @@ impl<R> Samples<R> {
         Samples { tables, kind: PhantomData }
     }
 
-    /// The samples of `self` and then those of `others`.
+    /// The samples of `self`, followed by those of `others`.
     pub(super) fn and(mut self, others: Samples<R>) -> Samples<R> {
         self.tables.extend(others.tables);
         self
@@ -35,10 +36,10 @@ impl<R> Samples<R> {
 }
 
 impl<R: Row> Samples<R> {
-    /// All rows as Arrow record batches, run by run, in the order of their time.
+    /// All rows as Arrow record batches, run by run, in order of time.
     ///
     /// # Errors
-    /// When a table lies in a file that cannot be read.
+    /// An error if a table is in a file that cannot be read.
     pub fn batches(&self) -> Result<Vec<RecordBatch>, Error> {
         let mut all = Vec::new();
         for table in &self.tables {
@@ -52,8 +53,8 @@ impl<R: Row> Samples<R> {
     /// Writes all rows into one Parquet file.
     ///
     /// # Errors
-    /// When the file cannot be written, or a table lies in a file that cannot be read. What was at `path`
-    /// is then lost.
+    /// An error if the file cannot be written, or if a table is in a file that cannot be read.
+    /// Earlier content of `path` is then lost.
     pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let batches = self.batches()?;

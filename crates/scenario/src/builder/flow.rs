@@ -5,12 +5,13 @@ use toml::Table;
 
 use super::{parsed, time};
 
-/// A flow, or several alike: unlimited data from the start of the run, where nothing else is said.
+/// A flow, or several alike. By default it has unlimited data from the start of the run.
 #[derive(Clone, Debug)]
 pub struct Flow(Table);
 
 impl Flow {
-    /// A flow from one node to another. A `*` in a name stands for any text, and makes a flow of each pair.
+    /// A flow from one node to another. A `*` in a name matches any text and makes a flow of each
+    /// pair.
     pub fn new(from: &str, to: &str) -> Flow {
         let mut flow = Table::new();
         flow.insert("from".into(), from.into());
@@ -18,33 +19,34 @@ impl Flow {
         Flow(flow)
     }
 
-    /// Its name; `from->to` where nothing is said.
+    /// Names the flow; the default is `from->to`.
     pub fn named(self, name: &str) -> Flow {
         self.put("name", name.into())
     }
 
-    /// When it starts.
+    /// Time at which the flow starts.
     pub fn start(self, at: Duration) -> Flow {
         self.put("start", time(at))
     }
 
-    /// When its application stops writing; what is written is still delivered.
+    /// Time at which the application stops writing; data written before are still delivered.
     pub fn stop(self, at: Duration) -> Flow {
         self.put("stop", time(at))
     }
 
-    /// Payload to send; then the flow is over.
+    /// Payload after which the flow ends.
     pub fn size(self, size: Bytes) -> Flow {
         self.put("size", format!("{} B", size.get()).into())
     }
 
-    /// Its law, in place of the scenario's.
+    /// Law of the flow, in place of the scenario's.
     pub fn law(self, law: &str) -> Flow {
         self.put("law", law.into())
     }
 
-    /// Any other key, with its value as a file has it: `transport` and `{ ecn = true }`. What is no TOML is
-    /// text.
+    /// Sets any other key, with its value as in a file: `transport` and `{ ecn = true }`.
+    ///
+    /// A value that is not TOML is taken as text.
     pub fn with(self, key: &str, value: &str) -> Flow {
         self.put(key, parsed(value))
     }

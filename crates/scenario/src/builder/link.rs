@@ -5,14 +5,14 @@ use toml::Table;
 
 use super::{parsed, rate, time};
 
-/// What a link is like. Its queue has room for one bandwidth-delay product where nothing is said.
+/// Properties of a link. By default its queue holds one bandwidth-delay product.
 #[derive(Clone, Debug)]
 pub struct Link {
     name: Option<String>,
     properties: Table,
 }
 
-/// 100 Mbit/s and 1 ms: a link that is there to connect, and no bottleneck.
+/// 100 Mbit/s and 1 ms: a link that connects and is no bottleneck.
 impl Default for Link {
     fn default() -> Link {
         Link::new(Rate::from_mbps(100), Duration::from_millis(1))
@@ -20,7 +20,7 @@ impl Default for Link {
 }
 
 impl Link {
-    /// A link that sends at `bandwidth`, and whose packets arrive `delay` after they were sent.
+    /// A link that sends at `bandwidth`; each packet arrives `delay` after it was sent.
     pub fn new(bandwidth: Rate, delay: Duration) -> Link {
         let mut properties = Table::new();
         properties.insert("rate".into(), rate(bandwidth));
@@ -28,18 +28,21 @@ impl Link {
         Link { name: None, properties }
     }
 
-    /// The link with a name. Figures and verdicts are about the link called `bottleneck`, if there is one.
+    /// Names the link. Figures and verdicts are about the link called `bottleneck`, if there is
+    /// one.
     pub fn named(self, name: &str) -> Link {
         Link { name: Some(name.to_string()), ..self }
     }
 
-    /// Room in its queue: `100 packets`, `64 KB`, `50 ms`, `2 bdp` or `unlimited`.
+    /// Capacity of the queue: `100 packets`, `64 KB`, `50 ms`, `2 bdp` or `unlimited`.
     pub fn queue(self, room: &str) -> Link {
         self.with("queue", room)
     }
 
-    /// Any other property, with its value as a file has it: `discipline` and `{ codel = { ecn = true } }`,
-    /// or `loss` and `{ random = 0.01 }`. What is no TOML is text.
+    /// Sets any other property, with its value as in a file: `discipline` and `{ codel = { ecn =
+    /// true } }`, or `loss` and `{ random = 0.01 }`.
+    ///
+    /// A value that is not TOML is taken as text.
     pub fn with(mut self, key: &str, value: &str) -> Link {
         self.properties.insert(key.into(), parsed(value));
         self

@@ -1,7 +1,7 @@
 //! Scenarios made in code: a network, flows and expectations without TOML.
 //!
-//! A builder writes the scenario's text and has it read as a file is read: what is wrong is found by the
-//! same checks, results carry the text that made them, and nothing can be built that no file could say.
+//! A builder writes the scenario's text and reads it as a file is read. So the same checks find
+//! errors, results carry the text that made them, and a builder cannot make what a file cannot say.
 
 mod expect;
 mod flow;
@@ -21,7 +21,7 @@ use toml::{Table, Value};
 
 use crate::{Diagnostic, Loader, Scenario};
 
-/// Makes a [`Scenario`]; [`Scenario::builder`] begins one.
+/// Makes a [`Scenario`]; start with [`Scenario::builder`].
 ///
 /// ```
 /// use ratewire_scenario::{Expect, Flow, Link, Scenario};
@@ -54,8 +54,9 @@ pub struct Builder {
 }
 
 impl Scenario {
-    /// Begins a scenario: what it is called, how long it simulates, and the law of every flow and router
-    /// that names none of its own.
+    /// Starts a scenario from its name, its simulated duration and a law.
+    ///
+    /// Flows and routers that name no law of their own use `law`.
     pub fn builder(name: &str, duration: Duration, law: &str) -> Builder {
         let mut root = Table::new();
         root.insert("name".into(), name.into());
@@ -73,8 +74,10 @@ impl Scenario {
 }
 
 impl Builder {
-    /// Pairs of hosts s1, d1, s2, d2 ... on both sides of two routers, with the link called `bottleneck`
-    /// between them. Access links have ten times its rate and no delay.
+    /// Pairs of hosts s1, d1, s2, d2 ... on both sides of two routers.
+    ///
+    /// The link between the routers is called `bottleneck`. Access links have ten times its rate
+    /// and no delay.
     pub fn dumbbell(self, pairs: u32, bottleneck: Link) -> Builder {
         let mut topology = Table::new();
         topology.insert("kind".into(), "dumbbell".into());
@@ -103,14 +106,16 @@ impl Builder {
         self
     }
 
-    /// A cable between two nodes: a link each way, each with a queue of its own. The way back has the name
-    /// of the way there with `.reverse` behind it; without a name they are called `one->other`.
+    /// A cable between two nodes: a link each way, each with its own queue.
+    ///
+    /// The link back has the name of the link there followed by `.reverse`. Without a name they are
+    /// called `one->other`.
     pub fn cable(self, one: &str, other: &str, link: Link) -> Builder {
         let ends = Value::Array(vec![one.into(), other.into()]);
         self.link([("between", ends)], link)
     }
 
-    /// A link one way.
+    /// A link in one direction.
     pub fn one_way(self, from: &str, to: &str, link: Link) -> Builder {
         self.link([("from", Value::from(from)), ("to", Value::from(to))], link)
     }
@@ -130,17 +135,17 @@ impl Builder {
         self
     }
 
-    /// What must come out.
+    /// Adds an expectation.
     pub fn expect(mut self, expectation: Expect) -> Builder {
         self.expectations.push(Value::Table(expectation.into_table()));
         self
     }
 
-    /// Seed of all random streams; 1 where nothing is said.
+    /// Seed of all random streams; the default is 1.
     pub fn seed(self, seed: u64) -> Builder {
         match i64::try_from(seed) {
             Ok(seed) => self.put("seed", seed.into()),
-            // TOML has no greater integers; the language reads them as text.
+            // TOML integers end at 2^63 - 1; the scenario language reads greater seeds as text.
             Err(_) => self.put("seed", seed.to_string().into()),
         }
     }
@@ -150,8 +155,9 @@ impl Builder {
         self.put("description", text.into())
     }
 
-    /// Any other key of the top of the file, with its value as a file has it: `transport` and
-    /// `{ ecn = true }`. What is no TOML is text.
+    /// Sets any other top-level key, with its value as in a file: `transport` and `{ ecn = true }`.
+    ///
+    /// A value that is not TOML is taken as text.
     pub fn with(self, key: &str, value: &str) -> Builder {
         self.put(key, parsed(value))
     }
@@ -161,12 +167,12 @@ impl Builder {
         self
     }
 
-    /// The laws that the scenario may name; without this, those of Ratewire.
+    /// Laws that the scenario may name; by default, those of Ratewire.
     pub fn known_laws(self, laws: &LawSet) -> Builder {
         Builder { laws: laws.clone(), ..self }
     }
 
-    /// The scenario's text, as a file has it.
+    /// The scenario as the text of a file.
     pub fn text(&self) -> String {
         let mut root = self.root.clone();
         if !root.contains_key("topology") {
@@ -184,10 +190,10 @@ impl Builder {
         root.to_string()
     }
 
-    /// The scenario.
+    /// Builds the scenario.
     ///
     /// # Errors
-    /// Everything that is wrong with it; places are those of [`Builder::text`].
+    /// All errors found in the scenario; their places are those of [`Builder::text`].
     pub fn build(&self) -> Result<Scenario, Vec<Diagnostic>> {
         let no_files = |_: &str| {
             let why = "a scenario that is built in code has no folder to find files in";
@@ -197,21 +203,21 @@ impl Builder {
     }
 }
 
-/// A value as a file has it; what is no TOML is text.
+/// Reads a value as in a file; a value that is not TOML is taken as text.
 fn parsed(value: &str) -> Value {
     let table = format!("value = {value}").parse::<Table>();
     let value_of = |mut table: Table| table.remove("value");
     table.ok().and_then(value_of).unwrap_or_else(|| value.into())
 }
 
-/// A time as text: short where that is exact, else in picoseconds.
+/// A time as text: short where that is exact, otherwise in picoseconds.
 fn time(duration: Duration) -> Value {
     let short = duration.to_string();
     let is_exact = short.parse() == Ok(duration);
     if is_exact { short.into() } else { format!("{} ps", duration.ps()).into() }
 }
 
-/// A rate as text: short where that is exact, else in bits per second.
+/// A rate as text: short where that is exact, otherwise in bits per second.
 fn rate(rate: Rate) -> Value {
     let short = rate.to_string();
     let is_exact = short.parse() == Ok(rate);

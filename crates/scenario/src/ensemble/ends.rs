@@ -14,20 +14,20 @@ use crate::section::{At, Section};
 use crate::traffic::flows;
 use crate::transport;
 
-/// What reading ends needs.
+/// What the readers of ends need to know.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'n> {
     pub net: &'n Net,
-    /// Of a full packet of the connection.
+    /// Payload of a full packet of the connection.
     pub payload: Bytes,
-    /// The largest packet of it: no packet carries more than a frame.
+    /// Largest packet of the connection: a packet never carries more than one frame.
     pub largest: Bytes,
     pub duration: Duration,
 }
 
 /// An end of an edge.
 pub(super) struct End {
-    /// What its edge is called after.
+    /// Name that the edge is derived from.
     pub name: String,
     pub node: usize,
     pub span: Span,
@@ -39,15 +39,15 @@ pub(super) enum EndKind {
     Switch { members: Vec<End>, routing: RoutingSpec, keys: Keys, told: Told },
 }
 
-/// Which keys an end was given, and where.
+/// Keys given to an end, and their places.
 pub(super) type Told = Vec<(&'static str, Span)>;
 
-/// Those of `keys` that are in a section.
+/// The keys among `keys` that the section has, with their places.
 fn told(section: &Section<'_>, keys: &[&'static str]) -> Told {
     keys.iter().filter_map(|key| Some((*key, section.get(key)?.key_span))).collect()
 }
 
-/// What is special about a host.
+/// Properties that are special to a host.
 #[derive(Clone, Default)]
 pub(super) struct Host {
     pub receive_window: Option<Bytes>,
@@ -58,7 +58,7 @@ pub(super) struct Host {
 }
 
 impl End {
-    /// The peer: one end, which does not fail.
+    /// Reads the peer: one end, which does not fail.
     pub fn of_peer(section: &Section<'_>, item: &Item, known: Known<'_>) -> Option<End> {
         let context = section.context;
         let mut ends = match &item.value {
@@ -82,7 +82,7 @@ impl End {
         Some(end)
     }
 
-    /// The ends in `members`.
+    /// Reads the ends in `members`.
     pub fn list(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
         let Some(list) = section.list("members") else { return Vec::new() };
         let ends = list.value.iter();
@@ -133,7 +133,7 @@ impl End {
         ends
     }
 
-    /// Notes an error where a host is idle at times.
+    /// Notes an error for each host with `idle` times.
     pub fn refuse_idle(&self, context: &Context<'_>) {
         match &self.kind {
             EndKind::Host(host) if !host.idle.is_empty() => {
@@ -156,7 +156,7 @@ impl Host {
     }
 }
 
-/// The nodes that a name or pattern stands for.
+/// The nodes that a name or pattern matches.
 fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
     let net = known.net;
     let end = |node: usize| End {
@@ -214,7 +214,7 @@ fn switch(section: &Section<'_>, known: Known<'_>) -> Option<End> {
     Some(End { name: name.value.to_string(), node, span: name.span, kind })
 }
 
-/// A list of `"5 s .. 8 s"`, one after the other.
+/// Reads a list of intervals such as `"5 s .. 8 s"`, in ascending order.
 fn times(section: &Section<'_>, key: &'static str) -> Vec<(Time, Time)> {
     let context = section.context;
     let mut list: Vec<(Time, Time)> = Vec::new();

@@ -19,10 +19,10 @@ use crate::uses::Made;
 use ends::{End, Known};
 use tree::{FirstWindows, Tree};
 
-/// A switch looks for idleness as often as this.
+/// Interval at which a switch checks for idleness, and so the least expiry.
 const SHORTEST_EXPIRY: Duration = Duration::from_millis(1);
 
-/// Which ways data go.
+/// Directions in which data flow.
 #[derive(Clone, Copy)]
 struct Ways {
     /// From the peer.
@@ -45,7 +45,7 @@ struct Connection {
     idle_expiry: Duration,
 }
 
-/// Reads all `[[ensemble]]` tables; their edges come after the flows there are.
+/// Reads all `[[ensemble]]` tables; their edges are appended to the flows.
 pub(crate) fn read(
     root: &Section<'_>,
     senders: &mut Senders<'_>,
@@ -142,7 +142,7 @@ fn idle_expiry(section: &Section<'_>) -> Duration {
     expiry.max(SHORTEST_EXPIRY)
 }
 
-/// Why the laws of a run do not fit its ensembles, and what to do.
+/// Says why the laws of a run do not fit its ensembles, and the remedy.
 pub(crate) fn refuse(setup: &Setup, made: &[Made], laws: &LawSet) -> Option<(String, String)> {
     let junctions = setup.ensembles.junctions.iter();
     let mut unfit = junctions.filter_map(|junction| {

@@ -8,12 +8,12 @@ use super::ends::End;
 use crate::document::{Item, Value};
 use crate::section::Section;
 
-/// What of a frame is simulated, in bytes: its key.
+/// Bytes of a frame that are simulated: its key.
 const CONTENT: usize = 8;
-/// Without `keys`.
+/// Number of distinct keys where `keys` is not given.
 const KEYS: u64 = 65_536;
 
-/// Reads `routing`, for these members.
+/// Reads `routing` for these members.
 pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
     let Some(entry) = section.get("routing") else { return RoutingSpec::RoundRobin };
     let table = match &entry.item.value {
@@ -135,7 +135,7 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok()).collect()
 }
 
-/// Reads `keys`, which this routing may have no use for.
+/// Reads `keys`; an error if this routing does not use keys.
 pub(super) fn keys(section: &Section<'_>, routing: &RoutingSpec) -> Keys {
     let reads = matches!(routing, RoutingSpec::KeyHash { .. } | RoutingSpec::Prefix(_));
     if let (Some(entry), false) = (section.get("keys"), reads) {

@@ -1,4 +1,4 @@
-//! From ends to edges: a tree of switches as flows.
+//! Turns ends into edges: a tree of switches as flows.
 
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::traffic::Senders;
 
-/// A connection's tree as it grows.
+/// A connection's tree while it is built.
 pub(super) struct Tree<'a, 's, 'n, 'c> {
     pub connection: &'a Connection,
     pub senders: &'s mut Senders<'n>,
@@ -24,15 +24,15 @@ pub(super) struct Tree<'a, 's, 'n, 'c> {
     pub first: FirstWindows,
 }
 
-/// What senders towards a switch may send before it has told them a window: no more than the receivers behind it that
-/// have a buffer of their own, for a window is never taken back.
+/// First window of senders towards a switch, before the switch has announced one. It is at most the
+/// smallest buffer of the receivers behind the switch, because a window is never withdrawn.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FirstWindows {
     inbound: Option<Bytes>,
     outbound: Option<Bytes>,
 }
 
-/// The smallest buffer of their own among hosts.
+/// Smallest receive buffer given to one of the hosts.
 fn smallest(ends: &[End]) -> Option<Bytes> {
     let of = |end: &End| match &end.kind {
         EndKind::Host(host) => host.receive_window,
@@ -41,7 +41,7 @@ fn smallest(ends: &[End]) -> Option<Bytes> {
     ends.iter().filter_map(of).min()
 }
 
-/// Two nodes and what they are.
+/// The two nodes of an edge.
 struct Pair<'e> {
     name: String,
     near: (usize, Option<&'e Host>),
@@ -50,7 +50,7 @@ struct Pair<'e> {
 }
 
 impl Tree<'_, '_, '_, '_> {
-    /// The switch that the peer sees, and all that is behind it.
+    /// Adds the switch that the peer sees, and everything behind that switch.
     pub fn grow(
         &mut self,
         switch: usize,
@@ -71,7 +71,7 @@ impl Tree<'_, '_, '_, '_> {
         };
         let edge = self.edge(&pair);
         self.junction(switch, edge, members, routing, keys, &name, false);
-        // Seen from a switch on the peer's side, it is the other way round.
+        // A switch on the peer's side sees the edge in the other direction.
         if let EndKind::Switch { members, routing, keys, .. } = &peer.kind {
             let edge = turned(edge);
             self.junction(peer.node, edge, members, routing.clone(), *keys, &name, true);
@@ -126,7 +126,7 @@ impl Tree<'_, '_, '_, '_> {
         }
     }
 
-    /// The flows of an edge. `near` is on the peer's side.
+    /// Adds the flows of an edge; `near` is on the peer's side.
     fn edge(&mut self, pair: &Pair<'_>) -> Edge {
         let (near, far) = (pair.near.0, pair.far.0);
         if near == far {
@@ -157,7 +157,7 @@ impl Tree<'_, '_, '_, '_> {
         let Connection { app, transport, law, start, stop, .. } = self.connection;
         self.senders.take_name(self.context, &name, self.span);
         let reader = to.1.and_then(|host| host.reader).unwrap_or(app.reader);
-        // Where a switch sends, nobody writes.
+        // No application writes where a switch sends.
         let silent = Writer::Constant { rate: Rate::ZERO };
         let writer = if from.1.is_some() { app.writer.clone() } else { silent };
         let window = to.1.map_or(first_window, |host| host.receive_window);
@@ -171,7 +171,7 @@ impl Tree<'_, '_, '_, '_> {
             to: NodeId(to.0 as u32),
             law: *law,
             start: *start,
-            // Where a switch sends, the end is that of what comes to it.
+            // A switch stops sending when its input does.
             stop: stop.filter(|_| from.1.is_some()),
             app: App { writer, reader, frame: app.frame },
             transport: TransportConfig {

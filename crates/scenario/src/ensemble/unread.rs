@@ -1,4 +1,4 @@
-//! Keys of ensembles that nothing reads, and ends that are there twice.
+//! Keys of ensembles that have no effect, and nodes that are two ends at once.
 
 use ratewire_units::{Duration, Time};
 
@@ -7,7 +7,7 @@ use super::ends::{End, EndKind};
 use crate::context::Context;
 use crate::section::Section;
 
-/// Errors for what cannot do anything, warnings for what comes too late.
+/// Notes errors for keys without effect, warnings for times after the run's end.
 pub(super) fn check(
     section: &Section<'_>,
     ways: Ways,
@@ -57,7 +57,7 @@ pub(super) fn check(
     }
 }
 
-const NOT_ROUTED: &str = "frames are routed towards those who are sent some, and here nobody is";
+const NOT_ROUTED: &str = "routing is for hosts that receive frames, and here no host does";
 
 struct Check<'a, 'c> {
     context: &'a Context<'c>,
@@ -65,7 +65,7 @@ struct Check<'a, 'c> {
 }
 
 impl Check<'_, '_> {
-    /// Looks at an end whose hosts send, or are sent something, or both.
+    /// Checks an end whose hosts send, receive, or both.
     fn end(&self, end: &End, sends: bool, receives: bool) {
         match &end.kind {
             EndKind::Switch { members, told, .. } => {
@@ -79,8 +79,8 @@ impl Check<'_, '_> {
             EndKind::Host(host) => {
                 for (key, span) in &host.told {
                     let (read, help) = match *key {
-                        "idle" => (sends, "an application that sends nothing is always idle"),
-                        _ => (receives, "it is of hosts that are sent something"),
+                        "idle" => (sends, "only hosts that send data use it"),
+                        _ => (receives, "only hosts that receive data use it"),
                     };
                     if !read {
                         let message = format!("`{key}` of {:?} means nothing here", end.name);
@@ -91,7 +91,7 @@ impl Check<'_, '_> {
                 for (key, times) in [("fails", &host.fails), ("idle", &host.idle)] {
                     if let Some((from, _)) = times.iter().find(|(from, _)| *from >= end_of_run) {
                         let message =
-                            format!("`{key}` of {:?} comes to nothing from {from} on", end.name);
+                            format!("`{key}` of {:?} has no effect from {from} on", end.name);
                         self.context
                             .warning(end.span, message)
                             .help(format!("the run ends at {}", self.duration));
@@ -102,7 +102,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// All nodes of an end.
+/// Collects all nodes of an end.
 fn collect<'e>(end: &'e End, nodes: &mut Vec<&'e End>) {
     nodes.push(end);
     if let EndKind::Switch { members, .. } = &end.kind {

@@ -1,4 +1,4 @@
-//! Which listed flows an expectation is about.
+//! Chooses the listed flows that an expectation measures.
 
 use ratewire_sim::setup::Ensembles;
 
@@ -6,14 +6,15 @@ use super::read::Named;
 use crate::network::matches;
 use crate::section::Section;
 
-/// Of the edges of ensembles, all flows are those where hosts know of what is measured: each byte counts once.
+/// Edges of ensembles that "all flows" includes: those where a host knows the metric, so each byte
+/// counts once.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Side {
-    /// Where it arrives.
+    /// Edges whose receiver is a host.
     Receivers,
-    /// Where it is sent.
+    /// Edges whose sender is a host.
     Senders,
-    /// What happens on any edge is its own.
+    /// All edges: the metric belongs to each edge alone.
     All,
 }
 
@@ -36,7 +37,7 @@ impl Side {
     }
 }
 
-/// The listed flows that a key chooses, and how to call them.
+/// The listed flows that a key chooses, and a label for them.
 pub(super) fn choose(
     section: &Section<'_>,
     key: &'static str,
@@ -80,11 +81,11 @@ pub(super) fn choose(
             let names: Vec<&str> = ids.iter().map(|id| named.flows[*id].name.as_str()).collect();
             names.join(", ")
         };
-        let message = format!("what is delivered to {} counts twice", list(&way.arrive));
+        let message = format!("data delivered to {} count twice", list(&way.arrive));
         let span = names.first().map_or(section.span, |name| name.span);
         context
             .warning(span, message)
-            .help(format!("it goes on in {}: name the one or the other", list(&way.leave)));
+            .help(format!("a switch forwards them in {}: name one or the other", list(&way.leave)));
     }
     let text: Vec<&str> = names.iter().map(|name| name.value).collect();
     (!chosen.is_empty()).then(|| (chosen, text.join(", ")))

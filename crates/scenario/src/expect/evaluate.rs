@@ -1,4 +1,4 @@
-//! Holding a run against its expectations, as it goes.
+//! Checks a run against its expectations while it runs.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::links::LinkSums;
 use super::overlay::OverlaySums;
 use super::{Basis, Expectation, Subject, Unit, metrics};
 
-/// Gathers what expectations need while a run goes on; a [`Recorder`].
+/// Collects what expectations need during a run; a [`Recorder`].
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     law: String,
@@ -36,49 +36,49 @@ enum Sums {
     Overlay(Box<OverlaySums>),
 }
 
-/// What a run measured for one expectation, and whether the value passes.
+/// The value measured for one expectation, and whether it passes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// What was expected, in words: `utilisation of bottleneck, 5 s .. 30 s`.
     pub claim: String,
     /// The metric's name.
     pub metric: &'static str,
-    /// Of what.
+    /// The target of the metric.
     pub target: String,
-    /// When, in words.
+    /// The window, in words.
     pub window: String,
-    /// When; `None` for the whole run.
+    /// The window; `None` for the whole run.
     pub during: Option<(Time, Time)>,
-    /// What was measured; `None` where nothing could be.
+    /// Measured value; `None` where nothing could be measured.
     pub measured: Option<f64>,
-    /// What `measured`, `equals` and `range` are in.
+    /// Unit of `measured`, `equals` and `range`.
     pub unit: Unit,
-    /// The same as a reader likes it.
+    /// `measured` as text with its unit.
     pub measured_text: String,
-    /// The value that the bound is around, if it is given as one.
+    /// Centre of the bound, if the bound is given as value and tolerance.
     pub equals: Option<f64>,
-    /// The least and the most that pass.
+    /// Smallest and largest value that pass.
     pub range: (Option<f64>, Option<f64>),
-    /// What passes: `>= 0.98`.
+    /// The bound as text: `>= 0.98`.
     pub bound: String,
     /// Whether it passes.
     pub pass: bool,
-    /// Why nothing could be measured, which is a failure.
+    /// Why nothing could be measured; such a finding fails.
     pub reason: Option<String>,
-    /// What the bound rests on.
+    /// Basis of the bound.
     pub basis: Basis,
-    /// Where the expectation comes from.
+    /// Source of the expectation.
     pub source: Option<String>,
-    /// What else there is to say.
+    /// Remark of the scenario's author.
     pub note: Option<String>,
-    /// The law of the run.
+    /// Law of the run.
     pub law: String,
-    /// The line of the scenario, from 1.
+    /// Line in the scenario, from 1.
     pub line: usize,
 }
 
 impl Evaluator {
-    /// For a run of `setup` under `law`; expectations of other laws are left out.
+    /// Starts the checks of a run of `setup` under `law`, without expectations of other laws.
     pub fn new(expectations: &[Expectation], setup: &Setup, law: &str) -> Evaluator {
         let mine = expectations.iter().filter(|e| e.is_of(law));
         let checks = mine.map(|expectation| {
@@ -103,25 +103,25 @@ impl Evaluator {
         Evaluator { law: law.to_string(), checks: checks.collect() }
     }
 
-    /// The same of an emulated run, without what cannot be measured there.
+    /// Drops the expectations that an emulated run cannot measure.
     pub fn emulated(mut self) -> Evaluator {
         self.checks.retain(|check| check.expectation.measure.is_emulated());
         self
     }
 
-    /// Whether there is anything to hold the run against.
+    /// Whether no expectation is left to check.
     pub fn is_empty(&self) -> bool {
         self.checks.is_empty()
     }
 
-    /// One finding an expectation, in the order of the scenario.
+    /// One finding for each expectation, in the order of the scenario.
     pub fn finish(&self, outcome: &Outcome) -> Vec<Finding> {
         self.checks.iter().map(|check| check.finding(outcome, &self.law)).collect()
     }
 }
 
 impl Expectation {
-    /// Whether it is expected of this law.
+    /// Whether the expectation holds for this law.
     pub(super) fn is_of(&self, law: &str) -> bool {
         self.laws.is_empty() || self.laws.iter().any(|name| name == law)
     }
@@ -141,7 +141,7 @@ impl Check {
             Sums::Flows(sums) => sums.value(expectation, outcome),
             Sums::Overlay(sums) => sums.value(expectation, outcome),
         };
-        // A number that is none measures nothing.
+        // NaN and infinity mean that there was nothing to measure.
         let measured = match measured {
             Ok(value) if !value.is_finite() => Err("there is nothing to measure".to_string()),
             other => other,
@@ -172,7 +172,7 @@ impl Check {
 }
 
 impl Expectation {
-    /// What is expected, in words.
+    /// The expectation in words.
     pub fn claim(&self) -> String {
         let statistic = self.statistic().map_or_else(String::new, |of| format!("{of} "));
         format!("{statistic}{} of {}, {}", self.metric, self.target, window(self.during))
@@ -180,7 +180,7 @@ impl Expectation {
 }
 
 fn window(during: Option<(Time, Time)>) -> String {
-    // An instant of 0 is "0 s" as a length of time.
+    // `Duration` shows 0 as "0 s".
     let text = |time: Time| Duration::from_ps(time.ps()).to_string();
     during.map_or("whole run".to_string(), |(from, to)| format!("{} .. {}", text(from), text(to)))
 }

@@ -1,4 +1,4 @@
-//! Metrics of flows, from samples, completions and the whole run.
+//! Metrics of flows, from samples, completions and totals of the run.
 
 use ratewire_sim::outcome::{FlowOutcome, Outcome};
 use ratewire_sim::record::{FlowCompleted, FlowSample};
@@ -8,18 +8,18 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Expectation, Reference, Statistic, Unit};
 
-/// What is gathered about the flows of one expectation.
+/// State collected about the flows of one expectation.
 #[derive(Clone, Debug)]
 pub(super) struct FlowSums {
-    /// The flows, those that others are compared with included.
+    /// The measured flows and those that they are compared with.
     members: Vec<usize>,
-    /// By flow: its place among the members.
+    /// Index among the members, by flow.
     places: Vec<Option<usize>>,
-    /// Full payload of each member's packets.
+    /// Full payload of each member's packets, bytes.
     payloads: Vec<f64>,
-    /// Full size over full payload of each member's packets.
+    /// Ratio of packet size to payload of each member's full packets.
     scales: Vec<f64>,
-    /// What each is to get, beside members of weight 1.
+    /// Fair share of each member relative to members of weight 1.
     weights: Vec<f64>,
     from: Time,
     to: Time,
@@ -29,7 +29,7 @@ pub(super) struct FlowSums {
     retransmitted: f64,
     window: Sums,
     rtt: Sums,
-    /// By sampling interval: what each member delivered.
+    /// Bytes that each member delivered, by sampling interval.
     series: Vec<Vec<f64>>,
     completed: Vec<Option<f64>>,
     class: Vec<f64>,
@@ -52,7 +52,8 @@ impl Sums {
     }
 }
 
-/// So many averages up to the end must be fair: fewer may be so by chance.
+/// Least number of consecutive averages up to the end that must be fair; fewer may be fair by
+/// chance.
 const FAIR_AT_LEAST: usize = 3;
 
 impl FlowSums {
@@ -127,7 +128,7 @@ impl FlowSums {
         }
     }
 
-    /// The metric.
+    /// Value of the metric.
     pub fn value(&self, expectation: &Expectation, outcome: &Outcome) -> Result<f64, String> {
         let measure = &expectation.measure;
         if measure.traffic.is_some() {
@@ -137,7 +138,8 @@ impl FlowSums {
         if expectation.metric == "completion_time" {
             return self.completion(expectation, outcome);
         }
-        // The outcome knows the whole run to the last byte; samples end with the last interval.
+        // The outcome covers the whole run to the last byte; samples end with the last full
+        // interval.
         let whole = expectation.during.is_none();
         self.check_samples(expectation, outcome, whole)?;
         let delivered = |id: &usize| match (whole, outcome.flows.get(*id)) {
@@ -190,7 +192,7 @@ impl FlowSums {
         }
     }
 
-    /// An error if a flow never started, or has no samples where samples are needed.
+    /// An error if a flow never started, or lacks samples that the metric needs.
     fn check_samples(
         &self,
         expectation: &Expectation,
@@ -206,7 +208,8 @@ impl FlowSums {
             if flow.is_none_or(|flow| flow.started.is_none()) {
                 return Err(format!("{name} never started"));
             }
-            // A flow may join or end within these windows, the others need it all the time.
+            // These metrics allow a flow to join or end within the window; the others need samples
+            // throughout.
             let anywhere = whole || matches!(expectation.metric, "reference_error");
             if self.samples[place] == 0 && !anywhere {
                 return Err(format!("{name} has no samples in this time"));
@@ -233,7 +236,8 @@ impl FlowSums {
         }
     }
 
-    /// What each member delivered, in blocks of whole intervals; the last may be cut off.
+    /// Bytes that each member delivered, in blocks of whole intervals. An incomplete last block is
+    /// left out.
     fn blocks(&self, average: Duration) -> Vec<Vec<f64>> {
         let per_block = (average.ps() / self.interval.ps().max(1)).max(1) as usize;
         let length = self.to.since(self.from).ps() / self.interval.ps().max(1);
@@ -264,7 +268,7 @@ impl FlowSums {
             .ok_or_else(late)
     }
 
-    /// `average`, or the sampling interval where that is longer or nothing was said.
+    /// `average`, or the sampling interval where that is longer or `average` is not given.
     fn block_length(&self, average: Duration) -> Duration {
         average.max(self.interval)
     }
@@ -285,7 +289,7 @@ impl FlowSums {
             if started.iter().any(|start| *start < to && from < *start + reference.skip) {
                 continue;
             }
-            // The columns are in the order in which the expectation names the flows.
+            // Columns are in the order in which the expectation names the flows.
             for (column, id) in expectation.measure.flows.iter().enumerate() {
                 let Some(place) = self.places[*id] else { continue };
                 let scale = if reference.headers { self.scales[place] } else { 1.0 };

@@ -1,5 +1,7 @@
-//! Acknowledgements that come late, seen at one point of a path: a data packet passes the far end of a
-//! link, and the acknowledgement of all up to its last byte comes by on the way back.
+//! Late acknowledgements, seen at one point of a path.
+//!
+//! A data packet passes the far end of a link. The acknowledgement of all bytes up to its end later
+//! passes on the link back.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +9,13 @@ use ratewire_net::Body;
 use ratewire_sim::record::PacketSeen;
 use ratewire_units::{Duration, Time};
 
-/// Round trips beyond a link.
+/// Round-trip times beyond a link.
 #[derive(Clone, Debug)]
 pub(super) struct LateAcks {
     link: usize,
     back: usize,
     late_by: Duration,
-    /// By flow and end of the payload: when it passed, or `None` if it did so twice.
+    /// Time at which a data packet passed, by flow and end of payload; `None` if it passed twice.
     passed: BTreeMap<(u32, u64), Option<Time>>,
     trips: Vec<Duration>,
 }
@@ -23,7 +25,8 @@ impl LateAcks {
         LateAcks { link, back, late_by, passed: BTreeMap::new(), trips: Vec::new() }
     }
 
-    /// A packet has come to the far end of a link; `counts` says whether a trip that ends now does.
+    /// Notes a packet at the far end of a link; `counts` says whether a trip that ends now is
+    /// counted.
     pub fn see(&mut self, seen: &PacketSeen, counts: bool) {
         let (flow, packet) = (seen.flow.0, &seen.packet);
         match packet.content.body {
@@ -46,7 +49,7 @@ impl LateAcks {
         }
     }
 
-    /// The share of trips that took longer than the shortest by more than a bit.
+    /// Share of trips that took longer than the shortest by more than `late_by`.
     pub fn value(&self) -> Result<f64, String> {
         let Some(nominal) = self.trips.iter().min() else {
             return Err("no acknowledgement came back over the link".to_string());

@@ -1,4 +1,4 @@
-//! Metrics of links, from samples and from the whole run.
+//! Metrics of links, from samples and from totals of the run.
 
 use ratewire_sim::outcome::{LinkOutcome, Outcome};
 use ratewire_sim::record::LinkSample;
@@ -8,15 +8,15 @@ use ratewire_units::{Duration, Throughput};
 use super::rates::Rates;
 use super::{Expectation, Statistic, Unit};
 
-/// Sums over the samples of one link, or of all.
+/// Sums over the samples of one link, or of all links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LinkSums {
-    /// Where what waits is asked for in time.
+    /// Rates of the link, where the bound of a queue is a time.
     rates: Option<Rates>,
     time: Duration,
     busy: f64,
     sent: f64,
-    /// What waits, in the bound's unit.
+    /// Integral of the backlog over time, in the bound's unit times seconds.
     queue: f64,
     queue_max: f64,
     queue_means: Vec<f64>,
@@ -58,7 +58,8 @@ impl LinkSums {
         self.paused += sample.paused * seconds;
     }
 
-    /// The metric over the samples; without a window, over the run where it knows better.
+    /// Value of the metric over the samples; without a window, from the outcome where it knows the
+    /// metric.
     pub fn value(&self, expectation: &Expectation, outcome: &Outcome) -> Result<f64, String> {
         let link = expectation.measure.link;
         if expectation.during.is_none()
@@ -83,14 +84,14 @@ impl LinkSums {
         })
     }
 
-    /// What the outcome knows about the whole run.
+    /// Value of the whole run, if the outcome knows it.
     fn whole(
         &self,
         expectation: &Expectation,
         link: Option<usize>,
         outcome: &Outcome,
     ) -> Option<f64> {
-        // How long what waited had to wait, it does not know where the rate changed.
+        // The outcome cannot express a backlog as a time if the link's rate changed.
         let rate = match &self.rates {
             Some(rates) => Some(rates.only()?),
             None => None,
@@ -99,7 +100,7 @@ impl LinkSums {
     }
 }
 
-/// What the outcome knows about the whole run, queues in packets or bytes.
+/// Value of the whole run from the outcome, with queues in packets or bytes.
 fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> Option<f64> {
     let total = |f: fn(&LinkOutcome) -> u64| outcome.links.iter().map(f).sum::<u64>() as f64;
     if expectation.metric == "deadlock" {
@@ -137,7 +138,7 @@ fn is_queue_in_time(expectation: &Expectation) -> bool {
     expectation.metric.starts_with("queue_") && expectation.bound.unit == Unit::Seconds
 }
 
-/// How long so many bytes take at so many a second; those that are not there take no time, whatever the rate.
+/// Time to send `bytes` at `rate` bytes a second; no bytes take no time at any rate.
 fn time(bytes: f64, rate: f64) -> f64 {
     if bytes > 0.0 { bytes / rate } else { 0.0 }
 }

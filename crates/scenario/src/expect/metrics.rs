@@ -1,10 +1,10 @@
-//! The metrics an expectation can name, and their units.
+//! The metrics that an expectation can name, and their units.
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, quantity};
 
 use crate::document::Value;
 
-/// What a value is in.
+/// Unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A share: `0.98` or `"98 %"`.
@@ -23,7 +23,7 @@ pub enum Unit {
     Number,
 }
 
-/// What a metric is of.
+/// Kind of thing that a metric measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// One link.
@@ -47,13 +47,13 @@ pub enum Subject {
 /// A metric.
 #[derive(Debug)]
 pub struct MetricInfo {
-    /// As written.
+    /// Name as written in a scenario.
     pub name: &'static str,
-    /// What it is of.
+    /// Kind of thing that the metric measures.
     pub subject: Subject,
-    /// Units of its bound; the first is that of a bare number.
+    /// Allowed units of the bound; a bare number is in the first.
     pub units: &'static [Unit],
-    /// What it is.
+    /// Description for the reference.
     pub doc: &'static str,
 }
 
@@ -69,11 +69,11 @@ const fn metric(
 const QUEUE: &[Unit] = &[Unit::Packets, Unit::Bytes, Unit::Seconds];
 
 impl MetricInfo {
-    /// Between which values it lies, whatever happens.
+    /// Smallest and largest possible value.
     pub fn range(&self) -> (f64, f64) {
         let most = match self.name {
             "utilisation" | "paused" | "late_acks" | "jain" => 1.0,
-            // Its units are shares, but of a part that need not be one.
+            // A ratio of shares may exceed 1.
             _ => f64::INFINITY,
         };
         (0.0, most)
@@ -87,43 +87,43 @@ pub fn metrics() -> &'static [MetricInfo] {
 
 #[rustfmt::skip]
 const METRICS: &[MetricInfo] = &[
-    metric("utilisation", Subject::Link, &[Unit::Share], "Share of the time in which the link was sending."),
-    metric("throughput", Subject::Link, &[Unit::BitsPerSecond], "Network-layer bits the link sent, per second."),
-    metric("queue_mean", Subject::Link, QUEUE, "Mean of what was waiting, the packet being sent not counted. A time is what was waiting over the link's mean rate in the sampling interval (over the whole of a Mahimahi trace)."),
-    metric("queue_max", Subject::Link, QUEUE, "The most that was waiting."),
-    metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the sampling intervals' means of what was waiting."),
-    metric("drops", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, for whatever reason."),
+    metric("utilisation", Subject::Link, &[Unit::Share], "Share of the time in which the link sent."),
+    metric("throughput", Subject::Link, &[Unit::BitsPerSecond], "Network-layer bits that the link sent, per second."),
+    metric("queue_mean", Subject::Link, QUEUE, "Mean backlog of the queue, without the packet in transmission. As a time: the backlog divided by the link's mean rate in the sampling interval (over the whole trace for a Mahimahi trace)."),
+    metric("queue_max", Subject::Link, QUEUE, "Largest backlog of the queue."),
+    metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the mean backlogs of the sampling intervals."),
+    metric("drops", Subject::LinkOrAll, &[Unit::Count], "Packets dropped for any reason."),
     metric("marks", Subject::LinkOrAll, &[Unit::Count], "Packets marked."),
-    metric("pauses", Subject::LinkOrAll, &[Unit::Count], "How often the link was paused by its far end."),
+    metric("pauses", Subject::LinkOrAll, &[Unit::Count], "Number of times that the far end paused the link."),
     metric("paused", Subject::Link, &[Unit::Share], "Share of the time in which the link was paused."),
-    metric("overflows", Subject::LinkOrAll, &[Unit::Count], "Packets dropped, over the whole run, because the buffer that pauses the link had no room."),
-    metric("deadlock", Subject::Run, &[Unit::Count], "Paused links in the first ring that waits for itself, over the whole run; 0 if none does."),
-    metric("late_acks", Subject::Link, &[Unit::Share], "Share of the round trips beyond the link's far end, from a data packet's passing to the acknowledgement of all up to its end, that are longer than the shortest by more than `late_by`."),
-    metric("goodput", Subject::Flows, &[Unit::BitsPerSecond], "Payload delivered in order, per second of `during` or of the run, also where a flow starts late or ends early; the sum over the flows."),
+    metric("overflows", Subject::LinkOrAll, &[Unit::Count], "Packets dropped in the whole run because the buffer that pauses the link was full."),
+    metric("deadlock", Subject::Run, &[Unit::Count], "Paused links in the first deadlocked ring, over the whole run; 0 if there is no deadlock."),
+    metric("late_acks", Subject::Link, &[Unit::Share], "Share of late round trips beyond the link's far end. A round trip starts when a data packet passes and ends with the acknowledgement of all bytes up to its end. It is late if it is longer than the shortest by more than `late_by`."),
+    metric("goodput", Subject::Flows, &[Unit::BitsPerSecond], "Payload delivered in order, per second of `during` or of the run; the sum over the flows. The time is the same for flows that start late or end early."),
     metric("share", Subject::Flows, &[Unit::Share], "Payload delivered to `flow` as a share of that to `of`."),
     metric("ratio", Subject::Flows, &[Unit::Number], "Payload delivered to `flow` over that to `of`."),
-    metric("jain", Subject::Flows, &[Unit::Number], "Jain's index of the flows' goodputs over their weights (XCP's option `weight`): 1 when all are equal, 1/n when one has all."),
-    metric("retransmitted", Subject::Flows, &[Unit::Bytes], "Payload sent for the second time; the sum over the flows."),
-    metric("clamps", Subject::Flows, &[Unit::Count], "Packets that policers corrected or dropped, over the whole run; the sum over the flows."),
-    metric("refused", Subject::Flows, &[Unit::Count], "Data packets that reached their receiver and found no room in its buffer, over the whole run; the sum over the flows."),
-    metric("window_mean", Subject::Flows, &[Unit::Packets, Unit::Bytes], "Mean over samples and flows of the law's window, in packets of payload."),
+    metric("jain", Subject::Flows, &[Unit::Number], "Jain's index of the flows' goodputs divided by their weights (XCP's option `weight`): 1 when all are equal, 1/n when one flow has everything."),
+    metric("retransmitted", Subject::Flows, &[Unit::Bytes], "Payload sent again; the sum over the flows."),
+    metric("clamps", Subject::Flows, &[Unit::Count], "Packets that policers corrected or dropped in the whole run; the sum over the flows."),
+    metric("refused", Subject::Flows, &[Unit::Count], "Data packets that reached their receiver in the whole run and found its buffer full; the sum over the flows."),
+    metric("window_mean", Subject::Flows, &[Unit::Packets, Unit::Bytes], "Mean of the law's window over samples and flows, in packets of payload."),
     metric("window_max", Subject::Flows, &[Unit::Packets, Unit::Bytes], "The largest sample of the law's window."),
-    metric("rtt_mean", Subject::Flows, &[Unit::Seconds], "Mean round trip, over samples and flows."),
-    metric("rtt_min", Subject::Flows, &[Unit::Seconds], "The shortest round trip."),
-    metric("rtt_max", Subject::Flows, &[Unit::Seconds], "The longest round trip; with `during`, the longest among the samples."),
-    metric("completion_time", Subject::FlowsOrTraffic, &[Unit::Seconds], "Time from a flow's start to the arrival of its last byte; of several flows, their `statistic`. A listed flow that does not complete fails; of a class of traffic those count that complete."),
-    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow's goodput, averaged over `average`, is `within` its share of their sum, by weights if they have them, and stays there until the end of `during`, for three averages at least, or all of them where there are fewer."),
-    metric("reference_error", Subject::Flows, &[Unit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`; the `statistic` over all flows and times."),
-    metric("sent", Subject::Group, &[Unit::BitsPerSecond], "What the groups' senders paid for of their own data, per second; the sum over the groups."),
-    metric("received", Subject::Group, &[Unit::BitsPerSecond], "What came to `node` of the senders' own data, or on average to each node that had any, per second; the sum over the groups."),
-    metric("sender_spread", Subject::Group, &[Unit::Share], "How far a sender's rate is from the mean of its group at most, as a share of that mean."),
-    metric("delivery_time", Subject::Group, &[Unit::Seconds], "Time from the purchase of a message to its delivery at a node, over the whole run; the `statistic` (mean or max)."),
-    metric("waiting_mean", Subject::Connection, &[Unit::Number], "Messages waiting at a node for its connection, mean over time."),
-    metric("waiting_max", Subject::Connection, &[Unit::Number], "The most messages waiting."),
-    metric("price_mean", Subject::Connection, &[Unit::Number], "Dollars that a message over the connection costs, as last told; mean over samples."),
-    metric("price_max", Subject::Connection, &[Unit::Number], "The most that it cost at the end of a sample."),
-    metric("control_share", Subject::Overlay, &[Unit::Share], "Bytes that nodes tell each other over those of the messages that the connections carry."),
-    metric("optimum_ratio", Subject::Overlay, &[Unit::Number], "What senders sent, by its worth, over the most that any sharing could let them send: a linear programme over the trees, with an equal share for each flow that crosses a link beside the overlay's connections. Above 1 where messages that are paid for pile up in queues, or where a connection gets more than an equal share."),
+    metric("rtt_mean", Subject::Flows, &[Unit::Seconds], "Mean round-trip time over samples and flows."),
+    metric("rtt_min", Subject::Flows, &[Unit::Seconds], "Shortest round-trip time."),
+    metric("rtt_max", Subject::Flows, &[Unit::Seconds], "Longest round-trip time; with `during`, the longest among the samples."),
+    metric("completion_time", Subject::FlowsOrTraffic, &[Unit::Seconds], "Time from a flow's start to the arrival of its last byte; for several flows, their `statistic`. The expectation fails if a listed flow does not complete. Of a class of traffic only completed flows count."),
+    metric("convergence_time", Subject::Flows, &[Unit::Seconds], "Time from the start of `during` until each flow has its fair share and keeps it until the end of `during`. A flow has it when its goodput, averaged over `average`, is `within` its share of the sum, by weight. At least the last three averages must be fair, or all if there are fewer."),
+    metric("reference_error", Subject::Flows, &[Unit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`. The value is the `statistic` over all flows and times."),
+    metric("sent", Subject::Group, &[Unit::BitsPerSecond], "Own data that the groups' senders paid for, per second; the sum over the groups."),
+    metric("received", Subject::Group, &[Unit::BitsPerSecond], "Senders' own data that reached `node`, per second; without `node`, the average over the nodes that got any. The sum over the groups."),
+    metric("sender_spread", Subject::Group, &[Unit::Share], "Largest distance of a sender's rate from the mean of its group, as a share of that mean."),
+    metric("delivery_time", Subject::Group, &[Unit::Seconds], "Time from the purchase of a message to its delivery at a node, in the whole run; the `statistic` (mean or max)."),
+    metric("waiting_mean", Subject::Connection, &[Unit::Number], "Mean number of messages that wait at a node for the connection."),
+    metric("waiting_max", Subject::Connection, &[Unit::Number], "Largest number of messages that wait for the connection."),
+    metric("price_mean", Subject::Connection, &[Unit::Number], "Price of a message over the connection in dollars, as last announced; mean over samples."),
+    metric("price_max", Subject::Connection, &[Unit::Number], "Largest price in dollars at the end of a sample."),
+    metric("control_share", Subject::Overlay, &[Unit::Share], "Bytes of control messages between nodes, divided by the bytes of data messages on the connections."),
+    metric("optimum_ratio", Subject::Overlay, &[Unit::Number], "Worth of the sent messages, divided by the optimum. The optimum is that of a linear programme over the trees, with an equal share for each other flow that crosses a link. The ratio exceeds 1 where paid messages pile up in queues, or where a connection gets more than an equal share."),
 ];
 
 impl Unit {
@@ -158,7 +158,7 @@ impl Unit {
         }
     }
 
-    /// Its symbol; none for a share or a number.
+    /// Symbol of the unit; empty for a share or a number.
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::BitsPerSecond => "bit/s",
@@ -169,7 +169,7 @@ impl Unit {
         }
     }
 
-    /// What may be written, for example.
+    /// An example of a value, for messages.
     pub fn example(self) -> &'static str {
         match self {
             Unit::Share => "0.98 or \"98 %\"",
@@ -182,7 +182,7 @@ impl Unit {
         }
     }
 
-    /// `value` as a reader likes it.
+    /// `value` as short text with its unit.
     pub fn show(self, value: f64) -> String {
         let trimmed = |decimals: usize| {
             let text = format!("{value:.decimals$}");

@@ -1,4 +1,4 @@
-//! What must come out: expectations, how they are read, and how a run is held against them.
+//! Expectations: how they are read, and how a run is checked against them.
 
 mod choose;
 mod evaluate;
@@ -23,64 +23,64 @@ pub use metrics::{MetricInfo, Subject, Unit, metrics};
 pub(crate) use read::{Edges, Named, read};
 pub(crate) use reference::Series;
 
-/// Something that must come out.
+/// An expectation of a scenario.
 #[derive(Clone, Debug)]
 pub struct Expectation {
     /// The metric's name.
     pub metric: &'static str,
-    /// Of what, as written.
+    /// The target, as written.
     pub target: String,
-    /// When; `None` for the whole run.
+    /// The window; `None` for the whole run.
     pub during: Option<(Time, Time)>,
-    /// The values of a metric that pass.
+    /// Range of values that pass.
     pub bound: AllowedRange,
-    /// The laws it is expected of; all if empty.
+    /// Laws that the expectation is about; empty for all.
     pub laws: Vec<String>,
-    /// What the bound rests on.
+    /// Basis of the bound.
     pub basis: Basis,
-    /// Where it comes from.
+    /// Source of the expectation.
     pub source: Option<String>,
-    /// What else there is to say.
+    /// Remark of the scenario's author.
     pub note: Option<String>,
-    /// The line of the scenario on which it stands, from 1.
+    /// Line in the scenario, from 1.
     pub line: usize,
     pub(crate) measure: Measure,
 }
 
-/// What a bound rests on.
+/// Basis of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The source states the value or the order.
     Claim,
     /// A value computed from the source's theory or set-up; the source does not state the value.
     Derived,
-    /// A run: the source gives no figure.
+    /// A run of this program; the source gives no figure.
     Run,
-    /// A run that the source contradicts.
+    /// A run of this program that the source contradicts.
     Differs,
 }
 
-/// What passes.
+/// Range of values that pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllowedRange {
-    /// The least.
+    /// Smallest value.
     pub min: Option<f64>,
-    /// The most.
+    /// Largest value.
     pub max: Option<f64>,
-    /// What both are in.
+    /// Unit of both limits.
     pub unit: Unit,
-    /// The value and tolerance they were written as, if they were.
+    /// Value and tolerance, if the range was written so.
     pub equals: Option<(f64, f64)>,
 }
 
-/// What is measured, resolved to indices.
+/// The measured things, resolved to indices.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     /// The link; `None` for all.
     pub link: Option<usize>,
     /// Listed flows.
     pub flows: Vec<usize>,
-    /// Listed flows that those are compared with.
+    /// Listed flows that `flows` are compared with.
     pub of: Vec<usize>,
     /// A class of traffic.
     pub traffic: Option<usize>,
@@ -88,19 +88,19 @@ pub(crate) struct Measure {
     pub within: f64,
     pub average: Duration,
     pub reference: Option<Reference>,
-    /// The link the other way, and how much is late.
+    /// The link back, and the delay from which an acknowledgement is late.
     pub late: Option<(usize, Duration)>,
     pub part: overlay::Part,
 }
 
 impl Measure {
-    /// Whether it is known of emulated runs. What packets say is not.
+    /// Whether emulated runs can measure it; they do not see single packets.
     fn is_emulated(&self) -> bool {
         self.late.is_none()
     }
 }
 
-/// What a series is held against.
+/// Reference that a series is compared with.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     pub series: Arc<Series>,
@@ -110,13 +110,13 @@ pub(crate) struct Reference {
 }
 
 impl Expectation {
-    /// Which of several values is meant; `None` where there is but one.
+    /// The statistic over several values; `None` where there is only one value.
     fn statistic(&self) -> Option<Statistic> {
         let of_one = self.measure.flows.len() == 1 && self.metric == "completion_time";
         (OF_SEVERAL.contains(&self.metric) && !of_one).then_some(self.measure.statistic)
     }
 
-    /// The links whose packets it has to see one by one.
+    /// Links whose packets the expectation needs one by one.
     pub(crate) fn watched(&self) -> Vec<LinkId> {
         let back = self.measure.late.map(|(back, _)| back);
         let both = back.and_then(|back| Some([self.measure.link?, back]));
@@ -124,10 +124,10 @@ impl Expectation {
     }
 }
 
-/// Metrics that have a value of each of several flows, samples or messages.
+/// Metrics with one value for each of several flows, samples or messages.
 pub(crate) const OF_SEVERAL: [&str; 3] = ["completion_time", "reference_error", "delivery_time"];
 
-/// One of several values.
+/// A statistic over several values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Statistic {
     Mean,

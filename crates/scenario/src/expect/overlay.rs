@@ -1,4 +1,4 @@
-//! Metrics of overlays: their groups, their connections, and the whole.
+//! Metrics of overlays: their groups, their connections, and the whole overlay.
 
 use ratewire_overlay::Benefit;
 use ratewire_sim::outcome::{GroupOutcome, Outcome};
@@ -13,18 +13,18 @@ use super::{Expectation, Measure, MetricInfo, Subject};
 use crate::network::matches;
 use crate::section::{At, Section};
 
-/// What of an overlay is measured.
+/// The part of an overlay that is measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
     /// Groups.
     groups: Vec<usize>,
-    /// A node that receives; all that do if `None`.
+    /// The receiving node; `None` for all that receive.
     node: Option<usize>,
     /// A connection.
     link: Option<usize>,
 }
 
-/// Reads what an expectation about an overlay is of.
+/// Reads the target of an expectation about an overlay.
 pub(super) fn read(
     section: &Section<'_>,
     named: &Named<'_>,
@@ -73,7 +73,7 @@ pub(super) fn read(
     }
 }
 
-/// Takes the keys for read: it is the overlay that is wrong.
+/// Marks the keys as read, because the error is about the overlay.
 fn read_on(section: &Section<'_>, info: &MetricInfo) {
     let keys: &[&str] = match info.subject {
         Subject::Group if info.name == "received" => &["group", "node"],
@@ -128,14 +128,14 @@ fn node_of(
 pub(super) struct OverlaySums {
     time: Duration,
     window: (Time, Time),
-    /// User data of a message, bytes.
+    /// Payload of a message, bytes.
     payload: f64,
-    /// All of a message, bytes.
+    /// Size of a message, bytes.
     message: f64,
     benefit: Benefit,
-    /// The group of each sender.
+    /// Group of each sender.
     senders: Vec<usize>,
-    /// Messages of each sender.
+    /// Messages sent by each sender.
     sent: Vec<u64>,
     owed: u64,
     received: Vec<Vec<u64>>,
@@ -198,7 +198,7 @@ impl OverlaySums {
         }
     }
 
-    /// The metric over the samples.
+    /// Value of the metric over the samples.
     pub fn value(&self, expectation: &Expectation, outcome: &Outcome) -> Result<f64, String> {
         let part = &expectation.measure.part;
         if self.time.is_zero() {
@@ -232,7 +232,7 @@ impl OverlaySums {
         mine.map(|(_, sent)| *sent).collect()
     }
 
-    /// Messages that came to the node that is asked about, or on average to those that got any.
+    /// Messages that reached the chosen node, or the average over the nodes that got any.
     fn received(&self, part: &Part) -> Result<f64, String> {
         let groups = part.groups.iter().filter_map(|group| self.received.get(*group));
         let mut sum = 0.0;
@@ -248,7 +248,7 @@ impl OverlaySums {
         Ok(sum)
     }
 
-    /// How far a sender is from the mean of its group, at most.
+    /// Largest relative distance of a sender from the mean of its group.
     fn spread(&self, part: &Part) -> Result<f64, String> {
         let mut most = None;
         for group in &part.groups {
@@ -263,7 +263,7 @@ impl OverlaySums {
         most.ok_or("these groups sent nothing".to_string())
     }
 
-    /// What was sent, by its worth, over the most that could be.
+    /// Worth of the sent messages over that of the optimum.
     fn over_optimum(&self) -> Result<f64, String> {
         let (from, to) = self.window;
         let best: f64 = self

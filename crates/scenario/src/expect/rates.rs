@@ -1,13 +1,14 @@
-//! How fast a link sends at each time, for queues that are told in time.
+//! A link's rate over time, to express queues as a time.
 
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Rate, Time};
 
-/// The rate of a link from each time on, or the mean of its trace of opportunities.
+/// Rates of a link with their start times, or the mean rate of a trace of opportunities.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
-    /// The first is from the beginning on. With each what it could have sent before, in bits times picoseconds a second.
+    /// Start, rate, and bits that could be sent before the start, in bit ps/s. The first step
+    /// starts at 0.
     steps: Vec<(Time, Rate, u128)>,
 }
 
@@ -28,13 +29,13 @@ impl Rates {
         rates
     }
 
-    /// The rate, if it is one from beginning to end.
+    /// Rate in bytes a second, if it never changes.
     pub fn only(&self) -> Option<f64> {
         let (_, first, _) = self.steps[0];
         self.steps.iter().all(|(_, rate, _)| *rate == first).then_some(first.throughput().get())
     }
 
-    /// Bytes a second that it can send on average between two times.
+    /// Mean rate between two times, in bytes a second.
     pub fn mean(&self, from: Time, to: Time) -> f64 {
         let sent = self.sent_until(to) - self.sent_until(from);
         sent as f64 / to.since(from).ps().max(1) as f64 / 8.0

@@ -17,7 +17,7 @@ use crate::laws::LawBook;
 use crate::network::Net;
 use crate::section::{At, Section};
 
-/// What expectations can name.
+/// The things that expectations can name.
 pub(crate) struct Named<'a> {
     pub net: &'a Net,
     pub flows: &'a [FlowSpec],
@@ -26,14 +26,15 @@ pub(crate) struct Named<'a> {
     pub overlay: Option<&'a OverlaySpec>,
     pub laws: &'a LawBook,
     pub duration: Duration,
-    /// Whether the duration is from the command line, and not the one that the expectations were written for.
+    /// Whether the command line set the duration, so that the expectations were written for another
+    /// one.
     pub another_duration: bool,
-    /// Whether errors have kept flows or traffic from being made: then what is not there may be
-    /// among them.
+    /// Whether errors kept flows or traffic from being made. An unknown name may then be one of
+    /// them.
     pub incomplete: bool,
 }
 
-/// Times that must be multiples of the sampling interval: each, and what it is.
+/// Times that must be multiples of the sampling interval, each with its description.
 pub(crate) type Edges = Vec<(At<Duration>, &'static str)>;
 
 /// Reads all `[[expect]]` tables.
@@ -117,10 +118,10 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     })
 }
 
-/// An expectation is left out; why has been told.
+/// An expectation is left out after its diagnostic was noted.
 struct LeftOut;
 
-/// Within which times it is measured; `None` for the whole run.
+/// Reads the window; `None` for the whole run.
 fn during(
     section: &Section<'_>,
     named: &Named<'_>,
@@ -245,7 +246,7 @@ fn flows(
     Some(target)
 }
 
-/// Keys of single metrics.
+/// Reads the keys that only single metrics have.
 fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edges: &mut Edges) {
     let context = section.context;
     if OF_SEVERAL.contains(&info.name) {

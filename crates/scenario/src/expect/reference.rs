@@ -1,4 +1,4 @@
-//! Series of rates from another simulator, to hold a run against.
+//! Series of rates from another simulator, to compare a run with.
 
 use ratewire_inputs::InputError;
 
@@ -7,14 +7,14 @@ use ratewire_inputs::InputError;
 pub(crate) struct Series {
     /// Ends of the intervals in seconds, increasing; the first starts at 0.
     pub ends: Vec<f64>,
-    /// By interval: the rate of each flow, in bits per second.
+    /// Rate of each flow in bits per second, by interval.
     pub rates: Vec<Vec<f64>>,
 }
 
 impl Series {
-    /// The mean rate of `flow` between two instants; `None` where the series does not reach.
+    /// Mean rate of `flow` between two instants; `None` where the series does not reach.
     pub fn mean(&self, flow: usize, from: f64, to: f64) -> Option<f64> {
-        // A millionth of a second is rounding in the file, not missing data.
+        // A gap of up to a microsecond is rounding in the file, not missing data.
         if to <= from || self.ends.last().is_none_or(|end| *end < to - 1e-6) {
             return None;
         }

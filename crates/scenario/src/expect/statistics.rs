@@ -5,7 +5,7 @@ use ratewire_statistics::percentile;
 use super::Statistic;
 
 impl Statistic {
-    /// Of `values`; `None` without any.
+    /// The statistic of `values`; `None` if there are none.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         if values.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Expectations that decide nothing, of which a user is warned.
+//! Warnings about expectations that decide nothing.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::scenario::Scenario;
 use crate::section::Section;
 
 impl Scenario {
-    /// Warns of expectations only of laws that it does not list: held against its own runs, they decide nothing.
+    /// Warns of expectations whose laws the scenario does not list: no run is checked against them.
     pub fn unheld(&self) -> Vec<Diagnostic> {
         let is_listed = |law: &String| self.laws.contains(law);
         let never = |e: &&Expectation| !e.laws.is_empty() && !e.laws.iter().any(is_listed);
         let warning = |e: &Expectation| {
             let message = format!(
-                "the expectation of {} on line {} is held against no run: it is of {}",
+                "no run is checked against the expectation of {} on line {}: it is for {}",
                 e.metric,
                 e.line,
                 e.laws.join(", ")
@@ -34,22 +34,25 @@ impl Scenario {
         self.expectations.iter().filter(never).map(warning).collect()
     }
 
-    /// Warns of expectations that an emulated run under `law` is not held against.
+    /// Warns of expectations that an emulated run under `law` cannot measure.
     pub fn unmeasured_when_emulated(&self, law: &str) -> Vec<Diagnostic> {
         let left_out =
             self.expectations.iter().filter(|e| e.is_of(law) && !e.measure.is_emulated());
         let warning = |e: &Expectation| {
             Diagnostic::warning(
                 &self.file,
-                format!("emulated, the expectation of {} on line {} is left out", e.metric, e.line),
-                "it needs what packets say, which is known of simulated ones only",
+                format!(
+                    "an emulated run leaves out the expectation of {} on line {}",
+                    e.metric, e.line
+                ),
+                "it needs single packets, which only the simulator sees",
             )
         };
         left_out.map(warning).collect()
     }
 }
 
-/// Warns of a bound that decides nothing.
+/// Warns of a bound that every value or no value meets.
 pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &AllowedRange) {
     let (least, most) = info.range();
     let key = ["equals", "min", "max"].into_iter().find_map(|key| section.get(key));
@@ -70,10 +73,10 @@ pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &AllowedRan
     section.context.warning(span, message).help(help);
 }
 
-/// Warns of flows that are to complete and never do.
+/// Warns of flows that are expected to complete and never do.
 pub(super) fn completion(section: &Section<'_>, named: &Named<'_>, chosen: &[usize]) {
     let end = Time::ZERO + named.duration;
-    // What a switch sends ends with what comes to it.
+    // A switch stops sending when its input does.
     let writers = chosen.iter().filter(|id| !named.ensembles.begins_at_switch(**id));
     let endless = writers
         .map(|id| &named.flows[*id])
@@ -97,7 +100,7 @@ pub(super) fn completion(section: &Section<'_>, named: &Named<'_>, chosen: &[usi
     };
 }
 
-/// Warns of what is known of a metric's value, or of there being none, before anything has run.
+/// Warns of a metric whose value is known, or cannot exist, before anything has run.
 pub(super) fn known(
     section: &Section<'_>,
     named: &Named<'_>,
@@ -115,7 +118,7 @@ pub(super) fn known(
     }
 }
 
-/// The value that a metric has whatever happens, and why.
+/// The value that a metric always has, and why.
 fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8, &'static str)> {
     let mut links = match measure.link {
         Some(id) => named.net.links[id..=id].iter(),
@@ -140,7 +143,7 @@ fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8
         "share" | "ratio" if are_same(&measure.flows, &measure.of) => {
             Some((1, "`flow` and `of` are the same flows: name some of them"))
         }
-        "jain" if measure.flows.len() == 1 => Some((1, "it is of how equal several flows are")),
+        "jain" if measure.flows.len() == 1 => Some((1, "the index compares several flows")),
         _ => None,
     }
 }
@@ -150,7 +153,7 @@ fn are_same(some: &[usize], others: &[usize]) -> bool {
     set(some) == set(others)
 }
 
-/// Warns of times in which nothing can be measured; says whether it did.
+/// Warns of windows in which nothing can be measured; returns whether it warned.
 fn times(
     section: &Section<'_>,
     named: &Named<'_>,
@@ -191,7 +194,7 @@ fn times(
     has_told
 }
 
-/// Up to when all is skipped from `from` on, where so much is after each of these starts, the earliest first.
+/// End of the skipped time from `from` on, if `skip` follows each of `starts` (in ascending order).
 fn end_of_skipping(starts: &[Time], from: Time, skip: Duration) -> Time {
     starts.iter().fold(
         from,

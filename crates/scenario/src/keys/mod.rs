@@ -1,5 +1,7 @@
-//! The one table of keys. It drives the reference and the detection of unknown keys, so that
-//! neither can drift from the other; a test holds it against what is read.
+//! The table of keys.
+//!
+//! The reference and the detection of unknown keys both use it, so they cannot differ. A test
+//! compares it with the keys that are read.
 
 mod checks;
 mod disciplines;
@@ -27,7 +29,7 @@ const fn key(
 #[cfg(test)]
 pub(crate) use checks::METRIC_NAMES;
 
-/// What a key may hold.
+/// The allowed values of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Any text.
@@ -54,12 +56,12 @@ pub enum Kind {
     Table(&'static str),
     /// A list of tables with the keys of this table of the reference.
     Tables(&'static str),
-    /// What these words say.
+    /// The values that these words describe.
     Other(&'static str),
 }
 
 impl fmt::Display for Kind {
-    /// What is allowed, in words.
+    /// The allowed values, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Text => f.write_str("text"),
@@ -90,34 +92,34 @@ impl fmt::Display for Kind {
 /// A key of the language.
 #[derive(Debug)]
 pub struct Key {
-    /// The table it stands in, see [`tables`].
+    /// Table of the key, see [`tables`].
     pub table: &'static str,
-    /// As written.
+    /// Name as written in a file.
     pub name: &'static str,
-    /// What it may hold.
+    /// Allowed values.
     pub kind: Kind,
-    /// What it holds when not given, as written; [`REQUIRED`] where it must be given, and words in
-    /// brackets where the default depends on other keys.
+    /// Default value as written. [`REQUIRED`] where the key must be given, and words in brackets
+    /// where the default depends on other keys.
     pub default: &'static str,
-    /// The kinds of topology, or the metrics, that read it; empty for all.
+    /// Kinds of topology, or metrics, that read the key; empty for all.
     pub applies: &'static [&'static str],
-    /// What it does, in one or two sentences.
+    /// Meaning of the key, in one or two sentences.
     pub doc: &'static str,
     /// An example of a value, as written.
     pub example: &'static str,
 }
 
-/// The default of a key that must be given.
+/// Default of a key that must be given.
 pub const REQUIRED: &str = "(required)";
 
 /// A table of the language.
 #[derive(Debug)]
 pub struct TableInfo {
-    /// Its name in [`Key::table`]; empty for the top of the file.
+    /// Name in [`Key::table`]; empty for the top of the file.
     pub name: &'static str,
-    /// How it is written.
+    /// Heading in the reference: how a file writes the table.
     pub heading: &'static str,
-    /// What it is for.
+    /// Purpose of the table.
     pub doc: &'static str,
     /// An example.
     pub example: &'static str,
@@ -174,13 +176,13 @@ const TABLES: &[TableInfo] = &[
     table(
         "",
         "Top of the file",
-        "What the run is, and the tables below.",
+        "Settings of the run, and the tables below.",
         "name     = \"Three flows join\"\nduration = \"30 s\"\nlaw      = \"xcp\"",
     ),
     table(
         "topology",
         "[topology]",
-        "Nodes and links. Which of the keys are read depends on `kind`.",
+        "Nodes and links. `kind` decides which of the keys are read.",
         "[topology]\nkind       = \"dumbbell\"\npairs      = 3\n\
          bottleneck = { rate = \"1 Gbit/s\", delay = \"23 ms\", queue = \"1 bdp\" }\n\
          access     = { rate = \"10 Gbit/s\", delay = \"1 ms\" }",
@@ -188,7 +190,7 @@ const TABLES: &[TableInfo] = &[
     table(
         "properties",
         "Link properties",
-        "What a link is like. They stand in the link tables of `[topology]`, in `[[link]]`, and in \
+        "Properties of links, in the link tables of `[topology]`, in `[[link]]`, and in \
          `reverse`. A cable is two one-way links with the same properties, each with its own queue.",
         "bottleneck = { rate = \"20 Mbit/s\", delay = \"10 ms\", loss = { random = 0.001 },\n\
          \x20              reverse = { rate = \"2 Mbit/s\" } }",
@@ -196,13 +198,13 @@ const TABLES: &[TableInfo] = &[
     table(
         "burst",
         "loss = { burst = { ... } }",
-        "Losses in bursts: a Gilbert-Elliott channel, which may turn after each packet.",
+        "Losses in bursts: a Gilbert-Elliott channel, which may change its state after each packet.",
         "loss = { burst = { turn_bad = 0.001, turn_good = 0.1 } }",
     ),
     table(
         "reorder",
         "reorder = { ... }",
-        "Packets that arrive late, so that those behind overtake them.",
+        "Packets that are delayed, so that later packets overtake them.",
         "reorder = { share = 0.01, delay = \"5 ms\" }",
     ),
     table(
@@ -220,69 +222,69 @@ const TABLES: &[TableInfo] = &[
     table(
         "link",
         "[[link]]",
-        "With `between`, or with `from` and `to`: a further link. With `name` alone: changes links of \
-         the topology. It takes all link properties too.",
+        "A new link, with `between`, or with `from` and `to`. With `name` alone: a change to links of \
+         the topology. All link properties are allowed.",
         "[[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\n\
          [[link]]\nname = \"s1->r1\"\ndelay = \"40 ms\"",
     ),
     table(
         "path",
         "[[path]]",
-        "The path that packets between two nodes take, in place of the one with the shortest delay. (Of paths as short the one with the fewest links is taken; where several remain, each flow takes one of them.)",
+        "The path of packets between two nodes, in place of the path with the shortest delay. (Among equally short paths the one with the fewest links is taken. Where several remain, each flow takes one of them.)",
         "[[path]]\nnodes = [\"s1\", \"r1\", \"r3\", \"r2\", \"d1\"]",
     ),
     table(
         "change",
         "[[change]]",
-        "Something about a link that changes at a time.",
+        "A change of a link at a time.",
         "[[change]]\nat = \"10 s\"\nlink = \"bottleneck\"\nrate = \"5 Mbit/s\"",
     ),
     table(
         "options",
         "[options.LAW]",
-        "Options of a law, for all its flows and routers, its variants' too; `ratewire explain LAW` lists them. LAW is a \
-         law of the registry and not a variant: a variant's own options stand in `[variant.NAME]`.",
+        "Options of a law, for all flows and routers of the law and its variants; `ratewire explain LAW` lists them. LAW is a \
+         law and not a variant; a variant's own options stand in `[variant.NAME]`.",
         "[options.xcp]\nalpha = 0.4\npacing = false",
     ),
     table(
         "variant",
         "[variant.NAME]",
-        "A further name for a law with options of its own, which may stand wherever a law's name may: \
-         in `law`, in `laws`, and after `--law`. Beside `law` it holds that law's options. A variant has the options of \
-         `[options.LAW]` too, of the law it is of, and its own take their place: there is no `[options.NAME]`.",
+        "A law with its own options under a new name. The name may stand wherever a law's name may: \
+         in `law`, in `laws`, and after `--law`. The table holds `law` and options of that law. Options of \
+         `[options.LAW]` apply too, and the variant's own options override them. There is no `[options.NAME]`.",
         "[variant.naive-xcp]\nlaw = \"xcp\"\nthroughput = \"cwnd\"",
     ),
     table(
         "transport",
         "[transport]",
-        "How the ends of all flows behave. A flow or a class of traffic may have a `transport` table of \
-         its own, which comes after this one.",
+        "Transport of the two ends of all flows. A flow or a class of traffic may have its own `transport` \
+         table, whose keys override these.",
         "[transport]\npacket = \"1000 B\"\ndelayed_ack = \"40 ms\"",
     ),
     table(
         "receive_window",
         "receive_window = { ... }",
-        "A receive window that opens by itself.",
+        "A receive window that grows by itself.",
         "receive_window = { initial = \"4 packets\", max = \"4 MB\" }",
     ),
     table(
         "flow",
         "[[flow]]",
-        "A flow, or many alike. Names may hold one `*` each: `from = \"s*\", to = \"d*\"` makes a flow \
+        "A flow, or several alike. Each name may hold one `*`: `from = \"s*\", to = \"d*\"` makes a flow \
          from s1 to d1, from s2 to d2 and so on; `from = \"s*\", to = \"d1\"` makes one from every s.",
         "[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nstagger = \"10 s\"",
     ),
     table(
         "lie",
         "lie = { ... }",
-        "How the hosts of a flow are dishonest. Under a law whose headers do not say what is lied about \
-         they are honest, and a warning says so.",
+        "Dishonest hosts of a flow. A lie about a value that the law's headers do not carry has no effect, \
+         and causes a warning.",
         "lie = { throughput = 0.25 }",
     ),
     table(
         "reader",
         "reader = { ... }",
-        "A receiving application that takes its time.",
+        "A receiving application that reads slowly.",
         "reader = { per_frame = [\"100 us\", \"750 us\"], every = \"5 s\" }",
     ),
     table(
@@ -300,66 +302,66 @@ const TABLES: &[TableInfo] = &[
     table(
         "traffic",
         "[[traffic]]",
-        "Flows that arrive, each with an amount of data to send.",
+        "Flows that arrive during the run, each with an amount of data.",
         "[[traffic]]\nload  = { link = \"bottleneck\", fraction = 0.6 }\n\
          sizes = { cdf = \"websearch.txt\" }",
     ),
     table(
         "arrivals",
         "arrivals = { ... }",
-        "When flows arrive: one of these keys.",
+        "Arrival times of flows: one of these keys.",
         "arrivals = { poisson = \"5 /s\" }",
     ),
     table(
         "load",
         "load = { ... }",
-        "Poisson arrivals, as many as make the load. A flow loads a link with its mean size and the \
-         headers of its packets, the congestion header left out so that every law meets the same flows.",
+        "Poisson arrivals at the rate that makes the load. A flow loads a link with its mean size and the \
+         headers of its packets. Congestion headers do not count, so that every law gets the same flows.",
         "load = { link = \"bottleneck\", fraction = 0.6 }",
     ),
     table(
         "sizes",
         "sizes = { ... }",
-        "How large arriving flows are, in payload: one of these keys.",
+        "Payload of arriving flows: one of these keys.",
         "sizes = { fixed = \"100 KB\" }",
     ),
     table(
         "pareto",
         "sizes = { pareto = { ... } }",
-        "Pareto.",
+        "A Pareto distribution.",
         "sizes = { pareto = { shape = 1.4, mean = \"100 packets\" } }",
     ),
     table(
         "lognormal",
         "sizes = { lognormal = { ... } }",
-        "Log-normal.",
+        "A log-normal distribution.",
         "sizes = { lognormal = { mean = \"50 KB\", sigma = 1.5 } }",
     ),
     table(
         "overlay",
         "[overlay]",
         "Cost-benefit multicast over connections between hosts (Amir and others, CNDS-2001-1). Each node \
-         prices its links by what waits for them, and clients pay for what they send out of a salary. \
-         Nodes never drop; a client that cannot pay is blocked. Clients are not hosts of the network: \
-         each is a line of rate `access` to its node.",
+         prices its links by their backlog, and clients pay for their messages out of a salary. \
+         Nodes never drop messages; a client that cannot pay is blocked. Clients are not hosts of the network: \
+         each has a line of rate `access` to its node.",
         "[overlay]\nnodes = [\"a\", \"b\", \"c\"]\nlaw   = \"newreno\"",
     ),
     table(
         "group",
         "[[group]]",
-        "A group of clients of an overlay, and those that send to it.",
+        "A group of clients of an overlay, and the clients that send to it.",
         "[[group]]\nname      = \"ace\"\nsenders   = [[\"a\", 20]]\nreceivers = [\"c\", \"e\"]",
     ),
 ];
 
-/// What is recorded and checked comes last.
+/// Tables of recording and checking, which come last in the reference.
 const CHECKS: &[TableInfo] = &[
-    table("record", "[record]", "What is recorded.", "[record]\ninterval = \"10 ms\""),
+    table("record", "[record]", "Sampling.", "[record]\ninterval = \"10 ms\""),
     table(
         "expect",
         "[[expect]]",
-        "What must come out: a metric, of what, when, and its bound (`min`, `max`, or both; or `equals` \
-         with `tolerance`). `ratewire check` holds the run against it. What has no samples fails.",
+        "An expectation: a metric, its target, its window and its bound (`min`, `max`, or both; or `equals` \
+         with `tolerance`). `ratewire check` checks runs against it. An expectation without samples fails.",
         "[[expect]]\nmetric = \"utilisation\"\nlink   = \"bottleneck\"\nduring = \"5 s .. 30 s\"\nmin    = 0.98\nsource = \"thesis, figure 7\"",
     ),
 ];

@@ -2,22 +2,22 @@
 
 use super::{Key, Kind, REQUIRED, TableInfo, key, table};
 
-const USER_DEFAULT: &str = "(who called sudo, or else nobody)";
-const USER: &str = "The user of this machine that the program runs as. One who did not call `sudo` has to be allowed on the command line too: `--allow-user NAME`.";
+const USER_DEFAULT: &str = "(the user who called sudo, or else nobody)";
+const USER: &str = "User of this machine that the program runs as. Any other than the user who called `sudo` must also be allowed on the command line: `--allow-user NAME`.";
 const ROOT: &str = "Short for `user = \"root\"`: the program runs with all rights over this machine. It needs `--allow-user root`.";
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key("", "program", Kind::Tables("program"), "(none)", "Programs at hosts.", "[{ host = \"d1\", run = \"iperf3 -s\" }]"),
 
-    key("flow", "run", Kind::Text, "(our own sender)", "Emulated, the flow's data is what this program sends, given to a shell of the host `run_at` with the rights of `user`, and starts at `start`. Hosts reach each other by their nodes' names. Simulated, the flow is as the other keys say.", "\"iperf3 -c d1 -t 20\""),
-    key("flow", "run_at", Kind::Word(&["from", "to"]), "from", "Which of the two hosts runs it: `to` for a program that fetches.", "\"to\""),
+    key("flow", "run", Kind::Text, "(our own sender)", "Program that sends the flow's data in an emulated run. It is given to a shell of the host `run_at` with the rights of `user`, and starts at `start`. Hosts reach each other by their nodes' names. In a simulated run the other keys describe the flow.", "\"iperf3 -c d1 -t 20\""),
+    key("flow", "run_at", Kind::Word(&["from", "to"]), "from", "Host that runs the program: `to` for a program that fetches data.", "\"to\""),
     key("flow", "user", Kind::Text, USER_DEFAULT, USER, "\"alice\""),
     key("flow", "root", Kind::Switch, "false", ROOT, "true"),
 
-    key("program", "host", Kind::Text, REQUIRED, "The node it runs at.", "\"d1\""),
-    key("program", "run", Kind::Text, REQUIRED, "What is run, given to a shell of this machine, with the rights of `user`. It is killed when the run ends.", "\"iperf3 -s\""),
-    key("program", "start", Kind::Time, "(before anything is sent)", "When it starts.", "\"5 s\""),
+    key("program", "host", Kind::Text, REQUIRED, "Node that the program runs at.", "\"d1\""),
+    key("program", "run", Kind::Text, REQUIRED, "Command of the program, given to a shell of this machine, with the rights of `user`. The program is killed when the run ends.", "\"iperf3 -s\""),
+    key("program", "start", Kind::Time, "(before anything is sent)", "Time at which the program starts.", "\"5 s\""),
     key("program", "user", Kind::Text, USER_DEFAULT, USER, "\"alice\""),
     key("program", "root", Kind::Switch, "false", ROOT, "true"),
 ];
@@ -25,9 +25,9 @@ pub(super) const KEYS: &[Key] = &[
 pub(super) const TABLES: &[TableInfo] = &[table(
     "program",
     "[[program]]",
-    "A program at a host, such as a server. It runs in the emulated world only (`--world emulate`): on this machine and its \
-     files, as the user who called `sudo`, or as `nobody` where root did not come by `sudo`. `ratewire run --dry-run` lists \
-     what a scenario runs and as whom, and starts nothing.",
+    "A program at a host, such as a server. It runs in the emulated world only (`--world emulate`), on this machine with its \
+     files. It runs as the user who called `sudo`, or as `nobody` if root did not use `sudo`. `ratewire run --dry-run` lists \
+     the programs of a scenario and their users, and starts none.",
     "[[program]]\nhost = \"d1\"\nrun  = \"iperf3 -s\"\n\n\
      [[flow]]\nfrom = \"s1\"\nto   = \"d1\"\nrun  = \"iperf3 -c d1 -t 20\"",
 )];

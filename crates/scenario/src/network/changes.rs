@@ -1,4 +1,4 @@
-//! `[[change]]`: rates, delays, links that go down and come up.
+//! `[[change]]`: changes of rate, of delay, and of links' state.
 
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_units::{Duration, Time};

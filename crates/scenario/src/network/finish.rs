@@ -1,4 +1,4 @@
-//! From links as described to links as simulated: defaults, queues in bytes, media, traces.
+//! Turns links as described into links as simulated: defaults, queues in bytes, media, traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ use crate::pause::Pausing;
 use crate::section::At;
 use crate::uses::Uses;
 
-/// More changes than this from one rate trace are refused.
+/// Most rate changes that a trace may cause.
 const MOST_STEPS: u64 = 1_000_000;
 
 impl Net {
-    /// Fills in what properties leave open; errors where nothing can be assumed.
+    /// Fills in defaults of properties; notes errors where there is no default.
     pub fn complete(&mut self, context: &Context<'_>) {
         let known = self.links.iter().filter(|link| !link.access);
         let rates = known.filter_map(|link| link.properties.mean_rate());
@@ -56,7 +56,7 @@ impl Net {
     }
 }
 
-/// What links that stand at one place do not say, each with the first link that it is missing of.
+/// Required properties that links of one table lack, each with the first such link.
 struct Lacking<'n> {
     span: Span,
     rate: Option<&'n str>,
@@ -64,7 +64,8 @@ struct Lacking<'n> {
 }
 
 impl Lacking<'_> {
-    /// Notes the errors; where there is not even a table for it, one that has all.
+    /// Notes the errors. If the table is missing as a whole, the help shows one with all
+    /// properties.
     fn tell(&self, context: &Context<'_>, lacks_table: bool) {
         let both = [
             (self.rate, "rate", "rate = \"10 Mbit/s\""),
@@ -86,17 +87,17 @@ impl Lacking<'_> {
     }
 }
 
-/// The longest propagation round trips of the pairs of nodes that talk.
+/// Longest propagation round trips of the pairs of nodes that communicate.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// By link, whichever way the pair crosses it.
+    /// Longest round trip of the pairs that cross each link in either direction.
     over: Vec<Option<Duration>>,
-    /// Of all.
+    /// Longest round trip of all pairs.
     pub longest: Option<Duration>,
 }
 
 impl RoundTrips {
-    /// Those of `pairs`; pairs without a way are left out.
+    /// Round trips of `pairs`; pairs without a route are left out.
     pub fn new(
         net: &Net,
         routes: &mut Routes<'_>,
@@ -121,14 +122,15 @@ impl RoundTrips {
     }
 }
 
-/// The network as simulated, and what traces change in it.
+/// The network as simulated, and the changes that traces make.
 pub(crate) struct Finished {
     pub network: NetworkSpec,
     pub changes: Vec<(Time, LinkId, Change)>,
 }
 
-/// Makes the network as simulated; `packet` is what sizes in packets are of, `largest` the largest packet
-/// that any flow sends.
+/// Makes the network as simulated.
+///
+/// `packet` is the unit of sizes in packets, `largest` the largest packet of any flow.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn finish(
     context: &Context<'_>,
@@ -247,7 +249,7 @@ fn limit(
     if room >= packet {
         return Limit::Bytes(room);
     }
-    // Only what the user asked for is worth a warning; a link of rate 0 has no product at all.
+    // Only a queue that the user set is worth a warning; at rate 0 there is no product.
     if properties.queue.is_some() && rate != Rate::ZERO {
         context
             .warning(
@@ -261,7 +263,7 @@ fn limit(
     Limit::Bytes(packet)
 }
 
-/// Warns of each `queue_rtt` that the queue of no link is reckoned from.
+/// Warns of each `queue_rtt` that no link's queue uses.
 fn warn_of_unread_round_trips(context: &Context<'_>, net: &Net) {
     let mut read = BTreeMap::new();
     for link in &net.links {
@@ -273,18 +275,18 @@ fn warn_of_unread_round_trips(context: &Context<'_>, net: &Net) {
     }
     for (span, _) in read.into_values().filter(|(_, any)| !any) {
         context
-            .warning(span, "`queue_rtt` means nothing here: the queue is not of a bdp")
-            .help("it says of which round trip `queue = \"1 bdp\"` is");
+            .warning(span, "`queue_rtt` means nothing here: the queue is not given in bdp")
+            .help("it sets the round trip of `queue = \"1 bdp\"`");
     }
 }
 
-/// Half-duplex media, as links ask for them.
+/// Half-duplex media of the links.
 #[derive(Default)]
 struct Media {
     list: Vec<MediumSpec>,
     by_name: BTreeMap<String, MediumId>,
     stated: BTreeSet<MediumId>,
-    /// The links of each.
+    /// Links of each medium.
     links: Vec<Vec<usize>>,
 }
 
@@ -296,7 +298,7 @@ impl Media {
             (Some(name), _) => name.clone(),
             (None, Some(true)) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
             (None, said) => {
-                // Who says "full" turns off what is set for all links.
+                // `duplex = "full"` overrides what is set for all links, so it needs no warning.
                 if said.is_none() && properties.contention.is_some() {
                     context
                         .warning(link.span, "`contention` means nothing here: there is no medium")
@@ -325,7 +327,7 @@ impl Media {
         Some(medium)
     }
 
-    /// Warns of media that nothing is shared on: most often the other direction was meant to be.
+    /// Warns of media with only one link: most often the other direction was meant to share it.
     fn warn_of_lone_links(&self, context: &Context<'_>, net: &Net) {
         for links in &self.links {
             let [lone] = links[..] else { continue };

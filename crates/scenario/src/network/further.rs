@@ -1,4 +1,4 @@
-//! `[[node]]`, `[[link]]` and `[[path]]`: what a scenario adds to its topology, or changes of it.
+//! `[[node]]`, `[[link]]` and `[[path]]`: additions and changes to the topology.
 
 use crate::context::Context;
 use crate::diagnostic::Span;
@@ -45,7 +45,7 @@ fn node(net: &mut Net, section: &Section<'_>) {
     }
 }
 
-/// Notes an error where something new has a name by which it cannot be called.
+/// Notes an error if a new node or link has an unusable name.
 fn check_new_name(section: &Section<'_>, name: At<&str>, what: &str) {
     if !section.refuse_empty(name, what) && name.value.contains('*') {
         section
@@ -105,7 +105,7 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         }
         let from = section.text("from").and_then(|n| net.expect_node(context, n));
         let to = section.text("to").and_then(|n| net.expect_node(context, n));
-        // An empty one says nothing.
+        // An empty `reverse` has no effect.
         let says =
             |item: &Item| !matches!(&item.value, Value::Table(table) if table.entries.is_empty());
         if let Some(entry) = section.get("reverse").filter(|entry| says(&entry.item)) {
@@ -155,7 +155,7 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         if let Some(peer) = link.peer {
             let other = &mut net.links[peer];
             other.properties = reverse.clone().over(&other.properties);
-            // One half-duplex direction makes both so, and one on no medium both, unless the other is told.
+            // Half duplex of one direction applies to both, unless `reverse` sets its own.
             let is_told = reverse.half_duplex.is_some() || reverse.medium.is_some();
             if properties.half_duplex.is_some() && properties.medium.is_none() && !is_told {
                 other.properties.half_duplex = properties.half_duplex;
@@ -165,7 +165,7 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
     }
 }
 
-/// Whether it can be told which directions a `reverse` is of, if there is one; else that is an error.
+/// Checks that `reverse`, if given, refers to one direction; notes an error otherwise.
 fn reverse_is_told(net: &Net, section: &Section<'_>, name: At<&str>, links: &[usize]) -> bool {
     let Some(entry) = section.get("reverse") else { return true };
     if matches!(&entry.item.value, Value::Table(table) if table.entries.is_empty()) {
@@ -197,7 +197,7 @@ fn ends_differ(context: &Context<'_>, a: usize, b: usize, span: Span) -> bool {
     a != b
 }
 
-/// The nodes that a list names, or an error.
+/// The nodes that a list names; notes an error for an unknown one.
 fn nodes(
     net: &Net,
     section: &Section<'_>,

@@ -1,5 +1,4 @@
-//! The network while it is being put together: nodes and links by name, links with properties as
-//! far as they have been said.
+//! The network under construction: named nodes and links, with the properties given so far.
 
 pub(crate) mod changes;
 mod finish;
@@ -28,11 +27,11 @@ pub(crate) struct Link {
     pub from: usize,
     pub to: usize,
     pub properties: Properties,
-    /// Whether it takes the defaults of access links.
+    /// Whether the link takes the defaults of access links.
     pub access: bool,
     /// The link in the other direction.
     pub peer: Option<usize>,
-    /// Where it was described.
+    /// Place of the link's description.
     pub span: Span,
 }
 
@@ -41,22 +40,22 @@ pub(crate) struct Link {
 pub(crate) struct Net {
     pub nodes: Vec<NodeSpec>,
     pub links: Vec<Link>,
-    /// Whether nodes are missing, or too many, because what says how many there are is wrong.
+    /// Whether the set of nodes is uncertain, because its description has errors.
     pub is_guess: bool,
-    /// Where a table `link` may stand that would say what the links described there are like, and does not.
+    /// Place of the topology that lacks the `link` table with the properties of its links.
     pub without_table: Option<Span>,
     node_names: BTreeMap<String, usize>,
     link_names: BTreeMap<String, usize>,
-    /// Between whom traffic goes when a scenario does not say.
+    /// Pairs of nodes for traffic that names none.
     pub pairs: Vec<(usize, usize)>,
     /// Demands of a topology file, in bits per second.
     pub demands: Vec<(usize, usize, f64)>,
-    /// Given paths, as nodes.
+    /// Given paths as lists of nodes, by their ends.
     pub paths: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
 impl Net {
-    /// Adds a node; an error if its name is taken.
+    /// Adds a node; notes an error if its name is taken.
     pub fn node(
         &mut self,
         context: &Context<'_>,
@@ -77,7 +76,7 @@ impl Net {
         id
     }
 
-    /// Adds a one-way link; an error if its name is taken.
+    /// Adds a one-way link; notes an error if its name is taken.
     pub fn link(&mut self, context: &Context<'_>, link: Link) -> usize {
         let id = self.links.len();
         if self.link_names.contains_key(&link.name) {
@@ -91,8 +90,7 @@ impl Net {
         id
     }
 
-    /// Adds a link each way. Without a name they are called `a->b` and `b->a`, else NAME and
-    /// NAME.reverse.
+    /// Adds a link each way. Their names are `a->b` and `b->a`, or NAME and NAME.reverse.
     pub fn cable(
         &mut self,
         context: &Context<'_>,
@@ -122,7 +120,7 @@ impl Net {
         );
     }
 
-    /// Adds a link each way, each with a name of its own.
+    /// Adds a link each way, each with its own name.
     pub fn arrows(
         &mut self,
         context: &Context<'_>,
@@ -144,7 +142,7 @@ impl Net {
         self.link(context, one_way(back, b, a, &cable.value.backward, first));
     }
 
-    /// The propagation delay of a link.
+    /// Propagation delay of a link.
     pub fn delay(&self, link: usize) -> Duration {
         self.links[link].properties.delay.map_or(Duration::ZERO, |delay| delay.value)
     }
@@ -154,7 +152,7 @@ impl Net {
         self.node_names.get(name).copied()
     }
 
-    /// The node called `name`, or an error.
+    /// The node called `name`; notes an error if there is none.
     pub fn expect_node(&self, context: &Context<'_>, name: At<&str>) -> Option<usize> {
         let found = self.find_node(name.value);
         if found.is_none() {
@@ -164,7 +162,7 @@ impl Net {
         found
     }
 
-    /// The links whose names match, or an error.
+    /// Links whose names match; notes an error if there are none.
     pub fn expect_links(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<usize> {
         if let Some(id) = self.link_names.get(pattern.value) {
             return vec![*id];
@@ -182,7 +180,7 @@ impl Net {
         found
     }
 
-    /// Notes that `name` is none of `known`, unless it may be only for want of a right topology.
+    /// Notes that `name` is unknown, unless errors in the topology may be the cause.
     pub fn unknown<'n>(
         &self,
         context: &Context<'_>,
@@ -196,8 +194,8 @@ impl Net {
     }
 }
 
-/// Whether `name` matches a pattern with at most one `*`; gives what the `*` stands for, which is
-/// empty where there is none.
+/// Matches `name` against a pattern with at most one `*`. Gives the text that the `*` stands for;
+/// empty without a `*`.
 pub(crate) fn matches<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
     match pattern.split_once('*') {
         None => (pattern == name).then_some(""),

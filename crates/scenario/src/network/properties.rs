@@ -1,4 +1,4 @@
-//! What a link is like, as scenarios write it.
+//! Properties of links as scenarios write them.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::network::queue::{self, Queue};
 use crate::pause::Wishes;
 use crate::section::{At, Section};
 
-/// What a router at a queue has to do with congestion headers.
+/// Treatment of congestion headers by the router at a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Router {
-    /// The port of this law stands there.
+    /// The port of this law processes them.
     Law(String),
-    /// It passes them on unread.
+    /// The router forwards them unread.
     Legacy,
-    /// It takes them off.
+    /// The router removes them.
     Strips,
 }
 
-/// How fast a link with a trace sends.
+/// Rate of a link over time, from a trace.
 #[derive(Clone, Debug)]
 pub(crate) enum Trace {
     Opportunities(Arc<Opportunities>, Rate),
@@ -32,7 +32,7 @@ pub(crate) enum Trace {
 }
 
 impl Trace {
-    /// The mean over the trace.
+    /// Mean rate over the trace.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Trace::Opportunities(_, mean) => *mean,
@@ -41,7 +41,7 @@ impl Trace {
     }
 }
 
-/// Properties of a one-way link; `None` is "not said here".
+/// Properties of a one-way link; `None` means "not given here".
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Properties {
     pub rate: Option<At<Rate>>,
@@ -56,16 +56,16 @@ pub(crate) struct Properties {
     pub medium: Option<String>,
     pub contention: Option<Contention>,
     pub law: Option<Router>,
-    /// The inner `None` is "none".
+    /// The inner `None` is `"none"`.
     pub reorder: Option<Option<Reorder>>,
     /// The inner `None` is `false`.
     pub police: Option<Option<PoliceSpec>>,
     pub wishes: Wishes,
-    /// Whether an error has already told why there is no rate, or no delay.
+    /// Whether errors about rate and delay have been noted.
     pub told: Told,
 }
 
-/// What errors have already told.
+/// Properties whose absence was explained by an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
     pub rate: bool,
@@ -80,9 +80,9 @@ pub(crate) struct Cable {
 }
 
 impl Properties {
-    /// These, and what they do not say from `base`.
+    /// These properties, with those not given taken from `base`.
     pub fn over(self, base: &Properties) -> Properties {
-        // A rate replaces a trace and the other way round, and so do `duplex` and a medium by name.
+        // A rate replaces a trace and vice versa; `duplex` replaces a named medium and vice versa.
         let own = self.rate.is_some() || self.trace.is_some();
         let sharing = self.half_duplex.is_some() || self.medium.is_some();
         Properties {
@@ -108,7 +108,7 @@ impl Properties {
         }
     }
 
-    /// The rate, or the mean of the trace.
+    /// The rate, or the mean rate of the trace.
     pub fn mean_rate(&self) -> Option<Rate> {
         match (&self.trace, self.rate) {
             (Some(trace), _) => Some(trace.value.mean_rate()),
@@ -117,7 +117,7 @@ impl Properties {
     }
 }
 
-/// What reading properties needs.
+/// State needed to read properties.
 pub(crate) struct Reading<'a> {
     pub laws: &'a LawBook,
     /// Size of a full packet, for sizes in packets.
@@ -125,14 +125,14 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads a table that holds only properties, all of it.
+    /// Reads a table that holds only properties.
     pub fn cable(&self, section: &Section<'_>) -> Cable {
         let (forward, reverse) = self.both(section);
         section.finish();
         Cable { backward: reverse.over(&forward), forward }
     }
 
-    /// Reads the properties in `section`, and what differs in reverse.
+    /// Reads the properties in `section`, and those that differ in reverse.
     pub fn both(&self, section: &Section<'_>) -> (Properties, Properties) {
         let forward = self.one_way(section);
         let reverse = section.section("reverse").map(|reverse| {
@@ -309,7 +309,7 @@ fn trace(section: &Section<'_>, name: At<&str>) -> Option<At<Trace>> {
     Some(At { value, span: name.span })
 }
 
-/// A name's text, or an error.
+/// The text of a name; notes an error if it is not text.
 pub(crate) fn name_of<'a>(
     section: &Section<'_>,
     key: &'static str,

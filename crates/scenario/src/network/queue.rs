@@ -1,4 +1,4 @@
-//! How much room a queue has, and what it does with packets that come.
+//! Capacity and discipline of a queue.
 
 use ratewire_net::queue::{self, AnyDiscipline};
 use ratewire_units::{Bytes, Duration, quantity};
@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, quantity};
 use crate::document::{Table, Value};
 use crate::section::{At, Section};
 
-/// Room in a queue, as written.
+/// Capacity of a queue, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Queue {
     Unlimited,
@@ -16,7 +16,7 @@ pub(crate) enum Queue {
     Bdp(f64),
 }
 
-/// Reads `queue`; sizes in packets, and the least size, are of `packet`.
+/// Reads `queue`; `packet` is the unit of sizes in packets and the least size in bytes.
 pub(super) fn queue(section: &Section<'_>, packet: Bytes) -> Option<At<Queue>> {
     let text = section.text("queue")?;
     let refused = |why: String| {
@@ -43,7 +43,8 @@ pub(super) fn queue(section: &Section<'_>, packet: Bytes) -> Option<At<Queue>> {
             }
         }
         _ => match text.value.parse::<Bytes>() {
-            // The port holds one more packet, the one being sent: less room is no room.
+            // The port also holds the packet in transmission, so with less room no packet could
+            // wait.
             Ok(size) if size < packet => {
                 return refused(format!(
                     "{size} is less than a full packet ({}): nothing could ever wait; \
@@ -61,7 +62,7 @@ pub(super) fn queue(section: &Section<'_>, packet: Bytes) -> Option<At<Queue>> {
     Some(text.map(|_| queue))
 }
 
-/// Reads `discipline`; sizes in packets are of `packet`.
+/// Reads `discipline`; `packet` is the unit of sizes in packets.
 pub(super) fn discipline(section: &Section<'_>, packet: Bytes) -> Option<AnyDiscipline> {
     let item = &section.get("discipline")?.item;
     let empty = Table::default();

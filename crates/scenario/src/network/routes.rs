@@ -1,6 +1,8 @@
-//! Which links packets between two nodes cross, by the engine's own rule: the given path, else the
-//! paths of least delay, of those the ones with the fewest links. Where several remain the engine
-//! draws one for each flow; here each link has the share of flows that cross it.
+//! Links that packets between two nodes cross, by the engine's own rule.
+//!
+//! The engine takes the given path, or else the paths of least delay, and among these the ones with
+//! the fewest links. Where several remain, the engine draws one for each flow; here each link has
+//! the share of flows that cross it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,16 +11,17 @@ use ratewire_units::Duration;
 
 use super::Net;
 
-/// Links with the share of flows that cross each.
+/// Links with the share of flows that cross each of them.
 pub(crate) type Shares = Vec<(usize, f64)>;
 
-/// Routes of a network, found when asked for.
+/// Routes of a network, computed on demand.
 pub(crate) struct Routes<'a> {
     net: &'a Net,
-    /// Links by the node they start at, and by the node they lead to.
+    /// Links by the node that they start at.
     out: Vec<Vec<usize>>,
+    /// Links by the node that they lead to.
     into: Vec<Vec<usize>>,
-    /// By destination: the cost from each node, [`u64::MAX`] where there is no way.
+    /// Cost from each node, by destination; [`u64::MAX`] where there is no route.
     costs: BTreeMap<usize, Vec<u64>>,
 }
 
@@ -33,7 +36,7 @@ impl<'a> Routes<'a> {
         Routes { net, out, into, costs: BTreeMap::new() }
     }
 
-    /// The links from `from` to `to`, those of the best paths together; `None` if there is no way.
+    /// Links of all best paths between two nodes; `None` if there is no route.
     pub fn shares(&mut self, from: usize, to: usize) -> Option<Shares> {
         if from == to {
             return Some(Vec::new());
@@ -46,7 +49,7 @@ impl<'a> Routes<'a> {
             };
             return path.windows(2).map(|pair| Some((hop(pair)?, 1.0))).collect();
         }
-        // A host behind one link is as far as its router: one search serves all of its hosts.
+        // One search from its only neighbour serves all hosts of a router.
         let (end, last) = match self.into[to].as_slice() {
             [only] => (net.links[*only].from, Some(*only)),
             _ => (to, None),
@@ -60,7 +63,8 @@ impl<'a> Routes<'a> {
         let (net, into) = (self.net, &self.into);
         let costs = self.costs.entry(end).or_insert_with(|| search(net, into, end));
         let mut shares = Shares::new();
-        // Nodes on the way, the farthest first: all that reaches a node is known when it is met.
+        // Nodes still to visit, the farthest first, so that a node's share is complete when it is
+        // visited.
         let mut open = BTreeMap::from([((costs[from], from), 1.0)]);
         while let Some(((left, node), share)) = open.pop_last() {
             if node == end {
@@ -83,13 +87,13 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// The propagation delay of a way, the same on all of its paths but for rounding.
+/// Propagation delay of a route; all its paths have the same but for rounding.
 pub(crate) fn delay(net: &Net, shares: &[(usize, f64)]) -> Duration {
     let sum: f64 = shares.iter().map(|(id, share)| net.delay(*id).ps() as f64 * share).sum();
     Duration::from_ps((sum + 0.5) as u64)
 }
 
-/// The cost from each node to `end`.
+/// Cost from each node to `end`.
 fn search(net: &Net, into: &[Vec<usize>], end: usize) -> Vec<u64> {
     let mut costs = vec![u64::MAX; net.nodes.len()];
     costs[end] = 0;
@@ -110,7 +114,8 @@ fn search(net: &Net, into: &[Vec<usize>], end: usize) -> Vec<u64> {
     costs
 }
 
-/// A picosecond a link makes the path with fewer links the better of two as long.
+/// Delay in picoseconds plus 1, so that of two equally long paths the one with fewer links is
+/// cheaper.
 fn cost(net: &Net, link: usize) -> u64 {
     net.delay(link).ps().saturating_add(1)
 }
@@ -123,7 +128,7 @@ mod tests {
     use crate::network::properties::Properties;
     use crate::section::At;
 
-    /// A network of one-way links: from, to, delay in milliseconds.
+    /// A network of one-way links, given as from, to and delay in milliseconds.
     fn net(nodes: usize, links: &[(usize, usize, u64)]) -> Net {
         let mut net = Net::default();
         let node = |i: usize| ratewire_net::spec::NodeSpec {

@@ -1,4 +1,4 @@
-//! `[[group]]`: members, senders, and what changes.
+//! `[[group]]`: members, senders, and changes of membership.
 
 use ratewire_overlay::{ClientId, GroupId, NodeId, SenderSpec, Service};
 use ratewire_sim::overlay::spec::{MemberChange, OverlayGroup, OverlaySender};
@@ -10,7 +10,7 @@ use crate::document::{Item, Value};
 use crate::network::matches;
 use crate::section::{At, Section};
 
-/// More clients than this are refused.
+/// Most clients that a key may list.
 const MOST_CLIENTS: u64 = 1_000_000;
 
 impl Draft<'_, '_> {
@@ -93,7 +93,7 @@ impl Draft<'_, '_> {
         ClientId(self.clients - 1)
     }
 
-    /// The nodes of the clients that a key lists, one for each client.
+    /// Nodes of the clients that a key lists, one entry for each client.
     fn clients(&self, section: &Section<'_>, key: &'static str) -> Vec<NodeId> {
         let Some(list) = section.list(key) else { return Vec::new() };
         let mut clients = Vec::new();
@@ -122,7 +122,7 @@ impl Draft<'_, '_> {
         clients
     }
 
-    /// The overlay's nodes whose names match, or an error.
+    /// The overlay's nodes whose names match; notes an error if there are none.
     fn nodes(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<NodeId> {
         let hosts = self.spec.nodes.iter().map(|host| &self.senders.net.nodes[host.index()].name);
         let names: Vec<&String> = hosts.collect();
@@ -138,11 +138,11 @@ impl Draft<'_, '_> {
         found
     }
 
-    /// Who joins and leaves when.
+    /// Reads the times at which clients join and leave.
     fn changes(&mut self, section: &Section<'_>, group: GroupId, members: &[(ClientId, NodeId)]) {
         let mut timed = self.timed(section, "joins", true);
         timed.extend(self.timed(section, "leaves", false));
-        // A join at the same time as a leave comes first: then there is somebody to leave.
+        // Joins come before leaves of the same time, so that the new member can leave.
         timed.sort_by_key(|(at, _, joins)| (at.value, !joins));
         let mut inside = members.to_vec();
         for (at, node, joins) in timed {

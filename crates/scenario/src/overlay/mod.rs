@@ -1,4 +1,4 @@
-//! `[overlay]` and `[[group]]`: an overlay of connections, and who sends to whom over it.
+//! `[overlay]` and `[[group]]`: connections between nodes of an overlay, and its multicast groups.
 
 mod groups;
 
@@ -20,7 +20,7 @@ use crate::section::{At, Section};
 use crate::traffic::Senders;
 use crate::transport;
 
-/// The overlay while it is being read.
+/// The overlay while it is read.
 pub(super) struct Draft<'a, 'n> {
     pub senders: &'a mut Senders<'n>,
     pub spec: OverlaySpec,
@@ -28,11 +28,11 @@ pub(super) struct Draft<'a, 'n> {
     pub access: Rate,
     /// Number of the next client.
     pub clients: u32,
-    /// Whether nodes may be missing because what names them is wrong.
+    /// Whether nodes may be missing because the list of nodes has errors.
     pub is_guess: bool,
 }
 
-/// Reads the overlay, if there is one; its connections are added to `flows`.
+/// Reads the overlay, if there is one, and adds its connections to `flows`.
 pub(crate) fn read(
     root: &Section<'_>,
     senders: &mut Senders<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn read(
             .error(section.span, "an overlay without groups carries nothing")
             .help("say who sends to whom with [[group]]");
     }
-    // Groups are read all the same: their other errors are told too.
+    // Groups are read even then, to report their errors too.
     let is_whole = nodes.is_some() && links.is_some();
     let is_guess = senders.net.is_guess || !is_whole;
     let (nodes, links) = (nodes.unwrap_or_default(), links.unwrap_or_default());
@@ -150,14 +150,17 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
     let updates = duration.secs() / params.interval.secs().max(1e-12);
     if let (Some(entry), true) = (section.get("interval"), updates > MOST_UPDATES) {
         context
-            .error(entry.item.span, format!("each node would tell its prices {updates:.1e} times"))
+            .error(
+                entry.item.span,
+                format!("each node would announce its prices {updates:.1e} times"),
+            )
             .help(format!(
                 "allowed: up to {MOST_UPDATES:.0e} times in {duration}; a longer interval"
             ));
     }
     if let (Some(entry), true) = (section.get("interval"), params.interval >= duration) {
         context
-            .warning(entry.item.span, "prices are told once and never again")
+            .warning(entry.item.span, "prices are announced once and never again")
             .help(format!("the run ends at {duration}: make `interval` shorter"));
     }
     if params.threshold > params.cap {
@@ -174,10 +177,10 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
     params
 }
 
-/// A time that must not be zero.
-/// Updates of a node's prices in a run: more are refused, as a run of so many would hardly end.
+/// Most price updates of a node in a run; more would make the run endless.
 const MOST_UPDATES: f64 = 1e8;
 
+/// The time `key`; an error if it is zero.
 fn above_zero(section: &Section<'_>, key: &'static str) -> Duration {
     let time = section.time_or(key);
     if time.is_zero()
@@ -192,7 +195,7 @@ fn above_zero(section: &Section<'_>, key: &'static str) -> Duration {
     time
 }
 
-/// What a message takes of a stream, and how much of it is the client's.
+/// Size of a message, and the part of it that is the client's data.
 fn message(section: &Section<'_>, payload: Bytes) -> (Bytes, Bytes) {
     let context = section.context;
     let size = section.size_or("message").bytes(payload);
@@ -228,7 +231,7 @@ fn access(section: &Section<'_>) -> Rate {
     }
 }
 
-/// The hosts of the overlay's nodes.
+/// Hosts of the overlay's nodes.
 fn nodes(section: &Section<'_>, senders: &Senders<'_>) -> Option<Vec<usize>> {
     let context = section.context;
     let net = senders.net;
@@ -263,7 +266,7 @@ fn nodes(section: &Section<'_>, senders: &Senders<'_>) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// The pairs of the overlay's nodes that are joined, each way.
+/// Pairs of the overlay's nodes that are joined, in both directions.
 fn links(
     section: &Section<'_>,
     senders: &Senders<'_>,
@@ -319,7 +322,7 @@ fn cables(
     place: impl Fn(usize) -> Option<usize>,
 ) {
     let net = senders.net;
-    // A host that hangs on a router stands where the router does.
+    // A host with one router takes that router's place in the graph.
     let anchor = |id: usize| {
         let mut neighbours = net.links.iter().filter(|link| link.from == id).map(|link| link.to);
         let first = neighbours.next().filter(|to| place(*to).is_none());
@@ -341,7 +344,7 @@ fn cables(
     }
 }
 
-/// A list of two texts.
+/// Reads a list of two texts.
 pub(super) fn two_texts(item: &Item) -> Option<[At<&str>; 2]> {
     let Value::List(items) = &item.value else { return None };
     match items.as_slice() {
@@ -353,7 +356,7 @@ pub(super) fn two_texts(item: &Item) -> Option<[At<&str>; 2]> {
     }
 }
 
-/// Every node must be able to reach every other.
+/// Notes an error unless every node can reach every other.
 fn check_reach(section: &Section<'_>, senders: &Senders<'_>, spec: &OverlaySpec) {
     let link =
         |link: &OverlayLink| EdgeSpec { from: link.from, to: link.to, delay: Duration::ZERO };

@@ -1,4 +1,4 @@
-//! Lists of tables: which entries a path takes.
+//! The entries of a list of tables that a path selects.
 
 use crate::context::listing;
 use crate::diagnostic::{Span, nearest};
@@ -8,11 +8,11 @@ use crate::keys::{self, Kind};
 use super::Missed;
 use super::path::{PathKey, is_key_of_entries};
 
-/// The places of the entries of the list `list` that the rest of a path takes.
+/// Indices of the entries of `list` that the rest of a path selects.
 pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec<usize>, Missed> {
     let wanted = &rest[0];
     let all = || 0..items.len();
-    // What paths have made is called by its name.
+    // Numbers select only entries of the file; entries that paths made are selected by name.
     let listed: Vec<usize> = all().filter(|at| !is_made(&items[*at])).collect();
     if wanted.is_all() {
         let taken = if is_of_all_links(list, rest) { all().collect() } else { listed };
@@ -50,25 +50,25 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec
     }
 }
 
-/// The number of the entry at `at`: of those that no path has made.
+/// Number of the entry at index `at`, counted without entries that paths made.
 pub(crate) fn number(items: &[Item], at: usize) -> usize {
     items[..=at].iter().filter(|item| !is_made(item)).count()
 }
 
-/// Whether the rest of a path is of a property of all links: of those, too, that no entry of the list is of, and in
-/// both directions.
+/// Whether the rest of a path sets a property of all links, in both directions, even of links
+/// without an entry.
 pub(super) fn is_of_all_links(list: &str, rest: &[PathKey]) -> bool {
     list == "link" && rest[0].is_all() && is_property(rest)
 }
 
-/// Whether the rest of a path is of a property that links have without an entry too.
+/// Whether the rest of a path is a property, which links have even without an entry.
 fn is_property(rest: &[PathKey]) -> bool {
     let is_of_entry =
         |key: &PathKey| key.text == "reverse" || keys::find("link", &key.text).is_some();
     rest.get(1).is_some_and(|key| !is_of_entry(key))
 }
 
-/// Takes out the property of a link that this one takes the place of.
+/// Removes the property that `key` replaces.
 pub(super) fn take_out_replaced(link: &mut Table, key: &str) {
     let replaced = match key {
         "rate" => "trace",
@@ -80,7 +80,7 @@ pub(super) fn take_out_replaced(link: &mut Table, key: &str) {
     link.entries.retain(|entry| entry.key != replaced);
 }
 
-/// That no entry is `wanted`, and which there are.
+/// The error that no entry is `wanted`, with the entries that exist.
 fn none_is(items: &[&Item], list: &str, wanted: &PathKey) -> Missed {
     let names: Vec<&str> = items.iter().filter_map(|item| name(item)).collect();
     let named = match names[..] {
@@ -100,7 +100,7 @@ fn none_is(items: &[&Item], list: &str, wanted: &PathKey) -> Missed {
     }
 }
 
-/// The `name` of an entry of a list.
+/// The `name` of an entry.
 fn name(item: &Item) -> Option<&str> {
     let Value::Table(table) = &item.value else { return None };
     match &table.get("name")?.item.value {
@@ -109,8 +109,8 @@ fn name(item: &Item) -> Option<&str> {
     }
 }
 
-/// Makes a list of what a path takes an entry of: of a single `[flow]`, and of links that no
-/// `[[link]]` of the file is of.
+/// Makes a list where a path selects an entry: of a single `[flow]`, or of links without a
+/// `[[link]]` entry.
 pub(super) fn make_list(root: &mut Table, segments: &[PathKey], span: Span) {
     let [list, wanted, rest @ ..] = segments else { return };
     let Some(Kind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
@@ -139,12 +139,13 @@ pub(super) fn make_list(root: &mut Table, segments: &[PathKey], span: Span) {
     }
 }
 
-/// Makes an entry of the link, or of all links, that the rest of a path is of, where no entry is.
+/// Makes an entry for the link, or for all links, that the rest of a path selects, if there is
+/// none.
 fn make_link(links: &mut Vec<Item>, rest: &[PathKey], is_custom: bool, span: Span) {
     let wanted = &rest[0];
     let of_all = links.iter().position(|link| is_made(link) && name(link) == Some("*"));
     if wanted.is_all() {
-        // Each link of a custom topology has an entry.
+        // Every link of a custom topology has an entry.
         if of_all.is_none() && !is_custom && is_of_all_links("link", rest) {
             links.push(named_link(&wanted.text, span));
         }
@@ -155,13 +156,13 @@ fn make_link(links: &mut Vec<Item>, rest: &[PathKey], is_custom: bool, span: Spa
     let numbered = wanted.number().map(|number| listed.nth(number.saturating_sub(1)));
     let is_listed = is_numbered || links.iter().any(|link| name(link) == Some(&wanted.text));
     let text = numbered.map_or(Some(&*wanted.text), |link| name(link?)).map(str::to_string);
-    // Later entries change what earlier ones say. What all links were given the others say as well, and the one that
-    // is now given something else must come after it.
+    // Later entries override earlier ones. The entry for all links moves to the front, so that an
+    // entry of one link comes after it.
     if let (Some(at), true) = (of_all, is_listed) {
         links[..=at].rotate_right(1);
     }
     let Some(text) = text.filter(|_| !is_numbered || is_property(rest)) else { return };
-    // Also those of the file.
+    // Patterns of the file count too.
     let is_other = |link: &Item| name(link).is_some_and(|n| n.contains('*') && n != text);
     let after = links.iter().rposition(is_other).map_or(0, |at| at + 1);
     if !links[after..].iter().any(|link| name(link) == Some(&*text)) {
@@ -169,7 +170,7 @@ fn make_link(links: &mut Vec<Item>, rest: &[PathKey], is_custom: bool, span: Spa
     }
 }
 
-/// Whether all links have entries.
+/// Whether the topology is custom, so that all links have entries.
 fn is_custom(root: &Table) -> bool {
     let Some(Value::Table(topology)) = root.get("topology").map(|entry| &entry.item.value) else {
         return false;
@@ -178,13 +179,13 @@ fn is_custom(root: &Table) -> bool {
     matches!(kind, Some(Value::Text(kind)) if kind == "custom")
 }
 
-/// Whether a path has made it, and neither the file nor a value has it.
+/// Whether a path made the entry, so that neither the file nor a value contains it.
 fn is_made(item: &Item) -> bool {
     item.span.is_set() && item.span.start == 0
 }
 
-/// Links have names that no entry need give them, as `a->b`, or `*` for all: an entry of that name changes the link.
-/// Whether there is one is known later.
+/// An entry that changes the link called `name`: `a->b`, a name, or `*` for all links. Whether such
+/// a link exists is checked later.
 fn named_link(name: &str, span: Span) -> Item {
     let item = Item { value: Value::Text(name.to_string()), span };
     let entries = vec![Entry { key: "name".to_string(), key_span: span, item }];

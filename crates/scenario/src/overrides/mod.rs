@@ -1,4 +1,4 @@
-//! `--set path=value`: values from the command line, put into the document before it is checked.
+//! `--set path=value`: values from the command line, applied to the document before the checks.
 
 mod lists;
 mod path;
@@ -14,13 +14,13 @@ use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
 use path::PathKey;
 pub use path::whole_path;
 
-/// What diagnostics say in place of a file.
+/// Name that diagnostics show in place of a file.
 pub(crate) const SOURCE: &str = "--set";
 
-/// Puts `value` at `path`. Its text becomes a source of its own, so that diagnostics can show it.
+/// Sets `value` at `path`; its text becomes a source, so that diagnostics can show it.
 ///
 /// # Errors
-/// When the path leads nowhere. Keys that do not exist are found later, like those of a file.
+/// An error if the path selects nothing. Unknown keys are found later, as in a file.
 pub(crate) fn apply(
     root: &mut Item,
     sources: &mut Vec<Source>,
@@ -60,14 +60,14 @@ pub(crate) fn apply(
     })
 }
 
-/// What the key at the end of the path may hold, as far as the table of keys tells.
+/// Kind of the key at the end of the path, if the table of keys has it.
 fn kind(segments: &[PathKey]) -> Option<Kind> {
     let mut table = "";
     let mut found = None;
     for PathKey { text, is_name } in segments {
         let of_link = || if table == "link" { keys::find("properties", text) } else { None };
         let key = keys::find(table, text).or_else(of_link).filter(|_| !is_name);
-        // The number or name of an entry of a list.
+        // This part of the path is the number or name of an entry.
         let Some(key) = key else { continue };
         found = Some(key.kind);
         if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
@@ -77,7 +77,7 @@ fn kind(segments: &[PathKey]) -> Option<Kind> {
     found
 }
 
-/// The value, as TOML where it is that, else as text.
+/// The value as TOML, or as text where it is not TOML.
 fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item {
     let text = source.text[from..].trim();
     let span = Span { source: index, start: from, end: source.text.len() };
@@ -85,7 +85,7 @@ fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item 
     if kind == Some(Kind::Text) && !text.starts_with(['"', '\'']) {
         return plain(text.to_string());
     }
-    // Sweeps are easier to type with `10M` than with "10 Mbit/s".
+    // `10M` is easier to type in sweeps than `"10 Mbit/s"`.
     let last = text.chars().next_back();
     if kind == Some(Kind::Rate)
         && let Some(letter @ ('k' | 'M' | 'G' | 'T')) = last
@@ -99,7 +99,8 @@ fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item 
     }
 }
 
-/// Why a path leads nowhere, what to do where it is not the usual, and the name that was probably meant.
+/// Why a path selects nothing, a special remedy if there is one, and the name that was probably
+/// meant.
 struct Missed {
     why: String,
     help: Option<String>,

@@ -1,29 +1,31 @@
-//! Paths of `--set`: what they are made of.
+//! The parts of `--set` paths.
 
 use crate::keys::{self, Kind};
 
-/// One part of a dotted path: a key, or a choice of entries of a list.
+/// One part of a dotted path: a key, or a selection of entries of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathKey {
-    /// As written, without quotes.
+    /// Text without quotes.
     pub text: String,
-    /// Whether quotes say that it is a name, where it could be a number, all entries or a key.
+    /// Whether quotes mark the part as a name, where it could be a number, `*` or a key.
     pub(super) is_name: bool,
 }
 
 impl PathKey {
-    /// Whether it takes all entries of a list.
+    /// Whether the part selects all entries of a list.
     pub(super) fn is_all(&self) -> bool {
         self.text == "*" && !self.is_name
     }
 
-    /// The number of an entry, if it may be one.
+    /// Number of an entry, if the part may be one.
     pub(super) fn number(&self) -> Option<usize> {
         if self.is_name { None } else { self.text.parse().ok() }
     }
 }
 
-/// The keys and entries that a path of `--set` leads through, at least one: the same for all ways to write it.
+/// Splits a path of `--set` into at least one key or entry; all spellings of a path give the same
+/// parts.
+///
 /// `[topology]` may be left out where the scenario has no such table of its own.
 pub fn whole_path(path: &str) -> Vec<PathKey> {
     let mut segments = split(path);
@@ -43,13 +45,13 @@ pub fn whole_path(path: &str) -> Vec<PathKey> {
     segments
 }
 
-/// Whether the entries of the scenario's list `list` have a key `name`.
+/// Whether entries of the scenario's list `list` have a key `name`.
 pub(super) fn is_key_of_entries(list: &str, name: &str) -> bool {
     let Some(Kind::Tables(of)) = keys::find("", list).map(|key| key.kind) else { return false };
     keys::find(of, name).is_some() || (of == "link" && keys::find("properties", name).is_some())
 }
 
-/// Splits at dots; text in double quotes stays whole.
+/// Splits at dots outside double quotes.
 fn split(path: &str) -> Vec<PathKey> {
     let empty = || PathKey { text: String::new(), is_name: false };
     let mut done = Vec::new();

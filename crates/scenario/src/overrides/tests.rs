@@ -1,4 +1,4 @@
-//! What paths reach.
+//! Tests of the entries that paths select.
 
 use super::*;
 use crate::document;
@@ -31,10 +31,10 @@ fn paths_to_the_same_place_are_the_same() {
     let same = |a: &str, b: &str| whole_path(a) == whole_path(b);
     assert!(same("bottleneck.rate", "topology.bottleneck.rate"));
     assert!(same("link.\"a->b\".rate", " link.a->b.rate"));
-    // Both are tables of the scenario, and `link` one of its [topology] too.
+    // `link` is a table of the scenario and a table of its `[topology]`.
     assert!(!same("link.rate", "topology.link.rate"));
     assert!(!same("link.a.b", "link.\"a.b\""));
-    // The first flow, and the one of that name.
+    // The first flow, and the flow called `1`.
     assert!(!same("flow.1.size", "flow.\"1\".size"));
     assert!(same("flow.1.\"size\"", "flow.1.size"));
 }
@@ -140,7 +140,7 @@ fn all_links_are_changed_whether_they_are_listed_or_not() {
         set_all(listed, &[("link.*.rate", "3M")]),
         "[{name=a->b reverse={delay=1 ms rate=3 Mbit/s} rate=3 Mbit/s} {name=* rate=3 Mbit/s}]"
     );
-    // What is of the entries that are listed alone, and where these are all the links.
+    // Keys of `reverse` change only listed entries, and in a custom topology all links are listed.
     assert_eq!(
         set_all(listed, &[("link.*.reverse.delay", "2 ms")]),
         "[{name=a->b reverse={delay=2 ms}}]"
@@ -149,7 +149,7 @@ fn all_links_are_changed_whether_they_are_listed_or_not() {
     assert_eq!(set_all(custom, &[("link.*.queue", "9 KB")]), "[{between=[] queue=9 KB}]");
 }
 
-/// The later of two values is the one that counts.
+/// The later of two values counts.
 #[test]
 fn one_link_can_be_changed_after_all_or_after_several() {
     let listed = "[[link]]\nname = \"a\"\n[[link]]\nname = \"b\"\n";
@@ -158,7 +158,7 @@ fn one_link_can_be_changed_after_all_or_after_several() {
         set_all(listed, &[all, ("link.b.queue", "2 KB")]),
         "[{name=* queue=1 KB} {name=a queue=1 KB} {name=b queue=2 KB}]"
     );
-    // Numbers are of what is listed.
+    // Numbers count listed entries only.
     assert_eq!(
         set_all(listed, &[all, ("link.1.queue", "2 KB"), ("link.2.queue", "3 KB")]),
         "[{name=* queue=1 KB} {name=a queue=2 KB} {name=b queue=3 KB}]"
@@ -167,7 +167,7 @@ fn one_link_can_be_changed_after_all_or_after_several() {
         set_all(listed, &[("link.c*.queue", "1 KB"), ("link.c.queue", "2 KB"), all]),
         "[{name=a queue=1 KB} {name=b queue=1 KB} {name=c* queue=1 KB} {name=c queue=1 KB} {name=* queue=1 KB}]"
     );
-    // By name or number, and whether the file or a path has those of several.
+    // Names and numbers act alike, and so do patterns of the file and of a path.
     let both = "[[link]]\nname = \"ab\"\n[[link]]\nname = \"a*\"\nqueue = \"1 KB\"";
     for path in ["link.ab.queue", "link.1.queue"] {
         let changed = "[{name=ab queue=2 KB} {name=a* queue=1 KB} {name=ab queue=2 KB}]";
@@ -175,7 +175,7 @@ fn one_link_can_be_changed_after_all_or_after_several() {
         assert_eq!(set_all("[[link]]\nname = \"ab\"", &[several, (path, "2 KB")]), changed);
         assert_eq!(set_all(both, &[(path, "2 KB")]), changed);
     }
-    // What only entries have stays theirs.
+    // Keys that only entries have stay in the entry.
     assert_eq!(
         set_all(both, &[("link.1.queue", "2 KB"), ("link.1.reverse.delay", "1 ms")]),
         "[{name=ab queue=2 KB reverse={delay=1 ms}} {name=a* queue=1 KB} {name=ab queue=2 KB}]"
@@ -207,7 +207,7 @@ fn a_name_that_is_another_entrys_number_is_refused() {
     assert_eq!(flows("a", "7").unwrap(), "{flow=[{name=a size=5 KB} {name=7}]}");
 }
 
-/// Nothing is out of reach because of how it, or another, is called.
+/// Quotes make every entry reachable, whatever its name.
 #[test]
 fn quotes_make_a_name_of_what_could_be_something_else() {
     let nodes = "node = [{ name = \"0\" }, { name = \"1\" }, { name = \"2\" }]";
@@ -233,7 +233,7 @@ fn quotes_make_a_name_of_what_could_be_something_else() {
         set("[link]\nname = \"rate\"", "link.\"rate\".delay", "1 ms").unwrap(),
         "{link=[{name=rate delay=1 ms}]}"
     );
-    // Where nothing has a name quotes are as in TOML.
+    // Where nothing has a name, quotes are as in TOML.
     assert_eq!(set("[flow]", "\"flow\".\"size\"", "1 KB").unwrap(), "{flow={size=1 KB}}");
     assert_eq!(
         set("", "bottleneck.\"rate\"", "3M").unwrap(),

@@ -1,4 +1,4 @@
-//! `sockets` and `bursts` are about the host that sends: on the links of routers they do nothing.
+//! `sockets` and `bursts` configure the sending host; on links of routers they have no effect.
 
 use ratewire_net::spec::{DriverSpec, NetworkSpec, Sockets};
 
@@ -7,8 +7,10 @@ use super::unused::Given;
 use crate::context::Context;
 use crate::network::Net;
 
-/// Takes drivers off the links that no host sends on; an error where such links are all that a key is given for. `senders`
-/// are the nodes that send though they may be routers: what flows begin or end at, and where programs run.
+/// Removes drivers from links that no host sends on.
+///
+/// It is an error if a key is given for such links only. `senders` are further sending nodes, which
+/// may be routers: ends of flows and places of programs.
 pub(crate) fn keep_to_hosts(
     context: &Context<'_>,
     net: &Net,

@@ -1,4 +1,4 @@
-//! From what is said of pausing to buffers: headroom, thresholds, the way back.
+//! Turns the `pause` of links into buffers: headroom, thresholds, link back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,18 +13,19 @@ use crate::network::properties::Properties;
 use crate::network::{Link, Net};
 use crate::section::At;
 
-/// Room up to the threshold where a scenario gives neither it nor the buffer, in full packets.
+/// Default `xoff` in full packets, where neither `xoff` nor `buffer` is given.
 const USUAL_XOFF: u64 = 20;
 
-/// Makes the buffers of a network.
+/// Computes the buffers of a network.
 pub(crate) struct Pausing<'a> {
     context: &'a Context<'a>,
     net: &'a Net,
-    /// The largest packet of any flow.
+    /// Largest packet of any flow.
     packet: Bytes,
-    /// By node: how it sorts what waits, and the link that said so.
+    /// Queue arrangement of each node, and the link that set it.
     arrangements: BTreeMap<usize, (Arrangement, usize)>,
-    /// What was said, and where: both directions of a cable, and all that a pattern names, stand there.
+    /// Errors already noted, by place and kind. Both directions of a cable, and all links of a
+    /// pattern, share one place.
     told: BTreeSet<(usize, usize, &'static str)>,
 }
 
@@ -33,7 +34,7 @@ impl<'a> Pausing<'a> {
         Pausing { context, net, packet, arrangements: BTreeMap::new(), told: BTreeSet::new() }
     }
 
-    /// How the host at the start of a link hands it packets.
+    /// How the host at the start of a link hands packets to the link.
     pub fn driver(&self, id: usize) -> DriverSpec {
         let wishes = &self.net.links[id].properties.wishes;
         DriverSpec {
@@ -42,7 +43,7 @@ impl<'a> Pausing<'a> {
         }
     }
 
-    /// The buffer that pauses a link, if one does.
+    /// The buffer that pauses a link, if there is one.
     pub fn buffer(&mut self, id: usize) -> Option<PauseSpec> {
         let net = self.net;
         let link = &net.links[id];
@@ -91,7 +92,7 @@ impl<'a> Pausing<'a> {
         self.told.insert((span.source, span.start, what))
     }
 
-    /// The threshold and the room in all.
+    /// The threshold and the whole room of a buffer.
     fn room(&mut self, pause: &Pause, headroom: Bytes, link: &Link, span: Span) -> (Bytes, Bytes) {
         let (xoff, buffer) = match (pause.xoff, pause.buffer) {
             (Some(xoff), Some(buffer)) => (xoff, buffer),
@@ -133,13 +134,16 @@ impl<'a> Pausing<'a> {
         if back.is_none() && self.is_news(span, "back") {
             let (to, from) = (&self.net.nodes[link.to].name, &self.net.nodes[link.from].name);
             self.context
-                .error(span, format!("no link leads back from {to:?} to {from:?} to pause it on"))
+                .error(
+                    span,
+                    format!("no link leads back from {to:?} to {from:?} to carry pause frames"),
+                )
                 .help("make it a cable, with `between`");
         }
         back
     }
 
-    /// The rate of a link that can be paused, or can carry what pauses another.
+    /// Rate of a link that is paused, or that carries the frames that pause another.
     fn rate(&mut self, link: &Link, span: Span) -> Option<Rate> {
         let Properties { trace, half_duplex, medium, rate, .. } = &link.properties;
         let name = &link.name;
@@ -153,14 +157,15 @@ impl<'a> Pausing<'a> {
             return None;
         }
         if *half_duplex == Some(true) || medium.is_some() {
-            let message = format!("{name:?} is half-duplex: it cannot be told while it sends");
+            let message =
+                format!("{name:?} is half-duplex: no pause frame can reach it while it sends");
             self.context.error(span, message).help("802.3x and PFC are for full duplex");
             return None;
         }
         rate.map(|rate| rate.value)
     }
 
-    /// All links that are paused at a node sort what waits there alike.
+    /// Notes an error if the paused links of a node differ in their queue arrangement.
     fn agree(&mut self, node: usize, arrangement: Arrangement, id: usize, span: Span) {
         let (first, by) = *self.arrangements.entry(node).or_insert((arrangement, id));
         if first != arrangement && self.is_news(span, "mode") {
@@ -169,7 +174,7 @@ impl<'a> Pausing<'a> {
             self.context
                 .error(
                     span,
-                    format!("{name:?} and {other:?} differ in how {node:?} keeps what waits"),
+                    format!("{name:?} and {other:?} set different queue modes at {node:?}"),
                 )
                 .help("a node has one `mode`, and with \"flows\" one number of `queues`");
         }
@@ -180,9 +185,9 @@ impl<'a> Pausing<'a> {
         let sending = hop.sending();
         if half <= sending && self.is_news(span, "quanta") {
             self.context
-                .error(span, format!("a pause of {:?} may end before it is said again", link.name))
+                .error(span, format!("a pause of {:?} may end before it is renewed", link.name))
                 .help(format!(
-                    "half of it, {half}, must be more than the {sending} it takes at worst to say it"
+                    "half of the pause, {half}, must exceed the {sending} that sending a frame may take"
                 ));
         }
     }

@@ -1,4 +1,4 @@
-//! `pause`, `sockets` and `bursts` of links: as written, and as simulated.
+//! `pause`, `sockets` and `bursts` of links, as written and as simulated.
 
 mod drivers;
 mod finish;
@@ -15,7 +15,7 @@ pub(crate) use drivers::keep_to_hosts;
 pub(crate) use finish::Pausing;
 pub(crate) use unused::{warn_of_queues, warn_of_sorting};
 
-/// `pause`, as written.
+/// The key `pause`, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pause {
     pub arrangement: Arrangement,
@@ -29,13 +29,13 @@ pub(crate) struct Pause {
     pub intake: Duration,
 }
 
-/// What is said of a link; `None` is "not said here".
+/// The three keys of a link; `None` means "not given here".
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Wishes {
     /// The inner `None` is `false`.
     pub pause: Option<At<Option<Pause>>>,
     pub sockets: Option<At<Sockets>>,
-    /// The inner `None` is "none".
+    /// The inner `None` is `"none"`.
     pub bursts: Option<At<Option<Bursts>>>,
 }
 
@@ -45,7 +45,7 @@ impl Wishes {
         self.pause.is_some_and(|pause| pause.value.is_some())
     }
 
-    /// These, and what they do not say from `base`.
+    /// These keys, with those not given taken from `base`.
     pub fn over(self, base: Wishes) -> Wishes {
         Wishes {
             pause: self.pause.or(base.pause),
@@ -54,7 +54,7 @@ impl Wishes {
         }
     }
 
-    /// Reads the three keys; sizes in packets are of `packet`.
+    /// Reads the three keys; `packet` is the unit of sizes in packets.
     pub fn read(section: &Section<'_>, packet: Bytes) -> Wishes {
         Wishes {
             pause: pause(section, packet),

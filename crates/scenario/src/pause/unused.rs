@@ -1,4 +1,4 @@
-//! Queues that are given a size and never used.
+//! Warnings about queues that are given a size and never used.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::diagnostic::{Span, and_more};
 use crate::network::Net;
 
-/// Warns of a `queue` where nothing can wait in one: in a switch all of whose inputs are paused, packets wait in the
-/// buffers of those.
+/// Warns of a `queue` where no packet can wait: in a switch all of whose inputs are paused, packets
+/// wait in the buffers of the inputs.
 pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensembles) {
     let is_unused = |node: usize| {
         let sends = net.nodes[node].is_host
@@ -53,13 +53,13 @@ pub(crate) fn warn_of_sorting(context: &Context<'_>, net: &Net, network: &Networ
         .help("where links are paused or sockets wait, packets are sorted as `pause` says");
 }
 
-/// Keys by where they stand. One may be of many links: it is of use if one of them uses it.
+/// Keys by their place; a key given for several links is in use if one of them uses it.
 #[derive(Default)]
 pub(super) struct Given<'n> {
     keys: BTreeMap<(usize, usize), (OfLinks<'n>, bool)>,
 }
 
-/// A key and the links that it is given for.
+/// A key and the links that have it.
 pub(super) struct OfLinks<'n> {
     pub key: &'static str,
     pub span: Span,
@@ -67,7 +67,7 @@ pub(super) struct OfLinks<'n> {
 }
 
 impl<'n> Given<'n> {
-    /// Notes that a key is given for this link, and whether the link uses it.
+    /// Notes that a link has a key, and whether the link uses it.
     pub fn note(&mut self, key: &'static str, span: Span, link: &'n str, is_used: bool) {
         let none = || (OfLinks { key, span, names: Vec::new() }, false);
         let (of, any) = self.keys.entry((span.source, span.start)).or_insert_with(none);
@@ -75,7 +75,7 @@ impl<'n> Given<'n> {
         *any |= is_used;
     }
 
-    /// Those that no link uses.
+    /// Keys that no link uses.
     pub fn vain(self) -> impl Iterator<Item = OfLinks<'n>> {
         self.keys.into_values().filter(|(_, is_used)| !is_used).map(|(of, _)| of)
     }

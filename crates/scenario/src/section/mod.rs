@@ -1,4 +1,4 @@
-//! Reading a table of the document by the table of keys.
+//! Reads a table of the document with the help of the table of keys.
 
 mod values;
 
@@ -11,7 +11,7 @@ use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, Key, Kind, REQUIRED};
 use crate::overrides;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct At<T> {
     pub value: T,
@@ -24,18 +24,18 @@ impl<T> At<T> {
     }
 }
 
-/// A table that is being read: it knows which keys there are and which have been asked for.
+/// A table that is being read; it knows its keys and which of them were read.
 pub(crate) struct Section<'a> {
     pub context: &'a Context<'a>,
-    /// The tables of the reference whose keys it takes.
+    /// Tables of the reference whose keys may be here.
     tables: &'static [&'static str],
-    /// How messages call it.
+    /// Name in messages.
     pub title: String,
-    /// Its heading or braces.
+    /// Place of the heading or the braces.
     pub span: Span,
     table: &'a Table,
     used: RefCell<BTreeSet<&'a str>>,
-    /// The kind of topology, or the metric, where that decides which keys are read.
+    /// Kind of topology, or metric, where this decides which keys are read.
     variety: RefCell<Option<&'static str>>,
 }
 
@@ -58,14 +58,14 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Sets which of the keys with restrictions are read.
+    /// Sets the kind or metric that decides which restricted keys are read.
     pub fn set_variety(&self, variety: &'static str) {
         *self.variety.borrow_mut() = Some(variety);
     }
 
     fn key(&self, name: &'static str) -> &'static Key {
         let key = self.tables.iter().find_map(|table| keys::find(table, name));
-        // A mistake of this crate, found by the first test that makes it.
+        // A mistake of this crate; the first test that reads the key finds it.
         key.unwrap_or_else(|| panic!("the table of keys has no {name} in {:?}", self.tables))
     }
 
@@ -82,7 +82,7 @@ impl<'a> Section<'a> {
         Some(entry)
     }
 
-    /// The item `name`, if given; an error if it must be.
+    /// The item `name`, if given; notes an error if it is required.
     pub fn item(&self, name: &'static str) -> Option<&'a Item> {
         let found = self.get(name).map(|entry| &entry.item);
         let key = self.key(name);
@@ -105,7 +105,7 @@ impl<'a> Section<'a> {
         self.table.get(name).is_some()
     }
 
-    /// Notes that `item` is not what the key `name` may hold.
+    /// Notes that `item` is not an allowed value of the key `name`.
     pub fn refuse(&self, name: &'static str, item: &Item) {
         let key = self.key(name);
         let written = match key.kind {
@@ -117,13 +117,13 @@ impl<'a> Section<'a> {
             .help(format!("allowed: {}{written}", key.kind));
     }
 
-    /// Notes what is wrong with the text of `item`.
+    /// Notes an error in the text of `item`.
     pub fn complain(&self, name: &'static str, item: &Item, why: &str) -> Added<'_, 'a> {
         let error = self.context.error(item.span, format!("`{name}`: {why}"));
         error.help(format!("allowed: {}", self.key(name).kind))
     }
 
-    /// The key's default, where it is a value.
+    /// Default of the key, where it is a value.
     fn default(&self, name: &'static str) -> Option<&'static str> {
         let default = self.key(name).default;
         (!default.starts_with('(')).then_some(default)
@@ -141,7 +141,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// One text or a list of texts.
+    /// One text, or a list of texts.
     pub fn texts(&self, name: &'static str) -> Option<Vec<At<&'a str>>> {
         let item = self.item(name)?;
         let items = match &item.value {
@@ -158,7 +158,7 @@ impl<'a> Section<'a> {
         Some(texts)
     }
 
-    /// One text or a list of texts, where an empty list would say that it is of nothing.
+    /// One text, or a list of texts; an empty list is an error.
     pub fn names(&self, name: &'static str) -> Option<Vec<At<&'a str>>> {
         let names = self.texts(name)?;
         if let Some(Entry { item, .. }) = self.get(name)
@@ -190,7 +190,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The table `name` as a section of its own.
+    /// The table `name` as a section.
     pub fn section(&self, name: &'static str) -> Option<Section<'a>> {
         let (table, key_span) = self.table(name)?;
         let tables: &'static [&'static str] = match &self.key(name).kind {
@@ -202,7 +202,7 @@ impl<'a> Section<'a> {
         Some(Section::new(self.context, tables, title, key_span, table.value))
     }
 
-    /// The tables `[[name]]` as sections; they take the keys of `tables`.
+    /// The tables `[[name]]` as sections with the keys of `tables`.
     pub fn sections(
         &self,
         name: &'static str,
@@ -221,7 +221,7 @@ impl<'a> Section<'a> {
         for (i, item) in items.iter().enumerate() {
             match &item.value {
                 Value::Table(table) => {
-                    // As the file has it, whatever paths put before it.
+                    // The entry's number in the file, without entries that paths made.
                     let title = format!("[[{name}]] {}", overrides::number(items, i));
                     sections.push(Section::new(self.context, tables, title, item.span, table));
                 }
@@ -231,7 +231,7 @@ impl<'a> Section<'a> {
         sections
     }
 
-    /// The single key of a table that chooses, such as `{ random = 0.01 }`.
+    /// The only key of a table that selects, such as `{ random = 0.01 }`.
     pub fn only(&self, keys: &[&'static str]) -> Option<&'static str> {
         let given: Vec<&'static str> = keys.iter().copied().filter(|key| self.has(key)).collect();
         if given.len() == 1 {
@@ -247,12 +247,12 @@ impl<'a> Section<'a> {
         None
     }
 
-    /// All entries, where keys are names that users choose.
+    /// All entries, where users choose the keys.
     pub fn entries(&self) -> &'a [Entry] {
         &self.table.entries
     }
 
-    /// Ends the reading: keys that are unknown, or that nothing has asked for, are errors.
+    /// Ends the reading: unknown keys, and keys that were not read, are errors.
     pub fn finish(&self) {
         let used = self.used.borrow();
         for entry in &self.table.entries {
@@ -261,7 +261,7 @@ impl<'a> Section<'a> {
             }
             let key = self.tables.iter().find_map(|table| keys::find(table, &entry.key));
             match key {
-                // Which keys are read hangs on another key, and that one is wrong.
+                // Another key decides which keys are read, and that key has an error.
                 Some(key) if !key.applies.is_empty() && self.variety.borrow().is_none() => {}
                 Some(_) if self.context.guesses_network.get() => {}
                 Some(key) => self.unused(entry, key),
@@ -274,7 +274,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The keys that may stand here.
+    /// Keys that may be here.
     fn known(&self) -> Vec<&'static str> {
         let variety = *self.variety.borrow();
         let fits = |key: &&Key| {
@@ -305,7 +305,7 @@ impl<'a> Section<'a> {
 }
 
 impl Section<'_> {
-    /// Notes that an entry whose key is a name is not what it may be.
+    /// Notes that an entry whose key is a name has a value of the wrong kind.
     pub fn refuse_entry(&self, entry: &Entry, allowed: &str) {
         let found = entry.item.value.describe();
         self.context

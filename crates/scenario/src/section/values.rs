@@ -1,4 +1,4 @@
-//! Reading single values, by the kind of their key.
+//! Reads single values by the kind of their key.
 
 use std::str::FromStr;
 
@@ -39,13 +39,13 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The text `name` of something new, by which it must be possible to call it; `what` says what.
+    /// The `name` of a new thing; an error if it is empty. `what` is the thing in the message.
     pub fn name(&self, what: &str) -> Option<At<&'a str>> {
         let name = self.text("name")?;
         (!self.refuse_empty(name, what)).then_some(name)
     }
 
-    /// Whether a name is empty, which is an error.
+    /// Notes an error if a name is empty; returns whether it is.
     pub fn refuse_empty(&self, name: At<&str>, what: &str) -> bool {
         if name.value.is_empty() {
             self.context
@@ -209,7 +209,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// The unit that the one of `text` is probably meant to be. Bits are never offered for bytes.
+/// The unit probably meant in `text`. Bits are never offered for bytes.
 fn unit_meant(text: &str, units: &[(&'static str, f64)]) -> Option<String> {
     let (_, unit) = quantity::split(text).ok()?;
     let mut spelled = unit.to_string();

@@ -10,16 +10,16 @@ use crate::diagnostic::Span;
 use crate::network::properties::Cable;
 use crate::section::At;
 
-/// An edge, and the routers at its ends.
+/// An edge and the routers at its ends.
 type Kept<'e> = (&'e Edge, usize, usize);
 
-/// A topology from a file: a router and a host at each node.
+/// Builds a topology from a file: a router and a host at each node.
 pub(super) fn graph(b: &mut Builder<'_, '_>) {
     let section = b.section;
     let file = section.text("file");
     let file_rates = section.switch_or("file_rates");
     let external = section.switch_or("external");
-    // Rate and delay may come from the file, so the table may be left out.
+    // The file may give rates and delays, so the table may be left out.
     let link = b.properties_or_none("link");
     b.net.without_table = (!section.has("link")).then_some(section.span);
     let access = b.properties("access");
@@ -76,12 +76,12 @@ pub(super) fn graph(b: &mut Builder<'_, '_>) {
     }
 }
 
-/// An edge between nodes that there are; `nodes` are the router and the host at each.
+/// An edge whose ends are both kept; `nodes` has the router and the host of each kept node.
 fn kept<'e>(edge: &'e Edge, nodes: &[Option<(usize, usize)>]) -> Option<Kept<'e>> {
     Some((edge, nodes[edge.a]?.0, nodes[edge.b]?.0))
 }
 
-/// Warns of what `link` says of no link, because the file says it of all.
+/// Warns of properties in `link` that the file sets for all links.
 fn warn_of_vain(
     b: &Builder<'_, '_>,
     link: &Cable,

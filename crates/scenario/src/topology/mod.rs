@@ -1,4 +1,4 @@
-//! The topologies a scenario can name.
+//! The topologies that a scenario can name.
 
 mod graph;
 mod rows;
@@ -14,23 +14,24 @@ use crate::section::{At, Section};
 /// A kind of topology.
 #[derive(Debug)]
 pub struct TopologyInfo {
-    /// As written.
+    /// Name as written in a scenario.
     pub kind: &'static str,
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub summary: &'static str,
-    /// How its nodes are called.
+    /// Names of its nodes.
     pub nodes: &'static str,
-    /// How its links are called. The other direction of `a->b` is `b->a`, of NAME it is
-    /// `NAME.reverse`.
+    /// Names of its links.
+    ///
+    /// The other direction of `a->b` is `b->a`; that of NAME is `NAME.reverse`.
     pub links: &'static str,
-    /// Between whom traffic goes when it says `between = "pairs"`.
+    /// Pairs of nodes that `between = "pairs"` stands for.
     pub pairs: &'static str,
-    /// An example.
+    /// An example of its keys.
     pub example: &'static str,
 }
 
 impl TopologyInfo {
-    /// The keys of `[topology]` that it reads, without `kind`.
+    /// Keys of `[topology]` that this kind reads, without `kind`.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Key> {
         let kind = self.kind;
         keys::keys().filter(move |key| key.table == "topology" && key.applies.contains(&kind))
@@ -98,7 +99,7 @@ const TOPOLOGIES: &[TopologyInfo] = &[
     },
     TopologyInfo {
         kind: "custom",
-        summary: "What `[[node]]` and `[[link]]` describe.",
+        summary: "The nodes and links of `[[node]]` and `[[link]]`.",
         nodes: "as their `name` says",
         links: "as their `name` says, else a->b",
         pairs: "every host to every other",
@@ -137,7 +138,7 @@ pub(crate) fn build(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>)
     section.finish();
 }
 
-/// What the topologies are built with.
+/// State for building a topology.
 struct Builder<'b, 's> {
     net: &'b mut Net,
     section: &'b Section<'s>,
@@ -145,7 +146,7 @@ struct Builder<'b, 's> {
 }
 
 impl Builder<'_, '_> {
-    /// The count `name`, which says how many nodes there are.
+    /// The count `name`, which determines the number of nodes.
     fn count(&mut self, name: &'static str) -> u64 {
         let before = self.section.context.errors();
         let count = self.section.count_or(name);
@@ -161,11 +162,11 @@ impl Builder<'_, '_> {
         self.net.node(self.section.context, name, false, Some((x, y)), self.section.span)
     }
 
-    /// The properties of the links that the key `name` describes, and where it stands.
+    /// Properties of the links that the key `name` describes, and their place.
     fn properties(&self, name: &'static str) -> At<Cable> {
         match self.section.section(name) {
             Some(table) => At { value: self.reading.cable(&table), span: table.span },
-            // Links that must be described and are not have been told of.
+            // The missing required key was reported when it was read.
             None => {
                 let told = Told { rate: true, delay: true };
                 let none = Properties { told, ..Properties::default() };
@@ -175,7 +176,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The same for a key that may be left out, whatever its table says.
+    /// Properties of the links that the optional key `name` describes, and their place.
     fn properties_or_none(&self, name: &'static str) -> At<Cable> {
         if self.section.has(name) {
             return self.properties(name);

@@ -22,7 +22,7 @@ pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {
     }
     let pairs = pairs(b, delays.as_deref().or(rtts.as_deref()));
     let middle = (pairs as f64 - 1.0) / 2.0;
-    // As wide as high at least: of many pairs the bottleneck would be drawn as a stub.
+    // The drawing is at least as wide as high, so that the bottleneck of many pairs is no stub.
     let step = middle.max(1.0);
     let r1 = b.router("r1".into(), step, -middle);
     let r2 = b.router("r2".into(), 2.0 * step, -middle);
@@ -43,7 +43,7 @@ pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {
                     .error(rtt.span, format!("a round trip of {} is too short", rtt.value))
                     .help(format!("the bottleneck alone takes {between} there and back"));
             }
-            // A round trip crosses an access link four times.
+            // A round trip crosses access links four times.
             let each = rtt.value.saturating_sub(between) / 4;
             set_delay(&mut own, At { value: each, span: rtt.span });
         } else if let Some(delay) = given(&delays) {
@@ -62,7 +62,7 @@ fn set_delay(cable: &mut At<Cable>, delay: At<Duration>) {
     cable.value.backward.delay = Some(delay);
 }
 
-/// The list of times `name`; a single time stands for all pairs where that is allowed.
+/// Reads the list of times `name`; with `single`, one time stands for all pairs.
 fn times(b: &Builder<'_, '_>, name: &'static str, item: &Item, single: bool) -> Vec<At<Duration>> {
     let items = match &item.value {
         Value::List(items) => items.as_slice(),
@@ -87,7 +87,7 @@ fn times(b: &Builder<'_, '_>, name: &'static str, item: &Item, single: bool) -> 
     times
 }
 
-/// The number of pairs: as given, else as many as `list` has.
+/// Number of pairs: `pairs`, or the length of `list`.
 fn pairs(b: &mut Builder<'_, '_>, list: Option<&[At<Duration>]>) -> usize {
     let given = b.section.get("pairs").is_some();
     let count = b.count("pairs") as usize;
@@ -109,7 +109,7 @@ fn pairs(b: &mut Builder<'_, '_>, list: Option<&[At<Duration>]>) -> usize {
     }
 }
 
-/// Links in a row, crossed by one pair of hosts as a whole and by one pair each.
+/// Links in a row; one pair of hosts crosses all of them, and one pair crosses each.
 pub(super) fn parking_lot(b: &mut Builder<'_, '_>) {
     let hops = b.count("hops") as usize;
     let link = b.properties("link");

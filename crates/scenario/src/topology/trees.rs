@@ -1,8 +1,8 @@
-//! Topologies of levels: star, tree, fat tree.
+//! Topologies in levels: star, tree, fat tree.
 
 use super::Builder;
 
-/// More hosts than this in a tree are refused.
+/// Most hosts of a tree.
 const MOST_HOSTS: u64 = 20_000;
 
 /// Hosts around one router.
@@ -32,7 +32,7 @@ pub(super) fn tree(b: &mut Builder<'_, '_>) {
         b.net.is_guess = true;
         return;
     }
-    // Level by level, each node centred above its leaves.
+    // Routers and hosts are placed level by level, each centred above its leaves.
     let width = hosts as f64;
     let mut level = vec![b.router("r1".into(), (width - 1.0) / 2.0, 0.0)];
     let mut routers = 1;

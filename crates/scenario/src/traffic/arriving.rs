@@ -1,4 +1,4 @@
-//! `[[traffic]]`: flows that arrive.
+//! `[[traffic]]`: flows that arrive during the run.
 
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{Arrivals, Sizes, TrafficSpec};
@@ -12,15 +12,15 @@ use crate::section::{At, Section};
 use crate::topology::hosts;
 use crate::transport;
 
-/// More pairs than this are refused.
+/// Most pairs of nodes of a class.
 const MOST_PAIRS: usize = 1_000_000;
-/// And more flows of a class: what became of each is kept, some hundred bytes.
+/// Most flows of a class: some hundred bytes are kept for each.
 const MOST_FLOWS: f64 = 1e7;
 
 /// Pairs of nodes with their weights.
 pub(super) type Pairs = Vec<(usize, usize, f64)>;
 
-/// Reads all `[[traffic]]` tables: what arrives, and the load it was asked to make.
+/// Reads all `[[traffic]]` tables: each class with the load it is meant to make.
 pub(crate) fn read(
     root: &Section<'_>,
     senders: &mut Senders<'_>,
@@ -64,7 +64,7 @@ fn one(
             .help(format!("the run ends at {}", senders.duration));
     }
     let table = section.section("arrivals");
-    // Also where the file cannot be read, which is told.
+    // This holds even if the file cannot be read, which has its own error.
     let is_file =
         |table: &Section<'_>| table.has("file") && !table.has("poisson") && !table.has("every");
     let from_file = table.as_ref().is_some_and(is_file);
@@ -94,7 +94,7 @@ fn one(
     let before = context.errors();
     let pairs = if from_file { Vec::new() } else { between(section, senders) };
     for (a, b, _) in &pairs {
-        // One missing path is enough to tell.
+        // One missing route is enough for an error.
         if context.errors() == before {
             senders.check_route(context, (*a, *b), section.span);
         }
@@ -192,7 +192,7 @@ fn arrivals_of(
     }
 }
 
-/// Reads `"5 /s"`.
+/// Reads a rate such as `"5 /s"`.
 fn per_second(text: &str) -> Option<f64> {
     let (number, unit) = quantity::split(text).ok()?;
     let seconds = match unit.strip_prefix('/')?.trim_start() {
@@ -211,7 +211,7 @@ fn is_between_demands(section: &Section<'_>) -> bool {
     matches!(between, Some(Value::Text(word)) if word == "demands")
 }
 
-/// The pairs of `between`, with weights whose sum is finite.
+/// Pairs of `between`, with weights whose sum is finite.
 fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
     let mut pairs = listed_pairs(section, senders);
     ratewire_statistics::scale(pairs.iter_mut().map(|(_, _, weight)| weight));
@@ -271,7 +271,7 @@ fn listed_pairs(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
     pairs
 }
 
-/// The pairs that `[from, to]` or `[from, to, weight]` stands for.
+/// The pairs that `[from, to]` or `[from, to, weight]` describes.
 fn weighted(section: &Section<'_>, senders: &Senders<'_>, item: &Item) -> Pairs {
     let context = section.context;
     let parts = match &item.value {

@@ -1,4 +1,4 @@
-//! `[[flow]]`: flows listed one by one, or by the dozen.
+//! `[[flow]]`: listed flows.
 
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::NodeId;
@@ -13,7 +13,7 @@ use crate::document::Value;
 use crate::section::Section;
 use crate::transport;
 
-/// More listed flows than this are refused.
+/// Most listed flows.
 const MOST: usize = 100_000;
 
 /// Reads all `[[flow]]` tables.
@@ -119,7 +119,7 @@ fn warn_of_vain_stagger(section: &Section<'_>, senders: &Senders<'_>, flows: usi
     }
 }
 
-/// `a->b`, or the next of `a->b#2`, `a->b#3` ...
+/// The next unused name among `a->b`, `a->b#2`, `a->b#3` ...
 fn unused(senders: &mut Senders<'_>, a: usize, b: usize) -> String {
     let arrow = format!("{}->{}", senders.net.nodes[a].name, senders.net.nodes[b].name);
     loop {
@@ -145,7 +145,7 @@ fn lie(section: &Section<'_>) -> Option<Lie> {
     if lie == Lie::default() && inner.context.errors() == before {
         inner
             .context
-            .warning(inner.span, "`lie` says nothing that is not so: the hosts are honest")
+            .warning(inner.span, "`lie` changes nothing: the hosts are honest")
             .help("for example { rtt = 0.1 }, or leave it out");
     }
     Some(lie)
@@ -204,7 +204,7 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Dur
     App { writer, reader, frame: frame.map(|at| at.value) }
 }
 
-/// An application that writes more often is refused: its run would take hours, or never end.
+/// Most writes of an application in a run; with more, a run would take hours or never end.
 const MOST_WRITES: f64 = 1e10;
 
 fn refuse_too_many_writes(
@@ -244,7 +244,7 @@ fn on_off(s: &Section<'_>, payload: Bytes, duration: Duration) -> Option<Writer>
         return None;
     }
     if pause_after == PauseAfter::Written {
-        // After others time passes until the network has taken a burst.
+        // With the other kinds of pause, the next burst waits for the network to take the last one.
         let bursts = duration.secs() / pause.value.secs();
         let bursts = bursts.min(count.map_or(f64::INFINITY, |count| count as f64));
         refuse_too_many_writes(s.context, pause.span, bursts, duration, "pause for longer");
@@ -301,7 +301,7 @@ pub(crate) fn reader(section: &Section<'_>, duration: Duration) -> Option<Reader
     }
 }
 
-/// One time or a list of times; `None` if one cannot be read.
+/// Reads one time or a list of times; `None` if one of them has an error.
 fn times(section: &Section<'_>, key: &'static str) -> Option<Vec<Duration>> {
     let texts = section.texts(key)?;
     let mut times = Vec::new();

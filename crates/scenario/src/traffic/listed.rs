@@ -1,4 +1,4 @@
-//! Arrivals that a file lists.
+//! Arrivals listed in a file.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::Senders;
 use crate::context::Context;
 use crate::section::At;
 
-/// When flows of a class may arrive: from `start` up to `stop`, or the end.
+/// Times at which flows of a class may arrive: from `start` up to `stop`, or to the end of the run.
 #[derive(Clone, Copy)]
 pub(super) struct Within {
     pub start: Duration,
@@ -25,7 +25,7 @@ impl Within {
     }
 }
 
-/// Reads the file, for flows that arrive within these times.
+/// Reads the file and keeps the flows that arrive within these times.
 pub(super) fn read(
     context: &Context<'_>,
     senders: &mut Senders<'_>,
@@ -60,7 +60,7 @@ fn listed(
     Some(ListedArrival { start: flow.start, from: from?, to: to?, size: flow.size })
 }
 
-/// Notes an error where no path leads between the nodes of a flow; one is enough to tell.
+/// Notes an error for the first flow without a route between its nodes.
 fn refuse_lost(
     context: &Context<'_>,
     senders: &mut Senders<'_>,
@@ -94,7 +94,7 @@ fn warn_if_none_arrives(
     let any = |within: Within| flows.iter().any(|flow| within.holds(flow));
     let end = stop.unwrap_or(duration).min(duration);
     let ([first, ..], [.., last]) = (flows, flows) else { return };
-    // That there is no time to arrive in has been told.
+    // An empty interval has its own error.
     if start >= end || any(Within { start, stop: Some(end) }) {
         return;
     }

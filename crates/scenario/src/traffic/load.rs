@@ -1,4 +1,4 @@
-//! `load`: as many Poisson arrivals as make a load.
+//! `load`: the rate of Poisson arrivals that makes a given load.
 
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::{Arrivals, Sizes};
@@ -10,27 +10,27 @@ use super::{Senders, sizes};
 use crate::section::Section;
 use crate::transport;
 
-/// What a class of traffic is to make busy, and how much.
+/// The load that a class of traffic is meant to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Share of the link's rate, or of the demands.
+    /// Share of the link's rate, or of the topology's demands.
     pub share: f64,
-    /// The link; `None` where it is of the topology's demands.
+    /// The link; `None` where the load is a share of the demands.
     pub link: Option<LinkId>,
-    /// How many more links it loads as much.
+    /// Number of further links with the same load.
     pub others: usize,
 }
 
-/// The flows that are to make the load.
+/// The flows that make the load.
 pub(super) struct Flows<'a> {
     pub pairs: &'a Pairs,
-    /// Whether these are those of the topology's demands.
+    /// Whether the pairs are those of the topology's demands.
     pub are_demands: bool,
     pub sizes: Option<&'a Sizes>,
     pub config: &'a TransportConfig,
 }
 
-/// Reads the table and works out the rate of arrivals.
+/// Reads the table and computes the rate of arrivals.
 pub(super) fn read(
     section: &Section<'_>,
     senders: &mut Senders<'_>,
@@ -73,7 +73,7 @@ pub(super) fn read(
     }
     let fraction = fraction?;
     let crossing = crossing(senders, flows.pairs);
-    // The load that one flow a second puts on a link, as a share of its rate.
+    // Share of a link's rate that one flow per second takes.
     let per_flow = |id: usize| {
         let properties = &senders.net.links[id].properties;
         let rate = properties.mean_rate().unwrap_or(Rate::ZERO).bps() as f64;
@@ -86,7 +86,7 @@ pub(super) fn read(
         None => (0..senders.net.links.len()).collect(),
     };
     let loads: Vec<_> = candidates.into_iter().map(|id| (id, per_flow(id))).collect();
-    // The first of several.
+    // Of several equal maxima the first link is taken.
     let heaviest =
         loads.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, load)| *load > 0.0);
     let Some((link, most)) = heaviest.copied() else {
@@ -105,7 +105,7 @@ pub(super) fn read(
     Some((Arrivals::Poisson(fraction.value / most), load))
 }
 
-/// By link: the share of flows that cross it.
+/// Share of flows that cross each link.
 fn crossing(senders: &mut Senders<'_>, pairs: &Pairs) -> Vec<f64> {
     let total: f64 = pairs.iter().map(|(_, _, weight)| weight).sum();
     let mut share = vec![0.0; senders.net.links.len()];

@@ -1,4 +1,4 @@
-//! Who sends what to whom, and when.
+//! Flows and arriving traffic: their ends, data and times.
 
 pub(crate) mod arriving;
 pub(crate) mod flows;
@@ -23,33 +23,33 @@ use crate::network::{Net, matches};
 use crate::section::At;
 use crate::uses::Uses;
 
-/// What reading flows and traffic needs.
+/// State needed to read flows and traffic.
 pub(crate) struct Senders<'a> {
     pub net: &'a Net,
     pub routes: Routes<'a>,
     pub laws: &'a LawBook,
-    /// The laws that the scenario itself runs.
+    /// Laws that the scenario itself runs.
     pub defaults: &'a [String],
     pub uses: Uses,
     pub transport: &'a TransportConfig,
     pub duration: Duration,
-    /// Programs that send flows' data.
+    /// Programs that send the data of flows.
     pub programs: Vec<ProgramSpec>,
-    /// Names of flows and classes of traffic that are taken.
+    /// Names that flows and classes of traffic have taken.
     pub names: BTreeMap<String, Span>,
-    /// How many flows without a name there are between two nodes.
+    /// Number of unnamed flows between two nodes.
     pub arrows: BTreeMap<(usize, usize), usize>,
 }
 
 impl Senders<'_> {
-    /// Notes errors where no path leads from one node to the other, or back.
+    /// Notes an error if there is no route from one node to the other, or back.
     pub(crate) fn check_route(&mut self, context: &Context<'_>, pair: (usize, usize), span: Span) {
         if let Some((message, help)) = self.no_route(pair) {
             context.error(span, message).help(help);
         }
     }
 
-    /// Which way no path leads between two nodes, if one does not, and what to do.
+    /// Message and help if there is no route in one of the two directions.
     fn no_route(&mut self, (a, b): (usize, usize)) -> Option<(String, String)> {
         if self.net.is_guess {
             return None;
@@ -62,7 +62,7 @@ impl Senders<'_> {
         Some((message, format!("the {why} of this traffic cannot arrive; add a [[link]]")))
     }
 
-    /// The pairs of nodes that two names or patterns stand for; errors where they stand for none.
+    /// The pairs of nodes that two names or patterns match; notes an error if there are none.
     fn pairs(&self, context: &Context<'_>, from: At<&str>, to: At<&str>) -> Vec<(usize, usize)> {
         let net = self.net;
         if !from.value.contains('*') && !to.value.contains('*') {
@@ -92,7 +92,7 @@ impl Senders<'_> {
         pairs
     }
 
-    /// The hosts whose names match, or an error.
+    /// The hosts whose names match; notes an error if there are none.
     fn hosts(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<usize> {
         let nodes = self.net.nodes.iter().enumerate().filter(|(_, node)| node.is_host);
         let found: Vec<usize> = nodes
@@ -107,7 +107,7 @@ impl Senders<'_> {
         found
     }
 
-    /// The nodes that a pattern was found to stand for, but for the other end; an error if it is that alone.
+    /// The nodes in `found` other than `end`; notes an error if `end` is the only one.
     fn without(
         &self,
         context: &Context<'_>,
@@ -124,7 +124,7 @@ impl Senders<'_> {
         found
     }
 
-    /// Takes a name; an error if it is taken.
+    /// Takes a name; notes an error if it is taken.
     pub(crate) fn take_name(&mut self, context: &Context<'_>, name: &str, span: Span) {
         if self.names.insert(name.to_string(), span).is_some() {
             context

@@ -35,8 +35,7 @@ fn one(section: &Section<'_>, senders: &Senders<'_>) -> Option<ProgramSpec> {
     Some(ProgramSpec { host: NodeId(node as u32), run: run.value.into(), start, flow: None, user })
 }
 
-/// Notes an error for each key of a flow that is about its program, where the flow names no
-/// program.
+/// Notes an error for each key about a flow's program, if the flow has no program.
 pub(super) fn refuse_lone_keys(section: &Section<'_>) {
     for (key, help) in [
         ("run_at", "`run` names the program that sends, `run_at` the end at which it is started"),
@@ -49,7 +48,7 @@ pub(super) fn refuse_lone_keys(section: &Section<'_>) {
     }
 }
 
-/// The user that a program is to run as, where its table names one by `user` or `root`.
+/// User that a program is to run as, if its table has `user` or `root`.
 fn user(section: &Section<'_>) -> Option<String> {
     let context = section.context;
     let (user, is_root) = (section.text("user"), section.switch_or("root"));
@@ -73,7 +72,7 @@ fn user(section: &Section<'_>) -> Option<String> {
     Some(at.value.to_string())
 }
 
-/// The program that sends a flow's data, where `[[flow]]` names one; `index` is the flow's.
+/// The program that sends a flow's data, if `[[flow]]` has one; `index` is the flow's.
 pub(super) fn of_flow(
     section: &Section<'_>,
     flow: &FlowSpec,
@@ -95,8 +94,7 @@ pub(super) fn of_flow(
     Some(ProgramSpec { host, run: run.value.into(), start, flow, user })
 }
 
-/// Bytes of the longest argument of a program on Linux, `MAX_ARG_STRLEN` without the NUL at its
-/// end.
+/// Longest argument of a program on Linux, in bytes: `MAX_ARG_STRLEN` without the final NUL.
 const LONGEST: usize = 131_071;
 
 fn check_text(section: &Section<'_>, run: &At<&str>) {

@@ -1,4 +1,4 @@
-//! `sizes`: how large arriving flows are.
+//! `sizes`: the sizes of arriving flows.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use ratewire_units::Bytes;
 
 use crate::section::Section;
 
-/// Reads the table; sizes in packets are of `payload`.
+/// Reads the table; `payload` is the unit of sizes in packets.
 pub(super) fn read(section: &Section<'_>, payload: Bytes) -> Option<Sizes> {
     let choice = section.only(&["fixed", "pareto", "lognormal", "cdf"]);
     let sizes = choice.and_then(|key| match key {
@@ -34,7 +34,7 @@ pub(super) fn read(section: &Section<'_>, payload: Bytes) -> Option<Sizes> {
             Some(Sizes::Empirical(Arc::new(cdf)))
         }
     });
-    // Asking for what is absent costs nothing and keeps the table of keys honest.
+    // Every key is marked as read, also for the test that compares keys with reads.
     for key in ["fixed", "pareto", "lognormal", "cdf"] {
         let _ = section.get(key);
     }
@@ -55,12 +55,12 @@ fn mean(section: &Section<'_>, key: &'static str, payload: Bytes) -> Option<f64>
     Some(bytes.as_f64())
 }
 
-/// The mean payload of a flow, and of its packets' number, for packets of `payload`.
+/// Mean payload of a flow, and mean number of its packets of size `payload`.
 pub(super) fn means(sizes: &Sizes, payload: Bytes) -> (f64, f64) {
     let each = payload.as_f64().max(1.0);
     match sizes {
         Sizes::Fixed(size) => (size.as_f64(), size.get().div_ceil(payload.get().max(1)) as f64),
-        // The last packet of a flow is half full on average.
+        // A flow's last packet is half full on average.
         Sizes::Pareto { mean, .. } | Sizes::LogNormal { mean, .. } => (*mean, mean / each + 0.5),
         Sizes::Empirical(cdf) => (cdf.mean().max(1.0), cdf.mean() / each + 0.5),
     }

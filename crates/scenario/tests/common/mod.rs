@@ -1,10 +1,10 @@
-//! What several tests share.
+//! Helpers of several tests.
 #![allow(dead_code, missing_docs)]
 
 use ratewire_scenario::{Diagnostic, Scenario};
 use ratewire_sim::setup::Setup;
 
-/// A scenario of a dumbbell with one pair and these further lines.
+/// A scenario of a dumbbell with one pair and further lines.
 pub fn dumbbell(more: &str) -> String {
     format!(
         "duration = \"10 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\n\
@@ -16,7 +16,7 @@ pub fn flow() -> &'static str {
     "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n"
 }
 
-/// Reads a scenario whose files are these.
+/// Reads a scenario with the given files.
 pub fn parse_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Vec<Diagnostic>> {
     let loader = |name: &str| {
         let file = files.iter().find(|(known, _)| *known == name);
@@ -39,13 +39,13 @@ pub fn setup(text: &str) -> Setup {
     scenario(text).setup(None, None).unwrap_or_else(|all| panic!("{}", shown(&all)))
 }
 
-/// All diagnostics of a text that is wrong, as one text.
+/// All diagnostics of a wrong text, as one text.
 #[track_caller]
 pub fn refused(text: &str) -> String {
     shown(&parse(text).expect_err("it should be refused"))
 }
 
-/// The warnings of a text that is not wrong.
+/// The warnings of a correct text.
 #[track_caller]
 pub fn warned(text: &str) -> String {
     shown(&scenario(text).warnings)

@@ -1,4 +1,4 @@
-//! Laws in the running kernel.
+//! `ratewire live`: laws in the running kernel.
 
 mod status;
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Have the TCP connections of this machine, or of a cgroup, send at the rate that routers allow
+    /// Let TCP connections of this machine, or of a cgroup, send at the rate that routers allow
     Host {
         /// The law
         #[arg(long, value_parser = law(&Law::ALL))]
@@ -30,17 +30,18 @@ enum Command {
         /// Only connections of this cgroup: a folder of the cgroup2 file system
         #[arg(long)]
         cgroup: Option<PathBuf>,
-        /// Only connections from the addresses that this interface has now
+        /// Only connections from the current addresses of this interface
         #[arg(long)]
         iface: Option<String>,
-        /// The most that a connection asks routers for; under noq, at which it sends
+        /// Highest rate that a connection requests from routers; under noq, the rate at which it
+        /// sends
         #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
-        /// noq alone: where it is taken, safe unless told otherwise
+        /// Only for noq: where connections use it [default: safe]
         #[arg(long, value_enum)]
         mode: Option<Mode>,
     },
-    /// Put a law's port at the egress of an interface
+    /// Attach a law's port to the egress of an interface
     Router {
         /// The interface
         #[arg(long)]
@@ -48,29 +49,29 @@ enum Command {
         /// The law
         #[arg(long, value_parser = law(&Law::OF_ROUTERS))]
         law: String,
-        /// What to share out: a little less than the bottleneck's rate, link-layer headers included; or "measured",
-        /// to go by what leaves while something waits
+        /// Rate to share out: a little less than the bottleneck's rate, link-layer headers
+        /// included; or "measured", for the rate at which packets leave while some wait
         #[arg(long, value_parser = capacity)]
         capacity: Capacity,
-        /// Where the queue is read
+        /// Queue that the law reads
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
         queue: Queue,
     },
-    /// Say what is attached, and what it does
+    /// Show what is attached, and its state
     Status {
-        /// How to say it
+        /// Format of the output
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
-        /// Say it again every so many seconds, 1 where none are given, until Ctrl-C
+        /// Repeat every so many seconds (1 if not given) until Ctrl-C
         #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = every)]
         watch: Option<Duration>,
     },
-    /// Detach everything from this machine and the interfaces of this network namespace
+    /// Detach everything from this machine and from the interfaces of this network namespace
     Detach {
-        /// Only the port at this interface
+        /// Detach only the port at this interface
         #[arg(long, conflicts_with = "hosts")]
         iface: Option<String>,
-        /// Only what connections have, no ports
+        /// Detach only laws of connections, and no ports
         #[arg(long)]
         hosts: bool,
     },
@@ -78,7 +79,7 @@ enum Command {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Mode {
-    /// Where a connection's own interface pauses when what it fills has no room
+    /// Only if the connection's own interface is paused when the buffer behind it is full
     Safe,
     /// Everywhere
     Force,
@@ -88,7 +89,7 @@ enum Mode {
 enum Queue {
     /// The backlog of the interface's queueing discipline
     Backlog,
-    /// Worked out, for an interface that has no queue of its own
+    /// A computed backlog, for an interface without a queue of its own
     Virtual,
 }
 
@@ -96,7 +97,7 @@ enum Queue {
 enum Format {
     Table,
     Json,
-    /// For Prometheus' node exporter to pick up as a text file
+    /// Text file for Prometheus' node exporter
     Prometheus,
 }
 
@@ -104,7 +105,7 @@ fn law(laws: &[Law]) -> PossibleValuesParser {
     PossibleValuesParser::new(laws.iter().map(|law| law.name()))
 }
 
-/// A rate as everywhere in Ratewire, or as `tc` writes it.
+/// A rate as elsewhere in Ratewire, or as `tc` writes it.
 fn rate(text: &str) -> Result<Rate, String> {
     let of_tc = [("kbit", "kbit/s"), ("mbit", "Mbit/s"), ("gbit", "Gbit/s")];
     let number =
@@ -117,7 +118,7 @@ fn rate(text: &str) -> Result<Rate, String> {
         .parse()
         .map_err(|e: QuantityError| e.to_string())?;
     let most = Rate::from_mbps(549_000);
-    // The kernel's laws count in whole bytes a second.
+    // The kernel's laws count whole bytes a second.
     let least = Rate::from_bps(1_000);
     if rate < least || rate > most {
         return Err(format!("allowed: from {least} to {most}"));
@@ -125,14 +126,14 @@ fn rate(text: &str) -> Result<Rate, String> {
     Ok(rate)
 }
 
-/// How often to look.
+/// Parses the interval of `--watch`.
 fn every(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
     let seconds = seconds.ok_or("allowed: 0.1 to 3600 seconds")?;
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// What a port is to share out.
+/// Rate that a port shares out.
 #[derive(Clone, Copy)]
 enum Capacity {
     Given(Rate),
@@ -155,8 +156,8 @@ pub(crate) fn live(args: &Args) -> Exit {
         Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
             if law != Law::Noq && mode.is_some() {
-                tell!("ratewire: --mode is noq's: {} has none", law.name());
-                tell!("  help: leave it out, or take --law noq");
+                tell!("ratewire: --mode is only for noq, not for {}", law.name());
+                tell!("  help: leave --mode out, or use --law noq");
                 return Exit::Wrong;
             }
             let is_forced = *mode == Some(Mode::Force);

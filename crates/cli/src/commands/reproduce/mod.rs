@@ -1,4 +1,5 @@
-//! `ratewire reproduce`: the figures of papers, run again, held against the claims, on one page.
+//! `ratewire reproduce`: runs the figures of papers, checks them against the claims, and writes one
+//! page.
 
 mod tell;
 
@@ -25,21 +26,22 @@ use crate::watch;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The papers, by the names of their folders, or single figures of them; without any, all are listed
+    /// Papers, by the names of their folders, or single figures of them; without any, lists all
     #[arg(value_name = "PAPER[/FIGURE]", group = "what")]
     names: Vec<String>,
-    /// Every paper there is
+    /// Run every paper
     #[arg(long, group = "what")]
     all: bool,
-    /// Worlds to run in: simulate, emulate or both. Emulated, runs take as long as they last, and root
+    /// Worlds to run in: simulate, emulate or both. Emulated runs take real time and need root
     #[arg(long, value_delimiter = ',', value_parser = worlds(), default_value = "simulate", requires = "what")]
     world: Vec<World>,
     #[command(flatten)]
     users: UserArgs,
-    /// Where the papers are
+    /// Folder of the papers
     #[arg(long = "papers", value_name = "FOLDER", default_value = "papers")]
     folder: PathBuf,
-    /// The page [default: out/reproduce/PAPER.html, or out/reproduce/papers.html for several]
+    /// File of the page [default: out/reproduce/PAPER.html, or out/reproduce/papers.html for
+    /// several]
     #[arg(long, short, value_name = "FILE", requires = "what")]
     out: Option<PathBuf>,
     /// Print the claims as JSON in place of tables
@@ -60,7 +62,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
             fail(&wrong);
             if let Error::Read { .. } = wrong {
                 tell!(
-                    "  help: run this in Ratewire's own folder, or say where its `papers` are: --papers FOLDER"
+                    "  help: run this in Ratewire's own folder, or name the folder of the papers: --papers FOLDER"
                 );
             }
             return if args.folder.is_dir() { Exit::Wrong } else { Exit::File };
@@ -79,7 +81,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         }
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
-    // Early, so that nobody waits for runs whose page cannot be written.
+    // The page is checked before the runs, so that nobody waits for results that cannot be written.
     if let Err(failure) = check_page(&tell::page(&chosen, args)) {
         return fail(&failure);
     }
@@ -90,7 +92,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     }
 }
 
-/// A paper's name as it is listed, of one that a shell completed to its folder.
+/// The name of a paper, from a path that a shell completed to the paper's folder.
 fn plain(name: &str, folder: &Path) -> String {
     let own = Path::new(name).strip_prefix(folder).ok().and_then(Path::to_str);
     own.unwrap_or(name).to_string()
@@ -110,14 +112,15 @@ fn list(papers: &[Paper]) -> String {
     let example = example
         .map_or_else(String::new, |(paper, figure)| format!(", as {paper}/{}", figure.handle()));
     let how = format!(
-        "`ratewire reproduce PAPER` runs one, `ratewire reproduce PAPER/FIGURE` a figure of it{example}; \
-         `ratewire reproduce --all` every one."
+        "`ratewire reproduce PAPER` runs a paper, `ratewire reproduce PAPER/FIGURE` one figure{example}; \
+         `ratewire reproduce --all` runs all papers."
     );
     text + &table::wrap(&how, 0, table_options().text_width())
 }
 
-/// Runs the papers, one after the other: a paper's samples are let go of before the next begins.
-/// `short` is set to what is wrong where a run is missing, or an emulated one cannot be relied on.
+/// Runs the papers one after the other, so that only one paper's samples are in memory.
+///
+/// Sets `short` to an exit code if a run is missing, or if an emulated run is not reliable.
 fn run(papers: &[&Paper], short: &Cell<Exit>, args: &Args) -> Result<Vec<papers::Paper>, Exit> {
     let mut all = Vec::new();
     for paper in papers {
@@ -217,7 +220,7 @@ fn run_paper(
     let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
         let results = scenarios.iter().map(|scenario| {
             let runs = done.by_ref().take(counts.next().unwrap_or(0));
-            // What was run is not lost for what could not be.
+            // Runs that succeeded are drawn even if others failed.
             (scenario, runs.filter_map(Result::ok).collect())
         });
         draw(figure, results.collect())
@@ -230,12 +233,12 @@ fn run_paper(
     })
 }
 
-/// Adds to what is wrong.
+/// Adds an exit code to `short`.
 fn note(short: &Cell<Exit>, exit: Exit) {
     short.set(Exit::of([short.get(), exit]));
 }
 
-/// Tells of what does nothing in an emulated run, each once.
+/// Prints a warning for each option that an emulated run ignores, once.
 fn tell_ignored(scenario: &Scenario, plan: &ratewire_scenario::Plan, told: &mut Vec<Diagnostic>) {
     let mut ignored = ignored(scenario, plan);
     ignored.retain(|warning| !told.contains(warning));

@@ -1,4 +1,4 @@
-//! What `ratewire reproduce` prints and writes.
+//! Output of `ratewire reproduce`.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ struct Claim<'a> {
     expectation: &'a Expectation,
 }
 
-/// Where the page goes.
+/// File of the page.
 pub(super) fn page(papers: &[&Paper], args: &Args) -> PathBuf {
     let default = match (papers, args.names.as_slice()) {
         ([one], [name]) if name.contains('/') => {
@@ -37,7 +37,7 @@ pub(super) fn page(papers: &[&Paper], args: &Args) -> PathBuf {
     args.out.clone().unwrap_or_else(|| Path::new("out/reproduce").join(default))
 }
 
-/// Prints what came out, and writes the page.
+/// Prints the results and writes the page.
 pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
     let out = page(papers, args);
     let written = write_page(&out, &papers::render(done));
@@ -51,7 +51,8 @@ pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> 
         Exit::Done => {}
         exit => return exit,
     }
-    // The tables first: the runs took minutes, and are not lost for a page that cannot be written.
+    // The tables come first: the runs took minutes, and must not be lost if the page cannot be
+    // written.
     match written {
         Err(failure) => fail(&failure),
         Ok(()) if failed => Exit::NotMet,

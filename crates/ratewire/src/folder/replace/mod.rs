@@ -1,9 +1,9 @@
-//! How new results take the place of earlier ones: all of them or none, however the process ends.
+//! Replaces earlier results by new ones: all or none, however the process ends.
 //!
-//! New results lie in one folder, and earlier ones go to another. A journal, put in place by one
-//! rename, says what takes whose place. From then on the new results count: the next process that
-//! opens the folder carries out what a killed one left undone. Where an entry lies tells whether it
-//! has been replaced. If a step fails, the steps before it are taken back.
+//! New results are in one folder, and earlier ones move to another. A journal lists the
+//! replacements; one rename puts the journal in place. From then on the new results count: if the
+//! process is killed, the next one that opens the folder completes the replacement. The place of an
+//! entry shows whether it has been replaced. If a step fails, the steps before it are undone.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,29 +13,29 @@ use serde::{Deserialize, Serialize};
 
 use super::ours;
 
-/// The journal, within the folder that holds what is not in place.
+/// The journal, in the folder of incomplete results.
 pub(super) const JOURNAL: &str = "replacing";
-/// New results that are to be put in place.
+/// Folder of new results to be put in place.
 pub(super) const NEW: &str = "new";
-/// Earlier results, until they are removed.
+/// Folder of earlier results until they are removed.
 pub(super) const EARLIER: &str = "earlier";
 
-/// What takes whose place, by the names of entries.
+/// The replacements, by names of entries.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Journal {
     new: Vec<String>,
-    /// Earlier runs that no new one takes the place of.
+    /// Earlier runs that are removed without a replacement.
     gone: Vec<String>,
 }
 
-/// What a replacement does to the file system; tests have it fail.
+/// File operations of a replacement; tests let them fail.
 pub(super) trait Disk {
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&mut self, path: &Path) -> io::Result<()>;
     fn remove_dir(&mut self, path: &Path) -> io::Result<()>;
 }
 
-/// The real one.
+/// The real file system.
 pub(super) struct System;
 
 impl Disk for System {
@@ -52,7 +52,7 @@ impl Disk for System {
     }
 }
 
-/// What went wrong, with the path it went wrong with.
+/// An error with the path it is about.
 pub(super) type Result<T> = std::result::Result<T, (PathBuf, io::Error)>;
 
 /// A replacement of results in `folder` by what is in `aside`.
@@ -64,8 +64,8 @@ pub(super) struct Replacement<'a, D> {
 }
 
 impl<'a, D: Disk> Replacement<'a, D> {
-    /// Notes what is to be replaced: by the entries of `aside` called `new`, and the earlier runs
-    /// called `gone` by nothing.
+    /// Starts a replacement by the entries of `aside` called `new`; the earlier runs called `gone`
+    /// are removed.
     pub(super) fn begin(
         folder: &'a Path,
         aside: &'a Path,
@@ -99,7 +99,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         Ok(self)
     }
 
-    /// The replacement that a process has left undone, if one has.
+    /// The replacement that an earlier process left incomplete, if there is one.
     pub(super) fn resume(
         folder: &'a Path,
         aside: &'a Path,
@@ -113,7 +113,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         let strange = || io::Error::other("it is no journal of Ratewire's; move it");
         let journal: Journal =
             serde_json::from_str(&text).map_err(|_| (path.clone(), strange()))?;
-        // What others wrote into the folder must not lead out of it.
+        // Others can write into the folder, so names must not lead out of it.
         let is_ours = |name: &String| !name.contains('/') && ours::is_name(name);
         if !journal.new.iter().chain(&journal.gone).all(is_ours) {
             return Err((path, strange()));
@@ -123,7 +123,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         Ok(Some(replacement))
     }
 
-    /// Checks that nothing is in the way that Ratewire did not write.
+    /// Checks that every entry to be replaced is Ratewire's.
     fn check(&self) -> Result<()> {
         for name in &self.journal.new {
             let place = self.folder.join(name);
@@ -150,10 +150,10 @@ impl<'a, D: Disk> Replacement<'a, D> {
         self.aside.join(EARLIER).join(name)
     }
 
-    /// Puts all in place, and removes what was there before.
+    /// Puts all entries in place, and removes the earlier ones.
     pub(super) fn carry_out(mut self) -> Result<()> {
         if let Err(failed) = self.put_in_place() {
-            // The journal stays where even this fails: the next run goes on from there.
+            // If undoing fails too, the journal stays, and the next run continues from there.
             self.take_back()?;
             let journal = self.aside.join(JOURNAL);
             self.disk.remove_file(&journal).map_err(|e| (journal, e))?;
@@ -161,7 +161,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         }
         self.remove_earlier()?;
         for folder in [EARLIER, NEW].map(|name| self.aside.join(name)) {
-            // None of them is left where a process was killed right here.
+            // The folders are already gone if a process was killed at this point.
             if is_there(&folder) {
                 self.disk.remove_dir(&folder).map_err(|e| (folder, e))?;
             }
@@ -184,7 +184,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         }
         for name in self.journal.gone.clone() {
             let place = self.folder.join(&name);
-            // Without samples it is what others had put into a run's folder.
+            // A folder without samples contains only files that others put there.
             if ours::is_run(&place) {
                 let earlier = self.earlier(&name);
                 self.disk.rename(&place, &earlier).map_err(|e| (place, e))?;
@@ -209,7 +209,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
         Ok(())
     }
 
-    /// Removes earlier results; what others had put into their folders stays where it was.
+    /// Removes earlier results; files that others put into their folders stay in place.
     fn remove_earlier(&mut self) -> Result<()> {
         for name in self.journal.new.iter().chain(&self.journal.gone) {
             let old = self.earlier(name);
@@ -218,7 +218,7 @@ impl<'a, D: Disk> Replacement<'a, D> {
                 Ok(about) if about.is_dir() => {
                     clear(&mut self.disk, &old, &self.folder.join(name), ours::is_of_run)?;
                 }
-                // A page; or a link, which goes, and what it leads to stays.
+                // A page; or a symbolic link, which is removed while its target stays.
                 Ok(_) => self.disk.remove_file(&old).map_err(|e| (old, e))?,
             }
         }
@@ -230,7 +230,7 @@ fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Removes a folder: of its entries those that are ours, others move to `kept`.
+/// Removes a folder and Ratewire's files in it; other files move to `kept`.
 fn clear(disk: &mut impl Disk, old: &Path, kept: &Path, is_ours: fn(&Path) -> bool) -> Result<()> {
     let list = fs::read_dir(old).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     for entry in list.map_err(|e| (old.to_path_buf(), e))? {
@@ -249,7 +249,7 @@ fn clear(disk: &mut impl Disk, old: &Path, kept: &Path, is_ours: fn(&Path) -> bo
     disk.remove_dir(old).map_err(|e| (old.to_path_buf(), e))
 }
 
-/// This path, or where something is there already, one with a number that is free.
+/// The path itself if it is free, otherwise the first free path with a number appended.
 fn free(path: &Path) -> PathBuf {
     let numbered = (2..).map(|n: u32| {
         let mut name = path.as_os_str().to_os_string();

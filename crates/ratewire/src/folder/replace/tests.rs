@@ -6,10 +6,10 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A disk that does so many steps, and no more.
+/// A disk that fails after a number of steps.
 struct Failing {
     steps: usize,
-    /// Whether it does those after the failed one.
+    /// Whether the steps after the failed one succeed.
     recovers: bool,
 }
 
@@ -48,7 +48,7 @@ fn write(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// Every file below a folder, with what is in it.
+/// Every file below a folder, with its content.
 fn files(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
@@ -101,26 +101,26 @@ fn before() -> TempDir {
     folder
 }
 
-/// What is there at the end: the new results, and what was never ours.
+/// The final files: the new results, and the files of others.
 fn after() -> BTreeMap<String, String> {
     let own = MADE.map(|(path, text)| (path.replacen(".unfinished/", "", 1), text.to_string()));
     let others = OLD.into_iter().filter(|(_, text)| *text == "mine");
     own.into_iter().chain(others.map(|(path, text)| (path.into(), text.into()))).collect()
 }
 
-/// What is there before.
+/// The files before the replacement.
 fn old() -> BTreeMap<String, String> {
     OLD.map(|(path, text)| (path.to_string(), text.to_string())).into_iter().collect()
 }
 
-/// What is in place, without what is aside.
+/// The files in place, without those in the folder of incomplete results.
 fn in_place(folder: &Path) -> BTreeMap<String, String> {
     let mut all = files(folder);
     all.retain(|path, _| !path.starts_with(".unfinished"));
     all
 }
 
-/// Steps up to the one that puts the journal in place: each new entry is moved before.
+/// Steps before the one that puts the journal in place: the moves of the new entries.
 const BEFORE: usize = 4;
 
 #[test]
@@ -129,7 +129,7 @@ fn a_replacement_that_is_killed_is_carried_out_by_the_next() {
     loop {
         let folder = before();
         let (aside, done) = begun(folder.path(), Failing { steps, recovers: false });
-        // The next process may see the folder elsewhere, copied.
+        // The next process may find a copy of the folder elsewhere.
         let copy = tempfile::tempdir().expect("a folder");
         let copied = std::process::Command::new("cp")
             .arg("-a")
@@ -176,7 +176,7 @@ fn a_step_that_fails_takes_back_those_before_it() {
             }
             assert!(!aside.join(JOURNAL).exists());
         } else {
-            // Only what removes the earlier results has failed: the new ones are in place.
+            // Only the removal of earlier results has failed: the new ones are in place.
             for (path, text) in after().into_iter().filter(|(_, text)| text == "new") {
                 assert_eq!(found.get(&path), Some(&text), "failed at step {steps}");
             }
@@ -189,7 +189,7 @@ fn a_step_that_fails_takes_back_those_before_it() {
     assert!(steps > 15, "each step is one to fail at");
 }
 
-/// Somebody has put files of their own there since the process was killed.
+/// Somebody has put files there since the process was killed.
 #[test]
 fn what_has_come_to_be_in_the_way_is_not_replaced() {
     for (path, text) in [("report.html", "mine"), ("abc-seed-1", "mine")] {
@@ -208,7 +208,7 @@ fn what_has_come_to_be_in_the_way_is_not_replaced() {
     }
 }
 
-/// Under a name of ours, within a folder of ours.
+/// Files of others with names of Ratewire's, in Ratewire's folders.
 #[test]
 fn what_others_call_as_we_do_is_kept_under_a_number() {
     let folder = before();

@@ -1,13 +1,14 @@
-//! How fairly flows share over time, and how soon after each change they do.
+//! Measures how fairly flows share over time, and how soon after each change.
 //!
-//! About the *contenders*: listed flows that take what they get, with data without end or of a given
-//! size and a receiver that reads at once. What is fair is max-min over the links' rates as they stand
-//! (of a trace the mean); of one bottleneck, parts by the weights of flows, which are equal unless a law's option says
-//! otherwise. Only proportions count: headers and what
-//! other traffic takes lower everybody's rate.
+//! It looks at *contenders*: listed flows with unlimited data or of a given size, whose receiver
+//! reads at once. The fair rates are max-min over the current rates of links (for a trace, the mean
+//! rate). At a single bottleneck they are proportional to the flows' weights, which are equal
+//! unless a law's option changes them. Only proportions count, because headers and other traffic
+//! lower all rates.
 //!
-//! A run falls into *spells* between changes: contenders join or leave, links change their rate, go
-//! down or up. Spells of at least two contenders are cut into windows, each fair or not.
+//! A run is divided into *spells* between changes: contenders join or leave, links change their
+//! rate, go down or up. Spells of at least two contenders are divided into windows, each fair or
+//! not.
 
 mod plan;
 mod spell;
@@ -20,36 +21,38 @@ use ratewire_units::{Bytes, Time};
 use plan::{Plan, Step};
 use spell::Spell;
 
-/// Takes the samples of a run as they come.
+/// Processes the samples of a run as they arrive.
 pub(crate) struct Shares {
     plan: Plan,
-    /// By contender.
+    /// Whether each contender is active.
     is_active: Vec<bool>,
-    /// Bits per second that each link carries as it stands, and whether it is up.
+    /// Current rate of each link in bits per second, and whether the link is up.
     links: Vec<(f64, bool)>,
     /// Contenders that have completed since the last sample.
     completed: Vec<(Time, usize)>,
-    /// Ends of the interval before this one, and of this one.
+    /// End of the previous interval.
     before: Time,
+    /// End of the current interval.
     now: Time,
-    /// What each contender delivered in this interval.
+    /// Bytes that each contender delivered in this interval.
     delivered: Vec<f64>,
     spell: Option<Spell>,
     shared: Shared,
 }
 
-/// What came of it.
+/// Results of the observation.
 #[derive(Default)]
 pub(crate) struct Shared {
-    /// Sums over all windows: Jain's index times seconds, and seconds.
+    /// Sum over all windows of Jain's index times the window's seconds.
     jain: f64,
+    /// Total time of all windows, in seconds.
     seconds: f64,
-    /// One entry a spell that was long enough.
+    /// One entry for each spell that was long enough.
     pub(crate) settlings: Vec<Settling>,
 }
 
 impl Shared {
-    /// Jain's index of the rates over their fair parts, mean over the time of all windows.
+    /// Jain's index of rates over fair rates, averaged over the time of all windows.
     pub(crate) fn jain_over_time(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.jain / self.seconds)
     }
@@ -73,7 +76,7 @@ impl Shares {
         }
     }
 
-    /// A sample has come, of an interval that ends at `at`.
+    /// Starts a new interval if a sample of an interval that ends at `at` is the first of it.
     pub(crate) fn reach(&mut self, at: Time) {
         if at > self.now {
             self.close();
@@ -82,7 +85,7 @@ impl Shares {
         }
     }
 
-    /// A flow delivered this much in the interval that has come.
+    /// Adds data that a flow delivered in the current interval.
     pub(crate) fn deliver(&mut self, flow: u32, amount: Bytes) {
         if let Some(place) = self.plan.place(flow) {
             self.delivered[place] += amount.as_f64();
@@ -101,8 +104,8 @@ impl Shares {
         self.shared
     }
 
-    /// Ends the interval up to `now`: first its changes, then what was delivered in it, which counts
-    /// if nothing changed within it.
+    /// Ends the interval up to `now`. First applies its changes, then adds its data, which count
+    /// only if nothing changed within the interval.
     fn close(&mut self) {
         let (start, end) = (self.before, self.now);
         let mut is_whole = true;
@@ -124,7 +127,7 @@ impl Shares {
         self.delivered.fill(0.0);
     }
 
-    /// What changes at the next instant before `end` at which something does.
+    /// The next change before `end`: its time, event and steps.
     fn next_change(&mut self, end: Time) -> Option<(Time, String, Vec<Step>)> {
         let planned = self.plan.changes.front().map_or(Time::NEVER, |change| change.at);
         let completed = self.completed.first().map_or(Time::NEVER, |(at, _)| *at);
@@ -139,7 +142,8 @@ impl Shares {
         self.plan.changes.pop_front().map(|change| (change.at, change.event, change.steps))
     }
 
-    /// Whether it makes a difference: what has stopped writing need not complete to leave.
+    /// Applies a step; returns whether it changed anything. A flow that has stopped may complete
+    /// later.
     fn apply(&mut self, step: Step) -> bool {
         match step {
             Step::Join(place) => !std::mem::replace(&mut self.is_active[place], true),

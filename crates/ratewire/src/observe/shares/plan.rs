@@ -1,4 +1,4 @@
-//! Who contends for what, and what the setup says will change.
+//! Contenders of a setup, and the changes that it plans.
 
 use std::collections::VecDeque;
 
@@ -10,9 +10,9 @@ use ratewire_units::{Bytes, Duration, Time};
 
 pub(super) struct Plan {
     pub(super) contenders: Vec<Contender>,
-    /// By listed flow: its place among the contenders.
+    /// Index among the contenders, by listed flow.
     places: Vec<Option<usize>>,
-    /// In order of time, one an instant.
+    /// Changes in order of time, one for each instant.
     pub(super) changes: VecDeque<Planned>,
 }
 
@@ -20,15 +20,15 @@ pub(super) struct Contender {
     pub(super) name: String,
     pub(super) path: Vec<usize>,
     pub(super) weight: f64,
-    /// Without queues.
+    /// Round-trip time without queues.
     pub(super) round_trip: Duration,
     pub(super) packet: Bytes,
 }
 
-/// What changes at an instant.
+/// Changes of one instant.
 pub(super) struct Planned {
     pub(super) at: Time,
-    /// In words, with the time: the same in every run of a scenario.
+    /// The changes in words with the time; equal in every run of a scenario.
     pub(super) event: String,
     pub(super) steps: Vec<Step>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Planned {
 pub(super) enum Step {
     Join(usize),
     Leave(usize),
-    /// A link, and bits per second.
+    /// Index of a link, and its new rate in bits per second.
     Rate(usize, f64),
     Up(usize, bool),
 }
@@ -47,7 +47,7 @@ impl Plan {
         let mut contenders = Vec::new();
         let mut places = vec![None; setup.flows.len()];
         let mut steps: Vec<(Time, Step)> = Vec::new();
-        // A setup with a path that is none cannot run either, and the engine says why.
+        // A setup with an invalid path cannot run, and the engine reports why.
         let mut routing = Routing::new(&setup.network, &setup.paths).ok();
         let whole = setup.flows.iter().enumerate();
         let whole = whole.filter(|(id, flow)| contends(flow) && !setup.ensembles.has_edge(*id));
@@ -90,20 +90,20 @@ impl Plan {
         Plan { contenders, places, changes }
     }
 
-    /// The place of a flow among the contenders.
+    /// Index of a flow among the contenders.
     pub(super) fn place(&self, flow: u32) -> Option<usize> {
         self.places.get(flow as usize).copied().flatten()
     }
 }
 
-/// Takes what it gets, and starts.
+/// Whether the flow takes all the rate that it gets, and starts.
 fn contends(flow: &FlowSpec) -> bool {
     matches!(flow.app.writer, Writer::Unlimited | Writer::Sized(_))
         && flow.app.reader == Reader::Immediate
         && flow.stop.is_none_or(|stop| stop > flow.start)
 }
 
-/// The links there and back.
+/// Links of the path there, and of the path back.
 fn ways(routing: &mut Routing, flow: &FlowSpec, id: usize) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
     let out = routing.path(flow.from, flow.to, id as u64)?;
     Some((out, routing.path(flow.to, flow.from, id as u64)?))

@@ -6,35 +6,37 @@ use ratewire_units::{Duration, Time};
 
 use super::plan::Contender;
 
-/// Round trips without queues of the longest path in a window, at least: in shorter ones one would see
-/// how packets clump, not how flows share.
+/// Least length of a window in round trips without queues of the longest path. Shorter windows
+/// would show how packets cluster, not how flows share.
 const ROUND_TRIPS: u64 = 4;
-/// Packets that the smallest fair part of a window is, at least: one more or less is 2.5 %.
+/// Least number of packets in a window at the smallest fair rate; one packet more or less is 2.5 %.
 const PACKETS: f64 = 40.0;
-/// How far from its fair part a flow may be, as a part of it.
+/// Allowed distance from the fair rate, as a share of it.
 const WITHIN: f64 = 0.1;
-/// Windows that must be fair, up to the end of the spell: a single one may be so by chance.
+/// Least number of fair windows up to the end of a spell; a single one may be fair by chance.
 const WINDOWS: usize = 5;
 
 pub(super) struct Spell {
     event: String,
-    /// When it changed, and when the first window starts: at a sample.
+    /// Time of the change.
     at: Time,
+    /// Time of the sample at which the first window starts.
     from: Time,
-    /// Places among the contenders.
+    /// Indices of the members among the contenders.
     members: Vec<usize>,
-    /// What is fair for each member, bits per second.
+    /// Fair rate of each member, in bits per second.
     fair: Vec<f64>,
     pub(super) window: Duration,
-    /// How much of the window is over, and what each member delivered in it.
+    /// Elapsed part of the current window.
     over: Duration,
+    /// Bytes that each member delivered in the current window.
     amounts: Vec<f64>,
     /// Whether each window was fair.
     held: Vec<bool>,
 }
 
 impl Spell {
-    /// `None` where there is nothing to share: a link on the only way of all members is down.
+    /// `None` if there is nothing to share, because a link on all members' paths is down.
     pub(super) fn begin(
         event: String,
         at: Time,
@@ -55,11 +57,12 @@ impl Spell {
         Some(Spell { event, at, from, members, fair, window, over, amounts, held })
     }
 
-    /// Adds an interval. If a window ends with it, answers with its Jain's index, of what each member
-    /// got over what is fair for it.
+    /// Adds an interval. If a window ends with it, returns Jain's index of the members' rates over
+    /// their fair rates.
     pub(super) fn add(&mut self, interval: Duration, delivered: &[f64]) -> Option<f64> {
         if self.over.is_zero() && self.held.is_empty() && !interval.is_zero() {
-            // A number of whole intervals; all but a run's last are as long as the first.
+            // A window is a whole number of intervals; all intervals but a run's last have equal
+            // length.
             self.window = interval * self.window.ps().div_ceil(interval.ps()).max(1);
         }
         for (amount, place) in self.amounts.iter_mut().zip(&self.members) {
@@ -77,7 +80,7 @@ impl Spell {
         jain_index(&parts)
     }
 
-    /// How soon it was fair for good; `None` if it was too short to tell.
+    /// Time until the shares were fair for good; `None` if the spell was too short.
     pub(super) fn end(self) -> Option<Settling> {
         let first = settles_at(&self.held, WINDOWS);
         (self.held.len() >= WINDOWS).then(|| Settling {

@@ -8,8 +8,8 @@ use super::*;
 
 const STEP: Duration = Duration::from_millis(100);
 
-/// Flows f1, f2 ... on 8 Mbit/s with a round trip of 100 ms, so that windows are 400 ms; each a
-/// second later than the one before.
+/// Flows f1, f2 ... on 8 Mbit/s with a round trip of 100 ms, so that windows are 400 ms. Each
+/// starts a second after the one before.
 fn setup(flows: u32) -> Setup {
     let law = AnyLaw::new("newreno", &[]).expect("newreno");
     let stagger = Duration::from_secs(1);
@@ -17,8 +17,8 @@ fn setup(flows: u32) -> Setup {
     Dumbbell { stagger, ..Dumbbell::new(law, flows, Rate::from_mbps(8), rtt, 100) }.setup()
 }
 
-/// What comes of it when, in the interval of 100 ms that ends at each tenth of a second up to `end`,
-/// each flow delivers what `rates` says.
+/// The result if each flow delivers `rates` in every interval of 100 ms, up to `end` tenths of a
+/// second.
 fn shared(setup: &Setup, end: u64, rates: impl Fn(u64) -> Vec<u64>) -> Shared {
     watch(Shares::new(setup), 1..=end, rates).finish()
 }
@@ -39,7 +39,7 @@ fn watch(
 
 #[test]
 fn settling_is_counted_from_the_change_to_the_first_fair_window() {
-    // f2 joins at 1 s; from 2 s on both get the same. Windows start at 1.0, 1.4, 1.8, 2.2 ...
+    // f2 joins at 1 s; from 2 s on both get equal rates. Windows start at 1.0, 1.4, 1.8, 2.2 ...
     let shared = shared(&setup(2), 60, |tenth| match tenth {
         ..=10 => vec![100, 0],
         11..=20 => vec![70, 30],
@@ -51,9 +51,9 @@ fn settling_is_counted_from_the_change_to_the_first_fair_window() {
         ("f2 joins at 1 s", 1.0, 2)
     );
     assert!((settling.window_s - 0.4).abs() < 1e-9);
-    // The window from 1.8 s on is half 70 to 30: 60 to 40 is 20 % off.
+    // Half of the window from 1.8 s on has 70 to 30, which gives 60 to 40: 20 % off.
     assert!((settling.took_s.unwrap() - 1.2).abs() < 1e-9, "{settling:?}");
-    // Two windows at 70 to 30, one at 60 to 40, nine at 1; the last half window is left out.
+    // Two windows at 70 to 30, one at 60 to 40, nine at 1; the incomplete last window is left out.
     let expected = (2.0 / 1.16 + 1.0 / 1.04 + 9.0) / 12.0;
     assert!((shared.jain_over_time().unwrap() - expected).abs() < 1e-9);
 }
@@ -68,7 +68,7 @@ fn what_does_not_last_has_not_settled() {
 #[test]
 fn a_change_close_behind_leaves_nothing_to_tell() {
     let shared = shared(&setup(3), 60, |_| vec![50, 50, 50]);
-    // From f2 to f3 there are two windows, from f3 on ten.
+    // Between f2 and f3 are two windows, after f3 are ten.
     let events: Vec<&str> = shared.settlings.iter().map(|s| s.event.as_str()).collect();
     assert_eq!(events, ["f3 joins at 2 s"]);
     assert_eq!(shared.settlings[0].took_s, Some(0.0));
@@ -92,12 +92,13 @@ fn flows_leave_when_they_stop_or_complete() {
     setup.flows[2].app = App::sized(Bytes::new(5000));
     setup.flows[0].stop = Some(Time::ZERO + Duration::from_secs(8));
     let mut shares = watch(Shares::new(&setup), 1..=40, |_| vec![50, 50, 50]);
-    // During the interval that ends at 4.1 s, and told before its samples.
+    // The flow completes in the interval that ends at 4.1 s, and the completion comes before its
+    // samples.
     shares.complete(2, Time::ZERO + Duration::from_millis(4020));
     let shared = watch(shares, 41..=80, |_| vec![50, 50, 0]).finish();
     let events: Vec<(&str, u64)> =
         shared.settlings.iter().map(|s| (s.event.as_str(), s.flows)).collect();
-    // Only f2 is left at 8 s, which then shares with nobody.
+    // At 8 s only f2 is left, which shares with no other flow.
     assert_eq!(events, [("f2 joins at 1 s", 3), ("f3 completes", 2)]);
 }
 
@@ -146,7 +147,7 @@ fn fair_is_by_weight() {
 #[test]
 fn fair_is_max_min() {
     let mut setup = setup(2);
-    // The second pair's link to its router is the tighter one: f2 may have 2 Mbit/s, f1 the rest.
+    // The second pair's access link is tighter: f2 may have 2 Mbit/s, f1 the rest.
     let access = setup.network.links.iter_mut().find(|link| link.name == "s2->r1").unwrap();
     access.service = ratewire_net::spec::Service::Rate(Rate::from_mbps(2));
     let shared = shared(&setup, 60, |_| vec![75, 25]);

@@ -1,4 +1,4 @@
-//! What is attached, and what it does: once, or again and again.
+//! State of attached laws, shown once or repeatedly.
 
 mod prometheus;
 
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::say::print_on;
 use crate::terminal::{table_options, takes_escapes};
 
-/// What is attached, for machines to read.
+/// Everything attached, for output in machine-readable formats.
 #[derive(Serialize)]
 struct Attached {
     routers: Vec<Router>,
@@ -68,10 +68,10 @@ struct Connection {
     rtt_seconds: Option<f64>,
 }
 
-/// What a command has attached only by half: it was killed, or has yet to end.
+/// Something that a command has attached only in part: it was killed, or is still running.
 #[derive(Serialize)]
 struct Halfway {
-    /// As `detach` calls it.
+    /// Name that `detach` uses.
     what: String,
     remedy: String,
 }
@@ -85,7 +85,8 @@ pub(super) fn status(format: Format) -> Result<String, Error> {
     })
 }
 
-/// Says it every so often until who looks has had enough. A table on a terminal takes the place of the one before.
+/// Prints the status at intervals until a signal arrives or the reader closes. On a terminal each
+/// table replaces the last.
 pub(super) fn watch(format: Format, every: Duration) -> Exit {
     let terminal = Term::stdout();
     let takes_place = terminal.is_term() && takes_escapes() && format == Format::Table;
@@ -112,12 +113,13 @@ pub(super) fn watch(format: Format, every: Duration) -> Exit {
     }
 }
 
-/// A text in place of what was on a terminal of so many rows and columns: as much of it as fits.
+/// The part of a text that fits a terminal of so many rows and columns, with codes that clear the
+/// rest.
 fn on_screen(text: &str, (rows, columns): (u16, u16)) -> String {
     const HOME: &str = "\x1b[H";
     const REST_OF_LINE: &str = "\x1b[K";
     const REST_OF_SCREEN: &str = "\x1b[J";
-    // The cursor stands in the last row.
+    // The last row is left for the cursor.
     let room = usize::from(rows).saturating_sub(1);
     let mut screen = HOME.to_string();
     for line in text.lines().take(room) {
@@ -174,7 +176,7 @@ impl Attached {
         })
     }
 
-    /// In lines of at most `width` columns, where that is known.
+    /// The status as tables, folded to `width` columns if given.
     fn table(&self, width: Option<usize>) -> String {
         let mut parts = Vec::new();
         if self.routers.is_empty() && self.hosts.is_empty() && self.halfway.is_empty() {
@@ -222,7 +224,7 @@ impl Router {
             format!("{:.1}", self.flows),
             format!("{} B", self.waiting_bytes),
             ms(self.mean_rtt_seconds),
-            // Under XCP a change.
+            // Under XCP the port's answer is a change of rate.
             format!(
                 "{}{}",
                 if self.law == "xcp" && self.says_bps > 0.0 { "+" } else { "" },
@@ -286,8 +288,8 @@ fn ms(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_string(), |seconds| format!("{:.3} ms", seconds * 1e3))
 }
 
-/// Rows below a head, in columns as wide as what is widest in them. Those that do not fit into `width` go below, with the
-/// first of all again.
+/// A table with columns as wide as their widest cell. Columns beyond `width` follow below, each
+/// time after the first column again.
 fn columns<const N: usize>(
     head: [&str; N],
     rows: impl Iterator<Item = [String; N]>,

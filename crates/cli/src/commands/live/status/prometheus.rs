@@ -1,4 +1,5 @@
-//! What is attached, in Prometheus' text format (0.0.4): of each metric what it is, then all of its samples.
+//! The status in Prometheus' text format (0.0.4): each metric's description is followed by all its
+//! samples.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,28 +7,30 @@ use std::ops::Add;
 
 use super::{Attached, Connection, Router};
 
-/// What a metric's number is.
+/// Type of a metric.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// It goes up and down.
+    /// A value that rises and falls.
     Gauge,
-    /// It goes up, from where it was attached.
+    /// A value that only rises, from the time of the attachment.
     Counter,
 }
 
-/// A metric of each interface, and what a port says of it.
+/// A metric of each interface: name, type, help, and value of a port.
 type OfRouter = (&'static str, Kind, &'static str, fn(&Router) -> Option<f64>);
 
 const OF_ROUTERS: [OfRouter; 10] = [
-    ("capacity_bits_per_second", Kind::Gauge, "What the law shares out.", |r| Some(r.capacity_bps)),
-    ("arriving_bits_per_second", Kind::Gauge, "What arrived in the law's last interval.", |r| {
+    ("capacity_bits_per_second", Kind::Gauge, "Rate that the law shares out.", |r| {
+        Some(r.capacity_bps)
+    }),
+    ("arriving_bits_per_second", Kind::Gauge, "Arrival rate in the law's last interval.", |r| {
         Some(r.input_bps)
     }),
     ("flows", Kind::Gauge, "Flows, as the law estimates them.", |r| Some(r.flows)),
-    ("waiting_bytes", Kind::Gauge, "What waited when the last packet came.", |r| {
+    ("waiting_bytes", Kind::Gauge, "Backlog when the last packet arrived.", |r| {
         Some(r.waiting_bytes as f64)
     }),
-    ("mean_rtt_seconds", Kind::Gauge, "Mean RTT that packets told when last any did.", |r| {
+    ("mean_rtt_seconds", Kind::Gauge, "Mean RTT from packets' headers, as last known.", |r| {
         r.mean_rtt_seconds
     }),
     (
@@ -39,7 +42,7 @@ const OF_ROUTERS: [OfRouter; 10] = [
     (
         "packets_total",
         Kind::Counter,
-        "Packets as they pass the port: one that is cut into segments later is one.",
+        "Packets at the port; one that is segmented later counts once.",
         |r| Some(r.packets as f64),
     ),
     ("bytes_total", Kind::Counter, "Bytes of the link layer.", |r| Some(r.bytes as f64)),
@@ -49,30 +52,32 @@ const OF_ROUTERS: [OfRouter; 10] = [
     (
         "packets_missed_total",
         Kind::Counter,
-        "Packets that came while other processors were at the port.",
+        "Packets that arrived while other processors were in the port.",
         |r| Some(r.missed as f64),
     ),
 ];
 
-/// A metric of the connections that are open, by law.
+/// A metric of the open connections of each law: name, help, and value of a connection.
 type OfLaw = (&'static str, &'static str, fn(&Connection) -> f64);
 
-// A series for each connection would be one more with each that opens.
+// Samples are summed by law: one series for each connection would grow without limit.
 const OF_LAWS: [OfLaw; 3] = [
-    ("open_connections", "Connections that send by the law.", |_| 1.0),
-    ("paced_bits_per_second", "What they are paced at, in all.", |c| {
+    ("open_connections", "Open connections that use the law.", |_| 1.0),
+    ("paced_bits_per_second", "Sum of the connections' pacing rates.", |c| {
         c.rate_bps.unwrap_or_default()
     }),
-    ("outstanding_bytes", "What they have outstanding, in all.", |c| c.outstanding_bytes as f64),
+    ("outstanding_bytes", "Sum of the connections' outstanding bytes.", |c| {
+        c.outstanding_bytes as f64
+    }),
 ];
 
 impl Attached {
     pub(super) fn prometheus(&self) -> String {
         let mut text = String::new();
-        // Always there, so that nothing attached does not look like nobody who asks.
+        // These metrics always exist, so that "nothing attached" differs from a missing exporter.
         for (name, help, count) in [
-            ("routers", "Interfaces that have a law's port.", self.routers.len()),
-            ("hosts", "Laws by which connections send.", self.hosts.len()),
+            ("routers", "Interfaces with a port of a law.", self.routers.len()),
+            ("hosts", "Laws that connections use.", self.hosts.len()),
         ] {
             let one = [(String::new(), count as f64)];
             metric(&mut text, &format!("ratewire_attached_{name}"), Kind::Gauge, help, one);
@@ -93,26 +98,26 @@ impl Attached {
             ]
             .map(|(kind, count)| (labels(&[("law", h.law), ("kind", kind)]), count as f64))
         });
-        let help = "Connections: that take part, whose other end does not, that the kernel refused, of the first that chose another.";
+        let help = "Connections by kind: taking part, plain because the other end does not, refused by the kernel; and those taking part that chose another congestion control.";
         metric(&mut text, "ratewire_host_connections_total", Kind::Counter, help, counts);
         let laws = self.hosts.iter().map(|h| h.law).chain(self.connections.iter().map(|c| c.law));
         let laws: BTreeSet<_> = laws.collect();
         for (name, help, value) in OF_LAWS {
             let samples = laws.iter().map(|law| {
                 let of_law = self.connections.iter().filter(|c| c.law == *law);
-                // Of none `sum` makes -0.
+                // `sum` of no samples is -0.
                 (labels(&[("law", law)]), of_law.map(value).fold(0.0, f64::add))
             });
             metric(&mut text, &format!("ratewire_host_{name}"), Kind::Gauge, help, samples);
         }
         let halfway = self.halfway.iter().map(|half| (labels(&[("what", &half.what)]), 1.0));
-        let help = "What a command has attached only by half: it was killed, or has yet to end.";
+        let help = "Partial attachments of a command that was killed or is still running.";
         metric(&mut text, "ratewire_half_attached", Kind::Gauge, help, halfway);
         text
     }
 }
 
-/// Adds a metric, unless there is nothing of it.
+/// Adds a metric, unless it has no samples.
 fn metric(
     text: &mut String,
     name: &str,
@@ -142,7 +147,7 @@ fn labels(all: &[(&str, &str)]) -> String {
     all.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
-/// An interface's name may have all but blanks and slashes.
+/// Escapes a label: names of interfaces may contain anything but blanks and slashes.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -187,15 +192,15 @@ mod tests {
         }
     }
 
-    /// What a metric is, and its samples by their labels.
+    /// A metric's type, and its samples by their labels.
     #[derive(Debug, Default)]
     struct Metric {
         kind: String,
         samples: BTreeMap<String, f64>,
     }
 
-    /// Reads the text as the format's description has it: HELP and TYPE once and first, all of a metric in one group, no
-    /// sample twice.
+    /// Reads the text and checks the rules of the format: HELP and TYPE come once and first,
+    /// samples of a metric are in one group, and no sample comes twice.
     fn read(text: &str) -> BTreeMap<String, Metric> {
         let mut all: BTreeMap<String, Metric> = BTreeMap::new();
         let mut current = String::new();
