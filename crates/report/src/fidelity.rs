@@ -56,7 +56,7 @@ impl FidelitySummary {
         let verdict =
             if self.holds { "holds" } else { "DOES NOT HOLD: do not rely on the figures" };
         let passed = match (self.packets, self.silent) {
-            (0, true) => "No packet passed, though something was to be sent".to_string(),
+            (0, true) => "No packet passed, although flows had data".to_string(),
             (0, false) => "No packet passed".to_string(),
             (packets, _) => format!(
                 "{late} of {} ({share:.2} %) were later than 1 ms (99th percentile {p99}, worst {max})",
@@ -66,11 +66,11 @@ impl FidelitySummary {
         let mut text = format!("fidelity {verdict}. {passed}");
         let wrong = [
             (self.dropped_by_devices, "", "dropped by hosts' devices"),
-            (self.refused_by_hosts, "", "not taken by hosts"),
+            (self.refused_by_hosts, "", "refused by hosts"),
             (self.stray, "", "for no host"),
             (self.unread_headers, "", "with a congestion header that no port reads"),
             (self.plain_connections, END, "of connections whose other end does not speak the law"),
-            (self.refused_connections, END, "of connections that the kernel refused it"),
+            (self.refused_connections, END, "of connections for which the kernel refused the law"),
             (
                 self.connections_that_chose_another,
                 END,
@@ -112,7 +112,7 @@ mod tests {
         let text = nothing_to_send.text();
         assert!(text.starts_with("fidelity holds. No packet passed; no offloads"), "{text}");
         let text = FidelitySummary { silent: true, ..Default::default() }.text();
-        assert!(text.contains("figures. No packet passed, though something was to be"), "{text}");
+        assert!(text.contains("figures. No packet passed, although flows had data"), "{text}");
     }
 
     #[test]

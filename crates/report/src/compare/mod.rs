@@ -154,10 +154,10 @@ impl Comparison {
             _ if !self.has_chance => {
                 "Nothing in this scenario is left to chance: every seed gives the same run. Each law \
                  ran once, figures have no interval, and differences are exact, but hold for this \
-                 very scenario only."
+                 scenario only."
                     .into()
             }
-            [_] => "One seed: no telling which differences chance has made.".into(),
+            [_] => "One seed: chance may have made any difference.".into(),
             many => format!(
                 "± is half the 95 % interval of the mean over {} seeds (Student’s t); where there \
                  is none, every seed gave the same. All laws met the same arrivals and sizes.",

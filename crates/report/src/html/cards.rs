@@ -31,15 +31,17 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     out.push_str("</div>\n");
     for left in left_out {
         let (law, world, why) = (name(&left.law), left.world, escape(&left.why));
-        out.push_str(&format!("<p class=\"note\">{law} was not {world}d: {why}</p>\n"));
+        out.push_str(&format!(
+            "<p class=\"note\">{law} could not run in the world {world}: {why}</p>\n"
+        ));
     }
     let several = match crate::headline::verdict_links(runs).len() {
         0 | 1 => "",
-        _ => ": means over them, and of 99 % and max the largest",
+        _ => ": means over these links; 99 % and max are the largest",
     };
     out.push_str(&format!(
         "<p class=\"note\">Utilisation and queue are those of <b>{}</b>, over the whole run{several}. \
-         Fairness is Jain’s index of what arrived of the long flows: 1 is equal shares. \
+         Fairness is Jain’s index of the long flows’ goodputs: 1 means equal shares. \
          Drops count every link.</p></section>\n",
         name(&bottleneck_label_of(runs))
     ));

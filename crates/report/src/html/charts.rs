@@ -10,7 +10,7 @@ use crate::plots::{Chart, Plot, PlotSource, key};
 
 /// Element in which the script answers what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
-                       flow, or tap it, to see what bound its rate then. In the plot the arrow keys \
+                       flow, or tap it, to see what limited its rate at that time. In the plot the arrow keys \
                        do the same; Esc closes.</div>";
 
 /// The plots over time that a page of `runs` shows, flows first, then links.
@@ -118,7 +118,7 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     }
     if choice.links_known > LINKS {
         text.push_str(&format!(
-            " Of {} there are plots for {LINKS}: those of the verdict, then those with the longest queue.",
+            " {LINKS} of {} have plots: those of the verdict, then those with the longest queues.",
             plural(choice.links_known, "link")
         ));
     }
@@ -139,9 +139,9 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     }
     match groups.mode {
         Mode::Runs if drawn > 1 => {
-            text.push_str(" One colour a law; its flows are lighter and darker.");
+            text.push_str(" One colour per law; its flows are lighter and darker.");
         }
-        Mode::Mixed => text.push_str(" One colour a law; links, which all laws share, are grey."),
+        Mode::Mixed => text.push_str(" One colour per law; links, which all laws share, are grey."),
         Mode::Runs | Mode::Flows => {}
     }
     let name = name(&runs[0].info.law);

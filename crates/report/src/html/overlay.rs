@@ -37,7 +37,7 @@ pub(super) fn overlay(runs: &[Run]) -> String {
     for (group, links) in overlay.trees.iter().enumerate().take(GROUPS) {
         out.push_str(&figure(info, overlay, summary, &places, group, links));
     }
-    out.push_str("</div>\n<p class=\"note\">The trees of a group's senders are in colour, wider the dearer the connection; beside it, where there is room, its mean price.");
+    out.push_str("</div>\n<p class=\"note\">The trees of a group's senders are in colour: the wider, the higher the price of the connection. The mean price stands beside it where it fits.");
     if overlay.groups.len() > GROUPS {
         out.push_str(&format!(
             " The first {GROUPS} of {} are drawn.",
@@ -53,7 +53,7 @@ fn said(summary: &OverlaySummary) -> String {
         text += &format!(", {ratio:.3} of the optimum, {}", rate(most));
     }
     let control = summary.control_share * 100.0;
-    text + &format!(". What nodes tell each other came to {control:.2} % of the messages' bytes.")
+    text + &format!(". Control messages between nodes were {control:.2} % of the data's bytes.")
 }
 
 /// Where the overlay's nodes are drawn, by index of the node.

@@ -148,7 +148,7 @@ fn cover(papers: &[Paper], title: &str) -> String {
     };
     format!(
         "<header class=\"cover\"><p class=\"kicker\">Reproduced with Ratewire</p><h1>{title}</h1>{authors}\n\
-         <p class=\"lead\">{} run again, packet by packet, and {} held against what was measured. \
+         <p class=\"lead\">{} run again, packet by packet, and {} compared with measurements. \
          Where the two differ, the figure says why.</p>\n\
          <div class=\"counts\">\n{cards}</div>\n\
          <div class=\"stack\" aria-hidden=\"true\">{bar}</div></header>\n",
@@ -173,7 +173,7 @@ fn meaning(verdict: Verdict) -> &'static str {
         Verdict::Derived => {
             "a value computed from the source’s theory or set-up holds; the source does not state it"
         }
-        Verdict::Unclaimed => "the source gives no figure; the bound notices changes, no more",
+        Verdict::Unclaimed => "the source gives no figure; the bound only detects changes",
         Verdict::NotReproduced => "the source says otherwise; what holds here is stated instead",
         Verdict::Failed => "what was measured is out of bounds: a regression",
     }

@@ -554,7 +554,7 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
 fn what_could_not_run_is_told_with_its_reason() {
     let left = LeftOut { law: EVIL.into(), world: World::Emulate, why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
-    assert!(rendered(&page).contains(" was not emulated: no &lt;kernel&gt;</p>"));
+    assert!(rendered(&page).contains(" could not run in the world emulate: no &lt;kernel&gt;</p>"));
 }
 
 #[test]

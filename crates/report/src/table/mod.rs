@@ -87,8 +87,8 @@ pub fn claims(list: &[Expectation], options: &Options) -> String {
     for (i, e) in not.enumerate() {
         if i == 0 {
             text += &wrap(
-                "Not reproduced: the source says otherwise. These bounds are not its own but those of a run here, which \
-                 still hold:",
+                "Not reproduced: the source says otherwise. The bounds below come from a run \
+                 here, and still hold:",
                 0,
                 options.text_width(),
             );
@@ -178,7 +178,7 @@ fn flows(run: &Run, options: &Options) -> String {
     if all.is_empty() {
         let completed = run.collected.completions_total;
         let arriving = if completed > 0 {
-            format!("; {completed} that arrived have completed")
+            format!("; {completed} that arrived completed")
         } else {
             String::new()
         };

@@ -180,8 +180,8 @@ fn how(comparison: &Comparison) -> String {
     let tests: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
     let taken = if comparison.has_chance && tests > 0 {
         format!(
-            " Each of {} is judged by itself: about one in twenty of those that are nothing but \
-             chance is taken for real.",
+            " Each of {} is judged by itself: of those that are only chance, about one in twenty \
+             looks real.",
             plural(tests, "difference")
         )
     } else {

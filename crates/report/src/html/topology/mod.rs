@@ -50,7 +50,7 @@ pub(super) fn topology(runs: &[Run]) -> String {
     out.push_str(&draw(runs, &graph, &what));
     out.push_str("</div></figure>\n<p class=\"note\">Each half of a line shows what the node next to it sends. Lines are wider the faster the link");
     if graph.nodes.iter().any(|n| n.stands_for > 1) {
-        out.push_str("; hosts that hang on one router are drawn as one, coloured by the busiest");
+        out.push_str("; hosts of one router are drawn as one, coloured by the busiest");
     }
     if graph.nodes.iter().any(|n| n.kind == NodeKind::Switch) {
         out.push_str("; a diamond is a switch of an ensemble, a filled circle a member of it");
