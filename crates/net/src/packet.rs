@@ -12,38 +12,38 @@ use crate::speed::prefetch::prefetch_bytes;
 /// Index of a packet's content in the [`Slab`].
 pub(crate) type ContentId = u32;
 
-/// None.
+/// No content.
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// Explicit congestion notification (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not capable: dropped where others are marked.
+    /// Not ECN-capable: dropped where others are marked.
     NotCapable,
-    /// Capable, not marked.
+    /// ECN-capable, not marked.
     Capable,
     /// Congestion experienced.
     Marked,
 }
 
-/// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
-/// reads and writes memory in order.
+/// The part of a packet that every hop needs: half a cache line, passed by value, so that a link
+/// uses memory in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
-    /// While waiting: when it came into the queue. While on a link: when it arrives.
+    /// While waiting: time of arrival in the queue. On a link: time of arrival at its end.
     pub(crate) time: Time,
     pub(crate) content: ContentId,
-    /// Where in the route table the link after this one stands.
+    /// Place in the route table of the link after this one.
     pub(crate) hop: u32,
     /// Network-layer bytes.
     pub size: u32,
-    /// The flow it belongs to, in the caller's numbering.
+    /// Flow of the packet, in the caller's numbering.
     pub flow: u32,
-    /// Tells apart flows that used the same `flow` number one after the other.
+    /// Distinguishes flows that used the same `flow` number one after the other.
     pub generation: u32,
-    /// Class of priority, 0 to 7.
+    /// Priority class, 0 to 7.
     pub class: u8,
-    /// With queues by flow: the one it left on the link it is on.
+    /// With queues by flow: the queue that it left on its current link.
     pub(crate) lane: u8,
     /// Congestion mark.
     pub ecn: Ecn,
@@ -51,7 +51,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// When a packet arrived that has come to its host.
+    /// Time at which a packet arrived at its host.
     #[inline]
     pub fn arrived(&self) -> Time {
         self.time
@@ -71,21 +71,21 @@ impl Label {
     };
 }
 
-/// What becomes of a packet on the link it is on.
+/// Fate of a packet on its current link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
-    /// The packet arrives, and is captured where it does.
+    /// The packet arrives, and is captured there.
     Watched,
-    /// Noticed where it would arrive.
+    /// The packet is lost; this shows where it would arrive.
     Lost,
-    /// Put aside where it would arrive.
+    /// The packet is late; it is put aside where it would arrive.
     Late,
-    /// Dropped from the middle of the queue: nothing is left but its place.
+    /// The packet was dropped from the middle of the queue; only its place remains.
     Gone,
 }
 
-/// What a packet carries beside its congestion header.
+/// Content of a packet beside its congestion header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// Opens a flow.
@@ -99,33 +99,33 @@ pub enum Body {
     },
     /// An acknowledgement, see [`Ack`].
     Ack {
-        /// Whether it answers [`Body::Open`].
+        /// Whether it acknowledges [`Body::Open`].
         opens: bool,
-        /// Whether what it answers was marked.
+        /// Whether the acknowledged packet was marked.
         marked: bool,
-        /// What it allows and tells of beyond `cumulative`.
+        /// The window, and the ranges beyond `cumulative`.
         beyond: Beyond,
-        /// All below has arrived.
+        /// All bytes below have arrived.
         cumulative: u64,
     },
     /// A real packet, whose bytes the caller keeps under this number.
     Kept(u32),
 }
 
-/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it
-/// mostly is, or the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has
-/// them in the open.
+/// The receiver's window and the ranges that arrived out of order, in four bytes: a plain window,
+/// or an index into the slab, which keeps both. [`Captured::ack`](crate::Captured::ack) has the
+/// decoded values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond(u32);
 
 impl Beyond {
     /// No limit, and no ranges.
     const UNLIMITED: Beyond = Beyond(NIL);
-    /// With this bit the others are a place, without it they are the window and there are no
+    /// With this bit the other bits are an index; without it they are the window, and there are no
     /// ranges.
     const KEPT: u32 = 1 << 31;
 
-    /// Where both are kept.
+    /// Index of the kept values.
     #[inline]
     fn place(self) -> Option<u32> {
         let is_none = self == Beyond::UNLIMITED || self.0 & Beyond::KEPT == 0;
@@ -148,8 +148,8 @@ impl Content {
 
     #[inline]
     fn write(&mut self, header: &Header, body: Body) {
-        // Of none only that it is none: the rest would be loaded before it can be forwarded
-        // (ARCHITECTURE.md).
+        // For a missing header only its tag is written: the rest would have to be loaded before it
+        // can be forwarded (ARCHITECTURE.md).
         match header {
             Header::None => self.header = Header::None,
             header => self.header = *header,
@@ -158,11 +158,11 @@ impl Content {
     }
 }
 
-/// Contents of all packets of a run: no allocation per packet, 32-bit ids.
+/// Contents of all packets of a run, without allocation per packet, with 32-bit ids.
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     contents: Pool<Content>,
-    /// What few acknowledgements have no room for: see [`Beyond`].
+    /// Windows and ranges of the few acknowledgements that need more room: see [`Beyond`].
     kept: Pool<(Bytes, SackBlocks)>,
 }
 
@@ -179,8 +179,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// A place that is free, with what was there before, to be written over; or a new one with
-    /// this.
+    /// A free place with its old content, to be overwritten; or a new one with this content.
     #[inline]
     fn claim(&mut self, fresh: T) -> (u32, &mut T) {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -201,12 +200,12 @@ impl Slab {
         (self.contents.items.len() - self.contents.free.len()) as u64
     }
 
-    /// The most that were ever in use at once.
+    /// Largest number of packets ever in use at once.
     pub(crate) fn peak(&self) -> usize {
         self.contents.items.len()
     }
 
-    /// Puts a packet from a flow's sender in.
+    /// Adds a packet of a flow's sender.
     #[inline]
     pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {
         let body = match segment.kind {
@@ -218,12 +217,12 @@ impl Slab {
         self.put(&segment.header, body)
     }
 
-    /// Puts a packet in whose bytes are kept elsewhere.
+    /// Adds a packet whose bytes the caller keeps.
     pub(crate) fn insert_kept(&mut self, header: Header, kept: u32) -> ContentId {
         self.put(&header, Body::Kept(kept))
     }
 
-    /// Puts a packet from a flow's receiver in.
+    /// Adds a packet of a flow's receiver.
     pub(crate) fn insert_ack(&mut self, ack: &Ack) -> ContentId {
         let body = self.acknowledgement(ack);
         self.put(&ack.header, body)
@@ -236,7 +235,7 @@ impl Slab {
         id
     }
 
-    /// Turns a packet that has arrived into the acknowledgement that answers it, in place.
+    /// Turns an arrived packet into its acknowledgement, in place.
     #[inline]
     pub(crate) fn answer(&mut self, id: ContentId, ack: &Ack) {
         let body = self.acknowledgement(ack);
@@ -287,7 +286,7 @@ impl Slab {
         Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
     }
 
-    /// Takes a packet out of use.
+    /// Removes a packet.
     #[inline]
     pub(crate) fn remove(&mut self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.contents.items[id as usize].body
@@ -298,14 +297,14 @@ impl Slab {
         self.contents.remove(id);
     }
 
-    /// Fetches what a packet carries into the caches.
+    /// Prefetches the content of a packet.
     #[inline]
     pub(crate) fn foresee(&self, id: ContentId) {
         if let Some(content) = self.contents.items.get(id as usize) {
             prefetch_index(from_ref(content), 0);
         }
     }
-    /// Fetches what few acknowledgements have no room for into the caches.
+    /// Prefetches the kept values of an acknowledgement.
     #[inline]
     pub(crate) fn foresee_beyond(&self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.content(id).body

@@ -1,10 +1,10 @@
 //! One link and the queue in front of it.
 //!
-//! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have
-//! none: what leaves the queue between two events is worked out when the link is next looked at,
-//! each step with the time at which it happened (`Network::catch_up`). Port timers are caught up
-//! with in the same way, since only this link's packets see the port.
+//! A link is first-in-first-out, so at most the packet at the head needs an event
+//! ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have no event: those between
+//! two events are computed when the link is next used, each with its own time
+//! (`Network::catch_up`). Port timers are handled alike, because only this link's packets see the
+//! port.
 
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
@@ -37,63 +37,63 @@ pub(crate) use tally::{FarTally, RareTally, Tally};
 
 use loss::LossState;
 
-/// No port stands here.
+/// Index of no port.
 pub(crate) const NO_PORT: u32 = u32::MAX;
 
-/// A link in operation, laid out so that a packet touches as few cache lines as can be.
+/// An active link, laid out so that a packet touches as few cache lines as possible.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
-    /// When the packet being sent has left; in the past when idle.
+    /// Time at which the packet in transmission has left; in the past if the link is idle.
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
-    /// their order, so sending one is moving the boundary. Some are on a delay line instead.
+    /// Packets on the wire, in transmission and waiting, in one FIFO. The link keeps their order,
+    /// so a transmission only moves the boundary. Some packets are on a delay line instead.
     pub(crate) row: Fifo,
-    /// Packets at the front of `row` that are on the wire or being sent.
+    /// Number of packets at the front of `row` that are on the wire or in transmission.
     pub(crate) started: u32,
     pub(crate) port: u32,
-    /// When the next event of this link is due.
+    /// Time of the next event of this link.
     pub(crate) next_event: Time,
-    /// What few links have.
+    /// Parts that only few links have.
     pub(crate) extra: Option<Box<Extra>>,
-    /// When the packet sent last arrives.
+    /// Arrival time of the packet sent last.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
-    /// Whether the link has something that few links have: `extra` or an outlet.
+    /// Whether the link has `extra` or an outlet.
     is_rare: bool,
     /// Hosts and routes at its ends.
     pub(crate) ends: EndFlags,
-    /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
+    /// Waiting packets that are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// Where packets that found it idle are while they are on the way; of a delay line, that for
-    /// packets which hosts send at one instant behind those that take it.
+    /// Delay line of packets that found the link idle. For a delay line: the line for further
+    /// packets of a burst, behind those that take this one.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
-    /// Packets that reached its far end, or were put on a delay line and have started.
+    /// Packets that reached the far end, or started on a delay line.
     pub(crate) passed: u64,
-    /// Network-layer bytes sent, the packet being sent included.
+    /// Network-layer bytes sent, with the packet in transmission.
     pub(crate) sent_bytes: u64,
-    /// Time spent sending, by the end of the packet being sent. A link with a trace counts each
-    /// packet as what it takes at the trace's mean rate.
+    /// Time spent sending, up to the end of the packet in transmission. A link with a trace counts
+    /// the time of each packet at the trace's mean rate.
     pub(crate) busy: Duration,
-    /// Copy of the port's next timer; only links with a port look at it.
+    /// Copy of the port's next timer; only links with a port use it.
     pub(crate) port_timer: Time,
     pub(crate) waiting_bytes: u64,
-    /// The switch it starts at.
+    /// The link's end at the switch where it starts.
     outlet: Option<Box<Outlet>>,
-    /// What waits, summed over picoseconds, for exact means.
+    /// Waiting packets integrated over time in picoseconds, for exact means.
     area_packets: u128,
     area_bytes: u128,
-    /// Packets that wait for it in its switch.
+    /// Packets that wait for the link in its switch.
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
-    /// Network-layer bytes of each packet that is `early`.
+    /// Network-layer bytes of each early packet.
     pub(crate) early_size: u32,
-    /// Up to when the areas are summed.
+    /// Time up to which the areas are integrated.
     area_until: Time,
     pub(crate) tally: Tally,
 }
@@ -138,7 +138,7 @@ impl Link {
         }
     }
 
-    /// A link that sends nothing by itself, as delay lines are.
+    /// A link that sends nothing by itself, such as a delay line.
     pub(crate) fn wire(delay: Duration) -> Link {
         Link {
             busy_until: Time::ZERO,
@@ -173,24 +173,24 @@ impl Link {
         }
     }
 
-    /// The rare parts, made when a change first needs them.
+    /// Extra parts, made when a change first needs them.
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut Extra {
         self.is_rare = true;
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
     }
 
-    /// From now on it starts at a switch.
+    /// Makes the link start at a switch.
     pub(crate) fn start_at_switch(&mut self, outlet: Outlet) {
         self.is_rare = true;
         self.outlet = Some(Box::new(outlet));
     }
 
-    /// Whether a port stands at its start.
+    /// Whether a port is at its start.
     #[inline]
     pub(crate) fn has_port(&self) -> bool {
         self.port != NO_PORT
     }
-    /// Whether it has something that few links have.
+    /// Whether the link has extra parts or an outlet.
     #[inline]
     pub(crate) fn is_rare(&self) -> bool {
         self.is_rare
@@ -200,14 +200,14 @@ impl Link {
     pub(crate) fn is_watched(&self) -> bool {
         self.is_rare && self.extra.as_ref().is_some_and(|extra| extra.watched)
     }
-    /// Whether frames that it carries or obeys are noted.
+    /// Whether frames that the link carries or obeys are noted.
     pub(crate) fn is_tapped(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.tapped)
     }
-    /// Its end at the switch where it starts, if it starts at one.
+    /// Its end at the switch where it starts, if there is one.
     #[inline]
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
-        // What tells this lies in a line that every packet touches, the pointer does not.
+        // The flag is in a cache line that every packet touches, the pointer is not.
         if self.is_rare { self.outlet.as_deref() } else { None }
     }
     #[inline]
@@ -215,21 +215,21 @@ impl Link {
         self.outlet.as_deref_mut()
     }
 
-    /// Whether its far end takes packets in one by one.
+    /// Whether the far end takes packets in one by one.
     #[inline]
     pub(crate) fn has_intake(&self) -> bool {
         self.outlet().is_some_and(|outlet| outlet.has_intake())
     }
 
-    /// Takes the packet at the head out of the row, in which there is one.
+    /// Removes the packet at the head of the FIFO, which must not be empty.
     #[inline]
     pub(crate) fn pop_head(&mut self) -> Label {
         self.started -= 1;
         self.row.pop_front()
     }
 
-    /// When the link has an event beside the arrival of the packet at its head: a packet that is
-    /// late, or what its switch has to do.
+    /// Time of the link's event other than the arrival at its head: a late packet, or an action of
+    /// its switch.
     #[inline]
     pub(crate) fn next_due(&self) -> Time {
         if !self.is_rare {
@@ -239,87 +239,86 @@ impl Link {
         self.extra.as_ref().map_or(outlet, |extra| outlet.min(extra.next_late()))
     }
 
-    /// The queue as ports are told of it.
+    /// The queue as ports see it.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && self.early == 0 && !self.is_rare {
-            // The counters lie in a line that packets which do not wait never touch. What a switch
-            // holds, only rare links have.
+            // The counters are in a cache line that packets without waiting never touch; only links
+            // with extra parts have packets held in a switch.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
         }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
     }
 
-    /// Packets waiting in the row.
+    /// Packets waiting in the FIFO.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
         self.row.len() - self.started
     }
 
-    /// Packets waiting in the row or, early, on a delay line.
+    /// Packets waiting in the FIFO, or early on a delay line.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
         self.waiting() + u32::from(self.early)
     }
 
-    /// Packets waiting in the row, early on a delay line, or in a switch.
+    /// Packets waiting in the FIFO, early on a delay line, or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
         self.waiting_here() + self.held
     }
 
-    /// Whether a packet that waits was to start by now.
+    /// Whether a waiting packet should have started by now.
     #[inline]
     pub(crate) fn departure_is_due(&self, now: Time) -> bool {
         self.waiting() > 0 && self.busy_until <= now
     }
 
-    /// Whether its queue or its port's timer is to be caught up with.
+    /// Whether its queue or its port's timer has to be processed up to now.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
         self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
-    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is
-    /// rare.
+    /// Time of a byte, if an arriving packet need not wait and the link has no extra parts.
     #[inline]
     pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
         self.per_byte.filter(|_| is_idle)
     }
 
-    /// A packet is sent that has left at this time, after so long; returns when it arrives.
+    /// Notes a transmission that ends at this time after `took`; returns the arrival time.
     #[inline]
     pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
         self.busy_until = left;
         self.busy += busy;
         self.sent_bytes += size.get();
-        // A delay that has shortened does not let packets overtake each other.
+        // After a shortened delay packets still do not overtake each other.
         self.last_arrival = self.last_arrival.max(left + self.delay);
         self.last_arrival
     }
 
-    /// When a packet arrives that is the next to be sent.
+    /// Arrival time of the packet that is sent next.
     pub(crate) fn arrival_after(&mut self, size: u32) -> Time {
         let (left, _) = self.transmit(self.busy_until, size);
         self.last_arrival.max(left + self.delay)
     }
 
-    /// Whether the first in the row, which was not started, may wait for one that is on a delay
+    /// Whether the first packet of the FIFO, which has not started, may wait for one on a delay
     /// line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
         self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
     }
 
-    /// Brings the areas up to date before the number waiting changes.
+    /// Integrates the areas before the number of waiting packets changes.
     #[inline]
     pub(crate) fn sum_areas(&mut self, now: Time) {
         self.sum_areas_with(now, 0);
     }
 
-    /// Brings the areas up to date with so many more packets than are counted as waiting.
+    /// Integrates the areas with a number of packets beyond those counted as waiting.
     #[inline]
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
@@ -331,21 +330,21 @@ impl Link {
         self.area_until = now;
     }
 
-    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a
-    /// part of it was written, it would have to wait for that.
+    /// Appends a packet to the FIFO and sets its time there. If the label were written just before
+    /// it is copied, the copy would have to wait.
     #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
         self.row.push_back(Label { time, ..label });
     }
 
-    /// A packet waits.
+    /// Appends a waiting packet.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
         self.note_waiting(now, label.size);
         self.add(now, label);
     }
 
-    /// One more packet waits, which is to be put somewhere.
+    /// Counts a waiting packet, which the caller stores.
     #[inline(always)]
     pub(crate) fn note_waiting(&mut self, now: Time, size: u32) {
         self.sum_areas(now);
@@ -359,20 +358,20 @@ impl Link {
         self.has_room_beside(self.waiting_here(), size)
     }
 
-    /// Whether a packet of this size has room beside so many that wait.
+    /// Whether a packet of this size has room beside the waiting packets.
     #[inline]
     pub(crate) fn has_room_beside(&self, waiting: u32, size: u32) -> bool {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
-    /// Bytes of a packet and what the link adds.
+    /// Bytes of a packet with the link's overhead.
     #[inline]
     pub(crate) fn on_wire(&self, size: u32) -> Bytes {
         Bytes::new(u64::from(size) + u64::from(self.overhead))
     }
 
-    /// When a packet that starts now will have left, and the time it adds to the time spent
-    /// sending. At rate zero nothing starts: never.
+    /// Time at which a packet that starts now will have left, and its addition to the time spent
+    /// sending. At rate zero the packet never leaves.
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
         let on_wire = self.on_wire(size);
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
@@ -384,7 +383,7 @@ impl Link {
         }
     }
 
-    /// How long a packet of this size takes on average, where that is known.
+    /// Mean time of a packet of this size, if it is known.
     pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
         let on_wire = self.on_wire(size);
         match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
@@ -393,7 +392,7 @@ impl Link {
         }
     }
 
-    /// The part of the time counted as spent sending that is still to come.
+    /// Part of the time counted as spent sending that lies in the future.
     pub(crate) fn unfinished(&self, now: Time) -> Duration {
         let left = self.busy_until.since(now);
         match &self.extra {
@@ -406,7 +405,7 @@ impl Link {
         }
     }
 
-    /// Whether it can send at all now.
+    /// Whether the link can send at all now.
     pub(crate) fn can_send(&self) -> bool {
         match &self.extra {
             None => self.per_byte.is_some(),
@@ -414,7 +413,7 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way or late; tells CoDel when none waits
+    /// Draws whether the packet that starts now is lost or late; tells CoDel if no packet waits
     /// behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();

@@ -1,5 +1,5 @@
 //! A packet's way through a link with a discipline, losses, a trace, a medium, or that is down or
-//! captured: what few links are, kept out of the way of the rest.
+//! captured. Few links are like that, so this code is kept apart.
 
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Duration, Time};
@@ -14,7 +14,7 @@ use crate::spec::{LinkId, MediumId};
 use crate::speed::delay_line::see_head;
 
 impl Network {
-    /// Whether the policer, if there is one, lets a packet come to the port.
+    /// Whether the policer, if there is one, passes a packet to the port.
     #[cold]
     pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
         let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
@@ -35,7 +35,7 @@ impl Network {
         false
     }
 
-    /// The rest of a departure: losses, and what is done to congestion headers.
+    /// Rare parts of a departure: losses, and changes of congestion headers.
     #[cold]
     pub(super) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
@@ -50,7 +50,7 @@ impl Network {
         }
     }
 
-    /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
+    /// Rare parts of an arrival: a discipline, a medium, a trace, or a link that is down.
     #[cold]
     pub(super) fn arrive_rare(
         &mut self,
@@ -81,7 +81,7 @@ impl Network {
         }
     }
 
-    /// Whether a link that is down, or its discipline, lets a packet come to its queue.
+    /// Whether a link's state and discipline let a packet into its queue.
     fn lets_in(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
         let waiting = Bytes::new(link.waiting_bytes);
@@ -101,17 +101,17 @@ impl Network {
         passes
     }
 
-    /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.
+    /// Whether an arriving packet on a medium need not wait, and so needs no room.
     fn may_send_at_once(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> bool {
         let Some(medium) = self.links[id.index()].medium() else { return false };
-        // Those that wait go first, whoever is told of the medium's being free first.
+        // Waiting links go first, whichever learns first that the medium is free.
         self.contend(now, medium, scheduler);
         let link = &self.links[id.index()];
         self.mediums.is_free(medium, now) && link.waiting() == 0 && link.can_send()
     }
 
-    /// Lets the discipline look at the packet that is about to leave, and at the next if it drops
-    /// it.
+    /// Lets the discipline decide about the packet that is about to leave, and about the next if it
+    /// drops it.
     #[cold]
     pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         loop {
@@ -138,7 +138,7 @@ impl Network {
             if at == 0 {
                 link.row.pop_front();
             } else {
-                // Its place stays in the row until it reaches the head.
+                // Its place stays in the FIFO until it reaches the head.
                 label.fate = Fate::Gone;
                 label.time = link.last_arrival;
                 link.started += 1;
@@ -156,7 +156,8 @@ impl Network {
         }
     }
 
-    /// The event of a link that has something rare. Returns a packet that goes on from its far end.
+    /// Handles an event of a link with rare parts; returns a packet that continues from its far
+    /// end.
     pub(super) fn on_rare_event(
         &mut self,
         now: Time,
@@ -183,7 +184,7 @@ impl Network {
         }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            // What has just started may have noted its arrival.
+            // A packet that has just started may have scheduled its arrival.
             if link.next_event <= now {
                 link.schedule_head(id, scheduler);
             }
@@ -208,7 +209,7 @@ impl Network {
         Some(self.links[id.index()].take_head(id, scheduler))
     }
 
-    /// A link's medium may be free, if that is what the link waits for.
+    /// Contends for the link's medium, if the link waits for it.
     #[cold]
     fn on_medium_event(
         &mut self,
@@ -225,7 +226,7 @@ impl Network {
         self.contend(now, medium, scheduler);
     }
 
-    /// The packet at the head does not arrive.
+    /// Removes the packet at the head, which does not arrive.
     #[cold]
     fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
@@ -250,7 +251,7 @@ impl Network {
 }
 
 impl Link {
-    /// A packet that is late has come to the far end, where it is not seen yet.
+    /// Puts a late packet aside at the far end.
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
@@ -259,14 +260,14 @@ impl Link {
         extra.late.push_back(label);
     }
 
-    /// A packet that was late and arrives now.
+    /// A late packet that arrives now.
     fn take_late(&mut self, now: Time) -> Option<Label> {
         let late = &mut self.extra.as_deref_mut()?.late;
         if late.front()?.time <= now { late.pop_front() } else { None }
     }
 }
 
-/// Carries out a discipline's verdict; returns whether the packet goes on.
+/// Applies a discipline's verdict; returns whether the packet continues.
 pub(super) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,
